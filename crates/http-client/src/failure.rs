@@ -52,19 +52,25 @@ impl RequestFailure {
 
     /// No response. The cause leaves out the URL, because it may contain a password.
     pub fn transport(error: reqwest::Error) -> Self {
-        let fault = if error.is_timeout() {
-            let message = "the exchange could not be reached in time";
-            Fault::new(Kind::Timeout, "upstream_timeout", message)
-        } else {
-            Fault::unavailable("upstream_unreachable", "the exchange could not be reached")
-        };
+        if !error.is_timeout() {
+            return Self::unreachable(error.without_url());
+        }
+        let message = "the exchange could not be reached in time";
+        let fault = Fault::new(Kind::Timeout, "upstream_timeout", message);
         Self::venue_error(fault.caused_by(error.without_url()), Retry::AfterBackoff)
     }
 
+    /// No connection, or one that ended before the response. The cause must not contain the URL.
+    pub fn unreachable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        let message = "the exchange could not be reached";
+        let fault = Fault::unavailable("upstream_unreachable", message).caused_by(cause);
+        Self::venue_error(fault, Retry::AfterBackoff)
+    }
+
     /// The body could not be read to its end.
-    pub fn read_body(error: reqwest::Error) -> Self {
+    pub fn truncated(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         let fault = Fault::unavailable("upstream_truncated", "the exchange's answer was cut short");
-        Self::venue_error(fault.caused_by(error.without_url()), Retry::AfterBackoff)
+        Self::venue_error(fault.caused_by(cause), Retry::AfterBackoff)
     }
 
     pub fn too_large(limit: usize) -> Self {

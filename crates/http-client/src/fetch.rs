@@ -67,6 +67,11 @@ impl ReqwestFetch {
     }
 }
 
+/// The cause leaves out the URL, because it may contain a password.
+fn cut_short(error: reqwest::Error) -> RequestFailure {
+    RequestFailure::truncated(error.without_url())
+}
+
 impl Fetch for ReqwestFetch {
     fn get<'a>(
         &'a self,
@@ -80,7 +85,7 @@ impl Fetch for ReqwestFetch {
             let mut response = sent.map_err(RequestFailure::transport)?;
             let (status, headers) = (response.status(), response.headers().clone());
             let mut body = Vec::new();
-            while let Some(chunk) = response.chunk().await.map_err(RequestFailure::read_body)? {
+            while let Some(chunk) = response.chunk().await.map_err(cut_short)? {
                 if body.len() + chunk.len() > body_bytes_max {
                     return Err(RequestFailure::too_large(body_bytes_max));
                 }

@@ -1,28 +1,28 @@
-//! One question to the exchange: held back by the budget and sent over the line, which bounds,
-//! guards and repeats it. What an answer means is for the modules beside it.
+//! One REST request: waits for the weight budget and is sent through `HttpTransport`, which bounds, guards
+//! and retries it. The modules beside it interpret the response.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clock::Clock;
 use fault::{Fault, Kind};
-use http_client::{HttpTransport, RequestFailure, Retry, base_url};
+use http_client::{Fetch, HttpTransport, RequestFailure, Retry, base_url};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use crate::answer::RawAnswer;
-use crate::budget::{Budget, Reservation};
 use crate::observer::Observer;
+use crate::response::BinanceResponse;
+use crate::weight_budget::{WeightBudget, WeightReservation};
 use crate::{ApiKey, BinanceConfig};
 
-/// What is asked of the exchange, with the weight it costs.
+/// The REST endpoints that are used, with their weights.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Endpoint {
     Ping,
     Time,
     ExchangeInfo,
     Klines,
-    /// With at most twenty symbols, which all weigh the same.
+    /// With at most 20 symbols, which all have the same weight.
     TickerDay,
 }
 
@@ -46,42 +46,48 @@ impl Endpoint {
     }
 }
 
-/// Names and values of a query; values are percent-encoded on the way.
+/// Names and values of a query; values are percent-encoded when sent.
 pub(crate) type Query = Vec<(&'static str, String)>;
 
-pub(crate) struct Client {
-    pub(crate) line: HttpTransport,
+pub(crate) struct RestClient {
+    pub(crate) transport: HttpTransport,
     clock: Arc<dyn Clock>,
     pub(crate) observer: Arc<dyn Observer>,
-    pub(crate) budget: Budget,
-    /// How long a request may be held back for the budget.
-    patience: Duration,
+    pub(crate) budget: WeightBudget,
+    /// How long a request may wait for the budget.
+    rate_limit_wait_max: Duration,
 }
 
-impl Client {
+impl RestClient {
+    /// `fetch` replaces HTTP over TCP, in tests.
     pub(crate) fn new(
         config: &BinanceConfig,
         clock: Arc<dyn Clock>,
         observer: Arc<dyn Observer>,
+        fetch: Option<Arc<dyn Fetch>>,
     ) -> Result<Self, Fault> {
         let headers = config.api_key.as_ref().map(ApiKey::headers).unwrap_or_default();
         let base = base_url("rest_url", &config.rest_url)?;
-        let line = HttpTransport::new(base, config.http.clone(), headers, Arc::clone(&clock))?;
+        let (policy, own_clock) = (config.http.clone(), Arc::clone(&clock));
+        let transport = match fetch {
+            Some(fetch) => HttpTransport::with_fetch(fetch, policy, own_clock),
+            None => HttpTransport::new(base, policy, headers, own_clock)?,
+        };
         Ok(Self {
-            line,
+            transport,
             clock,
             observer,
-            budget: Budget::new(),
-            patience: config.http.rate_limit_wait_max,
+            budget: WeightBudget::new(),
+            rate_limit_wait_max: config.http.rate_limit_wait_max,
         })
     }
 
-    /// The answer's body, which is JSON by its looks.
+    /// The body of a successful response, which starts like JSON.
     pub(crate) async fn get(&self, endpoint: Endpoint, query: &Query) -> Result<Vec<u8>, Fault> {
-        self.line.with_retries(endpoint.name(), || self.attempt(endpoint, query)).await
+        self.transport.with_retries(endpoint.name(), || self.attempt(endpoint, query)).await
     }
 
-    /// The body read as `T`, which may borrow from it.
+    /// Parses the body, from which `T` may borrow.
     pub(crate) fn read<'a, T: Deserialize<'a>>(
         endpoint: Endpoint,
         body: &'a [u8],
@@ -94,21 +100,21 @@ impl Client {
 
     async fn attempt(&self, endpoint: Endpoint, query: &Query) -> Result<Vec<u8>, RequestFailure> {
         let reservation = self.reserve(endpoint.weight()).await?;
-        // Set when a seat was free and the breaker gave leave.
+        // Set when the request has a permit and the breaker is closed.
         let started = OnceLock::new();
         let asked = async {
             let sent = self.clock.now();
             started.get_or_init(Instant::now);
             let path = format!("api/v3/{}", endpoint.name());
-            let answer = RawAnswer::new(self.line.get(&path, query).await?);
+            let answer = BinanceResponse::new(self.transport.get(&path, query).await?);
             let now = self.clock.now();
             if let Some(used) = answer.used_weight {
-                self.budget.told(sent, now, used);
+                self.budget.record_used(sent, now, used);
                 self.observer.used_weight(used, self.budget.limit());
             }
             answer.into_body(now)
         };
-        let outcome = self.line.attempt(asked).await;
+        let outcome = self.transport.attempt(asked).await;
         drop(reservation);
         if let Err(RequestFailure { retry: Retry::WhenUnblocked | Retry::Never, fault, .. }) =
             &outcome
@@ -123,8 +129,8 @@ impl Client {
         outcome
     }
 
-    /// Waits for the budget as long as patience allows.
-    async fn reserve(&self, weight: u32) -> Result<Reservation<'_>, RequestFailure> {
+    /// Waits for the budget, at most `rate_limit_wait_max` in total.
+    async fn reserve(&self, weight: u32) -> Result<WeightReservation<'_>, RequestFailure> {
         let mut waited = Duration::ZERO;
         loop {
             let wait = match self.budget.reserve(self.clock.now(), weight) {
@@ -132,7 +138,7 @@ impl Client {
                 Err(wait) => wait,
             };
             waited = waited.saturating_add(wait.max(Duration::from_millis(1)));
-            if waited > self.patience {
+            if waited > self.rate_limit_wait_max {
                 return Err(RequestFailure::locally_limited(wait));
             }
             tokio::time::sleep(wait).await;

@@ -1,4 +1,4 @@
-//! What can be set about the adapter. Nothing here reads the environment.
+//! The settings of the adapter. Nothing here reads the environment.
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 #[derive(Debug, Clone)]
 pub struct BinanceConfig {
-    /// Without `/api`: `https://data-api.binance.vision`, or the simulated exchange's address.
+    /// Without `/api`: `https://data-api.binance.vision`, or the simulated exchange's URL.
     pub rest_url: String,
-    /// What quotes and bars say they come from: `binance`, or `simulated:7`.
+    /// The source that quotes and bars name: `binance`, or `simulated:7`.
     pub source: String,
     /// Timeouts, retries, the circuit breaker and the limits of the HTTP client.
     pub http: ClientPolicy,
     /// How long a quote is fresh.
     pub quote_age: Duration,
-    /// How old a quote may be to stand in when the exchange fails.
+    /// How old a cached quote may be when it replaces one that could not be fetched.
     pub quote_age_stale: Duration,
     pub quotes_max: usize,
     pub listing_age: Duration,
-    /// How old the listing must be before an unknown symbol makes us ask again.
+    /// How old the listing must be before an unknown symbol makes the adapter fetch it again.
     pub listing_age_miss: Duration,
     pub server_time_age: Duration,
     pub health_age: Duration,
     pub streams: StreamConfig,
-    /// Sent with every request, for the limits that belong to it.
+    /// Sent with every request; Binance has separate limits for keys.
     pub api_key: Option<ApiKey>,
 }
 
-/// A key of the exchange's. It never shows.
+/// An API key. `Debug` does not show it.
 #[derive(Clone)]
 pub struct ApiKey(HeaderValue);
 
@@ -84,62 +84,60 @@ impl BinanceConfig {
     }
 }
 
-/// How live candles are followed. Durations are real time unless they say otherwise.
+/// The settings of live candles. Durations are real time unless they say otherwise.
 #[derive(Debug, Clone)]
 pub struct StreamConfig {
-    /// Without `/stream` or `/ws`: `wss://data-stream.binance.vision`, or the simulated exchange's address.
+    /// Without `/stream` or `/ws`: `wss://data-stream.binance.vision`, or the simulated exchange's URL.
     pub url: String,
     pub connect_timeout: Duration,
     /// How long the exchange may take to confirm a subscription.
-    pub ack_within: Duration,
-    /// No silence that is shorter means anything. From there on it depends on how often something
-    /// usually comes.
+    pub ack_timeout: Duration,
+    /// A shorter silence is never suspicious. Above it, the limit depends on the usual gap between
+    /// frames.
     pub silence_min: Duration,
-    /// A connection on which nothing at all is heard for half as long is asked for a sign of life,
-    /// however quiet it usually is.
+    /// A connection without frames for half of this gets a ping, however quiet it usually is.
     pub silence_max: Duration,
-    /// How long that sign of life may take.
-    pub answer_within: Duration,
-    /// A stream on which nothing is heard for this long, or unusually long, is compared with the
-    /// record: where that has moved on, the subscription is dead although the connection is not.
+    /// How long a pong may take.
+    pub pong_timeout: Duration,
+    /// A stream that is silent for this long, or unusually long, is compared with the history. If the
+    /// history has newer trades, the stream is mute although the connection works.
     pub stream_silence: Duration,
-    /// How long after the record a stream may have the same to say.
-    pub behind_record: Duration,
-    /// How rarely a connection is replaced that has mute streams each time.
+    /// How much later than the history a stream may send the same trade.
+    pub delivery_delay_max: Duration,
+    /// The longest wait between two replacements of a connection with mute streams.
     pub mute_wait_max: Duration,
     /// A connection is replaced at this age, before the exchange ends it.
-    pub life: Duration,
-    /// How long a new connection may be mute where the old one is heard.
-    pub standby_within: Duration,
-    /// Between two messages of ours; the exchange allows five a second, answers to its pings
-    /// included.
-    pub message_gap: Duration,
-    /// The first wait before connecting again; each further one is twice as long.
+    pub connection_lifetime: Duration,
+    /// How long a standby connection may be mute on a stream on which the current one sends.
+    pub standby_timeout: Duration,
+    /// Between two messages to the exchange, which allows five a second, pongs included.
+    pub send_interval: Duration,
+    /// The first wait before a reconnect; it doubles up to `backoff_max`.
     pub backoff: Duration,
     pub backoff_max: Duration,
-    /// A connection that lasted this long starts the waits anew.
+    /// A connection that lasted this long resets the backoff.
     pub stable_after: Duration,
     /// Binance allows 1,024.
     pub streams_per_connection: usize,
     pub series_max: usize,
-    pub followers_max: usize,
-    /// How long a closing frame may be overtaken by its successors before the record is asked.
+    pub subscribers_max: usize,
+    /// How long later frames may overtake a closing frame before the history is requested.
     pub gap_wait: Duration,
-    /// How long after its end a candle is waited for, in the exchange's time.
+    /// How long after its end a candle's closing frame is waited for, in the exchange's time.
     pub close_grace: Duration,
-    /// How long a row of the record may still change after its end, in the exchange's time; for
-    /// history as well.
-    pub rest_settle: Duration,
-    /// Between two questions to a record that lags behind, growing to the maximum.
+    /// How long a row of history may change after its end, in the exchange's time; bars use it as
+    /// well.
+    pub history_settle: Duration,
+    /// The first wait between two requests to a lagging history; it doubles up to `lag_wait_max`.
     pub lag_wait: Duration,
     pub lag_wait_max: Duration,
-    /// How long a fill of many pages waits for readers with full queues.
-    pub room_wait: Duration,
-    /// How often deadlines are looked at.
+    /// How long a backfill waits for room in full queues before it publishes anyway.
+    pub queue_room_wait: Duration,
+    /// How often deadlines are checked.
     pub tick: Duration,
     /// How long a stream without subscribers is kept.
-    pub linger: Duration,
-    /// The most candles a subscription may ask to be brought up to date with.
+    pub idle_series_ttl: Duration,
+    /// The most missed candles a subscription may have.
     pub replay_max: u64,
 }
 
@@ -148,35 +146,35 @@ impl StreamConfig {
         Self {
             url: url.into(),
             connect_timeout: Duration::from_secs(10),
-            ack_within: Duration::from_secs(10),
+            ack_timeout: Duration::from_secs(10),
             silence_min: Duration::from_secs(3),
             silence_max: Duration::from_secs(30),
-            answer_within: Duration::from_secs(3),
+            pong_timeout: Duration::from_secs(3),
             stream_silence: Duration::from_mins(1),
-            behind_record: Duration::from_millis(2_500),
+            delivery_delay_max: Duration::from_millis(2_500),
             mute_wait_max: Duration::from_mins(5),
-            life: Duration::from_hours(23),
-            standby_within: Duration::from_secs(5),
-            message_gap: Duration::from_millis(300),
+            connection_lifetime: Duration::from_hours(23),
+            standby_timeout: Duration::from_secs(5),
+            send_interval: Duration::from_millis(300),
             backoff: Duration::from_millis(250),
             backoff_max: Duration::from_secs(30),
             stable_after: Duration::from_mins(1),
             streams_per_connection: 500,
             series_max: 4_000,
-            followers_max: 50_000,
+            subscribers_max: 50_000,
             gap_wait: Duration::from_millis(250),
             close_grace: Duration::from_secs(3),
-            rest_settle: Duration::from_secs(1),
+            history_settle: Duration::from_secs(1),
             lag_wait: Duration::from_millis(500),
             lag_wait_max: Duration::from_secs(30),
-            room_wait: Duration::from_secs(1),
+            queue_room_wait: Duration::from_secs(1),
             tick: Duration::from_millis(100),
-            linger: Duration::from_secs(10),
+            idle_series_ttl: Duration::from_secs(10),
             replay_max: 100_000,
         }
     }
 
-    /// The simulated exchange streams where it answers; the real one has a place of its own.
+    /// The simulated exchange serves streams and REST at one address; Binance has two.
     fn beside(rest_url: &str) -> Self {
         match rest_url.strip_prefix("http://") {
             Some(rest) => Self::new(format!("ws://{rest}")),
@@ -184,7 +182,7 @@ impl StreamConfig {
         }
     }
 
-    /// Refuses an address at which there can be no streams.
+    /// Refuses a URL that cannot have streams.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         let plain = |url: &reqwest::Url| {
             matches!(url.scheme(), "ws" | "wss")
@@ -202,8 +200,8 @@ impl StreamConfig {
         }
     }
 
-    /// Where combined streams are. The exchange's documents name addresses that end in `/ws`, where
-    /// single streams are; what is before that is meant.
+    /// The URL of combined streams. Binance documents URLs that end in `/ws`, which serves single streams;
+    /// the part before `/ws` is used.
     pub(crate) fn endpoint(&self) -> String {
         let base = self.url.trim_end_matches('/');
         let base = base.strip_suffix("/ws").or_else(|| base.strip_suffix("/stream"));
@@ -223,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_found_however_their_address_is_written() {
+    fn every_spelling_of_the_stream_url_works() {
         check("wss://stream.binance.com/ws", Some("wss://stream.binance.com/stream"));
         check(
             "wss://stream.binance.com:9443/stream/",
@@ -236,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_does_not_show() {
+    fn debug_does_not_show_the_key() {
         let key = ApiKey::new("k-hunter2").unwrap();
         assert!(!format!("{key:?} {:?}", key.headers()).contains("hunter2"));
         assert_eq!(key.headers()["x-mbx-apikey"], "k-hunter2");

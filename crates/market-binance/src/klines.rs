@@ -1,5 +1,5 @@
-//! Bars from the exchange: pages followed to the end, the forming one told apart, holes looked at
-//! until they are believed (see `record`), every row checked.
+//! Bars over REST: fetches all pages, separates the forming bar, requests gaps again until they are
+//! confirmed (see `history`), and validates every row.
 
 use std::sync::Arc;
 
@@ -8,30 +8,30 @@ use fault::{Fault, Kind};
 use http_client::Backoff;
 use market::{Bar, BarBatch, Decimal, Interval, Kline};
 
-use crate::client::{Client, Endpoint};
-use crate::record::Doubt;
+use crate::client::{Endpoint, RestClient};
+use crate::history::GapEvidence;
 use crate::wire::{KlineRow, TIME_MAX_MS, is_plausible};
-use crate::{BinanceConfig, Inner, SeriesKey};
+use crate::{BinanceConfig, BinanceShared, SeriesKey};
 
-/// The most rows one request returns. More is never asked for.
+/// The most rows that Binance returns for one request.
 const PAGE_MAX: usize = 1_000;
-/// Small enough that readers of live candles can take a page at once.
+/// Small enough for the queue of a subscriber.
 const PAGE_LIVE: usize = 500;
-/// The most candles one call for recent ones returns.
+/// The most recent candles that one call returns.
 pub(crate) const KLINES_MAX: usize = 5_000;
-/// A batch larger than this would not be a batch.
+/// The most bars that one call returns.
 const BARS_MAX: u64 = 5_000_000;
-/// How many holes are asked for again in one call. Outages leave fewer.
-const HOLES_MAX: usize = 16;
-/// A row that is not there this long after its end is not late any more.
+/// How many gaps are requested again in one call. Outages leave fewer.
+const GAPS_MAX: usize = 16;
+/// A row that is still missing this long after its end is not late.
 const LAG_MAX_MS: i64 = 5 * 60_000;
 const FIRST_OPENS_MAX: usize = 8_192;
-/// How often something may turn up before what was the first row.
-const FIRST_LOOKS: usize = 4;
+/// How often the first row is checked for earlier ones.
+const FIRST_ROW_CHECKS: usize = 4;
 
-/// Which rows to ask for. Both ends are inclusive and act on opening times, as on the wire.
+/// The rows of one request. Both ends are inclusive opening times, as on the wire.
 #[derive(Debug, Clone, Copy)]
-struct Ask<'a> {
+struct KlineQuery<'a> {
     code: &'a str,
     interval: Interval,
     start: Option<Millis>,
@@ -39,23 +39,23 @@ struct Ask<'a> {
     limit: usize,
 }
 
-impl Inner {
+impl BinanceShared {
     pub(crate) async fn bars(
         self: &Arc<Self>,
         code: &str,
         interval: Interval,
         span: TimeRange,
     ) -> Result<Arc<BarBatch>, Fault> {
-        let thinkable = TimeRange::new(Millis(0), Millis(TIME_MAX_MS));
-        if interval.count_in(span.overlap(thinkable)) > BARS_MAX {
+        let plausible = TimeRange::new(Millis(0), Millis(TIME_MAX_MS));
+        if interval.count_in(span.overlap(plausible)) > BARS_MAX {
             let message = format!("a span of more than {BARS_MAX} bars was asked for at once");
             return Err(Fault::invalid("span_too_long", message));
         }
-        let inner = Arc::clone(self);
+        let shared = Arc::clone(self);
         let key = ((code.to_owned(), interval), span.from, span.to);
         let owned = code.to_owned();
-        let work = async move { inner.fetch_bars(&owned, interval, span).await.map(Arc::new) };
-        self.flights.bars.run(key, work).await
+        let work = async move { shared.fetch_bars(&owned, interval, span).await.map(Arc::new) };
+        self.single_flights.bars.run(key, work).await
     }
 
     async fn fetch_bars(
@@ -64,65 +64,65 @@ impl Inner {
         interval: Interval,
         span: TimeRange,
     ) -> Result<BarBatch, Fault> {
-        // Read before the rows: what closes in between is left for the next call.
+        // Read before the rows: a bar that closes in between is left for the next call.
         let server_now = self.server_now().await?;
-        // Whoever asks for bars keeps them for good, so those that may still change are not given.
-        let certain_at = Millis(server_now.0.saturating_sub(self.settle_ms()));
-        let closed = TimeRange::new(span.from, span.to.min(interval.open_of(certain_at)));
+        // The archive keeps bars for good, so rows that may still change are not returned.
+        let final_before = Millis(server_now.0.saturating_sub(self.settle_ms()));
+        let closed = TimeRange::new(span.from, span.to.min(interval.open_of(final_before)));
         let mut bars = Vec::new();
-        // The exchange does not take times before 1970, and has no bars there.
-        let mut known_to = closed.from.max(Millis(0));
-        let mut doubt = Doubt::default();
-        let mut waits = Waits::new(&self.config);
-        while !closed.is_empty() && interval.open_at_or_after(known_to) < closed.to {
-            let opens = interval.open_at_or_after(known_to);
+        // Binance refuses times before 1970 and has no bars there.
+        let mut complete_to = closed.from.max(Millis(0));
+        let mut evidence = GapEvidence::default();
+        let mut backoff = GapBackoff::new(&self.config);
+        while !closed.is_empty() && interval.open_at_or_after(complete_to) < closed.to {
+            let opens = interval.open_at_or_after(complete_to);
             let left = interval.count_in(TimeRange::new(opens, closed.to));
             let limit = usize::try_from(left).map_or(PAGE_MAX, |left| left.min(PAGE_MAX));
-            // Without an end, so that a later row can prove that the record went on.
-            let ask = Ask { code, interval, start: Some(opens), end: None, limit };
-            let page = self.page(ask).await?;
-            let filled = doubt.read(&page, (interval, opens), certain_at);
-            let within = filled.rows.iter().filter(|row| row.bar.open_time < closed.to);
+            // Without an end, so that a later row can prove a gap.
+            let query = KlineQuery { code, interval, start: Some(opens), end: None, limit };
+            let rows = self.page(query).await?;
+            let page = evidence.assess(&rows, (interval, opens), final_before);
+            let within = page.rows.iter().filter(|row| row.bar.open_time < closed.to);
             bars.extend(within.map(|row| row.bar));
             let young = interval.next_open(opens).0 + LAG_MAX_MS > server_now.0;
-            if filled.known_to > opens {
-                known_to = filled.known_to;
-                waits.reset();
-            } else if filled.hole.is_some() {
-                waits.wait(young).await;
+            if page.complete_to > opens {
+                complete_to = page.complete_to;
+                backoff.reset();
+            } else if page.gap.is_some() {
+                backoff.wait(young).await;
             } else {
-                // The record ends here, or lags behind. Only what is not traded any more has an
-                // end that can be known.
+                // The history ends here or lags behind. Only a halted symbol has an end that can be
+                // known.
                 if young {
                     break;
                 }
                 let Some(ended) = self.not_traded(code, server_now).await? else { break };
-                doubt.see(Some(opens));
-                if doubt.believed() == Some(opens) {
-                    known_to = known_to.max(interval.open_of(ended));
+                evidence.observe(Some(opens));
+                if evidence.confirmed() == Some(opens) {
+                    complete_to = complete_to.max(interval.open_of(ended));
                     break;
                 }
-                waits.wait(young).await;
+                backoff.wait(young).await;
             }
         }
-        let whole = closed.is_empty() || interval.open_at_or_after(known_to) >= closed.to;
-        let to = if whole { closed.to } else { known_to.max(closed.from) };
+        let whole = closed.is_empty() || interval.open_at_or_after(complete_to) >= closed.to;
+        let to = if whole { closed.to } else { complete_to.max(closed.from) };
         let covered = TimeRange::new(closed.from, to);
         Ok(BarBatch { bars, covered, received_at: self.clock.now() })
     }
 
     /// How long a row may still change after its end.
     pub(crate) fn settle_ms(&self) -> i64 {
-        i64::try_from(self.config.streams.rest_settle.as_millis()).unwrap_or(i64::MAX)
+        i64::try_from(self.config.streams.history_settle.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Until when it is known that a symbol was not traded; `None` for one that is.
+    /// Until when a halted symbol is known not to have traded; `None` for a trading one.
     async fn not_traded(
         self: &Arc<Self>,
         code: &str,
         server_now: Millis,
     ) -> Result<Option<Millis>, Fault> {
-        let book = self.book().await?;
+        let book = self.listed_pairs().await?;
         if book.pairs.get(code).is_some_and(|pair| pair.halted.is_none()) {
             return Ok(None);
         }
@@ -130,25 +130,25 @@ impl Inner {
         Ok(Some(Millis(server_now.0 - age)))
     }
 
-    /// A row can be missing because nothing was recorded or because the answer lost it. Only
-    /// asking for it again tells one from the other.
-    async fn without_holes(
+    /// Requests missing rows again: they may not exist, or the response may have lost them.
+    async fn fill_gaps(
         &self,
-        ask: Ask<'_>,
+        query: KlineQuery<'_>,
         start: Millis,
         page: Vec<Kline>,
-        holes_left: &mut usize,
+        gaps_left: &mut usize,
     ) -> Result<Vec<Kline>, Fault> {
         let mut whole: Vec<Kline> = Vec::with_capacity(page.len());
-        let mut expected = ask.interval.open_at_or_after(start);
+        let mut expected = query.interval.open_at_or_after(start);
         for kline in page {
             let open = kline.bar.open_time;
-            if expected < open && *holes_left > 0 {
-                *holes_left -= 1;
-                let hole = Ask { start: Some(expected), end: Some(Millis(open.0 - 1)), ..ask };
-                whole.extend(self.page(hole).await?);
+            if expected < open && *gaps_left > 0 {
+                *gaps_left -= 1;
+                let gap =
+                    KlineQuery { start: Some(expected), end: Some(Millis(open.0 - 1)), ..query };
+                whole.extend(self.page(gap).await?);
             }
-            expected = ask.interval.next_open(open);
+            expected = query.interval.next_open(open);
             whole.push(kline);
         }
         Ok(whole)
@@ -165,10 +165,10 @@ impl Inner {
             let fault = Fault::invalid("too_many_klines", message);
             return Err(fault.problem("limit", format!("at most {KLINES_MAX}")));
         }
-        let inner = Arc::clone(self);
+        let shared = Arc::clone(self);
         let owned = code.to_owned();
-        let work = async move { inner.fetch_recent(&owned, interval, limit).await.map(Arc::new) };
-        self.flights.recent.run(((code.to_owned(), interval), limit), work).await
+        let work = async move { shared.fetch_recent(&owned, interval, limit).await.map(Arc::new) };
+        self.single_flights.recent.run(((code.to_owned(), interval), limit), work).await
     }
 
     async fn fetch_recent(
@@ -178,13 +178,13 @@ impl Inner {
         limit: usize,
     ) -> Result<Vec<Kline>, Fault> {
         let server_now = self.server_now().await?;
-        // Newest page first, so that the one that is forming is as young as can be.
+        // Newest page first, so that the forming candle is as recent as possible.
         let mut pages = Vec::new();
         let mut missing = limit;
         let mut end = None;
         while missing > 0 {
             let limit = missing.min(PAGE_MAX);
-            let page = self.page(Ask { code, interval, start: None, end, limit }).await?;
+            let page = self.page(KlineQuery { code, interval, start: None, end, limit }).await?;
             let Some(first) = page.first().map(|kline| kline.bar.open_time) else { break };
             missing = missing.saturating_sub(page.len());
             end = Some(Millis(first.0 - 1));
@@ -207,19 +207,19 @@ impl Inner {
         if kept.is_some() {
             return Ok(kept);
         }
-        let (inner, series) = (Arc::clone(self), key.clone());
-        let work = async move { inner.fetch_first_open(series).await };
-        self.flights.first_open.run(key, work).await
+        let (shared, series) = (Arc::clone(self), key.clone());
+        let work = async move { shared.fetch_first_open(series).await };
+        self.single_flights.first_open.run(key, work).await
     }
 
     async fn fetch_first_open(&self, series: SeriesKey) -> Result<Option<Millis>, Fault> {
         let (code, interval) = (series.0.as_str(), series.1);
-        let ask = Ask { code, interval, start: Some(Millis(0)), end: None, limit: 1 };
-        let mut first = self.page(ask).await?.first().map(|kline| kline.bar.open_time);
-        // An answer that lost its first row would hide everything before the next one for good.
-        for _ in 0..FIRST_LOOKS {
+        let query = KlineQuery { code, interval, start: Some(Millis(0)), end: None, limit: 1 };
+        let mut first = self.page(query).await?.first().map(|kline| kline.bar.open_time);
+        // A response that lost its first row would hide every earlier bar for good.
+        for _ in 0..FIRST_ROW_CHECKS {
             let Some(Millis(open @ 1..)) = first else { break };
-            let before = self.page(Ask { end: Some(Millis(open - 1)), ..ask }).await?;
+            let before = self.page(KlineQuery { end: Some(Millis(open - 1)), ..query }).await?;
             let Some(earlier) = before.first() else { break };
             first = Some(earlier.bar.open_time);
         }
@@ -233,49 +233,48 @@ impl Inner {
         Ok(first)
     }
 
-    /// A page of the record from `start` on, the forming candle included; holes are asked for
-    /// again.
+    /// A page of history from `start` on with the forming candle; gaps are requested again.
     pub(crate) async fn rows_from(
         &self,
         code: &str,
         interval: Interval,
         start: Millis,
     ) -> Result<Vec<Kline>, Fault> {
-        let ask = Ask { code, interval, start: Some(start), end: None, limit: PAGE_LIVE };
-        let page = self.page(ask).await?;
-        let mut holes_left = HOLES_MAX;
-        self.without_holes(ask, start, page, &mut holes_left).await
+        let query = KlineQuery { code, interval, start: Some(start), end: None, limit: PAGE_LIVE };
+        let page = self.page(query).await?;
+        let mut gaps_left = GAPS_MAX;
+        self.fill_gaps(query, start, page, &mut gaps_left).await
     }
 
-    /// One page, ascending, without duplicates, within what was asked for.
-    async fn page(&self, ask: Ask<'_>) -> Result<Vec<Kline>, Fault> {
-        let mut query = vec![
-            ("symbol", ask.code.to_owned()),
-            ("interval", ask.interval.as_str().to_owned()),
-            ("limit", ask.limit.to_string()),
+    /// One page, ascending, without duplicates, within the query.
+    async fn page(&self, query: KlineQuery<'_>) -> Result<Vec<Kline>, Fault> {
+        let mut params = vec![
+            ("symbol", query.code.to_owned()),
+            ("interval", query.interval.as_str().to_owned()),
+            ("limit", query.limit.to_string()),
         ];
-        query.extend(ask.start.map(|start| ("startTime", start.0.to_string())));
-        query.extend(ask.end.map(|end| ("endTime", end.0.to_string())));
-        let body = self.client.get(Endpoint::Klines, &query).await.map_err(|fault| {
-            if fault.kind() == Kind::NotFound { self.unknown(ask.code) } else { fault }
+        params.extend(query.start.map(|start| ("startTime", start.0.to_string())));
+        params.extend(query.end.map(|end| ("endTime", end.0.to_string())));
+        let body = self.client.get(Endpoint::Klines, &params).await.map_err(|fault| {
+            if fault.kind() == Kind::NotFound { self.unknown(query.code) } else { fault }
         })?;
-        let rows: Vec<KlineRow<'_>> = Client::read(Endpoint::Klines, &body)?;
-        read_page(ask, &rows).map_err(|what| {
-            let message = format!("the exchange's bars of {} are wrong: {what}", ask.code);
+        let rows: Vec<KlineRow<'_>> = RestClient::read(Endpoint::Klines, &body)?;
+        read_page(query, &rows).map_err(|what| {
+            let message = format!("the exchange's bars of {} are wrong: {what}", query.code);
             Fault::unavailable("upstream_malformed", message)
         })
     }
 }
 
-/// The waits between looks at a hole, which begin anew with the next hole.
-struct Waits {
-    /// For rows that may only be late.
+/// The waits between requests for a gap; every gap starts with the first wait.
+struct GapBackoff {
+    /// For rows that may be late.
     young: Backoff,
-    /// For rows that are there or never will be: the answer lost them, or they do not exist.
+    /// For rows that exist and were lost by the response, or that do not exist.
     old: Backoff,
 }
 
-impl Waits {
+impl GapBackoff {
     fn new(config: &BinanceConfig) -> Self {
         let streams = &config.streams;
         Self {
@@ -295,11 +294,11 @@ impl Waits {
     }
 }
 
-/// The error says which row is wrong, and options.
-fn read_page(ask: Ask<'_>, rows: &[KlineRow<'_>]) -> Result<Vec<Kline>, String> {
-    // Twice as many leaves room for every row to come twice.
-    if rows.len() > 2 * ask.limit {
-        return Err(format!("{} rows came where {} were asked for", rows.len(), ask.limit));
+/// The error says which row is wrong and why.
+fn read_page(query: KlineQuery<'_>, rows: &[KlineRow<'_>]) -> Result<Vec<Kline>, String> {
+    // Twice the limit, because every row may come twice.
+    if rows.len() > 2 * query.limit {
+        return Err(format!("{} rows came where {} were asked for", rows.len(), query.limit));
     }
     let mut klines: Vec<Kline> = rows.iter().map(read_row).collect::<Result<_, _>>()?;
     klines.sort_by_key(|kline| kline.bar.open_time);
@@ -310,7 +309,7 @@ fn read_page(ask: Ask<'_>, rows: &[KlineRow<'_>]) -> Result<Vec<Kline>, String> 
     }
     klines.dedup_by_key(|kline| kline.bar.open_time);
     let within = |open: Millis| {
-        ask.start.is_none_or(|start| start <= open) && ask.end.is_none_or(|end| open <= end)
+        query.start.is_none_or(|start| start <= open) && query.end.is_none_or(|end| open <= end)
     };
     match klines.iter().find(|kline| !within(kline.bar.open_time)) {
         Some(stray) => Err(format!("a row of {} was not asked for", stray.bar.open_time)),
@@ -350,8 +349,8 @@ mod tests {
 
     use super::*;
 
-    fn ask() -> Ask<'static> {
-        Ask {
+    fn query() -> KlineQuery<'static> {
+        KlineQuery {
             code: "ABCUSDT",
             interval: Interval::M1,
             start: Some(Millis(60_000)),
@@ -376,9 +375,9 @@ mod tests {
     const PRICES: [&str; 4] = ["2.0", "3.0", "1.0", "2.5"];
 
     #[test]
-    fn rows_come_out_ascending_and_once() {
+    fn rows_are_sorted_and_deduplicated() {
         let rows = [row(120_000, PRICES), row(60_000, PRICES), row(120_000, PRICES)];
-        let opens: Vec<_> = read_page(ask(), &rows)
+        let opens: Vec<_> = read_page(query(), &rows)
             .unwrap()
             .into_iter()
             .map(|kline| (kline.bar.open_time.0, kline.closed))
@@ -388,12 +387,12 @@ mod tests {
 
     #[track_caller]
     fn check_refused(rows: &[KlineRow<'_>], reason: &str) {
-        let error = read_page(ask(), rows).unwrap_err();
+        let error = read_page(query(), rows).unwrap_err();
         assert!(error.contains(reason), "{error}");
     }
 
     #[test]
-    fn rows_that_cannot_be_true_are_refused_by_name() {
+    fn impossible_rows_are_refused_with_a_reason() {
         check_refused(&[row(0, PRICES)], "1970-01-01T00:00:00Z was not asked for");
         check_refused(&[row(660_000, PRICES)], "was not asked for");
         check_refused(&[row(60_000, ["2.0", "1.9", "1.0", "1.5"])], "do not enclose");
@@ -416,7 +415,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_is_refused_or_lawful(
+        fn any_input_is_refused_or_valid(
             rows in prop::collection::vec((0_i64..12, prop::array::uniform4("[0-3]")), 0..24),
         ) {
             let rows: Vec<KlineRow<'_>> = rows
@@ -431,7 +430,7 @@ mod tests {
                     close_time: minute * 60_000 + 59_999,
                 })
                 .collect();
-            if let Ok(klines) = read_page(ask(), &rows) {
+            if let Ok(klines) = read_page(query(), &rows) {
                 prop_assert!(klines.is_sorted_by(|left, right| left.bar.open_time < right.bar.open_time));
                 for kline in klines {
                     let Kline { bar, .. } = kline;

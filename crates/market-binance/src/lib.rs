@@ -1,21 +1,18 @@
-//! Binance spot: quotes, bars, candles and the listing over REST, candles as they form over
-//! WebSocket, through the ports of `market`.
-//!
-//! The exchange is asked as little as possible: answers are cached for as long as they are true,
-//! identical questions are asked once, its limits are kept before it enforces them, and an
-//! exchange that fails is left alone. What it says is checked before it is believed.
+//! Binance spot: quotes, bars, candles and the listing over REST, live candles over WebSocket, through
+//! the ports of `market`. The adapter caches answers, runs identical requests once, keeps the exchange's
+//! limits, stops requests after repeated failures, and validates every answer.
 
-mod answer;
-mod budget;
 mod client;
 mod config;
+mod history;
 mod klines;
 mod listing;
 mod observer;
 mod quotes;
-mod record;
+mod response;
 mod server_time;
 mod stream;
+mod weight_budget;
 mod wire;
 
 use parking_lot::{Mutex, RwLock};
@@ -26,7 +23,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use clock::{Clock, Millis, TimeRange};
 use fault::Fault;
-use http_client::{BreakerStatus, SingleFlight, WhenAbandoned, is_fresh};
+use http_client::{BreakerStatus, Fetch, SingleFlight, WhenAbandoned, is_fresh};
 use market::{
     BarBatch, BarSource, Interval, Kline, KlineSource, Listing, Quote, QuoteSource, Symbol,
     SymbolSource, TradingHours, VenueHealth,
@@ -36,46 +33,60 @@ use tokio_util::task::TaskTracker;
 pub use self::config::{ApiKey, BinanceConfig, StreamConfig};
 pub use self::observer::{Observer, Unobserved};
 
-use self::client::{Client, Endpoint};
-use self::listing::Book;
+use self::client::{Endpoint, RestClient};
+use self::listing::ListedPairs;
 use self::quotes::QuoteCache;
-use self::server_time::Offset;
+use self::server_time::ClockOffset;
 use self::stream::Streams;
+use self::stream::dial::{Dial, TcpDial};
 
 /// The adapter. Clones share everything.
 #[derive(Clone)]
 pub struct Binance {
-    inner: Arc<Inner>,
+    shared: Arc<BinanceShared>,
 }
 
-/// What the calls share; work that outlives its caller holds on to it.
-pub(crate) struct Inner {
+/// How the adapter reaches the exchange: sockets, or memory in tests.
+pub(crate) struct Network {
+    /// `None` for HTTP over TCP and TLS.
+    pub(crate) fetch: Option<Arc<dyn Fetch>>,
+    pub(crate) dial: Arc<dyn Dial>,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self { fetch: None, dial: Arc::new(TcpDial) }
+    }
+}
+
+/// What all clones share; tasks that outlive their caller hold it.
+pub(crate) struct BinanceShared {
     config: BinanceConfig,
-    /// Who quotes say they come from: the source without what tells one simulation from another.
-    said_by: String,
+    /// The source that quotes name: the configured source without the seed of a simulation.
+    source_label: String,
     clock: Arc<dyn Clock>,
-    client: Client,
-    /// The listing as last told.
-    book: RwLock<Option<Arc<Book>>>,
+    client: RestClient,
+    /// The listing, once it was fetched.
+    listed_pairs: RwLock<Option<Arc<ListedPairs>>>,
     quotes: QuoteCache,
-    offset: Mutex<Option<Offset>>,
-    /// When each series began, which never changes.
+    offset: Mutex<Option<ClockOffset>>,
+    /// The opening time of the first bar of each series, which never changes.
     first_opens: Mutex<HashMap<SeriesKey, Millis>>,
-    /// The last answer to a ping, so that health checks do not become load.
-    pinged: Mutex<Option<(Millis, bool)>>,
-    flights: AllSingleFlights,
+    /// The last result of a ping, so that health checks cause few requests.
+    last_ping: Mutex<Option<(Millis, bool)>>,
+    single_flights: SingleFlights,
     streams: Streams,
     tasks: TaskTracker,
 }
 
-/// A series of bars, by its name here.
+/// A series: symbol and interval.
 type SeriesKey = (String, Interval);
 type Quotes = Arc<Vec<Arc<Quote>>>;
 
-/// Everything that can be under way at the exchange.
-struct AllSingleFlights {
-    book: SingleFlight<(), Arc<Book>>,
-    time: SingleFlight<(), Offset>,
+/// The requests that identical callers share.
+struct SingleFlights {
+    listed_pairs: SingleFlight<(), Arc<ListedPairs>>,
+    time: SingleFlight<(), ClockOffset>,
     ping: SingleFlight<(), ()>,
     tickers: SingleFlight<Vec<String>, Quotes>,
     bars: SingleFlight<(SeriesKey, Millis, Millis), Arc<BarBatch>>,
@@ -88,17 +99,27 @@ impl Binance {
         Self::observed(config, clock, Arc::new(Unobserved))
     }
 
-    /// Tells `observer` of every request.
+    /// Reports every request to `observer`.
     pub fn observed(
         config: BinanceConfig,
         clock: Arc<dyn Clock>,
         observer: Arc<dyn Observer>,
     ) -> Result<Self, Fault> {
+        Self::over_network(config, clock, observer, Network::default())
+    }
+
+    /// Reaches the exchange through `network`.
+    pub(crate) fn over_network(
+        config: BinanceConfig,
+        clock: Arc<dyn Clock>,
+        observer: Arc<dyn Observer>,
+        network: Network,
+    ) -> Result<Self, Fault> {
         config.streams.check()?;
-        let client = Client::new(&config, Arc::clone(&clock), observer)?;
+        let client = RestClient::new(&config, Arc::clone(&clock), observer, network.fetch)?;
         let tasks = TaskTracker::new();
-        let flights = AllSingleFlights {
-            book: SingleFlight::new(&tasks, WhenAbandoned::RunToEnd),
+        let single_flights = SingleFlights {
+            listed_pairs: SingleFlight::new(&tasks, WhenAbandoned::RunToEnd),
             time: SingleFlight::new(&tasks, WhenAbandoned::RunToEnd),
             ping: SingleFlight::new(&tasks, WhenAbandoned::RunToEnd),
             tickers: SingleFlight::new(&tasks, WhenAbandoned::RunToEnd),
@@ -106,61 +127,60 @@ impl Binance {
             recent: SingleFlight::new(&tasks, WhenAbandoned::Cancel),
             first_open: SingleFlight::new(&tasks, WhenAbandoned::RunToEnd),
         };
-        let inner = Inner {
+        let shared = BinanceShared {
             quotes: QuoteCache::new(config.quotes_max),
-            said_by: config.source.split(':').next().unwrap_or_default().to_owned(),
+            source_label: config.source.split(':').next().unwrap_or_default().to_owned(),
             config,
             clock,
             client,
-            book: RwLock::new(None),
+            listed_pairs: RwLock::new(None),
             offset: Mutex::new(None),
             first_opens: Mutex::new(HashMap::new()),
-            pinged: Mutex::new(None),
-            flights,
-            streams: Streams::new(),
+            last_ping: Mutex::new(None),
+            single_flights,
+            streams: Streams::new(network.dial),
             tasks,
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Whether the exchange can be relied on right now. Asks it only when nothing is known.
+    /// Whether the exchange works. Sends a ping only if the last one is too old.
     pub async fn health(&self) -> VenueHealth {
-        let breaker = self.inner.client.line.breaker.status();
-        let now = self.inner.clock.now();
+        let breaker = self.shared.client.transport.breaker.status();
+        let now = self.shared.clock.now();
         if breaker == BreakerStatus::Open {
             return VenueHealth::Down;
         }
-        if self.inner.client.budget.is_blocked(now) {
+        if self.shared.client.budget.is_blocked(now) {
             return VenueHealth::Degraded;
         }
-        match self.inner.ping(now).await {
+        match self.shared.ping(now).await {
             false => VenueHealth::Down,
             true if breaker == BreakerStatus::Failing => VenueHealth::Degraded,
             true => VenueHealth::Up,
         }
     }
 
-    /// Ends what is followed and waits for what is still under way. Called once, when the house
-    /// closes.
+    /// Ends all subscriptions and waits for running tasks. Called once, at shutdown.
     pub async fn drain(&self) {
-        self.inner.streams.stop.cancel();
-        self.inner.tasks.close();
-        self.inner.tasks.wait().await;
+        self.shared.streams.stop.cancel();
+        self.shared.tasks.close();
+        self.shared.tasks.wait().await;
     }
 }
 
-impl Inner {
+impl BinanceShared {
     async fn ping(self: &Arc<Self>, now: Millis) -> bool {
-        let kept = *self.pinged.lock();
+        let kept = *self.last_ping.lock();
         if let Some((_, answered)) =
             kept.filter(|(at, _)| is_fresh(*at, now, self.config.health_age))
         {
             return answered;
         }
-        let inner = Arc::clone(self);
-        let work = async move { inner.client.get(Endpoint::Ping, &Vec::new()).await.map(drop) };
-        let answered = self.flights.ping.run((), work).await.is_ok();
-        *self.pinged.lock() = Some((now, answered));
+        let shared = Arc::clone(self);
+        let work = async move { shared.client.get(Endpoint::Ping, &Vec::new()).await.map(drop) };
+        let answered = self.single_flights.ping.run((), work).await.is_ok();
+        *self.last_ping.lock() = Some((now, answered));
         answered
     }
 }
@@ -168,22 +188,22 @@ impl Inner {
 #[async_trait]
 impl QuoteSource for Binance {
     async fn latest(&self, symbols: &[Symbol]) -> Result<Vec<Result<Arc<Quote>, Fault>>, Fault> {
-        self.inner.latest(symbols).await
+        self.shared.latest(symbols).await
     }
 }
 
 #[async_trait]
 impl BarSource for Binance {
     fn source(&self) -> &str {
-        &self.inner.config.source
+        &self.shared.config.source
     }
 
     fn trading_hours(&self) -> TradingHours {
         TradingHours::AlwaysOpen
     }
 
-    /// As long as its maintenances take: nothing is recorded meanwhile, and until a later row is
-    /// there nobody can tell whether those before it do not exist or are late.
+    /// The length of a maintenance: no rows are recorded during one, and until a later row exists a missing
+    /// row may still come.
     fn publish_delay_max(&self) -> Duration {
         Duration::from_hours(12)
     }
@@ -194,18 +214,18 @@ impl BarSource for Binance {
         interval: Interval,
         span: TimeRange,
     ) -> Result<BarBatch, Fault> {
-        self.inner.bars(code, interval, span).await.map(Arc::unwrap_or_clone)
+        self.shared.bars(code, interval, span).await.map(Arc::unwrap_or_clone)
     }
 
     async fn first_open(&self, code: &str, interval: Interval) -> Result<Option<Millis>, Fault> {
-        self.inner.first_open(code, interval).await
+        self.shared.first_open(code, interval).await
     }
 }
 
 #[async_trait]
 impl SymbolSource for Binance {
     async fn listing(&self) -> Result<Arc<Listing>, Fault> {
-        Ok(Arc::clone(&self.inner.book().await?.listing))
+        Ok(Arc::clone(&self.shared.listed_pairs().await?.listing))
     }
 }
 
@@ -217,7 +237,25 @@ impl KlineSource for Binance {
         interval: Interval,
         limit: usize,
     ) -> Result<Vec<Kline>, Fault> {
-        self.inner.recent(code, interval, limit).await.map(Arc::unwrap_or_clone)
+        self.shared.recent(code, interval, limit).await.map(Arc::unwrap_or_clone)
+    }
+}
+
+/// Parses one WebSocket message, for fuzzing: any bytes must be refused or parsed without a panic.
+#[doc(hidden)]
+pub fn fuzz_parse_frame(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        drop(stream::wire::read(text));
+    }
+}
+
+/// Parses one klines response, for fuzzing.
+#[doc(hidden)]
+pub fn fuzz_parse_klines(bytes: &[u8]) {
+    if let Ok(rows) = serde_json::from_slice::<Vec<wire::KlineRow<'_>>>(bytes) {
+        for row in &rows {
+            drop(klines::read_row(row));
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the exchange lists, kept for an hour and asked for again when a symbol is missed.
+//! The pairs that Binance lists, cached for an hour and fetched again when a symbol is unknown.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use fault::Fault;
 use http_client::is_fresh;
 use market::{Listing, closest_codes};
 
-use crate::Inner;
-use crate::client::{Client, Endpoint};
+use crate::BinanceShared;
+use crate::client::{Endpoint, RestClient};
 use crate::wire::ExchangeInfo;
 
 const TRADING: &str = "TRADING";
@@ -17,22 +17,22 @@ const SUGGESTIONS_MAX: usize = 3;
 
 /// One listed pair.
 #[derive(Debug)]
-pub(crate) struct Listed {
+pub(crate) struct ListedPair {
     pub(crate) quote_asset: String,
-    /// `None` while it trades; otherwise the exchange's word for why it does not.
+    /// `None` while the pair trades, otherwise the exchange's status.
     pub(crate) halted: Option<String>,
 }
 
 /// The listing at one moment.
 #[derive(Debug)]
-pub(crate) struct Book {
-    pub(crate) pairs: HashMap<String, Listed>,
-    /// The pairs that trade, in the port's own form.
+pub(crate) struct ListedPairs {
+    pub(crate) pairs: HashMap<String, ListedPair>,
+    /// The trading pairs as the port `SymbolSource` returns them.
     pub(crate) listing: Arc<Listing>,
     pub(crate) received_at: Millis,
 }
 
-impl Book {
+impl ListedPairs {
     fn new(info: ExchangeInfo, received_at: Millis) -> Self {
         let mut listing = Listing { received_at: Some(received_at), ..Listing::default() };
         let mut pairs = HashMap::with_capacity(info.symbols.len());
@@ -45,12 +45,12 @@ impl Book {
                 }
                 Some(_) => _ = listing.halted.insert(pair.symbol.clone()),
             }
-            pairs.insert(pair.symbol, Listed { quote_asset: pair.quote_asset, halted });
+            pairs.insert(pair.symbol, ListedPair { quote_asset: pair.quote_asset, halted });
         }
         Self { pairs, listing: Arc::new(listing), received_at }
     }
 
-    /// Says that a symbol is not listed, and which ones may have been meant.
+    /// The fault for an unlisted symbol, with suggestions.
     pub(crate) fn unknown(&self, code: &str) -> Fault {
         let known = self.listing.quote_assets.keys().map(String::as_str);
         unknown(code, &closest_codes(code, known, SUGGESTIONS_MAX))
@@ -66,50 +66,53 @@ pub(crate) fn unknown(code: &str, meant: &[&str]) -> Fault {
     Fault::not_found("unknown_symbol", message)
 }
 
-impl Inner {
-    fn kept_book(&self) -> Option<Arc<Book>> {
-        self.book.read().clone()
+impl BinanceShared {
+    fn cached_listed_pairs(&self) -> Option<Arc<ListedPairs>> {
+        self.listed_pairs.read().clone()
     }
 
-    /// The listing, at most an hour old; older where the exchange does not answer.
-    pub(crate) async fn book(self: &Arc<Self>) -> Result<Arc<Book>, Fault> {
-        let kept = self.kept_book();
+    /// The listing, at most an hour old, or older if the exchange does not answer.
+    pub(crate) async fn listed_pairs(self: &Arc<Self>) -> Result<Arc<ListedPairs>, Fault> {
+        let kept = self.cached_listed_pairs();
         let age = self.config.listing_age;
         match kept {
             Some(book) if is_fresh(book.received_at, self.clock.now(), age) => Ok(book),
-            Some(book) => Ok(self.fetch_book().await.unwrap_or(book)),
-            None => self.fetch_book().await,
+            Some(book) => Ok(self.fetch_listed_pairs().await.unwrap_or(book)),
+            None => self.fetch_listed_pairs().await,
         }
     }
 
-    /// The listing after a symbol was not found in it: a new one, unless it is new already.
-    pub(crate) async fn book_after_miss(self: &Arc<Self>, book: Arc<Book>) -> Arc<Book> {
+    /// The listing after a symbol was not found: fetched again unless it is a minute old at most.
+    pub(crate) async fn listed_pairs_after_miss(
+        self: &Arc<Self>,
+        book: Arc<ListedPairs>,
+    ) -> Arc<ListedPairs> {
         let age = self.config.listing_age_miss;
         if is_fresh(book.received_at, self.clock.now(), age) {
             return book;
         }
-        self.fetch_book().await.unwrap_or(book)
+        self.fetch_listed_pairs().await.unwrap_or(book)
     }
 
-    /// The fault for a symbol the exchange refused, with suggestions where the listing is at hand.
+    /// The fault for a symbol that the exchange refused, with suggestions if the listing is cached.
     pub(crate) fn unknown(&self, code: &str) -> Fault {
-        self.kept_book().map_or_else(|| unknown(code, &[]), |book| book.unknown(code))
+        self.cached_listed_pairs().map_or_else(|| unknown(code, &[]), |book| book.unknown(code))
     }
 
-    async fn fetch_book(self: &Arc<Self>) -> Result<Arc<Book>, Fault> {
-        let inner = Arc::clone(self);
+    async fn fetch_listed_pairs(self: &Arc<Self>) -> Result<Arc<ListedPairs>, Fault> {
+        let shared = Arc::clone(self);
         let work = async move {
-            // Permissions make up most of the answer and say nothing about prices.
+            // Permissions make up most of the response and are not read.
             let query = vec![("showPermissionSets", "false".to_owned())];
-            let body = inner.client.get(Endpoint::ExchangeInfo, &query).await?;
-            let info: ExchangeInfo = Client::read(Endpoint::ExchangeInfo, &body)?;
+            let body = shared.client.get(Endpoint::ExchangeInfo, &query).await?;
+            let info: ExchangeInfo = RestClient::read(Endpoint::ExchangeInfo, &body)?;
             if let Some(limit) = info.rate_limits.iter().find_map(|row| row.weight_per_minute()) {
-                inner.client.budget.set_limit(limit);
+                shared.client.budget.set_limit(limit);
             }
-            let book = Arc::new(Book::new(info, inner.clock.now()));
-            *inner.book.write() = Some(Arc::clone(&book));
+            let book = Arc::new(ListedPairs::new(info, shared.clock.now()));
+            *shared.listed_pairs.write() = Some(Arc::clone(&book));
             Ok(book)
         };
-        self.flights.book.run((), work).await
+        self.single_flights.listed_pairs.run((), work).await
     }
 }

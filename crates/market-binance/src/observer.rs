@@ -1,4 +1,4 @@
-//! What the adapter tells whoever counts. It does not know how counting is done.
+//! What the adapter reports for metrics.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ pub trait Observer: Send + Sync {
     /// The weight used this minute as the exchange counts it, and its limit.
     fn used_weight(&self, used: u32, limit: u32);
 
-    /// Something happened to live candles: `reconnecting`, `gap_filled`, `mute` or `refused`.
+    /// An event of live candles: `reconnecting`, `gap_filled`, `mute` or `refused`.
     fn stream(&self, _what: &'static str) {}
 }
 
-/// Nobody counts.
+/// Ignores every report.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unobserved;
 

@@ -1,5 +1,5 @@
-//! Latest prices: from the cache while they are fresh, from the exchange in batches when not, and
-//! from the cache again, marked as stale, when the exchange fails.
+//! Latest prices: from the cache while fresh, otherwise from the exchange in batches of 20, and from the
+//! cache marked as stale when the exchange fails.
 
 use parking_lot::RwLock;
 use std::collections::{BTreeSet, HashMap};
@@ -12,15 +12,15 @@ use futures_util::future::join_all;
 use http_client::is_fresh;
 use market::{Decimal, Delay, Freshness, Quote, Symbol, Venue};
 
-use crate::client::{Client, Endpoint};
-use crate::listing::Book;
+use crate::client::{Endpoint, RestClient};
+use crate::listing::ListedPairs;
 use crate::wire::Ticker;
-use crate::{Inner, Quotes};
+use crate::{BinanceShared, Quotes};
 
-/// One result per symbol asked for, in order.
-pub(crate) type Answers = Vec<Result<Arc<Quote>, Fault>>;
+/// One result per requested symbol, in order.
+pub(crate) type QuoteResults = Vec<Result<Arc<Quote>, Fault>>;
 
-/// As many symbols as one request carries at the lowest weight.
+/// How many symbols one request carries at the lowest weight.
 const BATCH_MAX: usize = 20;
 
 /// The last quote of each symbol.
@@ -35,8 +35,8 @@ impl QuoteCache {
         Self { quotes: RwLock::new(HashMap::new()), quotes_max: quotes_max.max(BATCH_MAX) }
     }
 
-    /// All of them, if every one is young enough.
-    fn all_young(&self, symbols: &[Symbol], now: Millis, age: Duration) -> Option<Answers> {
+    /// The quotes of all symbols, if every one is fresh.
+    fn all_young(&self, symbols: &[Symbol], now: Millis, age: Duration) -> Option<QuoteResults> {
         let quotes = self.quotes.read();
         let young = |symbol: &Symbol| {
             let quote = quotes.get(&symbol.code)?;
@@ -69,21 +69,27 @@ impl QuoteCache {
     }
 }
 
-/// What became of one symbol that had to be asked for; batches share their fault.
+/// The result of one requested symbol; the symbols of a batch share their fault.
 type Outcome = Result<Arc<Quote>, Arc<Fault>>;
 type Fetched = HashMap<String, Outcome>;
 
-impl Inner {
-    pub(crate) async fn latest(self: &Arc<Self>, symbols: &[Symbol]) -> Result<Answers, Fault> {
+impl BinanceShared {
+    pub(crate) async fn latest(
+        self: &Arc<Self>,
+        symbols: &[Symbol],
+    ) -> Result<QuoteResults, Fault> {
         let (now, age) = (self.clock.now(), self.config.quote_age);
         if let Some(answers) = self.quotes.all_young(symbols, now, age) {
             return Ok(answers);
         }
-        // Boxed, so that a cached answer does not carry the long way's state around.
+        // Boxed, so that the future of a cached answer stays small.
         Box::pin(self.latest_from_exchange(symbols)).await
     }
 
-    async fn latest_from_exchange(self: &Arc<Self>, symbols: &[Symbol]) -> Result<Answers, Fault> {
+    async fn latest_from_exchange(
+        self: &Arc<Self>,
+        symbols: &[Symbol],
+    ) -> Result<QuoteResults, Fault> {
         let (now, age) = (self.clock.now(), self.config.quote_age);
         let mut fetched = Fetched::new();
         let mut wanted = BTreeSet::new();
@@ -93,7 +99,7 @@ impl Inner {
                 None => drop(wanted.insert(symbol.code.clone())),
             }
         }
-        match self.book().await {
+        match self.listed_pairs().await {
             Ok(book) => self.fetch_wanted(book, wanted, &mut fetched).await,
             Err(fault) => {
                 let fault = Arc::new(fault);
@@ -105,12 +111,12 @@ impl Inner {
 
     async fn fetch_wanted(
         self: &Arc<Self>,
-        mut book: Arc<Book>,
+        mut book: Arc<ListedPairs>,
         wanted: BTreeSet<String>,
         fetched: &mut Fetched,
     ) {
         if wanted.iter().any(|code| !book.pairs.contains_key(code)) {
-            book = self.book_after_miss(book).await;
+            book = self.listed_pairs_after_miss(book).await;
         }
         let (known, unknown): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|code| book.pairs.contains_key(code));
@@ -124,11 +130,11 @@ impl Inner {
         }
     }
 
-    /// One unknown symbol fails a whole batch, and the listing may be an hour old: the others are
-    /// then asked for one by one.
+    /// One unknown symbol fails a whole batch, and the listing may be an hour old: after such a failure
+    /// each symbol is requested alone.
     async fn fetch_batch(
         self: &Arc<Self>,
-        book: &Arc<Book>,
+        book: &Arc<ListedPairs>,
         codes: &[String],
     ) -> Vec<(String, Outcome)> {
         match self.fetch_tickers(book, codes.to_vec()).await {
@@ -162,30 +168,30 @@ impl Inner {
 
     async fn fetch_tickers(
         self: &Arc<Self>,
-        book: &Arc<Book>,
+        book: &Arc<ListedPairs>,
         codes: Vec<String>,
     ) -> Result<Quotes, Fault> {
-        let (inner, book) = (Arc::clone(self), Arc::clone(book));
+        let (shared, book) = (Arc::clone(self), Arc::clone(book));
         let list = serde_json::to_string(&codes).map_err(Fault::internal)?;
-        // The short form has all that is read here, at the same weight.
+        // The short form has every field that is read, at the same weight.
         let query = vec![("symbols", list), ("type", "MINI".to_owned())];
         let work = async move {
-            let body = inner.client.get(Endpoint::TickerDay, &query).await?;
-            let now = inner.clock.now();
-            let tickers: Vec<Ticker<'_>> = Client::read(Endpoint::TickerDay, &body)?;
+            let body = shared.client.get(Endpoint::TickerDay, &query).await?;
+            let now = shared.clock.now();
+            let tickers: Vec<Ticker<'_>> = RestClient::read(Endpoint::TickerDay, &body)?;
             let quotes: Result<Vec<_>, _> =
-                tickers.iter().map(|ticker| inner.quote(&book, ticker, now)).collect();
+                tickers.iter().map(|ticker| shared.quote(&book, ticker, now)).collect();
             let quotes: Vec<Arc<Quote>> = quotes?.into_iter().flatten().collect();
-            inner.quotes.keep(&quotes, now, inner.config.quote_age_stale);
+            shared.quotes.keep(&quotes, now, shared.config.quote_age_stale);
             Ok(Arc::new(quotes))
         };
-        self.flights.tickers.run(codes, work).await
+        self.single_flights.tickers.run(codes, work).await
     }
 
-    /// `None` for a pair that has no price at all.
+    /// `None` for a pair without a price.
     fn quote(
         &self,
-        book: &Book,
+        book: &ListedPairs,
         ticker: &Ticker<'_>,
         now: Millis,
     ) -> Result<Option<Arc<Quote>>, Fault> {
@@ -208,7 +214,7 @@ impl Inner {
             currency: listed.quote_asset.clone(),
             volume: Some(volume),
             freshness: Freshness {
-                source: self.said_by.clone(),
+                source: self.source_label.clone(),
                 as_of: Millis(ticker.close_time),
                 received_at: now,
                 delay: Delay::RealTime,
@@ -220,7 +226,7 @@ impl Inner {
         })))
     }
 
-    fn assemble(&self, symbols: &[Symbol], fetched: &Fetched) -> Result<Answers, Fault> {
+    fn assemble(&self, symbols: &[Symbol], fetched: &Fetched) -> Result<QuoteResults, Fault> {
         let mut served = false;
         let mut failed = None;
         let mut answers = Vec::with_capacity(symbols.len());
@@ -236,14 +242,14 @@ impl Inner {
             }
             answers.push(answer);
         }
-        // Nothing could be said about any symbol: that is a fault of the call.
+        // If every symbol failed, the call fails.
         match failed {
             Some(fault) if !served => Err(fault),
             _ => Ok(answers),
         }
     }
 
-    /// An older quote in place of the one that could not be had.
+    /// A cached quote, marked as stale, in place of one that could not be fetched.
     fn stand_in(&self, code: &str, fault: &Fault) -> Result<Arc<Quote>, Fault> {
         let age = self.config.quote_age_stale;
         let kept = self.quotes.young(code, self.clock.now(), age);

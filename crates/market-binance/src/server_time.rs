@@ -1,4 +1,4 @@
-//! The exchange's clock, which alone decides whether a bar is closed.
+//! The exchange's clock, which decides whether a bar is closed.
 
 use std::sync::Arc;
 
@@ -6,19 +6,19 @@ use clock::Millis;
 use fault::Fault;
 use http_client::is_fresh;
 
-use crate::Inner;
-use crate::client::{Client, Endpoint};
+use crate::BinanceShared;
+use crate::client::{Endpoint, RestClient};
 use crate::wire::{ServerTime, is_plausible};
 
 /// How far the exchange's clock is ahead of ours.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Offset {
+pub(crate) struct ClockOffset {
     ahead_ms: i64,
     learnt_at: Millis,
 }
 
-impl Inner {
-    /// Never later than the exchange's own clock, so that no forming bar is taken for a closed one.
+impl BinanceShared {
+    /// Never later than the exchange's clock, so that no forming bar counts as closed.
     pub(crate) async fn server_now(self: &Arc<Self>) -> Result<Millis, Fault> {
         let kept = *self.offset.lock();
         let now = self.clock.now();
@@ -30,28 +30,28 @@ impl Inner {
         Ok(Millis(self.clock.now().0.saturating_add(offset.ahead_ms)))
     }
 
-    /// The exchange's clock by what was last learnt of it, for deadlines; nothing is closed by it.
+    /// The exchange's clock by the last known offset, for deadlines only.
     pub(crate) fn server_now_about(&self) -> Millis {
         let kept = *self.offset.lock();
         let ahead_ms = kept.map_or(0, |offset| offset.ahead_ms);
         Millis(self.clock.now().0.saturating_add(ahead_ms))
     }
 
-    async fn fetch_offset(self: &Arc<Self>) -> Result<Offset, Fault> {
-        let inner = Arc::clone(self);
+    async fn fetch_offset(self: &Arc<Self>) -> Result<ClockOffset, Fault> {
+        let shared = Arc::clone(self);
         let work = async move {
-            let body = inner.client.get(Endpoint::Time, &Vec::new()).await?;
-            // Taken after the answer: the exchange's clock has moved on since it was read.
-            let now = inner.clock.now();
-            let time: ServerTime = Client::read(Endpoint::Time, &body)?;
+            let body = shared.client.get(Endpoint::Time, &Vec::new()).await?;
+            // Read after the response, so the offset is never too large.
+            let now = shared.clock.now();
+            let time: ServerTime = RestClient::read(Endpoint::Time, &body)?;
             if !is_plausible(time.server_time) {
                 let message = format!("the exchange's clock reads {} ms", time.server_time);
                 return Err(Fault::unavailable("upstream_malformed", message));
             }
-            let offset = Offset { ahead_ms: time.server_time - now.0, learnt_at: now };
-            *inner.offset.lock() = Some(offset);
+            let offset = ClockOffset { ahead_ms: time.server_time - now.0, learnt_at: now };
+            *shared.offset.lock() = Some(offset);
             Ok(offset)
         };
-        self.flights.time.run((), work).await
+        self.single_flights.time.run((), work).await
     }
 }

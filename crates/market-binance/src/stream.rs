@@ -1,27 +1,28 @@
-//! Live candles: one upstream stream for each series, however many follow it, and many streams on
-//! each connection.
+//! Live candles: one stream of the exchange for each series, however many subscribers it has, and many
+//! streams on each connection.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `connection`, `wire` | one WebSocket: pings, its death; what its frames say |
-//! | `requests` | what it asks for, and what becomes of what is refused |
-//! | `lines`, `trial` | which connection is in use, when to replace it, when to try again |
-//! | `cadence` | after how long a silence means something |
-//! | `sequence` | the order of candles, and what is missing |
-//! | `backfill` | what the record says about it, and about what came before a follower |
+//! | `dial`, `connection`, `wire` | one WebSocket: opening, pings, liveness, parsing its messages |
+//! | `subscriptions` | subscription requests and their refusals |
+//! | `connection_pair`, `standby_probe` | which connection is used, when it is replaced and reopened |
+//! | `cadence` | after which silence a stream is suspicious |
+//! | `sequence` | the order of candles, and gaps |
+//! | `backfill` | history for gaps and replays |
 //! | `shard` | the task that runs all of these for its series |
 //!
-//! The followers of a series, and what each of them reads, are the same for every venue: `upstream`.
+//! Broadcasts and feeds are the same for every venue and are in `market-live`.
 
 mod backfill;
 mod cadence;
 mod connection;
-mod lines;
-mod requests;
+mod connection_pair;
+pub(crate) mod dial;
 mod sequence;
 mod shard;
-mod trial;
-mod wire;
+mod standby_probe;
+mod subscriptions;
+pub(crate) mod wire;
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -37,59 +38,61 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use self::backfill::replay;
-use self::shard::{Joining, Shard};
-use crate::{Binance, Inner};
+use self::dial::Dial;
+use self::shard::{NewSeries, Shard};
+use crate::{Binance, BinanceShared};
 
-/// How many series ask the record at the same time.
-const LOOKS_MAX: usize = 8;
+/// How many series request history at the same time.
+const BACKFILLS_MAX: usize = 8;
 
 /// All live series of one adapter.
-#[derive(Debug)]
 pub(crate) struct Streams {
-    book: Mutex<Directory>,
-    followers: Arc<AtomicUsize>,
-    /// Turns at the record.
-    looks: Semaphore,
+    directory: Mutex<SeriesDirectory>,
+    subscribers: Arc<AtomicUsize>,
+    /// Permits for requests of history.
+    backfill_permits: Semaphore,
     pub(crate) stop: CancellationToken,
+    dial: Arc<dyn Dial>,
 }
 
 /// Which series are followed, and which shard runs each.
 #[derive(Debug, Default)]
-struct Directory {
+struct SeriesDirectory {
     series: HashMap<String, (u64, Arc<SeriesBroadcast>)>,
-    shards: HashMap<u64, ShardEntry>,
+    shards: HashMap<u64, ShardSlot>,
     next_shard: u64,
 }
 
 #[derive(Debug)]
-struct ShardEntry {
-    joining: mpsc::Sender<Joining>,
+struct ShardSlot {
+    new_series: mpsc::Sender<NewSeries>,
     series: usize,
 }
 
 impl Streams {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(dial: Arc<dyn Dial>) -> Self {
         Self {
-            book: Mutex::default(),
-            followers: Arc::default(),
-            looks: Semaphore::new(LOOKS_MAX),
+            directory: Mutex::default(),
+            subscribers: Arc::default(),
+            backfill_permits: Semaphore::new(BACKFILLS_MAX),
             stop: CancellationToken::new(),
+            dial,
         }
     }
 
-    fn directory(&self) -> MutexGuard<'_, Directory> {
-        self.book.lock()
+    fn directory(&self) -> MutexGuard<'_, SeriesDirectory> {
+        self.directory.lock()
     }
 
-    /// Strikes the streams that are still without followers, and names them.
-    fn forget(&self, shard: u64, idle: Vec<String>) -> Vec<String> {
+    /// Removes those of the `idle` streams that still have no subscribers, and returns them.
+    fn remove_idle(&self, shard: u64, idle: Vec<String>) -> Vec<String> {
         if idle.is_empty() {
             return idle;
         }
         let mut directory = self.directory();
-        let is_idle = |directory: &Directory, stream: &String| {
+        let is_idle = |directory: &SeriesDirectory, stream: &String| {
             let found = directory.series.get(stream);
-            found.is_some_and(|(_, hub)| hub.idle_since().is_some())
+            found.is_some_and(|(_, broadcast)| broadcast.idle_since().is_some())
         };
         let gone: Vec<String> =
             idle.into_iter().filter(|stream| is_idle(&directory, stream)).collect();
@@ -102,8 +105,8 @@ impl Streams {
         gone
     }
 
-    /// Strikes a shard without series. It stays where one is about to join.
-    fn retire(&self, shard: u64) -> bool {
+    /// Removes a shard without series. A shard that is about to get one stays.
+    fn remove_shard_if_empty(&self, shard: u64) -> bool {
         let mut directory = self.directory();
         let empty = directory.shards.get(&shard).is_none_or(|entry| entry.series == 0);
         if empty {
@@ -113,7 +116,7 @@ impl Streams {
     }
 }
 
-impl Inner {
+impl BinanceShared {
     async fn subscribe(
         self: &Arc<Self>,
         code: &str,
@@ -126,32 +129,32 @@ impl Inner {
         if let Some(after) = options.resume_after {
             check_resume_point(interval, after, server_now, self.config.streams.replay_max)?;
         }
-        let seat = self.seat(code, interval, expected, options.queue_max)?;
-        let begins_at = seat.first_live;
+        let subscriber = self.add_subscriber(code, interval, expected, options.queue_max)?;
+        let first_live = subscriber.first_live;
         let (after, replay) = match options.resume_after {
-            Some(after) if after < begins_at => {
-                let missed = TimeRange::new(Millis(after.0 + 1), begins_at);
+            Some(after) if after < first_live => {
+                let missed = TimeRange::new(Millis(after.0 + 1), first_live);
                 (after, Some(replay(self, (code, interval), missed, halted)))
             }
             Some(after) => (after, None),
-            None => (Millis(begins_at.0 - 1), None),
+            None => (Millis(first_live.0 - 1), None),
         };
-        Ok(LiveFeed::new(replay, seat, after))
+        Ok(LiveFeed::new(replay, subscriber, after))
     }
 
-    /// Says whether the symbol has stopped trading. One that is not listed must not get further:
-    /// the exchange accepts its streams and never sends anything.
+    /// Whether the symbol is halted. Unlisted symbols are refused: the exchange accepts their streams and
+    /// never sends anything.
     async fn check_listed(self: &Arc<Self>, code: &str) -> Result<bool, Fault> {
-        let mut book = self.book().await?;
+        let mut book = self.listed_pairs().await?;
         if !book.pairs.contains_key(code) {
-            book = self.book_after_miss(book).await;
+            book = self.listed_pairs_after_miss(book).await;
         }
         let listed = book.pairs.get(code).ok_or_else(|| book.unknown(code))?;
         Ok(listed.halted.is_some())
     }
 
-    /// A place among the followers of a series, which begins where nobody followed it.
-    fn seat(
+    /// Adds a subscriber to a series, which is started if it has none.
+    fn add_subscriber(
         self: &Arc<Self>,
         code: &str,
         interval: Interval,
@@ -165,42 +168,43 @@ impl Inner {
         if self.streams.stop.is_cancelled() {
             return Err(closing());
         }
-        if self.streams.followers.load(Ordering::Relaxed) >= config.followers_max {
+        if self.streams.subscribers.load(Ordering::Relaxed) >= config.subscribers_max {
             return busy("subscriptions");
         }
         let stream = format!("{}@kline_{interval}", code.to_lowercase());
         let mut directory = self.streams.directory();
-        if let Some((_, hub)) = directory.series.get(&stream) {
-            return Ok(hub.subscribe(queue_max));
+        if let Some((_, broadcast)) = directory.series.get(&stream) {
+            return Ok(broadcast.subscribe(queue_max));
         }
         if directory.series.len() >= config.series_max {
             return busy("series");
         }
-        let hub = Arc::new(SeriesBroadcast::new(expected, Arc::clone(&self.streams.followers)));
-        let seat = hub.subscribe(queue_max);
+        let broadcast =
+            Arc::new(SeriesBroadcast::new(expected, Arc::clone(&self.streams.subscribers)));
+        let subscriber = broadcast.subscribe(queue_max);
         let shard = self.shard_with_room(&mut directory);
-        let joining = Joining {
+        let new_series = NewSeries {
             stream: stream.clone(),
             code: code.to_owned(),
             interval,
             expected,
-            hub: Arc::clone(&hub),
+            broadcast: Arc::clone(&broadcast),
         };
         let taken = directory.shards.get_mut(&shard).is_some_and(|entry| {
-            let sent = entry.joining.try_send(joining).is_ok();
+            let sent = entry.new_series.try_send(new_series).is_ok();
             entry.series += usize::from(sent);
             sent
         });
         if !taken {
-            // Its task is over, which happens only when the house closes.
+            // The shard's task has ended, which happens only at shutdown.
             return Err(closing());
         }
-        directory.series.insert(stream, (shard, hub));
-        Ok(seat)
+        directory.series.insert(stream, (shard, broadcast));
+        Ok(subscriber)
     }
 
-    /// The number of a shard that takes one more series.
-    fn shard_with_room(self: &Arc<Self>, directory: &mut Directory) -> u64 {
+    /// The id of a shard that has room for one more series.
+    fn shard_with_room(self: &Arc<Self>, directory: &mut SeriesDirectory) -> u64 {
         let most = self.config.streams.streams_per_connection.clamp(1, 1_024);
         let open = directory.shards.iter().find(|(_, entry)| entry.series < most);
         if let Some((id, _)) = open {
@@ -208,8 +212,8 @@ impl Inner {
         }
         let id = directory.next_shard;
         directory.next_shard += 1;
-        let (joining, receiver) = mpsc::channel(most);
-        directory.shards.insert(id, ShardEntry { joining, series: 0 });
+        let (new_series, receiver) = mpsc::channel(most);
+        directory.shards.insert(id, ShardSlot { new_series, series: 0 });
         self.tasks.spawn(Shard::new(id, self, receiver).run());
         id
     }
@@ -227,7 +231,7 @@ impl LiveKlines for Binance {
         interval: Interval,
         options: SubscribeOptions,
     ) -> Result<Box<dyn KlineFeed>, Fault> {
-        let feed = self.inner.subscribe(code, interval, options).await?;
+        let feed = self.shared.subscribe(code, interval, options).await?;
         Ok(Box::new(feed))
     }
 }

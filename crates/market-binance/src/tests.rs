@@ -1,41 +1,26 @@
-//! The adapter against the simulated exchange, over a real socket.
+//! The adapter against the simulated exchange, in memory and on paused time: a wait ends as soon as
+//! every task waits, so no test depends on the speed of the machine.
 
 mod bars;
 mod faults;
+mod in_memory;
 mod quotes;
 mod streams;
 
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use clock::{DAY_MS, parse_date};
 use market::Venue;
-use market_sim::{Endpoint as Served, FaultKind, InjectedFault as Trouble, Sim, SimConfig};
+use market_sim::{Endpoint, FaultKind, InjectedFault, Sim, SimConfig};
+use testkit::{FakeClock, TokioClock};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use self::in_memory::InMemoryExchange;
 use super::*;
 
-struct FakeClock(AtomicI64);
-
-impl FakeClock {
-    fn at(now: i64) -> Arc<Self> {
-        Arc::new(Self(AtomicI64::new(now)))
-    }
-
-    fn advance(&self, by: Duration) {
-        self.0.fetch_add(by.as_millis() as i64, Ordering::SeqCst);
-    }
-}
-
-impl Clock for FakeClock {
-    fn now(&self) -> Millis {
-        Millis(self.0.load(Ordering::SeqCst))
-    }
-}
-
-/// What the adapter told of its requests.
+/// What the adapter reported about its requests.
 #[derive(Default)]
 struct Recorder {
     outcomes: Mutex<Vec<(&'static str, &'static str)>>,
@@ -52,15 +37,13 @@ impl Observer for Recorder {
     }
 }
 
-/// An exchange, an adapter that talks to it, and the clock that both go by.
-struct World {
+/// An exchange, an adapter that is connected to it, and the clock of both.
+struct Fixture {
     sim: Sim,
-    url: String,
+    exchange: Arc<InMemoryExchange>,
     clock: Arc<FakeClock>,
     binance: Binance,
-    seen: Arc<Recorder>,
-    /// Ends the exchange with the world.
-    _server: JoinSet<()>,
+    recorder: Arc<Recorder>,
 }
 
 fn day(text: &str) -> i64 {
@@ -72,50 +55,53 @@ fn now() -> i64 {
     day("2026-11-14") + 12 * 3_600_000 + 20 * 60_000 + 31_250
 }
 
-/// Quick to retry, and without patience.
+const URL: &str = "http://exchange.test";
+
+/// Does not wait for rate limits.
 fn config(url: &str) -> BinanceConfig {
     let mut config = BinanceConfig::new(url, "simulated:7");
     config.http.rate_limit_wait_max = Duration::ZERO;
-    config.http.retry_wait = Duration::from_millis(1);
-    config.http.retry_wait_max = Duration::from_millis(2);
     config
 }
 
-async fn world() -> World {
-    world_with(|_| {}).await
+async fn fixture() -> Fixture {
+    fixture_with(|_| {}).await
 }
 
-async fn world_with(change: impl FnOnce(&mut BinanceConfig)) -> World {
-    world_at(now(), change).await
+async fn fixture_with(change: impl FnOnce(&mut BinanceConfig)) -> Fixture {
+    fixture_at(now(), change).await
 }
 
-async fn world_at(now: i64, change: impl FnOnce(&mut BinanceConfig)) -> World {
-    let clock = FakeClock::at(now);
+async fn fixture_at(now: i64, change: impl FnOnce(&mut BinanceConfig)) -> Fixture {
+    let clock = Arc::new(FakeClock::new(Millis(now)));
     let sim = Sim::new(SimConfig::new(7, Arc::clone(&clock) as Arc<dyn Clock>));
-    let (url, server) = serve(&sim).await;
-    let mut config = config(&url);
+    let exchange = InMemoryExchange::new(&sim);
+    let mut config = config(URL);
     change(&mut config);
-    let seen = Arc::new(Recorder::default());
-    let observer = Arc::clone(&seen) as Arc<dyn Observer>;
+    let recorder = Arc::new(Recorder::default());
+    let observer = Arc::clone(&recorder) as Arc<dyn Observer>;
+    let network = exchange.network();
     let binance =
-        Binance::observed(config, Arc::clone(&clock) as Arc<dyn Clock>, observer).unwrap();
-    World { sim, url, clock, binance, seen, _server: server }
+        Binance::over_network(config, Arc::clone(&clock) as Arc<dyn Clock>, observer, network)
+            .unwrap();
+    Fixture { sim, exchange, clock, binance, recorder }
 }
 
-async fn serve(sim: &Sim) -> (String, JoinSet<()>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let mut server = JoinSet::new();
-    server.spawn(sim.clone().serve(listener, CancellationToken::new()));
-    (url, server)
+/// An adapter of its own for an exchange.
+fn adapter(
+    exchange: &Arc<InMemoryExchange>,
+    config: BinanceConfig,
+    clock: Arc<dyn Clock>,
+) -> Binance {
+    Binance::over_network(config, clock, Arc::new(Unobserved), exchange.network()).unwrap()
 }
 
-impl World {
-    fn trouble(&self, trouble: Trouble) {
-        self.sim.faults().add(trouble).unwrap();
+impl Fixture {
+    fn inject(&self, fault: InjectedFault) {
+        self.sim.faults().add(fault).unwrap();
     }
 
-    fn requests(&self, endpoint: Served) -> u64 {
+    fn requests(&self, endpoint: Endpoint) -> u64 {
         self.sim.requests(endpoint)
     }
 
@@ -135,4 +121,24 @@ impl World {
 fn symbols(codes: &[&str]) -> Vec<Symbol> {
     let symbol = |code: &&str| Symbol { venue: Venue::Binance, code: (*code).to_owned() };
     codes.iter().map(symbol).collect()
+}
+
+/// The only test of this crate that uses real sockets and real time for both protocols.
+#[tokio::test]
+async fn the_adapter_reads_over_real_sockets() {
+    use market::{KlineEvent, LiveKlines, SubscribeOptions};
+    let clock: Arc<dyn Clock> = Arc::new(TokioClock::new(Millis(now())));
+    let sim = Sim::new(SimConfig::new(7, Arc::clone(&clock)));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let mut server = JoinSet::new();
+    server.spawn(sim.clone().serve(listener, CancellationToken::new()));
+    let binance = Binance::new(config(&url), clock).unwrap();
+    assert_eq!(binance.health().await, VenueHealth::Up);
+    assert!(binance.latest(&symbols(&["BTCUSDT"])).await.unwrap()[0].is_ok());
+    let mut feed =
+        binance.subscribe("BTCUSDT", Interval::M1, SubscribeOptions::default()).await.unwrap();
+    assert_eq!(*feed.next().await.unwrap(), KlineEvent::Connected);
+    assert!(matches!(&*feed.next().await.unwrap(), KlineEvent::Candle { .. }));
+    binance.drain().await;
 }

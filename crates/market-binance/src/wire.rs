@@ -1,14 +1,13 @@
-//! Binance's payloads as they come, reduced to what is read of them.
-//!
-//! Unknown fields and unknown statuses are passed over: the exchange adds both without notice.
+//! Binance's REST payloads, reduced to the fields that are read. Unknown fields and statuses are
+//! ignored: the exchange adds both without notice.
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, SeqAccess, Visitor};
 
-/// Whether a time lies between 1970 and the year 9999. Whatever is beyond is a mistake, and could
-/// not be calculated with.
+/// Whether a time lies between 1970 and the year 9999. Any other time is an error of the exchange and
+/// could overflow calculations.
 pub(crate) fn is_plausible(time_ms: i64) -> bool {
     (0..TIME_MAX_MS).contains(&time_ms)
 }
@@ -56,7 +55,7 @@ pub(crate) struct RateLimit {
 }
 
 impl RateLimit {
-    /// The request weight allowed a minute, where this row says so.
+    /// The request weight per minute, if this is the row of that limit.
     pub(crate) fn weight_per_minute(&self) -> Option<u32> {
         let weight = self.rate_limit_type == "REQUEST_WEIGHT" && self.interval == "MINUTE";
         (weight && self.interval_num > 0).then(|| self.limit / self.interval_num)
@@ -87,7 +86,7 @@ pub(crate) struct Ticker<'a> {
 }
 
 /// `[1786700000000,"11.86","12.40","11.55","11.98","520.4",1786703599999,"6220.1",90,"260.1","3110.2","0"]`:
-/// opening time, open, high, low, close, volume, closing time, and five that are not read.
+/// opening time, open, high, low, close, volume, closing time, and five fields that are not read.
 #[derive(Debug)]
 pub(crate) struct KlineRow<'a> {
     pub(crate) open_time: i64,
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_may_grow_but_not_shrink() {
+    fn rows_may_have_more_elements_but_not_fewer() {
         let row = |tail: &str| format!(r#"[[1,"1","2","0.5","1.5","9",59999{tail}]]"#);
         for tail in ["", r#","1",2,"3","4","0""#, r#","1",2,"3","4","0",{"new":[1]}"#] {
             let text = row(tail);

@@ -38,4 +38,4 @@ mod sim;
 
 pub use binance::{Endpoint, StreamRules};
 pub use faults::{FaultKind, Faults, InjectedFault};
-pub use sim::{Sim, SimConfig, StreamCounts};
+pub use sim::{InMemoryServer, Sim, SimConfig, StreamCounts};

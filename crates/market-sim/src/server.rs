@@ -1,5 +1,5 @@
-//! Accepts connections. Written out rather than left to axum, because a simulated exchange must be
-//! able to close a connection without answering.
+//! Serves connections, from a socket or in memory. Not left to axum, because a simulated exchange must
+//! be able to close a connection without a response.
 
 use std::convert::Infallible;
 use std::io;
@@ -13,7 +13,8 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -26,9 +27,9 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) async fn serve(listener: TcpListener, router: Router, cancel: CancellationToken) {
     let connections = TaskTracker::new();
-    let seats = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
-        let Ok(seat) = Arc::clone(&seats).acquire_owned().await else { break };
+        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { break };
         let accepted = tokio::select! {
             () = cancel.cancelled() => break,
             accepted = listener.accept() => accepted,
@@ -36,29 +37,41 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, cancel: Cancell
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                // Out of file descriptors, or the peer is gone already: neither ends the exchange.
+                // Out of file descriptors, or the client is gone already: neither ends the server.
                 tracing::debug!(%error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(10)).await;
                 continue;
             }
         };
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "TCP_NODELAY could not be set");
+        }
         let (router, cancel) = (router.clone(), cancel.clone());
         connections.spawn(async move {
-            tokio::select! {
-                () = cancel.cancelled() => {}
-                () = converse(stream, router) => {}
-            }
-            drop(seat);
+            serve_connection(stream, router, cancel).await;
+            drop(permit);
         });
     }
     connections.close();
     connections.wait().await;
 }
 
-async fn converse(stream: TcpStream, router: Router) {
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY could not be set");
+/// Serves one connection until it ends or `cancel` is cancelled.
+pub(crate) async fn serve_connection(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    router: Router,
+    cancel: CancellationToken,
+) {
+    tokio::select! {
+        () = cancel.cancelled() => {}
+        () = serve_requests(stream, router) => {}
     }
+}
+
+async fn serve_requests(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    router: Router,
+) {
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let router = router.clone();
         async move {

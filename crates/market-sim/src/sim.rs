@@ -12,8 +12,10 @@ use axum::routing::{get, put};
 use clock::Clock;
 use serde::Deserialize;
 use serde_json::json;
+use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::binance::{self, Endpoint, Limits, StreamRules, Streams};
 use crate::faults::{Faults, InjectedFault};
@@ -21,7 +23,10 @@ use crate::instruments::Instruments;
 use crate::moex::{self, Moex};
 use crate::server;
 
-/// What a simulated exchange is made from.
+/// How many bytes a connection in memory buffers in each direction.
+const MEMORY_BUFFER_BYTES: usize = 64 << 10;
+
+/// The settings of a simulated exchange.
 #[derive(Clone)]
 pub struct SimConfig {
     /// The same seed gives the same market.
@@ -112,6 +117,12 @@ impl Sim {
         self.shared.streams.ended().await;
     }
 
+    /// Serves connections in memory, without a socket, until `cancel` is cancelled.
+    pub fn serve_in_memory(&self, cancel: CancellationToken) -> InMemoryServer {
+        let router = self.router().layer(axum::Extension(cancel.clone()));
+        InMemoryServer { router, connections: TaskTracker::new(), cancel }
+    }
+
     pub fn faults(&self) -> &Faults {
         &self.shared.faults
     }
@@ -136,6 +147,25 @@ impl Sim {
 
     pub fn set_iss_limit(&self, requests_per_minute: u32) {
         self.shared.moex.limits.set_limit(requests_per_minute);
+    }
+}
+
+/// A simulated exchange that is reached in memory; tests with paused time need it, because time jumps
+/// ahead while a socket is waited for.
+#[derive(Clone)]
+pub struct InMemoryServer {
+    router: Router,
+    connections: TaskTracker,
+    cancel: CancellationToken,
+}
+
+impl InMemoryServer {
+    /// Opens a connection for HTTP/1.1 or WebSocket. Call it inside a tokio runtime.
+    pub fn connect(&self) -> DuplexStream {
+        let (client, server) = tokio::io::duplex(MEMORY_BUFFER_BYTES);
+        let (router, cancel) = (self.router.clone(), self.cancel.clone());
+        self.connections.spawn(server::serve_connection(server, router, cancel));
+        client
     }
 }
 

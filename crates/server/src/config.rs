@@ -307,7 +307,7 @@ mod tests {
             assert_eq!(limits(queue, replay), None);
         }
         let venue = StreamConfig::new("ws://127.0.0.1:9");
-        assert!(venue.followers_max >= service_indicators::CHANNELS_MAX);
+        assert!(venue.subscribers_max >= service_indicators::CHANNELS_MAX);
         assert!(venue.series_max >= service_indicators::CHANNELS_MAX);
         assert!(venue.replay_max >= *StreamLimits::REPLAY.end());
     }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use clock::{Clock, Millis};
+use tokio::time::Instant;
 
 #[derive(Debug, Default)]
 pub struct FakeClock(AtomicI64);
@@ -25,6 +26,28 @@ impl FakeClock {
 impl Clock for FakeClock {
     fn now(&self) -> Millis {
         Millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// A clock that runs with tokio's time, which `#[tokio::test(start_paused = true)]` pauses: it jumps to
+/// the next timer as soon as every task waits.
+#[derive(Debug)]
+pub struct TokioClock {
+    start: Millis,
+    began: Instant,
+}
+
+impl TokioClock {
+    /// Shows `start` now.
+    pub fn new(start: Millis) -> Self {
+        Self { start, began: Instant::now() }
+    }
+}
+
+impl Clock for TokioClock {
+    fn now(&self) -> Millis {
+        let passed = i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX);
+        Millis(self.start.0.saturating_add(passed))
     }
 }
 

@@ -16,7 +16,7 @@ mod folder;
 pub mod postgres;
 mod rng;
 
-pub use clock::FakeClock;
+pub use clock::{FakeClock, TokioClock};
 pub use databases::on_every_engine;
 pub use folder::TempFolder;
 pub use rng::TestRng;

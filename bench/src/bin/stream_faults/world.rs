@@ -126,10 +126,10 @@ fn hurried(exchange: SocketAddr) -> BinanceConfig {
     config.http.retry_wait_max = Duration::from_millis(2);
     let streams = &mut config.streams;
     streams.connect_timeout = Duration::from_secs(2);
-    streams.ack_within = Duration::from_secs(2);
+    streams.ack_timeout = Duration::from_secs(2);
     streams.silence_max = Duration::from_millis(120);
     streams.stream_silence = Duration::from_secs(2);
-    streams.message_gap = Duration::from_millis(1);
+    streams.send_interval = Duration::from_millis(1);
     streams.backoff = Duration::from_millis(2);
     streams.backoff_max = Duration::from_millis(5);
     streams.gap_wait = Duration::from_millis(4);
@@ -137,7 +137,7 @@ fn hurried(exchange: SocketAddr) -> BinanceConfig {
     streams.lag_wait = Duration::from_millis(4);
     streams.lag_wait_max = Duration::from_millis(30);
     streams.tick = Duration::from_millis(2);
-    streams.linger = Duration::from_millis(50);
+    streams.idle_series_ttl = Duration::from_millis(50);
     streams.streams_per_connection = 1;
     config
 }

@@ -1,7 +1,7 @@
-//! Closed candles from the exchange's record, for what was not heard live.
+//! Fetches closed candles from the exchange's history: gaps of live series, and replays.
 //!
-//! The record may lag behind the streams, and its newest rows may still change: what is not
-//! certain is not told, and is asked for again. Which holes are believed is said in `record`.
+//! The history may lag behind the streams, and its newest rows may still change. Rows that are not final
+//! are not returned and are requested again. `history` decides which gaps are confirmed.
 
 use std::sync::Arc;
 
@@ -11,66 +11,66 @@ use http_client::Backoff;
 use market::Interval;
 use market_live::{Replay, ReplayPage};
 
-use crate::Inner;
-use crate::record::{Doubt, Filled, judge};
+use crate::BinanceShared;
+use crate::history::{GapEvidence, HistoryPage, assess_page};
 
-/// One page of the record from `from` on, over the hole that is believed.
-pub(crate) async fn look(
-    inner: &Arc<Inner>,
+/// Fetches one page of history from `from` on; `confirmed_gap` is skipped.
+pub(crate) async fn fetch_page(
+    shared: &Arc<BinanceShared>,
     code: &str,
     interval: Interval,
     from: Millis,
-    believed: Option<Millis>,
-) -> Result<Filled, Fault> {
-    // Read before the rows: what closes in between is left for the next look.
-    let server_now = inner.server_now().await?;
-    let page = inner.rows_from(code, interval, from).await?;
-    let certain_at = Millis(server_now.0.saturating_sub(inner.settle_ms()));
-    Ok(judge(&page, (interval, from), certain_at, believed))
+    confirmed_gap: Option<Millis>,
+) -> Result<HistoryPage, Fault> {
+    // Read before the rows: a candle that closes in between is left for the next request.
+    let server_now = shared.server_now().await?;
+    let page = shared.rows_from(code, interval, from).await?;
+    let final_before = Millis(server_now.0.saturating_sub(shared.settle_ms()));
+    Ok(assess_page(&page, (interval, from), final_before, confirmed_gap))
 }
 
-/// What was missed of a series. Where the symbol is halted, the record has an end.
+/// Replays `missed` from history. The history of a halted symbol has an end.
 pub(crate) fn replay(
-    inner: &Arc<Inner>,
+    shared: &Arc<BinanceShared>,
     (code, interval): (&str, Interval),
     missed: TimeRange,
     halted: bool,
 ) -> Replay {
-    let (inner, code) = (Arc::clone(inner), Arc::<str>::from(code));
+    let (shared, code) = (Arc::clone(shared), Arc::<str>::from(code));
     Replay::new(missed, move |missed| {
-        let (inner, code) = (Arc::clone(&inner), Arc::clone(&code));
+        let (shared, code) = (Arc::clone(&shared), Arc::clone(&code));
         let ends_at = halted.then_some(missed.to);
-        look_until_known(inner, code, interval, missed.from, ends_at)
+        fetch_until_progress(shared, code, interval, missed.from, ends_at)
     })
 }
 
-/// Looks until the record says something new. Only for candles that are known to be over. Where
-/// the symbol is not traded any more, nothing new is as good as knowing everything up to `ends_at`.
-async fn look_until_known(
-    inner: Arc<Inner>,
+/// Requests the page until it has something new. Only for candles that have closed. For a halted symbol,
+/// `ends_at` is the time up to which an empty history counts as complete.
+async fn fetch_until_progress(
+    shared: Arc<BinanceShared>,
     code: Arc<str>,
     interval: Interval,
     from: Millis,
     ends_at: Option<Millis>,
 ) -> ReplayPage {
-    let config = &inner.config.streams;
-    let mut waits = Backoff::new(config.lag_wait, config.lag_wait_max);
-    let mut doubt = Doubt::default();
+    let config = &shared.config.streams;
+    let mut backoff = Backoff::new(config.lag_wait, config.lag_wait_max);
+    let mut evidence = GapEvidence::default();
     loop {
-        match look(&inner, &code, interval, from, doubt.believed()).await {
-            Ok(Filled { rows, known_to, .. }) if known_to > from => {
-                return ReplayPage { klines: rows, complete_to: known_to };
+        match fetch_page(&shared, &code, interval, from, evidence.confirmed()).await {
+            Ok(HistoryPage { rows, complete_to, .. }) if complete_to > from => {
+                return ReplayPage { klines: rows, complete_to: complete_to };
             }
-            Ok(filled) => {
-                // Where there is an end, rows that are not there are a hole without a later row.
-                doubt.see(filled.hole.or(ends_at.map(|_| from)));
-                let over = filled.hole.is_none() && doubt.believed() == Some(from);
-                if let Some(known_to) = ends_at.filter(|_| over) {
-                    return ReplayPage { klines: filled.rows, complete_to: known_to };
+            Ok(page) => {
+                // For a halted symbol, missing rows are a gap without a later row.
+                evidence.observe(page.gap.or(ends_at.map(|_| from)));
+                let over = page.gap.is_none() && evidence.confirmed() == Some(from);
+                if let Some(complete_to) = ends_at.filter(|_| over) {
+                    return ReplayPage { klines: page.rows, complete_to: complete_to };
                 }
             }
             Err(fault) => tracing::debug!(code = &*code, %interval, %fault, "a replay waits"),
         }
-        tokio::time::sleep(waits.next()).await;
+        tokio::time::sleep(backoff.next()).await;
     }
 }

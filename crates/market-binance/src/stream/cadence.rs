@@ -1,53 +1,53 @@
-//! How often something usually comes, and after how long its silence means something.
+//! The usual time between frames, and the silence after which a stream is suspicious.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// So many times the usual wait is no accident.
-const UNUSUAL: u32 = 4;
-/// A newer wait counts for one in so many.
-const MEMORY: u32 = 8;
-/// Silences that turned out well double what is borne, this often at most.
-const QUIET_MAX: u32 = 8;
+/// A silence of this many average gaps is suspicious.
+const LIMIT_FACTOR: u32 = 4;
+/// A new gap counts for 1 in this many in the average.
+const SMOOTHING: u32 = 8;
+/// Each harmless silence doubles the limit, at most this many times.
+const EXTENSIONS_MAX: u32 = 8;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cadence {
-    usual: Duration,
+    average_gap: Duration,
     last: Option<Instant>,
-    /// How many silences in a row turned out well.
-    quiet: u32,
+    /// Harmless silences in a row.
+    extensions: u32,
 }
 
 impl Cadence {
-    /// What is expected before anything was heard.
-    pub(crate) fn new(usual: Duration) -> Self {
-        Self { usual, last: None, quiet: 0 }
+    /// `average_gap` is the assumption before the first frame.
+    pub(crate) fn new(average_gap: Duration) -> Self {
+        Self { average_gap, last: None, extensions: 0 }
     }
 
-    pub(crate) fn heard(&mut self, now: Instant) {
+    pub(crate) fn record(&mut self, now: Instant) {
         let before = self.last.replace(now);
-        self.quiet = 0;
+        self.extensions = 0;
         if let Some(before) = before {
             let wait = now.saturating_duration_since(before);
-            self.usual = (self.usual * (MEMORY - 1) + wait) / MEMORY;
+            self.average_gap = (self.average_gap * (SMOOTHING - 1) + wait) / SMOOTHING;
         }
     }
 
-    /// What comes after an interruption says nothing about how often it usually comes.
-    pub(crate) fn interrupted(&mut self) {
+    /// The time across an interruption does not count as a gap.
+    pub(crate) fn restart(&mut self) {
         self.last = None;
     }
 
-    /// The silence had a good reason; the next one may be longer.
-    pub(crate) fn excused(&mut self) {
-        self.quiet = (self.quiet + 1).min(QUIET_MAX);
+    /// The silence was harmless; the next one may last twice as long.
+    pub(crate) fn silence_was_harmless(&mut self) {
+        self.extensions = (self.extensions + 1).min(EXTENSIONS_MAX);
     }
 
-    /// The silence that is borne: never less than `min`, never more than `max`.
-    pub(crate) fn patience(&self, min: Duration, max: Duration) -> Duration {
-        let usual = self.usual.saturating_mul(UNUSUAL).max(min);
-        usual.saturating_mul(1 << self.quiet).min(max)
+    /// The longest silence that is not suspicious: at least `min`, at most `max`.
+    pub(crate) fn silence_limit(&self, min: Duration, max: Duration) -> Duration {
+        let average_gap = self.average_gap.saturating_mul(LIMIT_FACTOR).max(min);
+        average_gap.saturating_mul(1 << self.extensions).min(max)
     }
 }
 
@@ -58,17 +58,17 @@ mod tests {
     const MIN: Duration = Duration::from_secs(3);
     const MAX: Duration = Duration::from_mins(1);
 
-    /// The patience after so many frames, this many milliseconds apart.
+    /// The limit after `count` frames that are `apart_ms` apart.
     #[track_caller]
     fn check(apart_ms: u64, count: u32, least_s: u64, most_s: u64) {
         let mut cadence = Cadence::new(Duration::from_secs(2));
         let start = Instant::now();
         for at in 0..count {
-            cadence.heard(start + Duration::from_millis(apart_ms) * at);
+            cadence.record(start + Duration::from_millis(apart_ms) * at);
         }
-        let patience = cadence.patience(MIN, MAX);
+        let silence_limit = cadence.silence_limit(MIN, MAX);
         let bounds = Duration::from_secs(least_s)..=Duration::from_secs(most_s);
-        assert!(bounds.contains(&patience), "{apart_ms} ms: {patience:?}");
+        assert!(bounds.contains(&silence_limit), "{apart_ms} ms: {silence_limit:?}");
     }
 
     #[test]
@@ -85,15 +85,15 @@ mod tests {
     fn silences_that_turned_out_well_are_borne_longer_until_something_is_heard() {
         let mut cadence = Cadence::new(Duration::from_secs(1));
         for expected in [4, 8, 16, 32, 60, 60] {
-            assert_eq!(cadence.patience(MIN, MAX), Duration::from_secs(expected));
-            cadence.excused();
+            assert_eq!(cadence.silence_limit(MIN, MAX), Duration::from_secs(expected));
+            cadence.silence_was_harmless();
         }
         let now = Instant::now();
-        cadence.heard(now);
-        assert_eq!(cadence.patience(MIN, MAX), Duration::from_secs(4));
-        // A break does not count as a wait.
-        cadence.interrupted();
-        cadence.heard(now + Duration::from_hours(1));
-        assert_eq!(cadence.patience(MIN, MAX), Duration::from_secs(4));
+        cadence.record(now);
+        assert_eq!(cadence.silence_limit(MIN, MAX), Duration::from_secs(4));
+        // An interruption does not count as a gap.
+        cadence.restart();
+        cadence.record(now + Duration::from_hours(1));
+        assert_eq!(cadence.silence_limit(MIN, MAX), Duration::from_secs(4));
     }
 }

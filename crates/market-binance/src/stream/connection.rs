@@ -1,93 +1,98 @@
-//! One connection to the exchange's streams: subscribes at a bearable pace, answers pings, notices
-//! when it is dead, and says what it hears. Whether to connect again is not decided here.
+//! One connection to the exchange's streams: sends subscriptions at the allowed rate, answers pings,
+//! detects that it is dead, and emits events. `connection_pair` decides whether to connect again.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use http_client::{Backoff, random_unit};
-use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_tungstenite::tungstenite::Message as Frame;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, client_async_tls_with_config};
 use tokio_util::sync::CancellationToken;
 
 use super::cadence::Cadence;
-use super::requests::{Order, Requests};
-use super::sequence::Update;
+use super::dial::{ByteStream, Dial};
+use super::sequence::CandleUpdate;
+use super::subscriptions::{SubscriptionChange, Subscriptions};
 use super::wire::{self, Message};
 use crate::StreamConfig;
 
 const MESSAGE_BYTES_MAX: usize = 1 << 20;
-const FAREWELL: Duration = Duration::from_secs(1);
-/// How soon candles are expected on a new connection.
-const FIRST_CANDLES: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// The gap between frames that is assumed on a new connection.
+const FIRST_FRAME_GAP: Duration = Duration::from_secs(2);
 
-/// What a connection tells, with its own number.
+/// What a connection reports, together with its id.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum ConnectionEvent {
     Candle {
         stream: String,
-        update: Box<Update>,
+        update: Box<CandleUpdate>,
     },
     /// The exchange has confirmed these streams.
     Subscribed(Vec<String>),
-    /// The exchange has refused a stream, which is asked for again.
+    /// The exchange has refused a stream, which is requested again later.
     Refused,
-    /// All streams it began with are confirmed, but for those that are refused.
+    /// All initial streams are confirmed or refused.
     Ready,
-    /// It will end soon; a new one should take its place.
+    /// The connection will end soon and should be replaced.
     Retiring,
-    Gone(&'static str),
+    Closed(&'static str),
 }
 
-/// What a connection needs.
-pub(crate) struct Link {
+/// What a connection is started with.
+pub(crate) struct ConnectionSetup {
     pub(crate) id: u64,
     pub(crate) config: Arc<StreamConfig>,
+    pub(crate) dial: Arc<dyn Dial>,
     pub(crate) streams: Vec<String>,
-    pub(crate) orders: mpsc::Receiver<Order>,
-    pub(crate) heard: mpsc::Sender<(u64, Heard)>,
+    pub(crate) changes: mpsc::Receiver<SubscriptionChange>,
+    pub(crate) events: mpsc::Sender<(u64, ConnectionEvent)>,
     pub(crate) stop: CancellationToken,
 }
 
-/// Why a connection is over; `None` where nobody wants to know.
-type Over = Option<&'static str>;
+/// Why a connection ended; `None` if its owner ended it.
+type CloseReason = Option<&'static str>;
 
-pub(crate) async fn run(mut link: Link) {
-    let stop = link.stop.clone();
+pub(crate) async fn run(mut setup: ConnectionSetup) {
+    let stop = setup.stop.clone();
     let connected = tokio::select! {
         () = stop.cancelled() => return,
-        connected = connect(&link.config) => connected,
+        connected = connect(&setup.config, &*setup.dial) => connected,
     };
-    let over = match connected {
+    let reason = match connected {
         Ok(socket) => {
-            let mut talk = Talk::new(socket, &mut link);
-            let over = talk.run().await.err().flatten();
-            talk.part(over).await;
-            over
+            let mut connection = ConnectionLoop::new(socket, &mut setup);
+            let reason = connection.run().await.err().flatten();
+            connection.close(reason).await;
+            reason
         }
         Err(reason) => Some(reason),
     };
-    if let Some(reason) = over {
-        let gone = link.heard.send((link.id, Heard::Gone(reason)));
+    if let Some(reason) = reason {
+        let gone = setup.events.send((setup.id, ConnectionEvent::Closed(reason)));
         tokio::select! {
             () = stop.cancelled() => {}
-            // Nobody listens where the house closes.
+            // The receiver is gone when the server shuts down.
             _ = gone => {}
         }
     }
 }
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+type Socket = WebSocketStream<MaybeTlsStream<Box<dyn ByteStream>>>;
 
-async fn connect(config: &StreamConfig) -> Result<Socket, &'static str> {
+async fn connect(config: &StreamConfig, dial: &dyn Dial) -> Result<Socket, &'static str> {
     let limits = WebSocketConfig::default()
         .max_message_size(Some(MESSAGE_BYTES_MAX))
         .max_frame_size(Some(MESSAGE_BYTES_MAX));
-    let connecting = connect_async_with_config(config.endpoint(), Some(limits), true);
+    let endpoint = config.endpoint();
+    let connecting = async {
+        let stream = dial.dial(&endpoint).await?;
+        client_async_tls_with_config(endpoint.as_str(), stream, Some(limits), None).await
+    };
     match timeout(config.connect_timeout, connecting).await {
         Ok(Ok((socket, _))) => Ok(socket),
         Ok(Err(error)) => {
@@ -98,177 +103,177 @@ async fn connect(config: &StreamConfig) -> Result<Socket, &'static str> {
     }
 }
 
-struct Talk<'a> {
+struct ConnectionLoop<'a> {
     socket: Socket,
-    link: &'a mut Link,
-    requests: Requests,
-    may_say_at: Instant,
-    heard_at: Instant,
-    /// How often candles come.
+    setup: &'a mut ConnectionSetup,
+    subscriptions: Subscriptions,
+    next_send_at: Instant,
+    last_frame_at: Instant,
+    /// How often candles come on this connection.
     cadence: Cadence,
-    asked_for_life_at: Option<Instant>,
+    ping_sent_at: Option<Instant>,
     ready: bool,
     retire_at: Option<Instant>,
 }
 
-impl<'a> Talk<'a> {
-    fn new(socket: Socket, link: &'a mut Link) -> Self {
+impl<'a> ConnectionLoop<'a> {
+    fn new(socket: Socket, setup: &'a mut ConnectionSetup) -> Self {
         let now = Instant::now();
-        // Connections that were opened together are not replaced together.
-        let life = link.config.life.mul_f64(0.95 + 0.05 * random_unit());
-        let retry_waits = Backoff::new(link.config.backoff, link.config.backoff_max);
+        // Random, so that connections that were opened together are not replaced together.
+        let life = setup.config.connection_lifetime.mul_f64(0.95 + 0.05 * random_unit());
+        let retry_waits = Backoff::new(setup.config.backoff, setup.config.backoff_max);
         Self {
             socket,
-            requests: Requests::new(std::mem::take(&mut link.streams), retry_waits),
-            link,
-            may_say_at: now,
-            heard_at: now,
-            cadence: Cadence::new(FIRST_CANDLES),
-            asked_for_life_at: None,
+            subscriptions: Subscriptions::new(std::mem::take(&mut setup.streams), retry_waits),
+            setup,
+            next_send_at: now,
+            last_frame_at: now,
+            cadence: Cadence::new(FIRST_FRAME_GAP),
+            ping_sent_at: None,
             ready: false,
             retire_at: Some(now + life),
         }
     }
 
-    async fn run(&mut self) -> Result<(), Over> {
+    async fn run(&mut self) -> Result<(), CloseReason> {
         loop {
-            let config = Arc::clone(&self.link.config);
-            let first = self.requests.unanswered_since();
-            let retry_at = self.requests.retry_at();
-            let dead_at = self.doubted_at(&config);
-            let far = dead_at + Duration::from_hours(1);
-            // What has come is heard before anything is called late: after a pause of our own, the
-            // frames of the meantime are there.
+            let config = Arc::clone(&self.setup.config);
+            let first = self.subscriptions.unanswered_since();
+            let retry_at = self.subscriptions.retry_at();
+            let liveness_at = self.liveness_deadline(&config);
+            let far = liveness_at + Duration::from_hours(1);
+            // Frames are read before deadlines are checked: after a pause of this process, the frames of
+            // the meantime are waiting.
             tokio::select! {
                 biased;
-                () = self.link.stop.cancelled() => return Err(None),
-                order = self.link.orders.recv() => match order {
-                    Some(order) => self.requests.enqueue(order),
+                () = self.setup.stop.cancelled() => return Err(None),
+                change = self.setup.changes.recv() => match change {
+                    Some(change) => self.subscriptions.enqueue(change),
                     None => return Err(None),
                 },
-                () = sleep_until(self.may_say_at), if self.requests.is_waiting() => {
-                    self.request().await?;
+                () = sleep_until(self.next_send_at), if self.subscriptions.is_waiting() => {
+                    self.send_request().await?;
                 }
                 () = sleep_until(retry_at.unwrap_or(far)), if retry_at.is_some() => {
-                    self.requests.retry();
+                    self.subscriptions.retry();
                 }
                 () = sleep_until(self.retire_at.unwrap_or(far)), if self.retire_at.is_some() => {
                     self.retire_at = None;
-                    self.tell(Heard::Retiring).await?;
+                    self.emit(ConnectionEvent::Retiring).await?;
                 }
                 frame = self.socket.next() => match frame {
-                    Some(Ok(frame)) => self.hear(frame).await?,
+                    Some(Ok(frame)) => self.handle_frame(frame).await?,
                     Some(Err(_)) => return Err(Some("it broke")),
                     None => return Err(Some("it was closed")),
                 },
-                () = sleep_until(dead_at) => {
-                    if self.asked_for_life_at.replace(Instant::now()).is_some() {
-                        return Err(Some("nothing was heard"));
+                () = sleep_until(liveness_at) => {
+                    if self.ping_sent_at.replace(Instant::now()).is_some() {
+                        return Err(Some("nothing was received"));
                     }
-                    self.say(Frame::Ping(Vec::new().into())).await?;
+                    self.send_frame(Frame::Ping(Vec::new().into())).await?;
                 }
-                () = sleep_until(first.unwrap_or(far) + config.ack_within), if first.is_some() => {
+                () = sleep_until(first.unwrap_or(far) + config.ack_timeout), if first.is_some() => {
                     return Err(Some("a subscription was not confirmed"));
                 }
             }
         }
     }
 
-    /// When the connection is to be asked for a sign of life, or is dead for want of one.
-    fn doubted_at(&self, config: &StreamConfig) -> Instant {
+    /// When to send a ping, or, after a ping, when the connection counts as dead.
+    fn liveness_deadline(&self, config: &StreamConfig) -> Instant {
         let longest = config.silence_max / 2;
-        match self.asked_for_life_at {
-            Some(asked) => asked + config.answer_within.min(longest),
-            None => self.heard_at + self.cadence.patience(config.silence_min, longest),
+        match self.ping_sent_at {
+            Some(asked) => asked + config.pong_timeout.min(longest),
+            None => self.last_frame_at + self.cadence.silence_limit(config.silence_min, longest),
         }
     }
 
-    async fn hear(&mut self, frame: Frame) -> Result<(), Over> {
-        self.heard_at = Instant::now();
-        if self.asked_for_life_at.take().is_some() {
-            self.cadence.excused();
+    async fn handle_frame(&mut self, frame: Frame) -> Result<(), CloseReason> {
+        self.last_frame_at = Instant::now();
+        if self.ping_sent_at.take().is_some() {
+            self.cadence.silence_was_harmless();
         }
         let text = match frame {
             Frame::Text(text) => text,
             Frame::Close(_) => return Err(Some("it was closed")),
-            // The library has queued the pong to a ping, and sends it when it is read from next,
-            // which is at once: nothing here waits for long between two reads.
+            // tungstenite has queued the pong to a ping and sends it with the next read, which follows at
+            // once.
             _ => return Ok(()),
         };
         match wire::read(text.as_str()) {
             Ok(Message::Kline { stream, update }) => {
-                self.cadence.heard(self.heard_at);
-                self.tell(Heard::Candle { stream, update }).await
+                self.cadence.record(self.last_frame_at);
+                self.emit(ConnectionEvent::Candle { stream, update }).await
             }
             Ok(Message::Done { id }) => self.confirmed(id).await,
             Ok(Message::Shutdown) => {
                 self.retire_at = None;
-                self.tell(Heard::Retiring).await
+                self.emit(ConnectionEvent::Retiring).await
             }
             Ok(Message::Refused { id, reason }) => self.refused(id, &reason).await,
             Ok(Message::Other) => Ok(()),
             Err(error) => {
-                // One bad frame is no reason to lose the others; what it held comes again.
+                // One malformed frame does not end the connection; its candle comes again.
                 tracing::debug!(error, "a frame is not understood");
                 Ok(())
             }
         }
     }
 
-    async fn confirmed(&mut self, id: u64) -> Result<(), Over> {
-        let names = self.requests.confirmed(id);
+    async fn confirmed(&mut self, id: u64) -> Result<(), CloseReason> {
+        let names = self.subscriptions.confirmed(id);
         if !names.is_empty() {
-            self.tell(Heard::Subscribed(names)).await?;
+            self.emit(ConnectionEvent::Subscribed(names)).await?;
         }
-        self.settle().await
+        self.check_ready().await
     }
 
-    async fn refused(&mut self, id: Option<u64>, reason: &str) -> Result<(), Over> {
-        if let Some(stream) = self.requests.refused(id, self.heard_at) {
+    async fn refused(&mut self, id: Option<u64>, reason: &str) -> Result<(), CloseReason> {
+        if let Some(stream) = self.subscriptions.refused(id, self.last_frame_at) {
             tracing::warn!(stream, reason, "the exchange refused a subscription");
-            self.tell(Heard::Refused).await?;
+            self.emit(ConnectionEvent::Refused).await?;
         }
-        match self.requests.is_hopeless() {
+        match self.subscriptions.is_all_refused() {
             true => Err(Some("every subscription was refused")),
-            false => self.settle().await,
+            false => self.check_ready().await,
         }
     }
 
-    async fn settle(&mut self) -> Result<(), Over> {
-        if !self.ready && self.requests.is_settled() {
+    async fn check_ready(&mut self) -> Result<(), CloseReason> {
+        if !self.ready && self.subscriptions.is_settled() {
             self.ready = true;
-            self.tell(Heard::Ready).await?;
+            self.emit(ConnectionEvent::Ready).await?;
         }
         Ok(())
     }
 
-    async fn request(&mut self) -> Result<(), Over> {
-        let Some(text) = self.requests.next(Instant::now()) else { return Ok(()) };
-        self.say(Frame::text(text)).await
+    async fn send_request(&mut self) -> Result<(), CloseReason> {
+        let Some(text) = self.subscriptions.next(Instant::now()) else { return Ok(()) };
+        self.send_frame(Frame::text(text)).await
     }
 
-    async fn say(&mut self, frame: Frame) -> Result<(), Over> {
-        // The exchange counts whatever is sent.
-        self.may_say_at = Instant::now() + self.link.config.message_gap;
-        match timeout(self.link.config.ack_within, self.socket.send(frame)).await {
+    async fn send_frame(&mut self, frame: Frame) -> Result<(), CloseReason> {
+        // The exchange counts every message of a client.
+        self.next_send_at = Instant::now() + self.setup.config.send_interval;
+        match timeout(self.setup.config.ack_timeout, self.socket.send(frame)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Some("it broke")),
             Err(_) => Err(Some("it takes nothing")),
         }
     }
 
-    async fn tell(&self, heard: Heard) -> Result<(), Over> {
+    async fn emit(&self, event: ConnectionEvent) -> Result<(), CloseReason> {
         tokio::select! {
-            () = self.link.stop.cancelled() => Err(None),
-            told = self.link.heard.send((self.link.id, heard)) => told.map_err(|_| None),
+            () = self.setup.stop.cancelled() => Err(None),
+            sent = self.setup.events.send((self.setup.id, event)) => sent.map_err(|_| None),
         }
     }
 
-    /// A connection that is given up while it works is closed properly.
-    async fn part(&mut self, over: Over) {
-        if over.is_none() {
-            // It is over either way.
-            let _parted = timeout(FAREWELL, self.socket.close(None)).await;
+    /// Closes a connection that its owner ended while it worked.
+    async fn close(&mut self, reason: CloseReason) {
+        if reason.is_none() {
+            // The connection is dropped afterwards, whether or not the close frame was sent.
+            let _parted = timeout(CLOSE_TIMEOUT, self.socket.close(None)).await;
         }
     }
 }

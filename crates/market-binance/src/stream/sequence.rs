@@ -1,25 +1,25 @@
-//! The order of one series: what may be told next, and whether something is missing before it.
+//! The order of one series: which candles may be published next, and whether candles are missing.
 //!
-//! Pure: frames and rows go in, in whatever order they come, and candles come out in theirs.
-//! Nothing is closed here that the exchange did not call closed.
+//! Pure: frames and rows go in, in any order; candles come out in order. A candle is closed only if the
+//! exchange said so.
 
 use std::collections::BTreeMap;
 
 use clock::{Millis, TimeRange};
 use market::{Interval, Kline};
 
-/// How many closed candles are kept while an older one is missing. Those beyond come again with
-/// the record.
+/// How many closed candles are kept while an older one is missing. Later ones come again with the
+/// history.
 const AHEAD_MAX: usize = 64;
 
-/// A candle, and when the exchange said so.
+/// A candle and the exchange's time of the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Update {
+pub(crate) struct CandleUpdate {
     pub(crate) kline: Kline,
     pub(crate) as_of: Millis,
 }
 
-impl Update {
+impl CandleUpdate {
     fn open(&self) -> Millis {
         self.kline.bar.open_time
     }
@@ -28,12 +28,12 @@ impl Update {
 #[derive(Debug)]
 pub(crate) struct Sequence {
     interval: Interval,
-    /// The candle to be closed next: all closed ones before it were told, or do not exist.
+    /// The candle that closes next: all closed ones before it were released or do not exist.
     expected: Millis,
     /// Closed candles that must wait for older ones.
-    ahead: BTreeMap<Millis, Update>,
-    /// The newest forming candle, and whether it was told.
-    forming: Option<(Update, bool)>,
+    ahead: BTreeMap<Millis, CandleUpdate>,
+    /// The newest forming candle, and whether it was released.
+    forming: Option<(CandleUpdate, bool)>,
 }
 
 impl Sequence {
@@ -45,17 +45,17 @@ impl Sequence {
         self.expected
     }
 
-    /// The newest state of the newest candle that was heard.
+    /// The newest candle that the stream sent.
     pub(crate) fn forming(&self) -> Option<&Kline> {
         self.forming.as_ref().map(|(update, _)| &update.kline)
     }
 
-    /// When the next candle ought to be over.
+    /// When the next candle closes by the clock.
     pub(crate) fn closes_at(&self) -> Millis {
         self.interval.next_open(self.expected)
     }
 
-    /// Something later proves that candles are missing: up to, but without, this one.
+    /// The later candle that proves that candles before it are missing.
     pub(crate) fn gap(&self) -> Option<Millis> {
         let closed = self.ahead.keys().next().copied();
         let forming = self.forming.map(|(update, _)| update.open());
@@ -63,34 +63,34 @@ impl Sequence {
         (first > self.expected).then_some(first)
     }
 
-    /// Takes a frame and appends what may be told now.
-    pub(crate) fn hear(&mut self, update: Update, told: &mut Vec<Update>) {
+    /// Takes a frame and appends the candles that may be published now.
+    pub(crate) fn push(&mut self, update: CandleUpdate, released: &mut Vec<CandleUpdate>) {
         let open = update.open();
         if open < self.expected {
             return;
         }
         if update.kline.closed {
-            // The one that is waited for always has room: it does not stay.
+            // The expected candle always has room, because it is released at once.
             if open == self.expected || self.ahead.len() < AHEAD_MAX {
                 self.ahead.entry(open).or_insert(update);
             }
         } else {
             let newer =
-                |(last, _): &(Update, bool)| (last.open(), last.as_of) < (open, update.as_of);
+                |(last, _): &(CandleUpdate, bool)| (last.open(), last.as_of) < (open, update.as_of);
             if self.forming.as_ref().is_none_or(newer) {
                 self.forming = Some((update, false));
             }
         }
-        self.release(told);
+        self.release(released);
     }
 
-    /// Takes closed rows of the record, ascending, and how far the record is known. Says which
-    /// span was told from it.
+    /// Takes closed rows of the history, ascending, which is complete up to `complete_to`. Returns the range of
+    /// the rows that were released.
     pub(crate) fn fill(
         &mut self,
         rows: &[Kline],
-        known_to: Millis,
-        told: &mut Vec<Update>,
+        complete_to: Millis,
+        released: &mut Vec<CandleUpdate>,
     ) -> Option<TimeRange> {
         let mut filled: Option<TimeRange> = None;
         for row in rows {
@@ -99,31 +99,31 @@ impl Sequence {
                 continue;
             }
             self.expected = self.interval.next_open(open);
-            told.push(Update { kline: *row, as_of: row.close_time });
+            released.push(CandleUpdate { kline: *row, as_of: row.close_time });
             let from = filled.map_or(open, |span| span.from);
             filled = Some(TimeRange::new(from, self.expected));
         }
-        self.expected = self.expected.max(known_to);
-        self.release(told);
+        self.expected = self.expected.max(complete_to);
+        self.release(released);
         filled
     }
 
-    fn release(&mut self, told: &mut Vec<Update>) {
+    fn release(&mut self, released: &mut Vec<CandleUpdate>) {
         while let Some(first) = self.ahead.first_entry()
             && *first.key() <= self.expected
         {
             let update = first.remove();
             if update.open() == self.expected {
                 self.expected = self.interval.next_open(self.expected);
-                told.push(update);
+                released.push(update);
             }
         }
-        if let Some((update, was_told)) = &mut self.forming {
+        if let Some((update, was_released)) = &mut self.forming {
             if update.open() < self.expected {
                 self.forming = None;
-            } else if update.open() == self.expected && !*was_told {
-                *was_told = true;
-                told.push(*update);
+            } else if update.open() == self.expected && !*was_released {
+                *was_released = true;
+                released.push(*update);
             }
         }
     }
@@ -145,24 +145,24 @@ mod tests {
         Kline { bar, close_time: Millis(open_time.0 + MINUTE - 1), closed }
     }
 
-    fn update(minute: i64, closed: bool, as_of: i64) -> Update {
-        Update { kline: kline(minute, closed), as_of: Millis(as_of) }
+    fn update(minute: i64, closed: bool, as_of: i64) -> CandleUpdate {
+        CandleUpdate { kline: kline(minute, closed), as_of: Millis(as_of) }
     }
 
-    fn shown(told: &[Update]) -> String {
-        let show = |update: &Update| {
+    fn shown(released: &[CandleUpdate]) -> String {
+        let show = |update: &CandleUpdate| {
             let minute = update.open().0 / MINUTE;
             if update.kline.closed { format!("[{minute}]") } else { format!("{minute}") }
         };
-        told.iter().map(show).collect::<Vec<_>>().join(" ")
+        released.iter().map(show).collect::<Vec<_>>().join(" ")
     }
 
-    /// `3` is a frame of a forming candle, `[3]` of a closed one, `r1-3<5` rows of the record that
-    /// is known up to minute five. The result is what is told.
+    /// `3` is a frame of a forming candle, `[3]` of a closed one, `r1-3<5` rows of a history that is
+    /// complete up to minute 5.
     #[track_caller]
     fn check(heard: &str, expected: &str, gap: Option<i64>) {
         let mut sequence = Sequence::new(Interval::M1, Millis(MINUTE));
-        let mut told = Vec::new();
+        let mut released = Vec::new();
         for (at, word) in heard.split(' ').enumerate() {
             if let Some(rows) = word.strip_prefix('r') {
                 let (rows, known) = rows.split_once('<').unwrap();
@@ -170,14 +170,14 @@ mod tests {
                 let range = first.parse().unwrap()..=last.parse().unwrap();
                 let rows: Vec<_> = range.map(|minute| kline(minute, true)).collect();
                 let known = known.parse::<i64>().unwrap() * MINUTE;
-                sequence.fill(&rows, Millis(known), &mut told);
+                sequence.fill(&rows, Millis(known), &mut released);
             } else {
                 let closed = word.starts_with('[');
                 let minute = word.trim_matches(['[', ']']).parse().unwrap();
-                sequence.hear(update(minute, closed, at as i64), &mut told);
+                sequence.push(update(minute, closed, at as i64), &mut released);
             }
         }
-        assert_eq!(shown(&told), expected, "{heard}");
+        assert_eq!(shown(&released), expected, "{heard}");
         assert_eq!(sequence.gap().map(|until| until.0 / MINUTE), gap, "{heard}");
     }
 
@@ -186,7 +186,7 @@ mod tests {
         check("1 1 [1] 2 [2]", "1 1 [1] 2 [2]", None);
         check("1 [1] [1] 1 2", "1 [1] 2", None);
         check("0 [0] 1", "1", None);
-        // A successor proves a close, but does not stand in for it.
+        // A later candle proves that this one closed, but does not replace its closing frame.
         check("1 2", "1", Some(2));
         check("1 2 2 3 r1-1<2", "1 [1]", Some(3));
         check("1 2 2 r1-1<2", "1 [1] 2", None);
@@ -196,49 +196,49 @@ mod tests {
         check("1 [4] 5 r1-2<3", "1 [1] [2]", Some(4));
         check("1 [4] 5 r1-2<3 r3-3<4", "1 [1] [2] [3] [4] 5", None);
         check("1 [4] 5 r1-4<5", "1 [1] [2] [3] [4] 5", None);
-        // A hole in the record: nothing was there.
+        // A gap in the history: nothing was traded.
         check("1 [1] 5 r9-8<5", "1 [1] 5", None);
-        // The record lags behind.
+        // The history lags behind.
         check("1 5 r9-8<1", "1", Some(5));
     }
 
     #[test]
     fn an_older_state_of_a_forming_candle_is_passed_over() {
         let mut sequence = Sequence::new(Interval::M1, Millis(MINUTE));
-        let mut told = Vec::new();
+        let mut released = Vec::new();
         for as_of in [5, 3, 5, 7] {
-            sequence.hear(update(1, false, as_of), &mut told);
+            sequence.push(update(1, false, as_of), &mut released);
         }
-        let as_of: Vec<i64> = told.iter().map(|update| update.as_of.0).collect();
+        let as_of: Vec<i64> = released.iter().map(|update| update.as_of.0).collect();
         assert_eq!(as_of, [5, 7]);
     }
 
     proptest! {
-        /// Whatever is lost, doubled or swapped, closed candles come in order, once, and only
-        /// those that were called closed; and once the record is asked, all of them.
+        /// With lost, duplicate and reordered frames, closed candles come in order and once, and only those
+        /// that the exchange closed; after a fill, all of them.
         #[test]
         fn nothing_is_lost_doubled_or_made_up(
             frames in prop::collection::vec((1_i64..200, any::<bool>(), 0_i64..50), 0..300),
             fills in prop::collection::vec(1_i64..220, 0..10),
         ) {
             let mut sequence = Sequence::new(Interval::M1, Millis(MINUTE));
-            let mut told = Vec::new();
+            let mut released = Vec::new();
             let every = frames.len() / (fills.len() + 1) + 1;
             for (at, (minute, closed, as_of)) in frames.iter().enumerate() {
-                sequence.hear(update(*minute, *closed, *as_of), &mut told);
+                sequence.push(update(*minute, *closed, *as_of), &mut released);
                 if at % every == every - 1 {
                     let until = fills[(at / every) % fills.len().max(1)..].first().copied();
                     let from = sequence.expected().0 / MINUTE;
                     if let Some(until) = until.filter(|until| *until > from) {
                         let rows: Vec<_> = (from..until).map(|at| kline(at, true)).collect();
-                        sequence.fill(&rows, Millis(until * MINUTE), &mut told);
+                        sequence.fill(&rows, Millis(until * MINUTE), &mut released);
                     }
                 }
                 prop_assert!(sequence.ahead.len() <= AHEAD_MAX);
             }
             let rows: Vec<_> = (1..250).map(|at| kline(at, true)).collect();
-            sequence.fill(&rows, Millis(250 * MINUTE), &mut told);
-            let closed: Vec<i64> = told
+            sequence.fill(&rows, Millis(250 * MINUTE), &mut released);
+            let closed: Vec<i64> = released
                 .iter()
                 .filter(|update| update.kline.closed)
                 .map(|update| update.open().0 / MINUTE)
@@ -246,7 +246,7 @@ mod tests {
             prop_assert_eq!(closed, (1..250).collect::<Vec<_>>());
             prop_assert_eq!(sequence.gap(), None);
             let mut closed_before = 0;
-            for update in &told {
+            for update in &released {
                 let minute = update.open().0 / MINUTE;
                 prop_assert_eq!(minute, closed_before + 1);
                 closed_before += i64::from(update.kline.closed);

@@ -1,5 +1,5 @@
-//! The task behind one connection: it keeps the order of its series, has gaps filled from the
-//! record, and tells whoever follows. Which connection carries them is decided in `lines`.
+//! The task that runs up to `streams_per_connection` series: it orders their candles, fills gaps from
+//! history and publishes to subscribers. `connection_pair` decides which connection carries them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,150 +16,154 @@ use tokio::time::{Instant, MissedTickBehavior, sleep_until};
 
 use super::backfill;
 use super::cadence::Cadence;
-use super::connection::Heard;
-use super::lines::{Change, Lines};
-use super::requests::Order;
-use super::sequence::{Sequence, Update};
-use crate::record::{Doubt, Filled};
-use crate::{Inner, StreamConfig};
+use super::connection::ConnectionEvent;
+use super::connection_pair::{ConnectionPair, SeriesChange};
+use super::sequence::{CandleUpdate, Sequence};
+use super::subscriptions::SubscriptionChange;
+use crate::history::{GapEvidence, HistoryPage};
+use crate::{BinanceShared, StreamConfig};
 
-/// A series that is to be followed.
-pub(crate) struct Joining {
+/// A series that a shard starts to follow.
+pub(crate) struct NewSeries {
     pub(crate) stream: String,
     pub(crate) code: String,
     pub(crate) interval: Interval,
     pub(crate) expected: Millis,
-    pub(crate) hub: Arc<SeriesBroadcast>,
+    pub(crate) broadcast: Arc<SeriesBroadcast>,
 }
 
-struct Series {
+struct LiveSeries {
     code: String,
     interval: Interval,
-    hub: Arc<SeriesBroadcast>,
+    broadcast: Arc<SeriesBroadcast>,
     sequence: Sequence,
-    /// Whether followers were told that it is heard live.
+    /// Whether the last status that subscribers got is `Connected`.
     live: bool,
-    /// The last sign of its stream, or that it is quiet for good reason.
-    heard_at: Instant,
+    /// The last frame, or the last time the silence was found harmless.
+    last_frame_at: Instant,
     cadence: Cadence,
-    /// When it is mute unless something is heard: the record has moved on.
-    mute_at: Option<Instant>,
-    /// It sends nothing although it trades, on the connection that there is.
+    /// When the stream counts as mute unless a frame comes: the history has newer trades.
+    mute_deadline: Option<Instant>,
+    /// The stream sends nothing on the current connection although the symbol trades.
     mute: bool,
-    /// It has not been heard since it was mute.
-    lost: bool,
-    /// The record is being asked.
-    looking: bool,
-    /// When to ask the record, where that is known to be needed.
-    look_at: Option<Instant>,
-    /// What the record does not have, though it goes on after it.
-    doubt: Doubt,
-    waits: Backoff,
-    /// Since when a fill waits for readers.
-    crowded_since: Option<Instant>,
+    /// No frame has come since the stream was mute.
+    was_mute: bool,
+    /// A request for history is running.
+    backfilling: bool,
+    /// When to request history, if it is known to be needed.
+    backfill_at: Option<Instant>,
+    /// The gap of the last responses.
+    gap_evidence: GapEvidence,
+    backfill_backoff: Backoff,
+    /// Since when a backfill waits for room in the queues.
+    full_since: Option<Instant>,
 }
 
-impl Series {
-    /// Tells what the sequence released.
-    fn publish(&self, told: Vec<Update>, also: Option<KlineEvent>) {
-        let candle = |Update { kline, as_of }| KlineEvent::Candle { kline, as_of };
-        let events: Vec<KlineEvent> = told.into_iter().map(candle).chain(also).collect();
-        self.hub.publish(events, self.sequence.expected());
+impl LiveSeries {
+    /// Publishes released candles and then a status.
+    fn publish(&self, released: Vec<CandleUpdate>, also: Option<KlineEvent>) {
+        let candle = |CandleUpdate { kline, as_of }| KlineEvent::Candle { kline, as_of };
+        let events: Vec<KlineEvent> = released.into_iter().map(candle).chain(also).collect();
+        self.broadcast.publish(events, self.sequence.expected());
     }
 
-    fn say(&mut self, live: bool) {
+    fn set_live(&mut self, live: bool) {
         if self.live != live {
             self.live = live;
-            self.heard_at = Instant::now();
-            self.cadence.interrupted();
-            self.mute_at = None;
+            self.last_frame_at = Instant::now();
+            self.cadence.restart();
+            self.mute_deadline = None;
             self.mute = false;
             let word = if live { KlineEvent::Connected } else { KlineEvent::Reconnecting };
             self.publish(Vec::new(), Some(word));
         }
     }
 
-    /// No connection carries it.
-    fn drop_out(&mut self) {
-        self.say(false);
+    /// No connection carries the stream.
+    fn mark_disconnected(&mut self) {
+        self.set_live(false);
         self.mute = false;
     }
 
-    /// Its connection works, and yet nothing comes for longer than usual.
+    /// The connection works, but no frame has come for unusually long.
     fn is_silent(&self, config: &StreamConfig) -> bool {
-        let patience = self.cadence.patience(config.silence_min, config.stream_silence);
-        self.live && self.mute_at.is_none() && self.heard_at.elapsed() >= patience
+        let patience = self.cadence.silence_limit(config.silence_min, config.stream_silence);
+        self.live && self.mute_deadline.is_none() && self.last_frame_at.elapsed() >= patience
     }
 
-    /// Notes a frame; whether one came at last.
-    fn heard(&mut self) -> bool {
-        self.heard_at = Instant::now();
-        self.cadence.heard(self.heard_at);
-        self.mute_at = None;
+    /// Records a frame; true if it ends a mute period.
+    fn on_frame(&mut self) -> bool {
+        self.last_frame_at = Instant::now();
+        self.cadence.record(self.last_frame_at);
+        self.mute_deadline = None;
         if self.mute {
-            self.say(true);
+            self.set_live(true);
         }
-        std::mem::take(&mut self.lost)
+        std::mem::take(&mut self.was_mute)
     }
 
-    /// What the record says about a silence.
-    fn explain(&mut self, moved: bool, config: &StreamConfig) {
-        self.heard_at = Instant::now();
+    /// Records what the history says about a silence; `moved` means it has newer trades.
+    fn on_silence_checked(&mut self, moved: bool, config: &StreamConfig) {
+        self.last_frame_at = Instant::now();
         match moved {
-            // What was traded just now may still be on its way.
-            true => self.mute_at = Some(self.heard_at + config.behind_record),
-            false => self.cadence.excused(),
+            // The frame of the newest trade may still be on its way.
+            true => self.mute_deadline = Some(self.last_frame_at + config.delivery_delay_max),
+            false => self.cadence.silence_was_harmless(),
         }
     }
 
-    fn look_by(&mut self, at: Instant) {
-        self.look_at = Some(self.look_at.map_or(at, |before| before.min(at)));
+    fn backfill_by(&mut self, at: Instant) {
+        self.backfill_at = Some(self.backfill_at.map_or(at, |before| before.min(at)));
     }
 }
 
-type Looked = (String, Result<Filled, Fault>);
+type BackfillResult = (String, Result<HistoryPage, Fault>);
 
 pub(crate) struct Shard {
     id: u64,
-    inner: Arc<Inner>,
-    joining: mpsc::Receiver<Joining>,
-    series: HashMap<String, Series>,
-    lines: Lines,
-    looks: JoinSet<Looked>,
+    shared: Arc<BinanceShared>,
+    new_series: mpsc::Receiver<NewSeries>,
+    series: HashMap<String, LiveSeries>,
+    connections: ConnectionPair,
+    backfills: JoinSet<BackfillResult>,
 }
 
 impl Shard {
-    pub(crate) fn new(id: u64, inner: &Arc<Inner>, joining: mpsc::Receiver<Joining>) -> Self {
+    pub(crate) fn new(
+        id: u64,
+        shared: &Arc<BinanceShared>,
+        new_series: mpsc::Receiver<NewSeries>,
+    ) -> Self {
         Self {
             id,
-            inner: Arc::clone(inner),
-            joining,
+            shared: Arc::clone(shared),
+            new_series,
             series: HashMap::new(),
-            lines: Lines::new(inner),
-            looks: JoinSet::new(),
+            connections: ConnectionPair::new(shared),
+            backfills: JoinSet::new(),
         }
     }
 
     pub(crate) async fn run(mut self) {
-        let stop = self.inner.streams.stop.clone();
-        let mut tick = tokio::time::interval(self.inner.config.streams.tick);
+        let stop = self.shared.streams.stop.clone();
+        let mut tick = tokio::time::interval(self.shared.config.streams.tick);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let retry_at = self.lines.retry_at();
+            let retry_at = self.connections.retry_at();
             tokio::select! {
                 () = stop.cancelled() => break,
-                joining = self.joining.recv() => match joining {
-                    Some(joining) => self.join(joining),
+                new_series = self.new_series.recv() => match new_series {
+                    Some(new_series) => self.add_series(new_series),
                     None => break,
                 },
-                (line, heard) = self.lines.hear() => self.hear(line, heard),
-                Some(looked) = self.looks.join_next(), if !self.looks.is_empty() => {
+                (connection, event) = self.connections.next_event() => self.on_event(connection, event),
+                Some(looked) = self.backfills.join_next(), if !self.backfills.is_empty() => {
                     if let Ok((stream, looked)) = looked {
-                        self.looked(&stream, looked);
+                        self.on_backfill(&stream, looked);
                     }
                 }
                 () = sleep_until(retry_at.unwrap_or_else(Instant::now)), if retry_at.is_some() => {
-                    self.lines.retry(self.series.keys());
+                    self.connections.retry(self.series.keys());
                 }
                 _ = tick.tick() => {
                     if self.tick() {
@@ -169,234 +173,252 @@ impl Shard {
             }
         }
         for series in self.series.values() {
-            series.hub.close();
+            series.broadcast.close();
         }
-        // Those who came too late to be followed must hear of it, too.
-        self.joining.close();
-        while let Ok(late) = self.joining.try_recv() {
-            late.hub.close();
+        // Series that were added too late end as well.
+        self.new_series.close();
+        while let Ok(late) = self.new_series.try_recv() {
+            late.broadcast.close();
         }
     }
 
-    fn join(&mut self, joining: Joining) {
-        let Joining { stream, code, interval, expected, hub } = joining;
-        let config = &self.inner.config.streams;
-        let series = Series {
+    fn add_series(&mut self, new_series: NewSeries) {
+        let NewSeries { stream, code, interval, expected, broadcast } = new_series;
+        let config = &self.shared.config.streams;
+        let series = LiveSeries {
             code,
             interval,
-            hub,
+            broadcast,
             sequence: Sequence::new(interval, expected),
             live: false,
-            heard_at: Instant::now(),
-            cadence: Cadence::new(frames_every(interval)),
-            mute_at: None,
+            last_frame_at: Instant::now(),
+            cadence: Cadence::new(frame_interval(interval)),
+            mute_deadline: None,
             mute: false,
-            lost: false,
-            looking: false,
-            look_at: None,
-            doubt: Doubt::default(),
-            waits: Backoff::new(config.lag_wait, config.lag_wait_max),
-            crowded_since: None,
+            was_mute: false,
+            backfilling: false,
+            backfill_at: None,
+            gap_evidence: GapEvidence::default(),
+            backfill_backoff: Backoff::new(config.lag_wait, config.lag_wait_max),
+            full_since: None,
         };
         self.series.insert(stream.clone(), series);
-        self.lines.order(|| Order::Subscribe(vec![stream.clone()]), self.series.keys());
+        self.connections.update_subscriptions(
+            || SubscriptionChange::Subscribe(vec![stream.clone()]),
+            self.series.keys(),
+        );
     }
 
-    fn hear(&mut self, line: u64, heard: Heard) {
-        let change = match heard {
-            // One that was on its way when the last follower left. That its connection is alive was
-            // noted there; of the streams that a new one must be heard on it says nothing.
-            Heard::Candle { stream, .. } if !self.series.contains_key(&stream) => return,
-            Heard::Candle { stream, update } => {
-                self.candle(&stream, *update);
-                self.lines.candle(line, &stream)
+    fn on_event(&mut self, connection: u64, event: ConnectionEvent) {
+        let change = match event {
+            // A late frame of a series without subscribers. Ignored: liveness was already recorded, and
+            // the frame must not count as proof for the standby connection.
+            ConnectionEvent::Candle { stream, .. } if !self.series.contains_key(&stream) => return,
+            ConnectionEvent::Candle { stream, update } => {
+                self.on_candle(&stream, *update);
+                self.connections.on_candle(connection, &stream)
             }
-            // The same of a confirmation: nothing will be heard of what is not followed.
-            Heard::Subscribed(mut names) => {
+            // A late confirmation must not make the probe wait for a stream without subscribers.
+            ConnectionEvent::Subscribed(mut names) => {
                 names.retain(|name| self.series.contains_key(name));
-                self.lines.heard(line, Heard::Subscribed(names), self.series.keys())
+                self.connections.on_event(
+                    connection,
+                    ConnectionEvent::Subscribed(names),
+                    self.series.keys(),
+                )
             }
-            Heard::Refused => {
-                self.inner.client.observer.stream("refused");
+            ConnectionEvent::Refused => {
+                self.shared.client.observer.stream("refused");
                 return;
             }
-            heard => self.lines.heard(line, heard, self.series.keys()),
+            event => self.connections.on_event(connection, event, self.series.keys()),
         };
-        self.apply(change);
+        self.apply_change(change);
     }
 
-    fn candle(&mut self, stream: &str, update: Update) {
+    fn on_candle(&mut self, stream: &str, update: CandleUpdate) {
         let Some(series) = self.series.get_mut(stream) else { return };
-        let mut told = Vec::new();
-        if series.heard() {
-            self.lines.regained();
+        let mut released = Vec::new();
+        if series.on_frame() {
+            self.connections.on_recovered();
         }
-        series.sequence.hear(update, &mut told);
-        // Once it is planned or under way, more frames change nothing about it.
-        if series.sequence.gap().is_some() && !series.looking {
-            let wait = self.inner.config.streams.gap_wait;
-            series.look_at.get_or_insert_with(|| Instant::now() + wait);
+        series.sequence.push(update, &mut released);
+        // A backfill that is planned or running is not changed by more frames.
+        if series.sequence.gap().is_some() && !series.backfilling {
+            let wait = self.shared.config.streams.gap_wait;
+            series.backfill_at.get_or_insert_with(|| Instant::now() + wait);
         }
-        if !told.is_empty() {
-            series.publish(told, None);
+        if !released.is_empty() {
+            series.publish(released, None);
         }
     }
 
-    fn apply(&mut self, change: Change) {
+    fn apply_change(&mut self, change: SeriesChange) {
         match change {
-            Change::Nothing => {}
-            Change::Live(names) => self.live(&names),
-            Change::Moved(carried) => {
-                self.drop_all_but(&carried);
-                self.live(&carried);
+            SeriesChange::Nothing => {}
+            SeriesChange::Live(names) => self.mark_live(&names),
+            SeriesChange::Moved(carried) => {
+                self.disconnect_all_except(&carried);
+                self.mark_live(&carried);
             }
-            Change::Broken(kept) => {
-                self.drop_all_but(&kept);
-                // Those that are mute have yet to be heard on it.
+            SeriesChange::Broken(kept) => {
+                self.disconnect_all_except(&kept);
+                // Mute streams have not sent on the remaining connection yet.
                 let mute = |name: &&String| self.series.get(*name).is_some_and(|it| it.mute);
                 let heard: Vec<String> = kept.iter().filter(|it| !mute(it)).cloned().collect();
-                self.live(&heard);
-                self.inner.client.observer.stream("reconnecting");
+                self.mark_live(&heard);
+                self.shared.client.observer.stream("reconnecting");
             }
         }
     }
 
-    /// Says of all series but these that nothing is heard of them.
-    fn drop_all_but(&mut self, carried: &HashSet<String>) {
+    /// Marks all series except these as disconnected.
+    fn disconnect_all_except(&mut self, carried: &HashSet<String>) {
         for (name, series) in &mut self.series {
             if !carried.contains(name) {
-                series.drop_out();
+                series.mark_disconnected();
             }
         }
     }
 
-    fn live<'a>(&mut self, names: impl IntoIterator<Item = &'a String>) {
-        let now = self.inner.server_now_about();
+    fn mark_live<'a>(&mut self, names: impl IntoIterator<Item = &'a String>) {
+        let now = self.shared.server_now_about();
         for name in names {
             if let Some(series) = self.series.get_mut(name) {
                 let listened = series.live;
-                series.say(true);
-                // Something may have closed while nobody listened.
+                series.set_live(true);
+                // A candle may have closed while the stream was down.
                 if !listened && series.sequence.closes_at() <= now {
-                    series.look_by(Instant::now());
+                    series.backfill_by(Instant::now());
                 }
             }
         }
     }
 
-    /// Says whether the shard has nothing left to do.
+    /// Checks deadlines; true if the shard has no series left.
     fn tick(&mut self) -> bool {
-        let (now, server_now) = (Instant::now(), self.inner.server_now_about());
-        let config = &self.inner.config.streams;
+        let (now, server_now) = (Instant::now(), self.shared.server_now_about());
+        let config = &self.shared.config.streams;
         let grace = config.close_grace.as_millis() as i64;
         for (stream, series) in &mut self.series {
-            if series.looking {
+            if series.backfilling {
                 continue;
             }
-            // Quiet candles and lost closing frames: the clock alone says that one is over.
+            // A candle without trades and a lost closing frame look alike: the clock decides.
             let overdue = series.sequence.closes_at().0 + grace <= server_now.0;
             let silent = series.is_silent(config);
-            if series.look_at.map_or(overdue || silent, |at| at <= now) {
-                start(&self.inner, &mut self.looks, stream, series);
+            if series.backfill_at.map_or(overdue || silent, |at| at <= now) {
+                start_backfill(&self.shared, &mut self.backfills, stream, series);
             }
         }
-        self.judge_silence(now);
-        let change = self.lines.judge();
-        self.apply(change);
-        let config = &self.inner.config.streams;
+        self.replace_if_mute(now);
+        let change = self.connections.decide_takeover();
+        self.apply_change(change);
+        let config = &self.shared.config.streams;
         let idle: Vec<String> = self
             .series
             .iter()
             .filter(|(_, series)| {
-                series.hub.idle_since().is_some_and(|since| now - since >= config.linger)
+                series
+                    .broadcast
+                    .idle_since()
+                    .is_some_and(|since| now - since >= config.idle_series_ttl)
             })
             .map(|(stream, _)| stream.clone())
             .collect();
-        let gone = self.inner.streams.forget(self.id, idle);
+        let gone = self.shared.streams.remove_idle(self.id, idle);
         for stream in &gone {
             self.series.remove(stream);
         }
         if !gone.is_empty() {
-            self.lines.order(|| Order::Unsubscribe(gone.clone()), self.series.keys());
+            self.connections.update_subscriptions(
+                || SubscriptionChange::Unsubscribe(gone.clone()),
+                self.series.keys(),
+            );
         }
-        self.series.is_empty() && self.inner.streams.retire(self.id)
+        self.series.is_empty() && self.shared.streams.remove_shard_if_empty(self.id)
     }
 
-    fn looked(&mut self, stream: &str, looked: Result<Filled, Fault>) {
+    fn on_backfill(&mut self, stream: &str, looked: Result<HistoryPage, Fault>) {
         let Some(series) = self.series.get_mut(stream) else { return };
-        series.looking = false;
+        series.backfilling = false;
         let before = series.sequence.expected();
         match looked {
-            Ok(filled) => {
-                if series.is_silent(&self.inner.config.streams) {
-                    let moved = filled.moved_beyond(series.sequence.forming());
-                    series.explain(moved, &self.inner.config.streams);
+            Ok(page) => {
+                if series.is_silent(&self.shared.config.streams) {
+                    let moved = page.traded_after(series.sequence.forming());
+                    series.on_silence_checked(moved, &self.shared.config.streams);
                 }
-                series.doubt.see(filled.hole);
-                let mut told = Vec::new();
-                let span = series.sequence.fill(&filled.rows, filled.known_to, &mut told);
-                series.publish(told, span.map(KlineEvent::GapFilled));
+                series.gap_evidence.observe(page.gap);
+                let mut released = Vec::new();
+                let span = series.sequence.fill(&page.rows, page.complete_to, &mut released);
+                series.publish(released, span.map(KlineEvent::GapFilled));
                 if span.is_some() {
-                    self.inner.client.observer.stream("gap_filled");
+                    self.shared.client.observer.stream("gap_filled");
                 }
             }
             Err(fault) => {
                 let code = fault.code();
-                tracing::debug!(stream, code, %fault, "a gap could not be filled yet");
+                tracing::debug!(stream, code, %fault, "a gap could not be page yet");
             }
         }
-        let over = series.sequence.closes_at() <= self.inner.server_now_about();
+        let over = series.sequence.closes_at() <= self.shared.server_now_about();
         let open = series.sequence.gap().is_some() || over;
         if series.sequence.expected() > before {
-            series.waits.reset();
-            series.look_at = open.then(Instant::now);
+            series.backfill_backoff.reset();
+            series.backfill_at = open.then(Instant::now);
         } else {
-            // The record lags behind, or has nothing: an outage, a symbol that does not trade.
-            let needed = open || series.look_at.is_some();
-            series.look_at = needed.then(|| Instant::now() + series.waits.next());
+            // The history lags behind or has nothing: an outage, or a halted symbol.
+            let needed = open || series.backfill_at.is_some();
+            series.backfill_at = needed.then(|| Instant::now() + series.backfill_backoff.next());
         }
     }
 
-    /// Has the connection replaced whose streams are mute, for as long as there are any.
-    fn judge_silence(&mut self, now: Instant) {
+    /// Replaces the connection while it has mute streams.
+    fn replace_if_mute(&mut self, now: Instant) {
         let mut mute = false;
         for (stream, series) in &mut self.series {
-            if series.mute_at.is_some_and(|at| at <= now) {
+            if series.mute_deadline.is_some_and(|at| at <= now) {
                 tracing::info!(stream, "a stream sends nothing although it trades");
-                self.inner.client.observer.stream("mute");
-                series.say(false);
-                (series.mute, series.lost) = (true, true);
+                self.shared.client.observer.stream("mute");
+                series.set_live(false);
+                (series.mute, series.was_mute) = (true, true);
             }
             mute |= series.mute;
         }
         if mute {
-            self.lines.replace(self.series.keys());
+            self.connections.replace(self.series.keys());
         }
     }
 }
 
 /// How often the exchange sends a forming candle that changes.
-fn frames_every(interval: Interval) -> Duration {
+fn frame_interval(interval: Interval) -> Duration {
     Duration::from_secs(if interval == Interval::S1 { 1 } else { 2 })
 }
 
-/// Asks the record for what is missing, unless readers need a moment to make room for it.
-fn start(inner: &Arc<Inner>, looks: &mut JoinSet<Looked>, stream: &str, series: &mut Series) {
-    if series.hub.is_nearly_full() {
-        let since = *series.crowded_since.get_or_insert_with(Instant::now);
-        if since.elapsed() < inner.config.streams.room_wait {
+/// Requests the missing candles, unless full queues need up to `queue_room_wait` to drain.
+fn start_backfill(
+    shared: &Arc<BinanceShared>,
+    backfills: &mut JoinSet<BackfillResult>,
+    stream: &str,
+    series: &mut LiveSeries,
+) {
+    if series.broadcast.is_nearly_full() {
+        let since = *series.full_since.get_or_insert_with(Instant::now);
+        if since.elapsed() < shared.config.streams.queue_room_wait {
             return;
         }
     }
-    series.crowded_since = None;
-    series.looking = true;
-    series.look_at = None;
-    let (inner, stream) = (Arc::clone(inner), stream.to_owned());
+    series.full_since = None;
+    series.backfilling = true;
+    series.backfill_at = None;
+    let (shared, stream) = (Arc::clone(shared), stream.to_owned());
     let (code, interval) = (series.code.clone(), series.interval);
-    let (from, believed) = (series.sequence.expected(), series.doubt.believed());
-    looks.spawn(async move {
-        let looked = match inner.streams.looks.acquire().await {
-            Ok(_turn) => backfill::look(&inner, &code, interval, from, believed).await,
+    let (from, confirmed_gap) = (series.sequence.expected(), series.gap_evidence.confirmed());
+    backfills.spawn(async move {
+        let looked = match shared.streams.backfill_permits.acquire().await {
+            Ok(_turn) => backfill::fetch_page(&shared, &code, interval, from, confirmed_gap).await,
             Err(error) => Err(Fault::internal(error)),
         };
         (stream, looked)

@@ -1,6 +1,6 @@
-//! What comes over a combined stream, reduced to what is read of it.
+//! Messages of a combined stream, reduced to the fields that are read.
 //!
-//! Frames of unknown kinds are passed over: the exchange adds them without notice.
+//! Unknown kinds are ignored: the exchange adds them without notice.
 
 use std::borrow::Cow;
 
@@ -8,24 +8,24 @@ use clock::Millis;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::sequence::Update;
+use super::sequence::CandleUpdate;
 use crate::klines::read_row;
 use crate::wire::KlineRow;
 
-/// One message, as far as it concerns us.
+/// One message of the exchange.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     Kline {
         stream: String,
-        update: Box<Update>,
+        update: Box<CandleUpdate>,
     },
-    /// The server is about to go.
+    /// The exchange is about to close the connection.
     Shutdown,
-    /// Our request was fulfilled.
+    /// The exchange fulfilled our request.
     Done {
         id: u64,
     },
-    /// Our request was refused. Which one is not always said.
+    /// The exchange refused our request; it does not always name the request.
     Refused {
         id: Option<u64>,
         reason: String,
@@ -84,7 +84,7 @@ struct Candle<'a> {
     closed: bool,
 }
 
-/// The error says what cannot be true.
+/// Parses one message. The error says which value is impossible.
 pub(crate) fn read(text: &str) -> Result<Message, String> {
     let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if envelope.code.or(envelope.error).is_some() {
@@ -105,7 +105,7 @@ pub(crate) fn read(text: &str) -> Result<Message, String> {
     }
 }
 
-fn read_candle(candle: &Candle<'_>, event_time: i64) -> Result<Update, String> {
+fn read_candle(candle: &Candle<'_>, event_time: i64) -> Result<CandleUpdate, String> {
     let mut kline = read_row(&KlineRow {
         open_time: candle.open_time,
         open: candle.open,
@@ -119,7 +119,7 @@ fn read_candle(candle: &Candle<'_>, event_time: i64) -> Result<Update, String> {
         return Err(format!("a candle of {} was told before it opened", kline.bar.open_time));
     }
     kline.closed = candle.closed;
-    Ok(Update { kline, as_of: Millis(event_time) })
+    Ok(CandleUpdate { kline, as_of: Millis(event_time) })
 }
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn candles_that_cannot_be_true_are_refused() {
+    fn impossible_candles_are_refused() {
         for text in [
             frame(60_000, "3.5", true),
             frame(60_000, "x", false),
@@ -165,13 +165,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_is_refused_or_lawful(
+        fn any_input_is_refused_or_valid(
             open in any::<i64>(), close in any::<i64>(), price in "[0-9.]{0,5}", tail in ".{0,20}",
         ) {
             let text = frame(open, &price, true).replace("119999", &close.to_string());
             for text in [text.clone(), format!("{text}{tail}"), tail] {
                 if let Ok(Message::Kline { update, .. }) = read(&text) {
-                    let Update { kline, as_of } = *update;
+                    let CandleUpdate { kline, as_of } = *update;
                     prop_assert!(kline.bar.open_time <= as_of && kline.closed);
                     prop_assert!(kline.bar.low <= kline.bar.close);
                     prop_assert!(kline.bar.close <= kline.bar.high);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_and_strangers_are_told_apart() {
+    fn answers_and_unknown_messages_are_distinguished() {
         for (text, message) in [
             (r#"{"result":null,"id":3}"#, Message::Done { id: 3 }),
             (r#"{"result":null,"id":3,"error":null,"code":null}"#, Message::Done { id: 3 }),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_known_in_every_form() {
+    fn every_form_of_a_refusal_is_recognised() {
         for (text, id) in [
             (r#"{"code":2,"msg":"no","id":3}"#, Some(3)),
             (r#"{"code":3,"msg":"no"}"#, None),

@@ -2,19 +2,20 @@
 
 use super::*;
 
-/// What the exchange itself answers, page by page, straight off the wire.
-async fn raw_opens(world: &World, interval: Interval, from: i64, to: i64) -> Vec<i64> {
-    let http = reqwest::Client::builder().tls_certs_only([]).build().unwrap();
+/// The opening times that the exchange itself returns, page by page, read without the adapter.
+async fn raw_opens(fixture: &Fixture, interval: Interval, from: i64, to: i64) -> Vec<i64> {
     let mut opens: Vec<i64> = Vec::new();
     let mut start = from;
     loop {
-        let url = format!(
-            "{}/api/v3/klines?symbol=BTCUSDT&interval={interval}&limit=1000&startTime={start}&endTime={}",
-            world.url,
-            to - 1
-        );
-        let rows: Vec<serde_json::Value> =
-            http.get(url).send().await.unwrap().json().await.unwrap();
+        let query = [
+            ("symbol", "BTCUSDT".to_owned()),
+            ("interval", interval.as_str().to_owned()),
+            ("limit", "1000".to_owned()),
+            ("startTime", start.to_string()),
+            ("endTime", (to - 1).to_string()),
+        ];
+        let response = fixture.exchange.get("api/v3/klines", &query, usize::MAX).await.unwrap();
+        let rows: Vec<serde_json::Value> = serde_json::from_slice(&response.body).unwrap();
         let Some(last) = rows.last() else { return opens };
         start = last[0].as_i64().unwrap() + 1;
         opens.extend(rows.iter().map(|row| row[0].as_i64().unwrap()));
@@ -25,39 +26,39 @@ fn opens(batch: &BarBatch) -> Vec<i64> {
     batch.bars.iter().map(|bar| bar.open_time.0).collect()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn pages_are_followed_to_the_end_over_gaps() {
-    let world = world().await;
+    let fixture = fixture().await;
     let (from, to) = (day("2026-09-01"), day("2026-09-28"));
-    let batch = world.bars(Interval::M1, from, to).await.unwrap();
-    let asked = world.requests(Served::Klines);
+    let batch = fixture.bars(Interval::M1, from, to).await.unwrap();
+    let asked = fixture.requests(Endpoint::Klines);
     let minutes = Interval::M1.count_in(TimeRange::new(Millis(from), Millis(to)));
     let lost = minutes - batch.bars.len() as u64;
     assert!((4..200).contains(&lost), "{lost} minutes are missing");
     assert_eq!(batch.covered, TimeRange::new(Millis(from), Millis(to)));
     // Each outage is looked at four times before it is believed.
     assert!(asked <= minutes.div_ceil(1_000) + 3 * 4, "{asked} requests");
-    assert_eq!(opens(&batch), raw_opens(&world, Interval::M1, from, to).await);
+    assert_eq!(opens(&batch), raw_opens(&fixture, Interval::M1, from, to).await);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_end_of_a_span_is_not_in_it() {
-    let world = world().await;
+    let fixture = fixture().await;
     let (from, to) = (day("2026-11-01"), day("2026-11-02"));
-    assert_eq!(opens(&world.bars(Interval::D1, from, to).await.unwrap()), [from]);
-    assert_eq!(world.bars(Interval::H1, from, to).await.unwrap().bars.len(), 24);
-    let none = world.bars(Interval::D1, from + 1, to).await.unwrap();
+    assert_eq!(opens(&fixture.bars(Interval::D1, from, to).await.unwrap()), [from]);
+    assert_eq!(fixture.bars(Interval::H1, from, to).await.unwrap().bars.len(), 24);
+    let none = fixture.bars(Interval::D1, from + 1, to).await.unwrap();
     assert!(none.bars.is_empty() && none.covered == TimeRange::new(Millis(from + 1), Millis(to)));
-    let empty = world.bars(Interval::D1, from, from).await.unwrap();
+    let empty = fixture.bars(Interval::D1, from, from).await.unwrap();
     assert!(empty.bars.is_empty() && empty.covered.is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_forming_bar_is_left_out_whatever_our_own_clock_says() {
-    let world = world().await;
+    let fixture = fixture().await;
     for skew in [-3 * 86_400_000, -600_000, 0, 600_000, 3 * 86_400_000] {
-        let clock = FakeClock::at(now() + skew);
-        let binance = Binance::new(config(&world.url), clock).unwrap();
+        let clock = Arc::new(FakeClock::new(Millis(now() + skew)));
+        let binance = adapter(&fixture.exchange, config(URL), clock);
         for interval in [Interval::M1, Interval::H4, Interval::D1, Interval::W1, Interval::Month] {
             let forming = interval.open_of(Millis(now()));
             let from = Millis(forming.0 - 40 * DAY_MS);
@@ -75,71 +76,72 @@ async fn the_forming_bar_is_left_out_whatever_our_own_clock_says() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn nothing_is_known_of_the_future_or_before_the_listing() {
-    let world = world().await;
-    let future = world.bars(Interval::D1, now() + DAY_MS, now() + 9 * DAY_MS).await.unwrap();
+    let fixture = fixture().await;
+    let future = fixture.bars(Interval::D1, now() + DAY_MS, now() + 9 * DAY_MS).await.unwrap();
     assert!(future.bars.is_empty() && future.covered.is_empty());
-    let early = world.bars(Interval::D1, day("2016-01-01"), day("2017-08-20")).await.unwrap();
+    let early = fixture.bars(Interval::D1, day("2016-01-01"), day("2017-08-20")).await.unwrap();
     assert_eq!(opens(&early), ["2017-08-17", "2017-08-18", "2017-08-19"].map(day));
     assert_eq!(early.covered.from, Millis(day("2016-01-01")));
     // Ends that no exchange could have are answered as well.
-    let ever = world.bars(Interval::Month, i64::MIN, i64::MAX).await.unwrap();
+    let ever = fixture.bars(Interval::Month, i64::MIN, i64::MAX).await.unwrap();
     assert_eq!(opens(&ever).first(), Some(&day("2017-08-01")));
-    let never = world.bars(Interval::Month, i64::MAX - 1, i64::MAX).await.unwrap();
+    let never = fixture.bars(Interval::Month, i64::MAX - 1, i64::MAX).await.unwrap();
     assert!(never.bars.is_empty() && never.covered.is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn values_come_as_they_were_written() {
-    let world = world().await;
-    let bar = world.bars(Interval::D1, day("2026-11-01"), day("2026-11-02")).await.unwrap().bars[0];
+    let fixture = fixture().await;
+    let bar =
+        fixture.bars(Interval::D1, day("2026-11-01"), day("2026-11-02")).await.unwrap().bars[0];
     for value in [bar.open, bar.high, bar.low, bar.close, bar.volume.unwrap()] {
         assert_eq!(value.scale(), 8, "{value}");
     }
     assert!(bar.low < bar.open && bar.open < bar.high);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn damaged_rows_are_mended_where_they_can_be() {
-    let world = world().await;
+    let fixture = fixture().await;
     let (from, to) = (day("2026-11-01"), day("2026-11-03"));
-    let whole = world.bars(Interval::M5, from, to).await.unwrap();
+    let whole = fixture.bars(Interval::M5, from, to).await.unwrap();
     for (kind, requests) in
         [(FaultKind::MissingRows, 2), (FaultKind::DuplicateRows, 1), (FaultKind::ShuffledRows, 1)]
     {
-        let before = world.requests(Served::Klines);
-        world.trouble(Trouble::new(kind, 1).on(Served::Klines.path()));
-        let batch = world.bars(Interval::M5, from, to).await.unwrap();
+        let before = fixture.requests(Endpoint::Klines);
+        fixture.inject(InjectedFault::new(kind, 1).on(Endpoint::Klines.path()));
+        let batch = fixture.bars(Interval::M5, from, to).await.unwrap();
         assert_eq!(batch.bars, whole.bars, "{kind:?}");
-        assert_eq!(world.requests(Served::Klines) - before, requests, "{kind:?}");
+        assert_eq!(fixture.requests(Endpoint::Klines) - before, requests, "{kind:?}");
     }
-    world.trouble(Trouble::new(FaultKind::MalformedRows, 1));
-    let fault = world.bars(Interval::M5, from, to).await.unwrap_err();
+    fixture.inject(InjectedFault::new(FaultKind::MalformedRows, 1));
+    let fault = fixture.bars(Interval::M5, from, to).await.unwrap_err();
     assert_eq!(fault.code(), "upstream_malformed");
     assert!(fault.message().contains("do not enclose"), "{fault}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_first_bar_is_found_once() {
-    let world = world().await;
+    let fixture = fixture().await;
     for _ in 0..3 {
-        let first = world.binance.first_open("BTCUSDT", Interval::D1).await.unwrap();
+        let first = fixture.binance.first_open("BTCUSDT", Interval::D1).await.unwrap();
         assert_eq!(first, Some(Millis(day("2017-08-17"))));
     }
     // The second asks whether there is anything before it.
-    assert_eq!(world.requests(Served::Klines), 2);
-    let hour = world.binance.first_open("BTCUSDT", Interval::H1).await.unwrap();
+    assert_eq!(fixture.requests(Endpoint::Klines), 2);
+    let hour = fixture.binance.first_open("BTCUSDT", Interval::H1).await.unwrap();
     assert_eq!(hour, Some(Millis(day("2017-08-17") + 4 * 3_600_000)));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_unknown_symbol_is_not_found() {
-    let world = world().await;
-    world.binance.listing().await.unwrap();
+    let fixture = fixture().await;
+    fixture.binance.listing().await.unwrap();
     let span = TimeRange::new(Millis(day("2026-11-01")), Millis(day("2026-11-02")));
     for code in ["ETHUSDTT", "bad symbol", "É"] {
-        let fault = world.binance.bars(code, Interval::D1, span).await.unwrap_err();
+        let fault = fixture.binance.bars(code, Interval::D1, span).await.unwrap_err();
         assert_eq!(
             (fault.kind(), fault.code()),
             (fault::Kind::NotFound, "unknown_symbol"),
@@ -150,109 +152,112 @@ async fn an_unknown_symbol_is_not_found() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_span_too_long_to_hold_is_refused_unasked() {
-    let world = world().await;
-    let fault = world.bars(Interval::S1, 0, now()).await.unwrap_err();
+    let fixture = fixture().await;
+    let fault = fixture.bars(Interval::S1, 0, now()).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (fault::Kind::Invalid, "span_too_long"));
-    assert_eq!(world.requests(Served::Klines), 0);
+    assert_eq!(fixture.requests(Endpoint::Klines), 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn recent_candles_include_the_forming_one_and_say_so() {
-    let world = world().await;
-    let klines = world.binance.klines("ETHUSDT", Interval::M15, 2_500).await.unwrap();
-    assert_eq!((klines.len(), world.requests(Served::Klines)), (2_500, 3));
+    let fixture = fixture().await;
+    let klines = fixture.binance.klines("ETHUSDT", Interval::M15, 2_500).await.unwrap();
+    assert_eq!((klines.len(), fixture.requests(Endpoint::Klines)), (2_500, 3));
     assert!(klines.is_sorted_by(|left, right| left.bar.open_time < right.bar.open_time));
     let (forming, closed) = klines.split_last().unwrap();
     assert!(!forming.closed && closed.iter().all(|kline| kline.closed));
     assert_eq!(forming.bar.open_time, Interval::M15.open_of(Millis(now())));
-    assert!(world.binance.klines("ETHUSDT", Interval::D1, 0).await.unwrap().is_empty());
-    let young = world.binance.klines("AGORAUSDT", Interval::D1, 1_500).await.unwrap();
+    assert!(fixture.binance.klines("ETHUSDT", Interval::D1, 0).await.unwrap().is_empty());
+    let young = fixture.binance.klines("AGORAUSDT", Interval::D1, 1_500).await.unwrap();
     assert_eq!(young.len(), 40);
-    let fault = world.binance.klines("ETHUSDT", Interval::D1, 5_001).await.unwrap_err();
+    let fault = fixture.binance.klines("ETHUSDT", Interval::D1, 5_001).await.unwrap_err();
     assert_eq!(fault.code(), "too_many_klines");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn rows_that_the_record_is_late_with_are_not_taken_for_missing() {
-    let world = world().await;
+    let fixture = fixture().await;
     let minute = Interval::M1.open_of(Millis(now())).0;
-    world.bars(Interval::M1, minute - 60_000, minute).await.unwrap();
+    fixture.bars(Interval::M1, minute - 60_000, minute).await.unwrap();
     for lag_min in [1, 3, 9, 10] {
-        world.trouble(Trouble::new(FaultKind::RestLag, 100).delay_ms(lag_min * 60_000));
-        let batch = world.bars(Interval::M1, minute - 10 * 60_000, minute).await.unwrap();
-        world.sim.faults().clear();
+        fixture.inject(InjectedFault::new(FaultKind::RestLag, 100).delay_ms(lag_min * 60_000));
+        let batch = fixture.bars(Interval::M1, minute - 10 * 60_000, minute).await.unwrap();
+        fixture.sim.faults().clear();
         // However long they have been over: no later row says that they do not exist.
         assert_eq!(batch.covered.to.0, minute - lag_min as i64 * 60_000, "{lag_min}");
         assert!(batch.bars.iter().all(|bar| bar.open_time < batch.covered.to));
     }
-    let batch = world.bars(Interval::M1, minute - 10 * 60_000, minute).await.unwrap();
+    let batch = fixture.bars(Interval::M1, minute - 10 * 60_000, minute).await.unwrap();
     assert_eq!((batch.bars.len(), batch.covered.to.0), (10, minute));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_row_that_may_still_change_is_left_for_later() {
     let minute = Interval::M1.open_of(Millis(now())).0;
-    let world = world_at(minute + 500, |_| {}).await;
-    let whole = async || world.bars(Interval::M1, minute - 120_000, minute).await.unwrap();
-    world.trouble(Trouble::new(FaultKind::UnsettledRows, 1_000).delay_ms(900));
+    let fixture = fixture_at(minute + 500, |_| {}).await;
+    let whole = async || fixture.bars(Interval::M1, minute - 120_000, minute).await.unwrap();
+    fixture.inject(InjectedFault::new(FaultKind::UnsettledRows, 1_000).delay_ms(900));
     let early = whole().await;
     assert_eq!((opens(&early), early.covered.to.0), (vec![minute - 120_000], minute - 60_000));
-    world.clock.advance(Duration::from_millis(600));
+    fixture.clock.advance(Duration::from_millis(600));
     let late = whole().await;
-    world.sim.faults().clear();
+    fixture.sim.faults().clear();
     assert_eq!((late.bars.len(), late.covered.to.0), (2, minute));
     assert_eq!(late.bars, whole().await.bars);
 }
 
 /// The first of two rows is lost by so many answers in a row.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_row_is_taken_for_missing_after_four_answers_without_it() {
     let (from, to) = (day("2026-11-01"), day("2026-11-03"));
     for (times, bars, requests) in [(1, 2, 2), (2, 2, 3), (3, 2, 4), (4, 1, 4), (100, 1, 4)] {
-        let world = world().await;
-        world.trouble(Trouble::new(FaultKind::MissingRows, times).on(Served::Klines.path()));
-        let batch = world.bars(Interval::D1, from, to).await.unwrap();
+        let fixture = fixture().await;
+        fixture
+            .inject(InjectedFault::new(FaultKind::MissingRows, times).on(Endpoint::Klines.path()));
+        let batch = fixture.bars(Interval::D1, from, to).await.unwrap();
         assert_eq!((batch.bars.len(), batch.covered.to.0), (bars, to), "{times}");
-        assert_eq!(world.requests(Served::Klines), requests, "{times}");
+        assert_eq!(fixture.requests(Endpoint::Klines), requests, "{times}");
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_without_rows_says_nothing_about_what_is_traded() {
-    let world = world().await;
+    let fixture = fixture().await;
     let (from, to) = (day("2026-11-01"), day("2026-11-02"));
-    world.trouble(Trouble::new(FaultKind::MissingRows, 1).on(Served::Klines.path()));
-    let batch = world.bars(Interval::D1, from, to).await.unwrap();
+    fixture.inject(InjectedFault::new(FaultKind::MissingRows, 1).on(Endpoint::Klines.path()));
+    let batch = fixture.bars(Interval::D1, from, to).await.unwrap();
     assert!(batch.bars.is_empty() && batch.covered.is_empty());
-    assert_eq!(world.bars(Interval::D1, from, to).await.unwrap().bars.len(), 1);
+    assert_eq!(fixture.bars(Interval::D1, from, to).await.unwrap().bars.len(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_not_traded_any_more_has_an_end() {
-    let world = world().await;
+    let fixture = fixture().await;
     let span = TimeRange::new(Millis(day("2022-05-01")), Millis(now()));
-    let batch = world.binance.bars("LUNAUSDT", Interval::D1, span).await.unwrap();
+    let batch = fixture.binance.bars("LUNAUSDT", Interval::D1, span).await.unwrap();
     assert_eq!(opens(&batch).last(), Some(&day("2022-05-13")));
     assert_eq!(batch.covered, TimeRange::new(span.from, Interval::D1.open_of(Millis(now()))));
     // Nothing is said about the time since it was last known not to be traded.
-    world.clock.advance(Duration::from_mins(40));
+    fixture.clock.advance(Duration::from_mins(40));
     let minutes = TimeRange::new(Millis(now()), Millis(now() + 30 * 60_000));
-    let batch = world.binance.bars("LUNAUSDT", Interval::M1, minutes).await.unwrap();
+    let batch = fixture.binance.bars("LUNAUSDT", Interval::M1, minutes).await.unwrap();
     assert!(batch.bars.is_empty() && batch.covered.is_empty());
-    world.clock.advance(Duration::from_hours(1));
-    let batch = world.binance.bars("LUNAUSDT", Interval::M1, minutes).await.unwrap();
+    fixture.clock.advance(Duration::from_hours(1));
+    let batch = fixture.binance.bars("LUNAUSDT", Interval::M1, minutes).await.unwrap();
     assert!(batch.bars.is_empty() && batch.covered == minutes);
 }
 
-/// An answer that begins with the second row would hide the first for good.
+/// A response that begins with the second row would hide the first for good. Over a real socket, because
+/// the responses are written by hand.
 #[tokio::test]
-async fn the_beginning_is_where_nothing_is_before_it() {
+async fn the_first_bar_has_no_bar_before_it() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let binance = Binance::new(config(&url), FakeClock::at(now())).unwrap();
+    let clock = Arc::new(FakeClock::new(Millis(now())));
+    let binance = Binance::new(config(&url), clock).unwrap();
     let row = |open: i64| {
         let close = open + DAY_MS - 1;
         format!(r#"[[{open},"1","1","1","1","1",{close},"1",1,"1","1","0"]]"#)

@@ -5,17 +5,17 @@ use fault::Kind;
 use super::*;
 
 /// One call for bars, of which the exchange's time is already known.
-async fn ask(world: &World) -> Result<BarBatch, Fault> {
-    world.bars(Interval::D1, day("2026-11-01"), day("2026-11-03")).await
+async fn ask(fixture: &Fixture) -> Result<BarBatch, Fault> {
+    fixture.bars(Interval::D1, day("2026-11-01"), day("2026-11-03")).await
 }
 
-async fn prepared(change: impl FnOnce(&mut BinanceConfig)) -> World {
-    let world = world_with(change).await;
-    world.binance.inner.server_now().await.unwrap();
-    world
+async fn prepared(change: impl FnOnce(&mut BinanceConfig)) -> Fixture {
+    let fixture = fixture_with(change).await;
+    fixture.binance.shared.server_now().await.unwrap();
+    fixture
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn every_trouble_becomes_its_fault_after_so_many_requests() {
     for (kind, fault, code, requests) in [
         (FaultKind::Status500, Kind::Unavailable, "upstream_failed", 4),
@@ -28,118 +28,118 @@ async fn every_trouble_becomes_its_fault_after_so_many_requests() {
         (FaultKind::Status429, Kind::RateLimited, "upstream_rate_limited", 1),
         (FaultKind::Status418, Kind::RateLimited, "upstream_rate_limited", 1),
     ] {
-        let world = prepared(|_| {}).await;
-        world.trouble(Trouble::new(kind, 100));
-        let answer = ask(&world).await.unwrap_err();
+        let fixture = prepared(|_| {}).await;
+        fixture.inject(InjectedFault::new(kind, 100));
+        let answer = ask(&fixture).await.unwrap_err();
         assert_eq!((answer.kind(), answer.code()), (fault, code), "{kind:?}");
-        assert_eq!(world.requests(Served::Klines), requests, "{kind:?}");
-        assert_eq!(world.seen.outcomes.lock().last(), Some(&("klines", code)), "{kind:?}");
+        assert_eq!(fixture.requests(Endpoint::Klines), requests, "{kind:?}");
+        assert_eq!(fixture.recorder.outcomes.lock().last(), Some(&("klines", code)), "{kind:?}");
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_passes_is_not_noticed() {
-    for trouble in [
-        Trouble::new(FaultKind::Status500, 3),
-        Trouble::new(FaultKind::Status503, 1),
-        Trouble::new(FaultKind::Truncated, 2),
-        Trouble::new(FaultKind::Drop, 3),
-        Trouble::new(FaultKind::Slow, 1).delay_ms(20),
+    for fault in [
+        InjectedFault::new(FaultKind::Status500, 3),
+        InjectedFault::new(FaultKind::Status503, 1),
+        InjectedFault::new(FaultKind::Truncated, 2),
+        InjectedFault::new(FaultKind::Drop, 3),
+        InjectedFault::new(FaultKind::Slow, 1).delay_ms(20),
     ] {
-        let world = prepared(|_| {}).await;
-        let again = if trouble.kind == FaultKind::Slow { 0 } else { u64::from(trouble.times) };
-        world.trouble(trouble.clone());
-        assert_eq!(ask(&world).await.unwrap().bars.len(), 2, "{trouble:?}");
-        assert_eq!(world.requests(Served::Klines), 1 + again, "{trouble:?}");
+        let fixture = prepared(|_| {}).await;
+        let again = if fault.kind == FaultKind::Slow { 0 } else { u64::from(fault.times) };
+        fixture.inject(fault.clone());
+        assert_eq!(ask(&fixture).await.unwrap().bars.len(), 2, "{fault:?}");
+        assert_eq!(fixture.requests(Endpoint::Klines), 1 + again, "{fault:?}");
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stall_ends_with_the_timeout() {
-    let world = prepared(|config| {
+    let fixture = prepared(|config| {
         config.http.request_timeout = Duration::from_millis(100);
         config.http.retries = 1;
     })
     .await;
-    world.trouble(Trouble::new(FaultKind::Stall, 2));
-    let fault = ask(&world).await.unwrap_err();
+    fixture.inject(InjectedFault::new(FaultKind::Stall, 2));
+    let fault = ask(&fixture).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::Timeout, "upstream_timeout"));
-    assert_eq!(world.requests(Served::Klines), 2);
-    assert!(ask(&world).await.is_ok());
+    assert_eq!(fixture.requests(Endpoint::Klines), 2);
+    assert!(ask(&fixture).await.is_ok());
 }
 
 #[tokio::test]
 async fn nobody_listening_is_unreachable() {
-    let world = world().await;
+    let fixture = fixture().await;
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let config = config(&format!("http://{closed}"));
-    let binance = Binance::new(config, Arc::clone(&world.clock) as Arc<dyn Clock>).unwrap();
+    let binance = Binance::new(config, Arc::clone(&fixture.clock) as Arc<dyn Clock>).unwrap();
     let fault = binance.latest(&symbols(&["BTCUSDT"])).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_unreachable"));
     assert!(!fault.message().contains("127.0.0.1"));
     assert_eq!(binance.health().await, VenueHealth::Down);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_without_end_is_cut_off() {
-    let world = prepared(|config| config.http.body_bytes_max = 1_000).await;
-    let fault = world.binance.listing().await.unwrap_err();
+    let fixture = prepared(|config| config.http.body_bytes_max = 1_000).await;
+    let fault = fixture.binance.listing().await.unwrap_err();
     assert_eq!(fault.code(), "upstream_malformed");
     assert!(fault.message().contains("larger than 1000 bytes"), "{fault}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn told_to_wait_nothing_is_asked_until_then() {
     for kind in [FaultKind::Status429, FaultKind::Status418] {
-        let world = prepared(|_| {}).await;
-        world.trouble(Trouble::new(kind, 1).retry_after_s(20));
-        let fault = ask(&world).await.unwrap_err();
+        let fixture = prepared(|_| {}).await;
+        fixture.inject(InjectedFault::new(kind, 1).retry_after_s(20));
+        let fault = ask(&fixture).await.unwrap_err();
         assert_eq!(fault.retry_wait(), Some(Duration::from_secs(20)));
-        world.clock.advance(Duration::from_secs(15));
+        fixture.clock.advance(Duration::from_secs(15));
         // Other questions wait as well.
-        let fault = world.latest(&["BTCUSDT"]).await.unwrap_err();
+        let fault = fixture.latest(&["BTCUSDT"]).await.unwrap_err();
         assert_eq!(
             (fault.kind(), fault.retry_wait()),
             (Kind::RateLimited, Some(Duration::from_secs(5)))
         );
-        assert_eq!(world.requests(Served::ExchangeInfo), 0);
-        assert_eq!(world.binance.health().await, VenueHealth::Degraded);
-        world.clock.advance(Duration::from_secs(5));
-        assert!(ask(&world).await.is_ok());
-        assert_eq!(world.requests(Served::Klines), 2);
-        assert_eq!(world.binance.health().await, VenueHealth::Up);
+        assert_eq!(fixture.requests(Endpoint::ExchangeInfo), 0);
+        assert_eq!(fixture.binance.health().await, VenueHealth::Degraded);
+        fixture.clock.advance(Duration::from_secs(5));
+        assert!(ask(&fixture).await.is_ok());
+        assert_eq!(fixture.requests(Endpoint::Klines), 2);
+        assert_eq!(fixture.binance.health().await, VenueHealth::Up);
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_ban_without_a_header_is_read_from_its_text() {
-    let world = prepared(|_| {}).await;
-    world.trouble(Trouble::new(FaultKind::Status418, 1));
-    assert_eq!(ask(&world).await.unwrap_err().retry_wait(), Some(Duration::from_mins(2)));
+    let fixture = prepared(|_| {}).await;
+    fixture.inject(InjectedFault::new(FaultKind::Status418, 1));
+    assert_eq!(ask(&fixture).await.unwrap_err().retry_wait(), Some(Duration::from_mins(2)));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_short_wait_is_waited_out() {
-    let clock: Arc<dyn Clock> = Arc::new(clock::SystemClock);
+    let clock: Arc<dyn Clock> = Arc::new(TokioClock::new(Millis(now())));
     let sim = Sim::new(SimConfig::new(7, Arc::clone(&clock)));
-    let (url, _server) = serve(&sim).await;
-    let mut config = config(&url);
+    let exchange = InMemoryExchange::new(&sim);
+    let mut config = config(URL);
     config.http.rate_limit_wait_max = Duration::from_secs(5);
-    let binance = Binance::new(config, clock).unwrap();
-    sim.faults().add(Trouble::new(FaultKind::Status429, 1).retry_after_s(1)).unwrap();
+    let binance = adapter(&exchange, config, clock);
+    sim.faults().add(InjectedFault::new(FaultKind::Status429, 1).retry_after_s(1)).unwrap();
     assert!(binance.latest(&symbols(&["BTCUSDT"])).await.unwrap()[0].is_ok());
-    assert_eq!(sim.requests(Served::ExchangeInfo), 2);
+    assert_eq!(sim.requests(Endpoint::ExchangeInfo), 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_limit_is_kept_before_the_exchange_enforces_it() {
-    let world = world().await;
-    world.sim.set_weight_limit(60);
+    let fixture = fixture().await;
+    fixture.sim.set_weight_limit(60);
     // The listing says what the limit is, and costs 20 of it; the time costs 1.
-    world.binance.listing().await.unwrap();
+    fixture.binance.listing().await.unwrap();
     let mut served = 0;
     let fault = loop {
-        match ask(&world).await {
+        match ask(&fixture).await {
             Ok(_) => served += 1,
             Err(fault) => break fault,
         }
@@ -147,84 +147,84 @@ async fn the_limit_is_kept_before_the_exchange_enforces_it() {
     assert_eq!((fault.code(), served), ("upstream_rate_limited", 18));
     assert_eq!(fault.retry_wait(), Some(Duration::from_millis(60_000 - 31_250)));
     let refused = |outcome: &&(_, &str)| outcome.1 != "ok";
-    assert_eq!(world.seen.outcomes.lock().iter().filter(refused).count(), 0);
-    assert_eq!(world.seen.weights.lock().last(), Some(&(57, 60)));
-    world.clock.advance(Duration::from_secs(29));
-    assert!(ask(&world).await.is_ok());
+    assert_eq!(fixture.recorder.outcomes.lock().iter().filter(refused).count(), 0);
+    assert_eq!(fixture.recorder.weights.lock().last(), Some(&(57, 60)));
+    fixture.clock.advance(Duration::from_secs(29));
+    assert!(ask(&fixture).await.is_ok());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
-    let world = prepared(|config| config.http.retries = 0).await;
-    world.trouble(Trouble::new(FaultKind::Status500, 6));
+    let fixture = prepared(|config| config.http.retries = 0).await;
+    fixture.inject(InjectedFault::new(FaultKind::Status500, 6));
     for _ in 0..5 {
-        assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_failed");
+        assert_eq!(ask(&fixture).await.unwrap_err().code(), "upstream_failed");
     }
-    let fault = ask(&world).await.unwrap_err();
+    let fault = ask(&fixture).await.unwrap_err();
     // It is told why.
     assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_failed"));
     assert!(fault.message().ends_with("it is left alone for 30 s"), "{fault}");
     assert_eq!(fault.retry_wait(), Some(Duration::from_secs(30)));
-    assert_eq!(world.binance.health().await, VenueHealth::Down);
-    assert_eq!(world.requests(Served::Klines), 5);
+    assert_eq!(fixture.binance.health().await, VenueHealth::Down);
+    assert_eq!(fixture.requests(Endpoint::Klines), 5);
     // The first probe fails, the second does not.
-    world.clock.advance(Duration::from_secs(30));
-    assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_failed");
-    let fault = ask(&world).await.unwrap_err();
+    fixture.clock.advance(Duration::from_secs(30));
+    assert_eq!(ask(&fixture).await.unwrap_err().code(), "upstream_failed");
+    let fault = ask(&fixture).await.unwrap_err();
     assert!(fault.message().contains("left alone"), "{fault}");
-    world.clock.advance(Duration::from_secs(30));
-    assert!(ask(&world).await.is_ok());
-    assert!(ask(&world).await.is_ok());
-    assert_eq!(world.requests(Served::Klines), 8);
-    assert_eq!(world.binance.health().await, VenueHealth::Up);
+    fixture.clock.advance(Duration::from_secs(30));
+    assert!(ask(&fixture).await.is_ok());
+    assert!(ask(&fixture).await.is_ok());
+    assert_eq!(fixture.requests(Endpoint::Klines), 8);
+    assert_eq!(fixture.binance.health().await, VenueHealth::Up);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_old_listing_and_an_old_offset_serve_when_new_ones_cannot_be_had() {
-    let world = prepared(|config| config.http.retries = 0).await;
-    world.binance.listing().await.unwrap();
-    world.clock.advance(Duration::from_hours(2));
-    for path in [Served::ExchangeInfo.path(), Served::Time.path()] {
-        world.trouble(Trouble::new(FaultKind::Status500, 1).on(path));
+    let fixture = prepared(|config| config.http.retries = 0).await;
+    fixture.binance.listing().await.unwrap();
+    fixture.clock.advance(Duration::from_hours(2));
+    for path in [Endpoint::ExchangeInfo.path(), Endpoint::Time.path()] {
+        fixture.inject(InjectedFault::new(FaultKind::Status500, 1).on(path));
     }
-    let old = world.binance.listing().await.unwrap();
+    let old = fixture.binance.listing().await.unwrap();
     assert!(!old.quote_assets.is_empty());
-    assert!(ask(&world).await.is_ok());
+    assert!(ask(&fixture).await.is_ok());
     // It says how old it is, and so does the new one.
     assert_eq!(old.received_at, Some(Millis(now())));
-    let new = world.binance.listing().await.unwrap();
+    let new = fixture.binance.listing().await.unwrap();
     assert_eq!(new.received_at, Some(Millis(now() + 2 * 3_600_000)));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_exchange_that_never_answered_has_no_listing() {
-    let world = world_with(|config| config.http.retries = 0).await;
+    let fixture = fixture_with(|config| config.http.retries = 0).await;
     for (kind, code) in [
         (FaultKind::Status500, "upstream_failed"),
         (FaultKind::Drop, "upstream_unreachable"),
         (FaultKind::Html, "upstream_malformed"),
     ] {
-        world.trouble(Trouble::new(kind, 1).on(Served::ExchangeInfo.path()));
-        let fault = world.binance.listing().await.unwrap_err();
+        fixture.inject(InjectedFault::new(kind, 1).on(Endpoint::ExchangeInfo.path()));
+        let fault = fixture.binance.listing().await.unwrap_err();
         assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, code), "{kind:?}");
     }
     // What is listed is what the exchange lists, and nothing is kept of the failures.
-    assert!(world.binance.listing().await.unwrap().quote_assets.len() > 40);
+    assert!(fixture.binance.listing().await.unwrap().quote_assets.len() > 40);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn health_is_asked_for_rarely() {
-    let world = world().await;
+    let fixture = fixture().await;
     for _ in 0..10 {
-        assert_eq!(world.binance.health().await, VenueHealth::Up);
+        assert_eq!(fixture.binance.health().await, VenueHealth::Up);
     }
-    assert_eq!(world.requests(Served::Ping), 1);
+    assert_eq!(fixture.requests(Endpoint::Ping), 1);
 }
 
 #[test]
 fn an_address_that_is_none_is_refused() {
     for url in ["", "binance", "ftp://example.org", "http://", "http://example.org?x=1"] {
-        let clock = FakeClock::at(0);
+        let clock = Arc::new(FakeClock::default());
         let fault = Binance::new(config(url), clock).err().unwrap();
         assert_eq!(fault.code(), "invalid_upstream_url", "{url}");
     }
@@ -234,7 +234,7 @@ fn an_address_that_is_none_is_refused() {
 fn a_client_for_the_real_exchange_can_be_made() {
     // Certificates are the machine's; where it has none, that is said and nothing panics.
     let config = BinanceConfig::new("https://data-api.binance.vision/", "binance");
-    match Binance::new(config, FakeClock::at(0)) {
+    match Binance::new(config, Arc::new(FakeClock::default())) {
         Ok(binance) => assert_eq!(binance.source(), "binance"),
         Err(fault) => assert_eq!(fault.code(), "upstream_unreachable"),
     }
@@ -249,7 +249,7 @@ async fn a_key_is_sent_as_the_exchange_wants_it() {
         api_key: Some(ApiKey::new("k-1").unwrap()),
         ..BinanceConfig::new(url, "test")
     };
-    let binance = Binance::new(config, FakeClock::at(0)).unwrap();
+    let binance = Binance::new(config, Arc::new(FakeClock::default())).unwrap();
     let answer = async {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut heard = Vec::new();

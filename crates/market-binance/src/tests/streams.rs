@@ -1,5 +1,4 @@
-//! Live candles against the simulated exchange, on a clock that runs six hundred times as fast: a
-//! minute lasts a tenth of a second.
+//! Live candles against the simulated exchange, with the settings of production on paused time.
 
 mod faults;
 mod readers;
@@ -10,135 +9,72 @@ mod soak;
 use market::{Bar, EndCause, FeedEnd, KlineEvent, KlineFeed, LiveKlines, SubscribeOptions};
 use market_sim::StreamRules;
 use tokio::time::Instant;
-use tokio_util::sync::DropGuard;
 
 use super::*;
 
-const SCALE: i64 = 600;
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a test waits, in paused time, before it fails.
+const TIMEOUT: Duration = Duration::from_hours(2);
 
-struct FastClock {
-    began: Instant,
-    start: Millis,
-    scale: i64,
-}
-
-impl Clock for FastClock {
-    fn now(&self) -> Millis {
-        Millis(self.start.0 + self.began.elapsed().as_micros() as i64 * self.scale / 1_000)
-    }
-}
-
-/// An exchange in a hurry, and an adapter that follows it.
-struct Live {
+/// An exchange and an adapter that follows it, both on tokio's time.
+struct LiveFixture {
     sim: Sim,
     binance: Binance,
-    /// Where the exchange is.
-    address: String,
-    /// Ends the exchange, its connections included.
-    stop: DropGuard,
-}
-
-/// Everything as it is for real, divided by the speed of the clock where it is real time.
-fn hurried(config: &mut BinanceConfig) {
-    let streams = &mut config.streams;
-    streams.connect_timeout = Duration::from_secs(2);
-    streams.ack_within = Duration::from_secs(2);
-    streams.silence_max = Duration::from_millis(250);
-    streams.stream_silence = Duration::from_secs(2);
-    streams.behind_record = Duration::from_millis(30);
-    streams.standby_within = Duration::from_millis(150);
-    streams.message_gap = Duration::from_millis(1);
-    streams.backoff = Duration::from_millis(2);
-    streams.backoff_max = Duration::from_millis(20);
-    streams.gap_wait = Duration::from_millis(4);
-    streams.close_grace = Duration::from_secs(6);
-    streams.lag_wait = Duration::from_millis(4);
-    streams.lag_wait_max = Duration::from_millis(30);
-    streams.tick = Duration::from_millis(2);
-    streams.linger = Duration::from_millis(50);
+    exchange: Arc<InMemoryExchange>,
 }
 
 fn start() -> Millis {
     Millis(day("2026-11-10") + 6 * 3_600_000 + 30_500)
 }
 
-async fn live() -> Live {
-    live_with(start(), |_| {}, |_| {}).await
+async fn live_fixture() -> LiveFixture {
+    live_fixture_with(start(), |_| {}, |_| {}).await
 }
 
-async fn live_with(
+async fn live_fixture_with(
     start: Millis,
     rules: impl FnOnce(&mut StreamRules),
     change: impl FnOnce(&mut BinanceConfig),
-) -> Live {
-    live_scaled(SCALE, start, rules, change).await
-}
-
-async fn live_scaled(
-    scale: i64,
-    start: Millis,
-    rules: impl FnOnce(&mut StreamRules),
-    change: impl FnOnce(&mut BinanceConfig),
-) -> Live {
-    let clock = Arc::new(FastClock { began: Instant::now(), start, scale });
-    let mut sim_config = SimConfig::new(7, Arc::clone(&clock) as Arc<dyn Clock>);
-    sim_config.streams = StreamRules {
-        time_scale: scale as f64,
-        ping_every: Duration::from_millis(50),
-        shutdown_notice: Duration::from_secs(1),
-        messages_per_second: 100_000,
-        ..StreamRules::default()
-    };
+) -> LiveFixture {
+    let clock: Arc<dyn Clock> = Arc::new(TokioClock::new(start));
+    let mut sim_config = SimConfig::new(7, Arc::clone(&clock));
     rules(&mut sim_config.streams);
     let sim = Sim::new(sim_config);
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let stop = open_exchange(&sim, listener);
-    let mut config = config(&format!("http://{address}"));
-    hurried(&mut config);
+    let exchange = InMemoryExchange::new(&sim);
+    let mut config = config(URL);
     change(&mut config);
-    let binance = Binance::new(config, clock).unwrap();
-    Live { sim, binance, address, stop }
+    let binance = adapter(&exchange, config, clock);
+    LiveFixture { sim, binance, exchange }
 }
 
-fn open_exchange(sim: &Sim, listener: TcpListener) -> DropGuard {
-    let stop = CancellationToken::new();
-    TaskTracker::new().spawn(sim.clone().serve(listener, stop.clone()));
-    stop.drop_guard()
-}
-
-impl Live {
-    fn trouble(&self, trouble: Trouble) {
-        self.sim.faults().add(trouble).unwrap();
+impl LiveFixture {
+    fn inject(&self, fault: InjectedFault) {
+        self.sim.faults().add(fault).unwrap();
     }
 
-    /// The exchange closes and stays away for a while.
-    async fn leave(&mut self, reader: &mut Reader, away: Duration) {
-        drop(std::mem::replace(&mut self.stop, CancellationToken::new().drop_guard()));
-        // A connection that was lost before, and told of, says nothing more.
-        let quiet = Duration::from_millis(500);
-        while let Ok(event) = tokio::time::timeout(quiet, reader.next()).await {
+    /// Stops the exchange for `away` after the subscriber has noticed it.
+    async fn stop_exchange(&mut self, reader: &mut Reader, away: Duration) {
+        self.exchange.stop();
+        // A connection that was lost before was reported before, so nothing more may come.
+        while let Ok(event) = tokio::time::timeout(Duration::from_mins(5), reader.next()).await {
             if is_down(&event.expect("the feed ended")) {
                 break;
             }
         }
         tokio::time::sleep(away).await;
-        let listener = TcpListener::bind(&self.address).await.unwrap();
-        self.stop = open_exchange(&self.sim, listener);
+        self.exchange.start();
     }
 
-    /// Reads on until this is true of the exchange.
+    /// Reads on until `wanted` is true of the exchange.
     async fn until(&self, reader: &mut Reader, wanted: impl Fn(&Sim) -> bool) {
-        let patience = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !wanted(&self.sim) {
-            assert!(Instant::now() < patience, "{:?}", self.sim.stream_counts());
-            let next = tokio::time::timeout(Duration::from_millis(5), reader.next()).await;
+            assert!(Instant::now() < deadline, "{:?}", self.sim.stream_counts());
+            let next = tokio::time::timeout(Duration::from_secs(3), reader.next()).await;
             assert!(!matches!(next, Ok(None)), "the feed ended");
         }
     }
 
-    /// Reads on until the exchange has no connection but one, with so many streams.
+    /// Reads on until the exchange has one connection with `streams` streams.
     async fn settle(&self, reader: &mut Reader, streams: u64) {
         let one = |sim: &Sim| {
             (sim.stream_counts().connections, sim.stream_counts().streams) == (1, streams)
@@ -156,28 +92,26 @@ impl Live {
         interval: Interval,
         options: SubscribeOptions,
     ) -> Reader {
-        // What was missed before comes from the record, too, and is no gap; and who has hardly room
-        // for candles is not told of gaps.
+        // A replay also comes from history and is no gap, and a small queue drops gap events.
         let gaps = (options.resume_after.is_none() && options.queue_max >= 100).then(Vec::new);
         let feed = self.binance.subscribe(code, interval, options).await.unwrap();
         let (code, closed, statuses) = (code.to_owned(), Vec::new(), Vec::new());
         Reader { code, interval, feed, closed, gaps, statuses }
     }
 
-    /// What the reader saw closed is exactly what the record holds from its first candle to its
-    /// last, in the same order.
+    /// The closed candles that the reader got are exactly those of the exchange's history.
     async fn check(&self, reader: &Reader) {
         let (first, last) = (reader.closed.first().unwrap(), reader.closed.last().unwrap());
         let span = TimeRange::new(first.open_time, reader.interval.next_open(last.open_time));
-        let patience = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let record = loop {
-            // What we know of the exchange's time is a little behind it, and time flies here.
+            // The newest row is not final for a second.
             let record = self.binance.bars(&reader.code, reader.interval, span).await.unwrap();
             if record.covered == span {
                 break record;
             }
-            assert!(Instant::now() < patience, "the record does not reach as far");
-            tokio::time::sleep(Duration::from_millis(2)).await;
+            assert!(Instant::now() < deadline, "the history does not reach as far");
+            tokio::time::sleep(Duration::from_secs(1)).await;
         };
         assert_eq!(opens(&reader.closed), opens(&record.bars), "{}", reader.code);
         assert_eq!(reader.closed, record.bars, "{}", reader.code);
@@ -188,25 +122,25 @@ fn opens(bars: &[Bar]) -> Vec<i64> {
     bars.iter().map(|bar| bar.open_time.0 / 1_000).collect()
 }
 
-/// Somebody who follows a series and remembers what came.
+/// A subscriber that records what it got.
 struct Reader {
     code: String,
     interval: Interval,
     feed: Box<dyn KlineFeed>,
     closed: Vec<Bar>,
-    /// What came from the record since a gap was last said to be filled.
+    /// Candles that came from history since the last `GapFilled` event.
     gaps: Option<Vec<Millis>>,
     statuses: Vec<KlineEvent>,
 }
 
 impl Reader {
     async fn next(&mut self) -> Option<Arc<KlineEvent>> {
-        let next = tokio::time::timeout(PATIENCE, self.feed.next()).await;
+        let next = tokio::time::timeout(TIMEOUT, self.feed.next()).await;
         let event = next.unwrap_or_else(|_| panic!("{}: nothing came", self.code))?;
         match &*event {
             KlineEvent::Candle { kline, as_of } if kline.closed => {
                 self.closed.push(kline.bar);
-                // Live, a candle is said to be closed after its end.
+                // LiveFixture, a candle is said to be closed after its end.
                 if let Some(gap) = self.gaps.as_mut().filter(|_| *as_of == kline.close_time) {
                     gap.push(kline.bar.open_time);
                 }
@@ -232,7 +166,7 @@ impl Reader {
         Some(event)
     }
 
-    /// Reads until so many more candles have closed.
+    /// Reads until `closed` more candles have closed.
     async fn read(&mut self, closed: usize) {
         let wanted = self.closed.len() + closed;
         while self.closed.len() < wanted {
@@ -240,11 +174,11 @@ impl Reader {
         }
     }
 
-    /// Reads until this was said.
+    /// Reads until an event is `wanted`.
     async fn read_until(&mut self, wanted: impl Fn(&KlineEvent) -> bool) {
-        let patience = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !wanted(&self.next().await.expect("the feed ended")) {
-            assert!(Instant::now() < patience, "{}: {:?}", self.code, self.statuses);
+            assert!(Instant::now() < deadline, "{}: {:?}", self.code, self.statuses);
         }
     }
 
@@ -252,7 +186,7 @@ impl Reader {
         self.statuses.iter().filter(|status| wanted(status)).count()
     }
 
-    /// Everything up to the end, which is told.
+    /// Reads up to the end of the feed.
     async fn end(&mut self) -> FeedEnd {
         while let Some(event) = self.next().await {
             if let KlineEvent::Ended(end) = &*event {
@@ -260,7 +194,7 @@ impl Reader {
                 return *end;
             }
         }
-        panic!("the end was not told");
+        panic!("the feed has no end event");
     }
 }
 
@@ -272,11 +206,11 @@ fn is_down(event: &KlineEvent) -> bool {
     *event == KlineEvent::Reconnecting
 }
 
-#[tokio::test]
-async fn candles_form_and_close_as_the_record_says() {
-    let live = live().await;
-    let mut reader = live.follow("BTCUSDT", Interval::M1).await;
-    // Before it, only what closed while nobody listened.
+#[tokio::test(start_paused = true)]
+async fn candles_form_and_close_like_the_history() {
+    let fixture = live_fixture().await;
+    let mut reader = fixture.follow("BTCUSDT", Interval::M1).await;
+    // Before it, only candles that closed before the subscription.
     reader.read_until(|event| *event == KlineEvent::Connected).await;
     assert!(reader.closed.len() < 4, "{:?}", reader.closed);
     let mut forming = 0;
@@ -285,27 +219,29 @@ async fn candles_form_and_close_as_the_record_says() {
         forming += u32::from(matches!(&*event, KlineEvent::Candle { kline, .. } if !kline.closed));
     }
     assert!(forming >= 10, "{forming} states of forming candles");
-    live.check(&reader).await;
+    fixture.check(&reader).await;
     assert_eq!(reader.count(is_down), 0);
 }
 
-#[tokio::test]
-async fn followers_of_a_series_share_one_stream_and_series_one_connection() {
-    let live = live().await;
+#[tokio::test(start_paused = true)]
+async fn subscribers_of_a_series_share_one_stream_and_series_share_a_connection() {
+    let fixture = live_fixture().await;
     let mut readers = Vec::new();
     for _ in 0..20 {
-        readers.push(live.follow("BTCUSDT", Interval::M1).await);
-        readers.push(live.follow("ETHUSDT", Interval::M3).await);
+        readers.push(fixture.follow("BTCUSDT", Interval::M1).await);
+        readers.push(fixture.follow("ETHUSDT", Interval::M3).await);
     }
     for reader in &mut readers {
         reader.read(2).await;
-        live.check(reader).await;
+        fixture.check(reader).await;
     }
-    let counts = live.sim.stream_counts();
+    let counts = fixture.sim.stream_counts();
     assert_eq!((counts.opened, counts.connections, counts.streams), (1, 1, 2));
-    // An event is built once: everybody holds the same one.
-    let (mut left, mut right) =
-        (live.follow("SOLUSDT", Interval::M1).await, live.follow("SOLUSDT", Interval::M1).await);
+    // An event is built once and shared.
+    let (mut left, mut right) = (
+        fixture.follow("SOLUSDT", Interval::M1).await,
+        fixture.follow("SOLUSDT", Interval::M1).await,
+    );
     let is_closed =
         |event: &KlineEvent| matches!(event, KlineEvent::Candle { kline, .. } if kline.closed);
     let same = async |reader: &mut Reader| loop {
@@ -318,35 +254,37 @@ async fn followers_of_a_series_share_one_stream_and_series_one_connection() {
     assert!(Arc::ptr_eq(&one, &two));
 }
 
-#[tokio::test]
-async fn streams_spread_over_connections_and_are_given_up_after_a_while() {
-    let live = live_with(start(), |_| {}, |config| config.streams.streams_per_connection = 2).await;
+#[tokio::test(start_paused = true)]
+async fn streams_spread_over_connections_and_idle_ones_are_unsubscribed() {
+    let fixture =
+        live_fixture_with(start(), |_| {}, |config| config.streams.streams_per_connection = 2)
+            .await;
     let mut readers = Vec::new();
     for code in ["BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "ADAUSDT"] {
-        readers.push(live.follow(code, Interval::M1).await);
+        readers.push(fixture.follow(code, Interval::M1).await);
     }
     for reader in &mut readers {
         reader.read(1).await;
     }
-    let counts = live.sim.stream_counts();
+    let counts = fixture.sim.stream_counts();
     assert_eq!((counts.connections, counts.streams), (3, 5));
     let mut kept = readers.remove(0);
     drop(readers);
-    while live.sim.stream_counts().connections > 1 || live.sim.stream_counts().streams > 1 {
+    while fixture.sim.stream_counts().connections > 1 || fixture.sim.stream_counts().streams > 1 {
         kept.read(1).await;
     }
-    // Back again before it was missed, and after.
-    let mut again = live.follow("ETHUSDT", Interval::M1).await;
+    // A series can be followed again after its stream was given up.
+    let mut again = fixture.follow("ETHUSDT", Interval::M1).await;
     again.read(2).await;
-    live.check(&again).await;
-    live.check(&kept).await;
+    fixture.check(&again).await;
+    fixture.check(&kept).await;
 }
 
-#[tokio::test]
-async fn symbols_are_checked_before_anything_is_subscribed_to() {
-    let live = live().await;
+#[tokio::test(start_paused = true)]
+async fn symbols_are_checked_before_a_stream_is_opened() {
+    let fixture = live_fixture().await;
     for (code, hint) in [("BTCUSTD", "did you mean BTCUSDT"), ("QQQQQQQQ", "not listed")] {
-        let fault = live
+        let fault = fixture
             .binance
             .subscribe(code, Interval::M1, SubscribeOptions::default())
             .await
@@ -355,36 +293,39 @@ async fn symbols_are_checked_before_anything_is_subscribed_to() {
         assert_eq!((fault.kind(), fault.code()), (fault::Kind::NotFound, "unknown_symbol"));
         assert!(fault.message().contains(hint), "{fault}");
     }
-    assert_eq!(live.sim.stream_counts().opened, 0);
+    assert_eq!(fixture.sim.stream_counts().opened, 0);
 }
 
-#[tokio::test]
-async fn there_are_only_so_many_series_and_followers() {
+#[tokio::test(start_paused = true)]
+async fn series_and_subscribers_are_limited() {
     let change = |config: &mut BinanceConfig| {
         config.streams.series_max = 2;
-        config.streams.followers_max = 3;
+        config.streams.subscribers_max = 3;
     };
-    let live = live_with(start(), |_| {}, change).await;
-    let _one = live.follow("BTCUSDT", Interval::M1).await;
-    let two = live.follow("ETHUSDT", Interval::M1).await;
-    let full = live.binance.subscribe("SOLUSDT", Interval::M1, SubscribeOptions::default()).await;
+    let fixture = live_fixture_with(start(), |_| {}, change).await;
+    let _one = fixture.follow("BTCUSDT", Interval::M1).await;
+    let two = fixture.follow("ETHUSDT", Interval::M1).await;
+    let full =
+        fixture.binance.subscribe("SOLUSDT", Interval::M1, SubscribeOptions::default()).await;
     assert_eq!(full.err().unwrap().code(), "too_many_streams");
-    let _three = live.follow("ETHUSDT", Interval::M1).await;
-    let full = live.binance.subscribe("ETHUSDT", Interval::M1, SubscribeOptions::default()).await;
+    let _three = fixture.follow("ETHUSDT", Interval::M1).await;
+    let full =
+        fixture.binance.subscribe("ETHUSDT", Interval::M1, SubscribeOptions::default()).await;
     assert_eq!(full.err().unwrap().code(), "too_many_streams");
     drop(two);
-    live.follow("ETHUSDT", Interval::M1).await.read(1).await;
+    fixture.follow("ETHUSDT", Interval::M1).await.read(1).await;
 }
 
-#[tokio::test]
-async fn followers_are_told_when_the_house_closes() {
-    let live = live().await;
-    let mut reader = live.follow("BTCUSDT", Interval::M1).await;
+#[tokio::test(start_paused = true)]
+async fn subscribers_get_an_end_event_at_shutdown() {
+    let fixture = live_fixture().await;
+    let mut reader = fixture.follow("BTCUSDT", Interval::M1).await;
     reader.read(2).await;
-    live.binance.drain().await;
+    fixture.binance.drain().await;
     let end = reader.end().await;
     let last = reader.closed.last().unwrap().open_time;
     assert_eq!(end, FeedEnd { cause: EndCause::Closed, resume_after: last });
-    let late = live.binance.subscribe("BTCUSDT", Interval::M1, SubscribeOptions::default()).await;
+    let late =
+        fixture.binance.subscribe("BTCUSDT", Interval::M1, SubscribeOptions::default()).await;
     assert_eq!(late.err().unwrap().code(), "closing");
 }

@@ -1,5 +1,5 @@
-//! How one connection takes over from another, told frame by frame. Nothing is sent: the
-//! connections that are opened here reach nobody and are never listened to.
+//! The takeover of one connection by another, frame by frame. Nothing is sent: the connections that are
+//! opened here lead nowhere and are never read.
 
 use parking_lot::Mutex;
 use std::task::{Context, Poll, Waker};
@@ -11,7 +11,7 @@ use market_live::LiveFeed;
 use super::*;
 use crate::{Binance, BinanceConfig, Observer};
 
-/// The next candle of every series, far enough from now that the record is not asked for it.
+/// The next candle of every series, so far in the future that no history is requested.
 const NEXT: Millis = Millis(4_102_444_800_000);
 
 #[derive(Default)]
@@ -30,10 +30,10 @@ impl Observer for Recorder {
 /// A shard whose connection 0 is to be replaced by connection 1.
 struct Renewal {
     shard: Shard,
-    /// One follower of each series.
+    /// One subscriber of each series.
     feeds: HashMap<String, LiveFeed>,
     seen: Arc<Recorder>,
-    _joining: mpsc::Sender<Joining>,
+    _new_series: mpsc::Sender<NewSeries>,
 }
 
 impl Renewal {
@@ -42,52 +42,58 @@ impl Renewal {
         let config = BinanceConfig::new("http://127.0.0.1:1", "test");
         let observer = Arc::clone(&seen) as Arc<dyn Observer>;
         let binance = Binance::observed(config, Arc::new(SystemClock), observer).unwrap();
-        let (sender, joining) = mpsc::channel(1);
-        let shard = Shard::new(0, &binance.inner, joining);
-        let mut renewal = Self { shard, feeds: HashMap::new(), seen, _joining: sender };
+        let (sender, new_series) = mpsc::channel(1);
+        let shard = Shard::new(0, &binance.shared, new_series);
+        let mut renewal = Self { shard, feeds: HashMap::new(), seen, _new_series: sender };
         for stream in streams {
             renewal.follow(stream);
         }
-        renewal.hear(0, Heard::Subscribed(names(streams)));
-        renewal.hear(0, Heard::Ready);
-        renewal.hear(0, Heard::Retiring);
+        renewal.on_event(0, ConnectionEvent::Subscribed(names(streams)));
+        renewal.on_event(0, ConnectionEvent::Ready);
+        renewal.on_event(0, ConnectionEvent::Retiring);
         renewal
     }
 
     fn follow(&mut self, stream: &str) {
-        let hub = Arc::new(SeriesBroadcast::new(NEXT, Arc::default()));
-        let feed = LiveFeed::new(None, hub.subscribe(100), Millis(0));
+        let broadcast = Arc::new(SeriesBroadcast::new(NEXT, Arc::default()));
+        let feed = LiveFeed::new(None, broadcast.subscribe(100), Millis(0));
         self.feeds.insert(stream.to_owned(), feed);
         let (stream, code) = (stream.to_owned(), stream.to_uppercase());
-        self.shard.join(Joining { stream, code, interval: Interval::M1, expected: NEXT, hub });
+        self.shard.add_series(NewSeries {
+            stream,
+            code,
+            interval: Interval::M1,
+            expected: NEXT,
+            broadcast,
+        });
     }
 
-    fn hear(&mut self, line: u64, heard: Heard) {
-        self.shard.hear(line, heard);
+    fn on_event(&mut self, connection: u64, event: ConnectionEvent) {
+        self.shard.on_event(connection, event);
     }
 
-    fn candle(&mut self, line: u64, stream: &str) {
+    fn candle(&mut self, connection: u64, stream: &str) {
         let one = Decimal::ZERO;
         let bar = Bar { open_time: NEXT, open: one, high: one, low: one, close: one, volume: None };
         let kline = Kline { bar, close_time: Millis(NEXT.0 + 59_999), closed: false };
-        let update = Box::new(Update { kline, as_of: NEXT });
-        self.hear(line, Heard::Candle { stream: stream.to_owned(), update });
+        let update = Box::new(CandleUpdate { kline, as_of: NEXT });
+        self.on_event(connection, ConnectionEvent::Candle { stream: stream.to_owned(), update });
     }
 
-    /// As long as a new connection may be mute.
+    /// Advances time by the longest that a standby connection may be mute.
     async fn pass(&mut self) {
-        tokio::time::advance(self.shard.inner.config.streams.standby_within).await;
+        tokio::time::advance(self.shard.shared.config.streams.standby_timeout).await;
         assert!(!self.shard.tick());
     }
 
-    /// Whether the old connection is not missed any more.
+    /// Whether the standby connection has taken over: the loss of the old one is not noticed.
     fn has_moved(&mut self) -> bool {
-        self.hear(0, Heard::Gone("it is over"));
+        self.on_event(0, ConnectionEvent::Closed("it is over"));
         self.seen.0.lock().is_empty()
     }
 
-    /// What the follower of a series was told about it.
-    fn told(&mut self, stream: &str) -> Vec<KlineEvent> {
+    /// The statuses that the subscriber of a series got.
+    fn released(&mut self, stream: &str) -> Vec<KlineEvent> {
         let mut context = Context::from_waker(Waker::noop());
         let feed = self.feeds.get_mut(stream).unwrap();
         let mut all = Vec::new();
@@ -104,39 +110,39 @@ fn names(streams: &[&str]) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_late_frame_of_what_nobody_follows_does_not_keep_a_new_connection_out() {
+async fn a_late_frame_of_an_unsubscribed_series_does_not_block_the_takeover() {
     let mut renewal = Renewal::of(&["a"]);
-    renewal.hear(1, Heard::Subscribed(names(&["a"])));
-    renewal.hear(1, Heard::Ready);
+    renewal.on_event(1, ConnectionEvent::Subscribed(names(&["a"])));
+    renewal.on_event(1, ConnectionEvent::Ready);
     renewal.candle(0, "gone");
     renewal.pass().await;
     assert!(renewal.has_moved());
-    // Of what is followed, it does.
+    // A late frame of a followed series does keep it out.
     let mut renewal = Renewal::of(&["a"]);
-    renewal.hear(1, Heard::Subscribed(names(&["a"])));
-    renewal.hear(1, Heard::Ready);
+    renewal.on_event(1, ConnectionEvent::Subscribed(names(&["a"])));
+    renewal.on_event(1, ConnectionEvent::Ready);
     renewal.candle(0, "a");
     renewal.pass().await;
     assert!(!renewal.has_moved());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_late_confirmation_of_what_nobody_follows_is_not_waited_for() {
+async fn a_late_confirmation_of_an_unsubscribed_series_is_not_waited_for() {
     let mut renewal = Renewal::of(&["a"]);
-    renewal.hear(1, Heard::Subscribed(names(&["a", "gone"])));
-    renewal.hear(1, Heard::Ready);
+    renewal.on_event(1, ConnectionEvent::Subscribed(names(&["a", "gone"])));
+    renewal.on_event(1, ConnectionEvent::Ready);
     renewal.candle(1, "a");
     assert!(renewal.has_moved());
-    assert_eq!(renewal.told("a"), [KlineEvent::Connected]);
+    assert_eq!(renewal.released("a"), [KlineEvent::Connected]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_connection_that_lacks_a_stream_takes_over_only_where_the_old_one_is_silent() {
+async fn a_standby_connection_without_a_stream_takes_over_only_if_the_old_one_is_silent() {
     let lacking = || {
         let mut renewal = Renewal::of(&["a", "b"]);
-        renewal.hear(1, Heard::Subscribed(names(&["a"])));
-        renewal.hear(1, Heard::Refused);
-        renewal.hear(1, Heard::Ready);
+        renewal.on_event(1, ConnectionEvent::Subscribed(names(&["a"])));
+        renewal.on_event(1, ConnectionEvent::Refused);
+        renewal.on_event(1, ConnectionEvent::Ready);
         renewal.candle(1, "a");
         assert_eq!(std::mem::take(&mut *renewal.seen.0.lock()), ["refused"]);
         renewal
@@ -149,33 +155,33 @@ async fn a_new_connection_that_lacks_a_stream_takes_over_only_where_the_old_one_
     let mut silent = lacking();
     silent.pass().await;
     assert!(silent.has_moved());
-    // Whose stream it lacks is told, and told again when that has changed.
-    silent.hear(1, Heard::Subscribed(names(&["b"])));
+    // The subscriber of the missing stream gets a status, and another when the stream is confirmed.
+    silent.on_event(1, ConnectionEvent::Subscribed(names(&["b"])));
     use KlineEvent::{Connected, Reconnecting};
-    assert_eq!(silent.told("b"), [Connected, Reconnecting, Connected]);
-    assert_eq!(silent.told("a"), [Connected]);
+    assert_eq!(silent.released("b"), [Connected, Reconnecting, Connected]);
+    assert_eq!(silent.released("a"), [Connected]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_only_the_remaining_connection_carries_is_live_when_the_other_is_lost() {
+async fn streams_of_the_remaining_connection_are_live_when_the_other_is_lost() {
     let mut renewal = Renewal::of(&["a"]);
     renewal.follow("b");
-    renewal.hear(1, Heard::Subscribed(names(&["a", "b"])));
-    assert_eq!(renewal.told("b"), []);
+    renewal.on_event(1, ConnectionEvent::Subscribed(names(&["a", "b"])));
+    assert_eq!(renewal.released("b"), []);
     assert!(!renewal.has_moved());
     for stream in ["a", "b"] {
-        assert_eq!(renewal.told(stream), [KlineEvent::Connected], "{stream}");
+        assert_eq!(renewal.released(stream), [KlineEvent::Connected], "{stream}");
     }
 }
 
-/// It was announced that it will end, before it had a random_unit to take over.
+/// Its end was announced before it could take over.
 #[tokio::test(start_paused = true)]
-async fn a_remaining_connection_that_is_to_end_is_replaced_in_time() {
+async fn a_remaining_connection_with_an_announced_end_is_replaced() {
     let mut renewal = Renewal::of(&["a"]);
-    renewal.hear(1, Heard::Subscribed(names(&["a"])));
-    renewal.hear(1, Heard::Retiring);
-    assert_eq!(renewal.shard.lines.retry_at(), None);
+    renewal.on_event(1, ConnectionEvent::Subscribed(names(&["a"])));
+    renewal.on_event(1, ConnectionEvent::Retiring);
+    assert_eq!(renewal.shard.connections.retry_at(), None);
     assert!(!renewal.has_moved());
-    assert_eq!(renewal.shard.lines.retry_at(), Some(Instant::now()));
-    assert_eq!(renewal.told("a"), [KlineEvent::Connected]);
+    assert_eq!(renewal.shard.connections.retry_at(), Some(Instant::now()));
+    assert_eq!(renewal.released("a"), [KlineEvent::Connected]);
 }

@@ -1,5 +1,5 @@
-//! What an answer, or the lack of one, means: which fault it is, whether trying again can help,
-//! and whether the exchange is to blame.
+//! What a response of Binance means: its fault, whether a retry can help, and whether the circuit breaker
+//! counts it.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 
 use crate::wire::ErrorBody;
 
-/// An answer as it came off the wire.
+/// A response with the headers that the adapter reads.
 #[derive(Debug)]
-pub(crate) struct RawAnswer {
+pub(crate) struct BinanceResponse {
     status: StatusCode,
     pub(crate) used_weight: Option<u32>,
     retry_after: Option<Duration>,
-    says_html: bool,
+    is_html: bool,
     pub(crate) body: Vec<u8>,
 }
 
-impl RawAnswer {
+impl BinanceResponse {
     pub(crate) fn new(HttpResponse { status, headers, body }: HttpResponse) -> Self {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let weight = text("x-mbx-used-weight-1m").or_else(|| text("x-mbx-used-weight"));
@@ -31,18 +31,18 @@ impl RawAnswer {
             retry_after: text(RETRY_AFTER.as_str())
                 .and_then(|seconds| seconds.trim().parse().ok())
                 .map(Duration::from_secs),
-            says_html: text(CONTENT_TYPE.as_str()).is_some_and(|kind| kind.contains("html")),
+            is_html: text(CONTENT_TYPE.as_str()).is_some_and(|kind| kind.contains("html")),
             body,
         }
     }
 
-    /// The body of a good answer.
+    /// The body of a successful response, which starts like JSON.
     pub(crate) fn into_body(self, now: Millis) -> Result<Vec<u8>, RequestFailure> {
         if !self.status.is_success() {
             return Err(self.failure(now));
         }
         let first = self.body.iter().find(|byte| !byte.is_ascii_whitespace());
-        if self.says_html || !matches!(first, Some(b'{' | b'[')) {
+        if self.is_html || !matches!(first, Some(b'{' | b'[')) {
             let message = "the exchange answered with something other than JSON";
             let fault = Fault::unavailable("upstream_malformed", message);
             return Err(RequestFailure::venue_error(fault, Retry::Never));
@@ -53,13 +53,19 @@ impl RawAnswer {
     fn failure(&self, now: Millis) -> RequestFailure {
         let error: Option<ErrorBody> = serde_json::from_slice(&self.body).ok();
         let code = error.as_ref().map_or(0, |error| error.code);
-        let said = error.as_ref().map_or("", |error| error.msg.as_str());
+        let venue_message = error.as_ref().map_or("", |error| error.msg.as_str());
         match self.status.as_u16() {
-            429 => RequestFailure::rate_limited(self.wait(said, now, Duration::from_mins(1))),
-            // Banned: trying again makes it longer.
+            429 => {
+                RequestFailure::rate_limited(self.wait(venue_message, now, Duration::from_mins(1)))
+            }
+            // Banned: a retry would extend the ban.
             418 => RequestFailure {
                 retry: Retry::Never,
-                ..RequestFailure::rate_limited(self.wait(said, now, Duration::from_mins(2)))
+                ..RequestFailure::rate_limited(self.wait(
+                    venue_message,
+                    now,
+                    Duration::from_mins(2),
+                ))
             },
             451 => {
                 let message = "the exchange refuses requests from this location; set \
@@ -74,15 +80,18 @@ impl RawAnswer {
             500.. => {
                 let message = format!("the exchange failed with status {}", self.status.as_u16());
                 let fault = Fault::unavailable("upstream_failed", message);
-                RequestFailure::venue_error(fault.caused_by(shown(code, said)), Retry::AfterBackoff)
+                RequestFailure::venue_error(
+                    fault.caused_by(describe(code, venue_message)),
+                    Retry::AfterBackoff,
+                )
             }
-            _ => self.rejected(code, said),
+            _ => self.rejected(code, venue_message),
         }
     }
 
-    /// The exchange is well and does not like what we asked.
-    fn rejected(&self, code: i64, said: &str) -> RequestFailure {
-        let of_symbol = code == -1121 || (code == -1100 && said.contains("'symbol"));
+    /// The exchange works and rejected the request.
+    fn rejected(&self, code: i64, venue_message: &str) -> RequestFailure {
+        let of_symbol = code == -1121 || (code == -1100 && venue_message.contains("'symbol"));
         let fault = if of_symbol {
             Fault::not_found("unknown_symbol", "the exchange does not know the symbol")
         } else {
@@ -91,28 +100,28 @@ impl RawAnswer {
             Fault::new(Kind::Internal, "upstream_rejected", message)
         };
         RequestFailure {
-            fault: fault.caused_by(shown(code, said)),
+            fault: fault.caused_by(describe(code, venue_message)),
             retry: Retry::Never,
             trips_breaker: false,
         }
     }
 
-    /// From the header; else from the ban's own text; else a guess.
-    fn wait(&self, said: &str, now: Millis, guess: Duration) -> Duration {
-        let told = || {
-            let (_, after) = said.split_once("banned until ")?;
+    /// The wait from the header, else from the text of a ban, else `guess`; at most 72 h.
+    fn wait(&self, venue_message: &str, now: Millis, guess: Duration) -> Duration {
+        let from_text = || {
+            let (_, after) = venue_message.split_once("banned until ")?;
             let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
             let until: i64 = digits.parse().ok()?;
             Some(Duration::from_millis(u64::try_from(until - now.0).ok()?))
         };
-        self.retry_after.or_else(told).unwrap_or(guess).min(Duration::from_hours(72))
+        self.retry_after.or_else(from_text).unwrap_or(guess).min(Duration::from_hours(72))
     }
 }
 
-/// What the exchange said, for the log.
-fn shown(code: i64, said: &str) -> String {
-    let said: String = said.chars().take(200).collect();
-    format!("{code}: {said}")
+/// The exchange's error, for the log.
+fn describe(code: i64, message: &str) -> String {
+    let message: String = message.chars().take(200).collect();
+    format!("{code}: {message}")
 }
 
 #[cfg(test)]
@@ -121,24 +130,24 @@ mod tests {
 
     use super::*;
 
-    fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) -> RawAnswer {
+    fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) -> BinanceResponse {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
         let status = StatusCode::from_u16(status).unwrap();
-        RawAnswer::new(HttpResponse { status, headers: map, body: body.as_bytes().to_vec() })
+        BinanceResponse::new(HttpResponse { status, headers: map, body: body.as_bytes().to_vec() })
     }
 
     #[track_caller]
-    fn check(answer: RawAnswer, kind: Kind, code: &str, retry: Retry, broken: bool) {
+    fn check(answer: BinanceResponse, kind: Kind, code: &str, retry: Retry, broken: bool) {
         let failure = answer.into_body(Millis(1_000)).unwrap_err();
         let is = (failure.fault.kind(), failure.fault.code(), failure.retry, failure.trips_breaker);
         assert_eq!(is, (kind, code, retry, broken));
     }
 
     #[test]
-    fn every_status_has_its_meaning() {
+    fn every_status_becomes_its_fault() {
         let html = [("content-type", "text/html")];
         let symbol = r#"{"code":-1121,"msg":"Invalid symbol."}"#;
         let illegal = r#"{"code":-1100,"msg":"Illegal characters found in parameter 'symbol'; x"}"#;
@@ -173,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_is_told_by_header_then_text_then_guessed() {
+    fn the_wait_comes_from_the_header_then_the_text_then_a_guess() {
         let ban = r#"{"code":-1003,"msg":"Way too much; IP banned until 31000. Please"}"#;
         for (answer, wait_s) in [
             (answer(418, &[("retry-after", "7")], ban), 7),
