@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use clock::Clock;
-use contract::{AccessRules, Authenticator, Caller, Credential, GrantLimits, Scope, Service};
+use contract::{
+    AccessRules, Authenticator, Caller, Credential, GrantLimits, Scope, Service, VerifiedToken,
+};
 use fault::{Fault, Kind};
 
 use crate::authority::Authority;
@@ -30,9 +32,6 @@ pub struct AccessPolicy {
     operator: Caller,
     services: HashMap<String, ServiceAccess>,
 }
-
-/// The service name under which the edge checks a credential before it knows the service.
-const EDGE: &str = "mcp";
 
 /// The access rules and the counters of one service.
 struct ServiceAccess {
@@ -71,6 +70,14 @@ impl GrantLimits for GrantedLimits {
     fn sku_prefixes(&self) -> Option<&[String]> {
         self.0.limits.sku_prefix.as_deref()
     }
+
+    fn allows_service(&self, service: &str) -> bool {
+        self.0.limits.allow_service(service)
+    }
+
+    fn restricts_goods(&self) -> bool {
+        self.0.limits.market.is_some() || self.0.limits.sku_prefix.is_some()
+    }
 }
 
 impl AccessPolicy {
@@ -80,12 +87,12 @@ impl AccessPolicy {
         clock: Arc<dyn Clock>,
         http_token: Option<Secret>,
         open: bool,
-        services: &[Service],
+        services: &[Arc<Service>],
         counters: &AccessCounters,
     ) -> Self {
         let read: Arc<[String]> = Arc::from([Scope::Read.as_str().to_owned()]);
         let caller = |subject: &str| Caller::new(subject, Arc::clone(&read));
-        let access = |service: &Service| {
+        let access = |service: &Arc<Service>| {
             let metrics = counters.of(&service.name);
             (service.name.to_string(), ServiceAccess { rules: service.access.clone(), metrics })
         };
@@ -115,39 +122,51 @@ impl AccessPolicy {
             }
             Credential::None => Err(token_missing(Some(scope.as_str()))),
             Credential::Bearer(token) => {
-                let set = self.http_token.as_ref();
-                if set.is_some_and(|set| same_secret(token, set.reveal())) {
-                    return Ok(self.operator.clone());
-                }
-                if set.is_some() && !token.starts_with(TOKEN_PREFIX) {
-                    return Err(unknown_token());
-                }
-                let grant = self.authority.verify(token, self.clock.now().0 / 1000).await?;
-                // A token limited to other services counts as no token here. The edge check skips
-                // this: it only verifies the token.
-                if service != EDGE && !grant.limits.allow_service(service) {
-                    return match self.open && !closed {
-                        true => Ok(self.reader.clone()),
-                        false => Err(service_not_reached(service)),
-                    };
-                }
-                // A service that cannot enforce the token's limits must refuse the token.
-                let limited = grant.limits.market.is_some() || grant.limits.sku_prefix.is_some();
-                if limited && rules.is_some_and(|rules| !rules.honours_grant_limits) {
-                    return Err(Fault::new(
-                        Kind::Forbidden,
-                        "limit_not_honoured",
-                        format!(
-                            "this token is limited to markets or SKUs, which {service} has none of"
-                        ),
-                    ));
-                }
-                let scopes: Vec<String> = grant.scopes.iter().map(ToString::to_string).collect();
-                let mut caller = Caller::new(grant.subject.as_str(), scopes);
-                caller.grant_limits = limited.then(|| Arc::new(GrantedLimits(grant)) as _);
-                Ok(caller)
+                let caller = self.verify_token(token).await?;
+                self.admit(caller, service)
             }
+            Credential::Verified(verified) => self.admit(verified.caller.clone(), service),
         }
+    }
+
+    /// Verifies a token's signature, expiry and revocation. The caller carries the limits of the
+    /// token, whatever service it will call.
+    async fn verify_token(&self, token: &str) -> Result<Caller, Fault> {
+        let set = self.http_token.as_ref();
+        if set.is_some_and(|set| same_secret(token, set.reveal())) {
+            return Ok(self.operator.clone());
+        }
+        if set.is_some() && !token.starts_with(TOKEN_PREFIX) {
+            return Err(unknown_token());
+        }
+        let grant = self.authority.verify(token, self.clock.now().0 / 1000).await?;
+        let scopes: Vec<String> = grant.scopes.iter().map(ToString::to_string).collect();
+        let mut caller = Caller::new(grant.subject.as_str(), scopes);
+        caller.grant_limits = Some(Arc::new(GrantedLimits(grant)));
+        Ok(caller)
+    }
+
+    /// Applies the limits of a verified token to a service. A token limited to other services
+    /// counts as no token.
+    fn admit(&self, mut caller: Caller, service: &str) -> Result<Caller, Fault> {
+        let Some(limits) = &caller.grant_limits else { return Ok(caller) };
+        let rules = self.services.get(service).map(|access| &access.rules);
+        if !limits.allows_service(service) {
+            let closed = rules.is_some_and(|rules| rules.requires_credential);
+            return match self.open && !closed {
+                true => Ok(self.reader.clone()),
+                false => Err(service_not_reached(service)),
+            };
+        }
+        if !limits.restricts_goods() {
+            caller.grant_limits = None;
+        } else if rules.is_some_and(|rules| !rules.honours_grant_limits) {
+            // The service would ignore the limit, so the token is refused.
+            let message =
+                format!("this token is limited to markets or SKUs, which {service} has none of");
+            return Err(Fault::new(Kind::Forbidden, "limit_not_honoured", message));
+        }
+        Ok(caller)
     }
 }
 
@@ -189,12 +208,24 @@ impl Authenticator for AccessPolicy {
         checked
     }
 
+    async fn verify(&self, credential: &Credential) -> Result<Credential, Fault> {
+        match credential {
+            Credential::None if self.open => Ok(Credential::None),
+            Credential::None => Err(token_missing(Some(Scope::Read.as_str()))),
+            Credential::Bearer(token) => {
+                let caller = self.verify_token(token).await?;
+                Ok(Credential::Verified(VerifiedToken { token: Arc::clone(token), caller }))
+            }
+            Credential::Verified(_) => Ok(credential.clone()),
+        }
+    }
+
     async fn identify(&self, credential: &Credential, service: &str) -> Option<Caller> {
         self.check(credential, service, Scope::Open).await.ok()
     }
 
     fn expires_in(&self, credential: &Credential) -> Option<Duration> {
-        let Credential::Bearer(token) = credential else { return None };
+        let token = credential.token()?;
         // The unverified expiry is enough: it only schedules the next check.
         let expires_ms = inspect(token).ok()?.expires_at.saturating_mul(1000);
         let left = expires_ms.saturating_sub(self.clock.now().0).max(0);
@@ -276,13 +307,26 @@ mod tests {
             (true, Some(&["quotes"]), "archive", Err("service_not_reached")),
             (false, Some(&["quotes", "archive"]), "archive", Ok("ada")),
             (false, Some(&[]), "archive", Err("service_not_reached")),
-            (false, Some(&["archive"]), EDGE, Ok("ada")),
         ] {
             let access = access(open);
-            let caller = access.authenticate(&token(&access, services), service).await;
-            let caller = caller.map(|caller| caller.subject).map_err(|fault| fault.code());
-            assert_eq!(caller.as_deref(), expected.as_deref(), "{open} {services:?} {service}");
+            let presented = token(&access, services);
+            // A token that was verified before is limited to its services all the same.
+            let verified = access.verify(&presented).await.unwrap();
+            assert!(matches!(verified, Credential::Verified(_)));
+            for credential in [presented, verified] {
+                let caller = access.authenticate(&credential, service).await;
+                let caller = caller.map(|caller| caller.subject).map_err(|fault| fault.code());
+                assert_eq!(caller.as_deref(), expected.as_deref(), "{open} {services:?} {service}");
+            }
         }
+    }
+
+    #[tokio::test]
+    async fn no_token_is_verified_only_where_anonymous_callers_may_read() {
+        assert!(access(true).verify(&Credential::None).await.is_ok());
+        assert!(access(false).verify(&Credential::None).await.is_err());
+        let bad = Credential::Bearer(Arc::from("stoa1_bad"));
+        assert!(access(true).verify(&bad).await.is_err());
     }
 
     #[tokio::test]

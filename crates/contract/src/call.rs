@@ -1,7 +1,6 @@
-//! A call on its way in: who asks for what, and what a handler is given.
+//! A call on its way in: the caller, its credential and rights, and the context a handler gets.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use fault::Fault;
 use serde_json::{Map, Value};
@@ -10,22 +9,32 @@ use tokio_util::sync::CancellationToken;
 
 use crate::stream_metrics::StreamMetrics;
 
-/// What a caller must be allowed to do before a tool runs.
+/// The right a caller needs before a tool runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// Nothing: anybody may, and no credential is looked at unless the contract recognises callers.
+    /// No right is needed. The credential is ignored unless the contract identifies callers; see
+    /// [`crate::AccessRules::identifies_callers`].
     Open,
+    /// Reading.
     Read,
+    /// Writing.
     Write,
+    /// Collecting prices of competitors.
     Collect,
+    /// Importing prices.
     Import,
+    /// Proposing prices.
     Propose,
+    /// Reading why a price was proposed.
     Explain,
+    /// Applying proposed prices.
     Apply,
+    /// Administration.
     Admin,
 }
 
 impl Scope {
+    /// The scope as tokens and contracts spell it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -41,12 +50,41 @@ impl Scope {
     }
 }
 
-/// What came with the request to prove who is asking. Never printed.
+/// What a client presented to prove who it is. `Debug` does not print the token.
 #[derive(Clone, Default)]
 pub enum Credential {
+    /// Nothing.
     #[default]
     None,
+    /// A bearer token that was not verified yet.
     Bearer(Arc<str>),
+    /// A token that was verified earlier in the same request; see [`crate::Authenticator::verify`].
+    Verified(VerifiedToken),
+}
+
+/// A token that was verified earlier in the same request.
+#[derive(Clone)]
+pub struct VerifiedToken {
+    /// The token itself, which an open stream re-validates.
+    pub token: Arc<str>,
+    /// The caller with all limits of the token, before those of a service are applied.
+    pub caller: Caller,
+}
+
+impl Credential {
+    /// The token, verified or not; `None` for an anonymous client.
+    pub fn token(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::None => None,
+            Self::Bearer(token) | Self::Verified(VerifiedToken { token, .. }) => Some(token),
+        }
+    }
+
+    /// The credential as it was presented, for use after its request has ended.
+    #[must_use]
+    pub fn unverified(&self) -> Self {
+        self.token().map_or(Self::None, |token| Self::Bearer(Arc::clone(token)))
+    }
 }
 
 impl std::fmt::Debug for Credential {
@@ -54,81 +92,99 @@ impl std::fmt::Debug for Credential {
         f.write_str(match self {
             Self::None => "None",
             Self::Bearer(_) => "Bearer(..)",
+            Self::Verified(_) => "Verified(..)",
         })
     }
 }
 
-/// Who is asking, once the credential has been looked at.
+/// Who calls, once the credential was verified.
 #[derive(Debug, Clone)]
 pub struct Caller {
+    /// The name of the caller; owners of tasks and streams are compared by it.
     pub subject: Arc<str>,
+    /// The scopes of the credential.
     pub scopes: Arc<[String]>,
-    /// Absent where the credential reaches everything.
+    /// What the credential restricts beyond scopes; `None` if it restricts nothing.
     pub grant_limits: Option<Arc<dyn GrantLimits>>,
 }
 
-/// How far a credential reaches, for the contracts that have goods and markets. Refusals say what
-/// lies outside.
+/// What a narrowed token restricts beyond scopes. Its faults name what is out of reach.
 pub trait GrantLimits: std::fmt::Debug + Send + Sync {
+    /// Fails if the token does not cover this SKU.
     fn require_sku(&self, sku: &str) -> Result<(), Fault>;
+
+    /// Fails if the token does not cover this market.
     fn require_market(&self, market: &str) -> Result<(), Fault>;
 
-    /// What the SKUs within grant_limits begin with, for those who look through many; `None` where every
-    /// SKU is within grant_limits.
+    /// The prefixes of the SKUs that the token covers, for queries over many SKUs; `None` if it
+    /// covers all.
     fn sku_prefixes(&self) -> Option<&[String]> {
         None
+    }
+
+    /// Whether the token is valid for this service.
+    fn allows_service(&self, _service: &str) -> bool {
+        true
+    }
+
+    /// Whether the token is limited to SKUs or markets.
+    fn restricts_goods(&self) -> bool {
+        true
     }
 }
 
 impl Caller {
-    /// A caller whose scopes are not limited any further.
+    /// A caller whose credential restricts nothing beyond its scopes.
     pub fn new(subject: impl Into<Arc<str>>, scopes: impl Into<Arc<[String]>>) -> Self {
         Self { subject: subject.into(), scopes: scopes.into(), grant_limits: None }
     }
 
-    /// Who asks where nobody has to say.
+    /// The caller of a tool that needs no credential.
     pub fn anonymous() -> Self {
         Self::new("anonymous", [])
     }
 
+    /// Whether the caller has this scope.
     pub fn may(&self, scope: Scope) -> bool {
         scope == Scope::Open || self.scopes.iter().any(|held| held == scope.as_str())
     }
 
-    /// Fails where the credential does not grant_limits this SKU.
+    /// Fails if the credential does not cover this SKU.
     pub fn require_sku(&self, sku: &str) -> Result<(), Fault> {
         self.grant_limits.as_ref().map_or(Ok(()), |limits| limits.require_sku(sku))
     }
 
-    /// What the SKUs within grant_limits begin with; `None` where every SKU is.
+    /// The prefixes of the SKUs that the credential covers; `None` if it covers all.
     pub fn sku_prefixes(&self) -> Option<&[String]> {
         self.grant_limits.as_deref().and_then(GrantLimits::sku_prefixes)
     }
 
-    /// Fails where the credential does not grant_limits this market.
+    /// Fails if the credential does not cover this market.
     pub fn require_market(&self, market: &str) -> Result<(), Fault> {
         self.grant_limits.as_ref().map_or(Ok(()), |limits| limits.require_market(market))
     }
 }
 
-/// Where a long call reports how far it is. Reports may be dropped; nothing depends on them.
+/// Where a long call reports its progress. Reports may be dropped; nothing depends on them.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<ProgressSink>>);
 
 type ProgressSink = dyn Fn(f64, Option<f64>, &str) + Send + Sync;
 
 impl Progress {
+    /// Sends reports to this function: work done, total work if known, message.
     pub fn to(sink: impl Fn(f64, Option<f64>, &str) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(sink)))
     }
 
+    /// Reports work done, total work if known, and a message.
     pub fn report(&self, done: f64, total: Option<f64>, message: &str) {
         if let Some(sink) = &self.0 {
             sink(done, total, message);
         }
     }
 
-    /// Whether anybody asked to hear: what costs something to say need not be said to nobody.
+    /// Whether the client asked for progress. A handler need not build reports if it did not.
     pub fn is_requested(&self) -> bool {
         self.0.is_some()
     }
@@ -140,69 +196,78 @@ impl std::fmt::Debug for Progress {
     }
 }
 
-/// What the edge of a transport learnt about a request before anything decoded it. HTTP puts it
-/// into the request's extensions, where every protocol on top finds it.
+/// What a transport knows about a request before the call is decoded. The HTTP edge puts it into
+/// the request's extensions, where every protocol on top finds it.
 #[derive(Debug, Clone)]
 pub struct RequestMeta {
+    /// The id under which the request is logged and answered.
     pub request_id: Arc<str>,
-    /// Set when the client has used up its rate; says when to come back.
-    pub retry_after_rate: Option<Duration>,
+    /// What the client presented.
     pub credential: Credential,
 }
 
-/// A call as a transport decoded it.
+/// The decoded part of a call: everything but which tool, stream or file it is for.
 #[derive(Debug)]
 pub struct Call {
-    /// The tool's name in any spelling; see [`crate::Catalog::find`].
-    pub tool: String,
-    /// The service the caller addressed, where the transport's path names one.
-    pub service: Option<Arc<str>>,
+    /// The arguments as they came.
     pub args: Map<String, Value>,
-    pub credential: Credential,
-    /// `http`, `mcp` or `stdio`, for the metrics.
+    /// The request that carried the call.
+    pub meta: RequestMeta,
+    /// The label of the transport in the metrics: `http`, `sse`, `ws`, `mcp`, `stdio`, `a2a`,
+    /// `agent` or `local`.
     pub transport: &'static str,
-    pub request_id: Arc<str>,
-    /// Set when the client has used up its rate; says when to come back.
-    pub retry_after_rate: Option<Duration>,
+    /// Cancelled when the client gives up.
     pub cancel: CancellationToken,
+    /// Where the handler reports progress.
     pub progress: Progress,
 }
 
 impl Call {
-    /// A call with nothing but a name and arguments, from this process itself.
-    pub fn new(tool: impl Into<String>, args: Map<String, Value>) -> Self {
+    /// A call from this process itself, without a credential.
+    pub fn new(args: Map<String, Value>) -> Self {
+        let meta = RequestMeta { request_id: Arc::from("local"), credential: Credential::None };
         Self {
-            tool: tool.into(),
-            service: None,
             args,
-            credential: Credential::None,
+            meta,
             transport: "local",
-            request_id: Arc::from("local"),
-            retry_after_rate: None,
             cancel: CancellationToken::new(),
             progress: Progress::default(),
         }
     }
 }
 
-/// What a handler is given beside its arguments. Owned, so that a plain `async fn` is a handler.
+/// What a handler gets beside its arguments. Owned, so that a plain `async fn` is a handler.
 #[derive(Debug)]
 pub struct Cx<S> {
+    /// The service the handler belongs to.
     pub service: Arc<S>,
+    /// Who calls.
     pub caller: Caller,
+    /// The id of the request, for logs and envelopes.
     pub request_id: Arc<str>,
-    /// When the answer stops being of use.
+    /// When the pipeline stops waiting for the handler.
     pub deadline: Instant,
+    /// Cancelled when the client gives up.
     pub cancel: CancellationToken,
+    /// Where the handler reports progress.
     pub progress: Progress,
-    /// For those who follow a stream while they work.
+    /// Counts the streams that the handler opens itself.
     pub stream_metrics: StreamMetrics,
 }
 
-impl Cx<()> {
-    /// The same for the handlers of a service.
-    pub(crate) fn of<S>(self, service: Arc<S>) -> Cx<S> {
-        let Self { caller, request_id, deadline, cancel, progress, stream_metrics, .. } = self;
+/// A [`Cx`] before its service is known: the pipeline builds it, the tool's row adds the service.
+pub(crate) struct CallContext {
+    pub(crate) caller: Caller,
+    pub(crate) request_id: Arc<str>,
+    pub(crate) deadline: Instant,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) progress: Progress,
+    pub(crate) stream_metrics: StreamMetrics,
+}
+
+impl CallContext {
+    pub(crate) fn with_service<S>(self, service: Arc<S>) -> Cx<S> {
+        let Self { caller, request_id, deadline, cancel, progress, stream_metrics } = self;
         Cx { service, caller, request_id, deadline, cancel, progress, stream_metrics }
     }
 }

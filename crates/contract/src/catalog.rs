@@ -1,138 +1,183 @@
-//! All services side by side: which tools are listed where, and under which names.
+//! All services of a server: which tools a view lists, and under which names they are called.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::concurrency::{Concurrency, ConcurrencyLimiter};
 use crate::files::ContractError;
+use crate::schema::Schema;
 use crate::table::{DownloadRow, Service, StreamRow, ToolRow, UploadRow};
 
-/// A name that every host accepts: some refuse a dot, and then drop the whole server.
+/// A tool name that every MCP host accepts: some refuse a dot, and then drop the whole server.
 pub fn host_safe(name: &str) -> String {
     name.replace('.', "_")
 }
 
-/// Every service, and every spelling under which its tools can be called.
-pub struct Catalog {
-    services: Vec<Service>,
-    /// Spelling to position, for callers that address no service.
-    everywhere: HashMap<String, (usize, usize)>,
-    /// The one name each tool is listed under beside the tools of other services.
-    listed: HashMap<(usize, usize), String>,
+/// A tool that was looked up once: its service and its row. Transports resolve a call's tool with
+/// [`Catalog::find`], and everything after that uses the reference.
+#[derive(Clone)]
+pub struct ToolRef {
+    service: Arc<Service>,
+    /// In range: only the catalog creates references, and a shared service keeps its rows.
+    row: usize,
+    /// Whether the caller addressed the service alone, not the whole server.
+    service_addressed: bool,
 }
 
-/// What a caller is shown and may call. Views only narrow: see [`View::narrowed`].
+impl ToolRef {
+    /// The service of the tool.
+    pub fn service(&self) -> &Arc<Service> {
+        &self.service
+    }
+
+    /// The contract's part and the handler of the tool.
+    pub fn row(&self) -> &ToolRow {
+        &self.service.tools[self.row]
+    }
+
+    /// The schema that the arguments must match: the contract's own if the caller addressed the
+    /// service alone, otherwise without the credential argument among the required ones.
+    pub fn input(&self) -> &Schema {
+        self.row().spec.input_for(self.service_addressed)
+    }
+}
+
+impl PartialEq for ToolRef {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.service, &other.service) && self.row == other.row
+    }
+}
+
+impl Eq for ToolRef {}
+
+impl std::fmt::Debug for ToolRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ToolRef({}/{})", self.service.name, self.row().spec.name)
+    }
+}
+
+/// Every service, and every spelling under which its tools can be called.
+pub struct Catalog {
+    services: Vec<Arc<Service>>,
+    /// By spelling, for callers that address the whole server.
+    by_name: HashMap<String, ToolRef>,
+    /// By service and spelling, for callers that address one service.
+    by_service: HashMap<Arc<str>, HashMap<String, ToolRef>>,
+    /// Every tool in contract order, with the name it has beside the tools of other services.
+    listed: Vec<(String, ToolRef)>,
+}
+
+/// What a client is shown and may call. Views only narrow: see [`View::narrowed`].
 #[derive(Debug, Clone, Default)]
 pub struct View {
     /// One service alone, under the contract's own names.
     pub service: Option<Arc<str>>,
+    /// The services that are visible; `None` for all.
     pub services: Option<Vec<String>>,
+    /// The tools that are visible, in any spelling; `None` for all.
     pub tools: Option<Vec<String>>,
+    /// Whether tools that change something are hidden.
     pub read_only: bool,
-    /// Whether what only HTTP has is shown.
+    /// Whether tools that only HTTP has are visible.
     pub http: bool,
 }
 
 /// A tool as a view shows it.
 #[derive(Clone, Copy)]
 pub struct VisibleTool<'a> {
+    /// The name under which the view lists it.
     pub name: &'a str,
+    /// Its service.
     pub service: &'a Service,
+    /// Its row.
     pub tool: &'a ToolRow,
 }
 
 impl Catalog {
+    /// Fails if two tools share a name or an address.
     pub fn new(services: Vec<Service>) -> Result<Self, ContractError> {
-        each_at_its_own_address(&services)?;
+        check_addresses(&services)?;
+        let services: Vec<Arc<Service>> = services.into_iter().map(Arc::new).collect();
         let mut owners: HashMap<String, usize> = HashMap::new();
         for tool in services.iter().flat_map(|service| &service.tools) {
             *owners.entry(host_safe(&tool.spec.name)).or_default() += 1;
         }
-        let mut everywhere = HashMap::new();
-        let mut listed = HashMap::new();
-        for (at, service) in services.iter().enumerate() {
+        let mut by_name = HashMap::new();
+        let mut by_service = HashMap::new();
+        let mut listed = Vec::new();
+        for service in &services {
+            let mut within: HashMap<String, ToolRef> = HashMap::new();
             for (row, tool) in service.tools.iter().enumerate() {
-                let plain = host_safe(&tool.spec.name);
-                // A name that two services share is listed with the service in front, never twice.
-                let shared = owners.get(&plain).is_some_and(|count| *count > 1);
-                let name = if shared { format!("{}_{plain}", service.name) } else { plain };
-                let mut spellings = vec![name.clone()];
-                if !shared && tool.spec.name != name {
-                    spellings.push(tool.spec.name.clone());
+                let refer = |service_addressed| ToolRef {
+                    service: Arc::clone(service),
+                    row,
+                    service_addressed,
+                };
+                let (own, safe) = (tool.spec.name.clone(), host_safe(&tool.spec.name));
+                for spelling in [own.clone(), safe.clone()] {
+                    within.entry(spelling).or_insert_with(|| refer(true));
                 }
-                for spelling in spellings {
-                    if everywhere.insert(spelling.clone(), (at, row)).is_some() {
+                // A name that two services share is listed with the service in front, never twice.
+                let shared = owners.get(&safe).is_some_and(|count| *count > 1);
+                let name = if shared { format!("{}_{safe}", service.name) } else { safe };
+                let dotted = (!shared && own != name).then_some(own);
+                for spelling in [name.clone()].into_iter().chain(dotted) {
+                    if by_name.insert(spelling.clone(), refer(false)).is_some() {
                         return Err(ContractError(format!("two tools are called {spelling}")));
                     }
                 }
-                listed.insert((at, row), name);
+                listed.push((name, refer(false)));
             }
+            by_service.insert(Arc::clone(&service.name), within);
         }
-        Ok(Self { services, everywhere, listed })
+        Ok(Self { services, by_name, by_service, listed })
     }
 
-    /// Sets the limiter of every tool that has no number of its own.
-    pub(crate) fn limit(&mut self, usual: Concurrency) {
-        for service in &mut self.services {
-            for tool in &mut service.tools {
-                tool.limiter = ConcurrencyLimiter::new(tool.spec.concurrency.unwrap_or(usual));
-            }
-            for upload in &mut service.uploads {
-                upload.limiter = ConcurrencyLimiter::new(upload.spec.concurrency.unwrap_or(usual));
-            }
-        }
-    }
-
-    pub fn services(&self) -> &[Service] {
+    /// The services, in the order they were given.
+    pub fn services(&self) -> &[Arc<Service>] {
         &self.services
     }
 
-    pub fn service(&self, name: &str) -> Option<&Service> {
+    /// A service by its name.
+    pub fn service(&self, name: &str) -> Option<&Arc<Service>> {
         self.services.iter().find(|service| &*service.name == name)
     }
 
-    /// Finds a tool by any of its spellings, within one service where the caller addressed one.
-    pub fn find(&self, service: Option<&str>, name: &str) -> Option<(&Service, &ToolRow)> {
-        if let Some(service) = service {
-            let service = self.service(service)?;
-            let called = |tool: &&ToolRow| {
-                let own = &tool.spec.name;
-                own == name || (own.contains('.') && host_safe(own) == name)
-            };
-            return service.tools.iter().find(called).map(|tool| (service, tool));
+    /// Finds a tool by any of its spellings, within one service if the caller addressed one.
+    pub fn find(&self, service: Option<&str>, name: &str) -> Option<&ToolRef> {
+        match service {
+            Some(service) => self.by_service.get(service)?.get(name),
+            None => self.by_name.get(name),
         }
-        let (at, row) = self.everywhere.get(name)?;
-        let service = self.services.get(*at)?;
-        Some((service, service.tools.get(*row)?))
     }
 
     /// Finds a stream of a service.
-    pub fn stream(&self, service: &str, name: &str) -> Option<(&Service, &StreamRow)> {
+    pub fn stream(&self, service: &str, name: &str) -> Option<(&Arc<Service>, &StreamRow)> {
         let service = self.service(service)?;
         let stream = service.streams.iter().find(|stream| stream.spec.name == name)?;
         Some((service, stream))
     }
 
     /// Finds an upload of a service.
-    pub fn upload(&self, service: &str, name: &str) -> Option<(&Service, &UploadRow)> {
+    pub fn upload(&self, service: &str, name: &str) -> Option<(&Arc<Service>, &UploadRow)> {
         let service = self.service(service)?;
         let upload = service.uploads.iter().find(|upload| upload.spec.name == name)?;
         Some((service, upload))
     }
 
     /// Finds a download of a service.
-    pub fn download(&self, service: &str, name: &str) -> Option<(&Service, &DownloadRow)> {
+    pub fn download(&self, service: &str, name: &str) -> Option<(&Arc<Service>, &DownloadRow)> {
         let service = self.service(service)?;
         let download = service.downloads.iter().find(|download| download.spec.name == name)?;
         Some((service, download))
     }
 
-    /// The uploads a view shows; one that is for reading only shows none.
+    /// The uploads a view shows; a read-only view shows none.
     pub fn uploads<'a>(
         &'a self,
         view: &'a View,
     ) -> impl Iterator<Item = (&'a Service, &'a UploadRow)> {
-        let of = |service: &'a Service| service.uploads.iter().map(move |row| (service, row));
+        let of =
+            |service: &'a Arc<Service>| service.uploads.iter().map(move |row| (&**service, row));
         let rows = self.services.iter().flat_map(of);
         rows.filter(|(service, row)| !view.read_only && view.names(service, &[&row.spec.name]))
     }
@@ -142,7 +187,8 @@ impl Catalog {
         &'a self,
         view: &'a View,
     ) -> impl Iterator<Item = (&'a Service, &'a DownloadRow)> {
-        let of = |service: &'a Service| service.downloads.iter().map(move |row| (service, row));
+        let of =
+            |service: &'a Arc<Service>| service.downloads.iter().map(move |row| (&**service, row));
         let rows = self.services.iter().flat_map(of);
         rows.filter(|(service, row)| view.names(service, &[&row.spec.name]))
     }
@@ -152,36 +198,27 @@ impl Catalog {
         &'a self,
         view: &'a View,
     ) -> impl Iterator<Item = (&'a Service, &'a StreamRow)> {
-        let shown = |service: &&Service| {
-            view.tools.is_none()
-                && view.service.as_ref().is_none_or(|only| *only == service.name)
-                && view
-                    .services
-                    .as_ref()
-                    .is_none_or(|list| list.iter().any(|it| **it == *service.name))
-        };
-        self.services
-            .iter()
-            .filter(shown)
-            .flat_map(|service| service.streams.iter().map(move |stream| (service, stream)))
+        let shown = |service: &&Arc<Service>| view.tools.is_none() && view.shows_service(service);
+        let of =
+            |service: &'a Arc<Service>| service.streams.iter().map(move |row| (&**service, row));
+        self.services.iter().filter(shown).flat_map(of)
     }
 
     /// The tools a view shows, in contract order, which never changes between calls.
     pub fn list<'a>(&'a self, view: &'a View) -> impl Iterator<Item = VisibleTool<'a>> {
-        self.services.iter().enumerate().flat_map(move |(at, service)| {
-            service.tools.iter().enumerate().filter_map(move |(row, tool)| {
-                let name = match &view.service {
-                    Some(_) => tool.spec.name.as_str(),
-                    None => self.listed.get(&(at, row))?.as_str(),
-                };
-                view.shows(service, tool, name).then_some(VisibleTool { name, service, tool })
-            })
+        self.listed.iter().filter_map(move |(listed, tool_ref)| {
+            let (service, tool) = (&**tool_ref.service(), tool_ref.row());
+            let name = match &view.service {
+                Some(_) => tool.spec.name.as_str(),
+                None => listed.as_str(),
+            };
+            view.shows(service, tool, name).then_some(VisibleTool { name, service, tool })
         })
     }
 }
 
-/// Two tools may share a path where their methods differ, and nothing else.
-fn each_at_its_own_address(services: &[Service]) -> Result<(), ContractError> {
+/// Fails if two tools, uploads or downloads answer the same method at the same path.
+fn check_addresses(services: &[Service]) -> Result<(), ContractError> {
     let mut taken = HashSet::new();
     for service in services {
         let bound = service.tools.iter().filter_map(|tool| tool.spec.http.as_ref());
@@ -200,26 +237,31 @@ fn each_at_its_own_address(services: &[Service]) -> Result<(), ContractError> {
 }
 
 impl View {
+    /// A view of one service alone.
     pub fn of_service(name: &Arc<str>) -> Self {
         Self { service: Some(Arc::clone(name)), ..Self::default() }
     }
 
-    /// Whether this view lets a tool be seen and called.
+    /// Whether a client with this view may see and call a tool.
     pub fn shows(&self, service: &Service, tool: &ToolRow, name: &str) -> bool {
         self.names(service, &[name, &tool.spec.name, &host_safe(&tool.spec.name)])
             && (!self.read_only || tool.spec.read_only)
             && (self.http || !tool.spec.http_only)
     }
 
-    /// Whether what has these spellings in a service is among what the view was limited to.
+    /// Whether the view is limited to neither other services nor other names than these.
     fn names(&self, service: &Service, spellings: &[&str]) -> bool {
         let named = |list: &Vec<String>| list.iter().any(|it| spellings.contains(&it.as_str()));
-        self.service.as_ref().is_none_or(|only| *only == service.name)
-            && self.services.as_ref().is_none_or(|list| list.iter().any(|it| **it == *service.name))
-            && self.tools.as_ref().is_none_or(named)
+        self.shows_service(service) && self.tools.as_ref().is_none_or(named)
     }
 
-    /// This view and another at once: what either hides stays hidden.
+    fn shows_service(&self, service: &Service) -> bool {
+        let listed = |list: &Vec<String>| list.iter().any(|it| **it == *service.name);
+        self.service.as_ref().is_none_or(|only| *only == service.name)
+            && self.services.as_ref().is_none_or(listed)
+    }
+
+    /// The intersection of two views: what either hides stays hidden.
     #[must_use]
     pub fn narrowed(&self, by: &Self) -> Self {
         let both = |mine: &Option<Vec<String>>, theirs: &Option<Vec<String>>| match (mine, theirs) {

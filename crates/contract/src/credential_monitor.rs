@@ -12,8 +12,9 @@ use fault::{Fault, Kind};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::authenticator::Authenticator;
 use crate::call::{Credential, Scope};
-use crate::pipeline::{Authenticator, Meter};
+use crate::meter::Meter;
 
 /// The longest time between two checks of one credential. A revoked credential stays usable for
 /// this long at most, plus what the authenticator caches.
@@ -99,7 +100,7 @@ impl CredentialMonitor {
         service: &Arc<str>,
         scope: Scope,
     ) -> Option<Arc<CredentialWatch>> {
-        let Credential::Bearer(token) = credential else { return None };
+        let token = credential.token()?;
         let key = WatchKey { service: Arc::clone(service), scope, token: Arc::clone(token) };
         let mut watches = self.watches();
         if let Some(known) = watches.get(&key).and_then(Weak::upgrade)

@@ -46,7 +46,7 @@ impl Download {
 
     /// Waits for the first bytes, so that a file that cannot be read is a failed call and not an
     /// answer that breaks off.
-    pub(crate) async fn begun(mut self) -> Result<Self, Fault> {
+    pub(crate) async fn with_first_chunk(mut self) -> Result<Self, Fault> {
         let first = self.body.next().await.transpose().map_err(Fault::internal)?;
         self.body = stream::iter(first.map(Ok)).chain(self.body).boxed();
         Ok(self)

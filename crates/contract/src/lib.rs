@@ -7,6 +7,7 @@
 mod access;
 mod address;
 mod agent;
+mod authenticator;
 mod call;
 mod catalog;
 mod concurrency;
@@ -15,6 +16,7 @@ mod download;
 mod envelope;
 mod files;
 mod json_reply;
+mod meter;
 mod pipeline;
 mod reply;
 mod schema;
@@ -31,16 +33,18 @@ mod upload;
 pub use access::AccessRules;
 pub use address::path_parameters;
 pub use agent::{AgentSkill, AgentSpec};
-pub use call::{Call, Caller, Credential, Cx, GrantLimits, Progress, RequestMeta, Scope};
-pub use catalog::{Catalog, View, VisibleTool, host_safe};
+pub use authenticator::Authenticator;
+pub use call::{
+    Call, Caller, Credential, Cx, GrantLimits, Progress, RequestMeta, Scope, VerifiedToken,
+};
+pub use catalog::{Catalog, ToolRef, View, VisibleTool, host_safe};
 pub use concurrency::Concurrency;
 pub use download::Download;
 pub use envelope::{CallFailure, Envelope, FailureContext};
 pub use files::{ContractError, file_paths, file_text};
 pub use json_reply::JsonReply;
-pub use pipeline::{
-    Authenticator, CallOutcome, CallRecord, Meter, Pipeline, StreamInput, StreamOutcome,
-};
+pub use meter::{CallRecord, Meter};
+pub use pipeline::{CallOutcome, Pipeline, StreamInput, StreamOutcome};
 pub use reply::{HttpReply, Reply};
 pub use schema::Schema;
 pub use spec::{

@@ -1,232 +1,170 @@
-//! The one way through the house. Every call of every transport takes these steps in this order:
+//! The steps every call of every transport takes, in this order:
 //!
-//! identify the tool → credential → rate limit → input schema → scope → a turn at the tool →
-//! handler, under a deadline and a cancel signal → output schema → the contract's envelope if it
-//! failed → the meter.
+//! credential → input schema → scope → concurrency limit → handler, under a deadline and a cancel
+//! signal → output schema → the contract's envelope if it failed → metrics.
 //!
-//! Where a contract carries the credential among its arguments, the scope is asked for before the
-//! input is looked at.
-//!
-//! Nothing here knows a service, and no service repeats a step.
+//! A transport resolves the tool before the pipeline starts, and the HTTP edge has refused clients
+//! over their rate. A contract that carries the credential among its arguments has the scope
+//! checked before the input schema.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use fault::{Fault, Kind};
 use serde_json::{Map, Value};
 use tokio::sync::SemaphorePermit;
 use tokio::time::Instant;
 
-use crate::call::{Call, Caller, Credential, Cx, Scope};
-use crate::catalog::Catalog;
-use crate::concurrency::{Concurrency, ConcurrencyLimiter};
+use crate::authenticator::Authenticator;
+use crate::call::{Call, CallContext, Caller, Credential, Scope};
+use crate::catalog::{Catalog, ToolRef};
+use crate::concurrency::ConcurrencyLimiter;
 use crate::credential_monitor::{self, CredentialMonitor, CredentialWatch};
 use crate::envelope::{CallFailure, FailureContext};
+use crate::meter::{CallRecord, Meter};
 use crate::reply::Reply;
 use crate::schema::Schema;
 use crate::spec::TIMEOUT;
 use crate::stream::{CutOffCounter, Subscription};
 use crate::stream_metrics::StreamMetrics;
-use crate::table::{Answer, Service, ToolRow};
+use crate::table::{HandlerFuture, Service};
 
 mod task;
 mod transfer;
 
-/// ConcurrencyLimiter a credential into a caller; the server implements it over `auth`.
-#[async_trait]
-pub trait Authenticator: Send + Sync {
-    async fn authenticate(&self, credential: &Credential, service: &str) -> Result<Caller, Fault>;
+/// A call with at least this timeout has its credential re-validated while it runs.
+const LONG_CALL: Duration = Duration::from_mins(1);
 
-    /// The same for a call that needs this scope, so that a refusal can say which.
-    async fn authenticate_for(
-        &self,
-        credential: &Credential,
-        service: &str,
-        _scope: Scope,
-    ) -> Result<Caller, Fault> {
-        self.authenticate(credential, service).await
-    }
-
-    /// Who shows this credential, where nothing depends on it: what is wrong with it is nobody's
-    /// concern, and is not counted.
-    async fn identify(&self, credential: &Credential, service: &str) -> Option<Caller> {
-        self.authenticate(credential, service).await.ok()
-    }
-
-    /// Whether the callers of a service may show their credential in the call itself, so that the
-    /// edge must let them come that far.
-    fn accepts_in_call_credentials(&self, _service: &str) -> bool {
-        false
-    }
-
-    /// How long a credential that is execute now can be good at most, where that is known.
-    fn expires_in(&self, _credential: &Credential) -> Option<Duration> {
-        None
-    }
-
-    /// Told of every scope that was asked for, for those who count.
-    fn on_authorization(&self, _service: &str, _scope: Scope, _denied: Option<&Fault>) {}
-}
-
-/// What one call came to, for the metrics.
-#[derive(Debug)]
-pub struct CallRecord<'a> {
-    pub service: &'a str,
-    pub tool: &'a str,
-    pub transport: &'static str,
-    /// `None` for success, else the fault's code.
-    pub failed: Option<&'static str>,
-    pub elapsed: Duration,
-}
-
-pub trait Meter: Send + Sync {
-    fn record(&self, record: &CallRecord<'_>);
-
-    /// Told of every subscription; what it returns is dropped when the subscription ends.
-    fn stream_opened(
-        &self,
-        _service: &str,
-        _stream: &str,
-        _transport: &str,
-    ) -> Box<dyn Send + Sync> {
-        Box::new(())
-    }
-
-    /// Told when a stream is ended before its reader wanted it to be: its credential is good no
-    /// more, or it does not read.
-    fn stream_cut_off(&self, _service: &str, _code: &'static str) {}
-
-    /// Told of every call that has to wait for its turn; what it returns is dropped when it no
-    /// longer does.
-    fn call_queued(&self, _service: &str, _tool: &str) -> Box<dyn Send + Sync> {
-        Box::new(())
-    }
-}
-
-/// A call that may take this long has its credential looked at again meanwhile.
-const LONG: Duration = Duration::from_mins(1);
-
+/// Runs calls through the catalog's tools; see the module's documentation for the steps.
 pub struct Pipeline {
     catalog: Catalog,
     authenticator: Arc<dyn Authenticator>,
     meter: Arc<dyn Meter>,
-    /// Those who have something open, and whether they still may.
-    monitor: Arc<CredentialMonitor>,
+    credentials: Arc<CredentialMonitor>,
     /// How long a call may take, unless its contract or its caller says otherwise.
     timeout: Duration,
-    /// Whether replies are held against their schema: always in tests and debug builds.
-    check_replies: bool,
+    /// Whether replies and events are validated against their schema: in tests and debug builds.
+    validate_replies: bool,
 }
 
+/// What a call of a tool or an upload ends with.
 pub type CallOutcome = Result<Box<dyn Reply>, CallFailure>;
+/// What opening a stream ends with.
 pub type StreamOutcome = Result<Subscription, CallFailure>;
 
-/// How a subscription came: as a JSON object, or as a query that was made into one.
+/// How a transport received the arguments of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamInput {
+    /// As a JSON object.
     Json,
+    /// As a query string, decoded into a JSON object.
     Query,
 }
 
-/// What a call is about to do, be it of a tool, a stream, an upload or a download.
+/// What a call is about to do: call a tool, open a stream, or transfer a file.
 struct Operation<'a> {
     service: &'a Service,
     name: &'a str,
     scope: Scope,
-    /// Absent for uploads, whose form comes while the handler works.
+    /// `None` for uploads, whose form arrives while the handler runs.
     input: Option<&'a Schema>,
     timeout: Duration,
-    /// Absent for streams, which only begin here.
+    /// `None` for streams and downloads, which only start here.
     limiter: Option<&'a ConcurrencyLimiter>,
-    /// The caller, if it is known already.
-    known: Option<&'a Caller>,
+    /// The caller, if the call is made on behalf of one that was authenticated before.
+    caller: Option<&'a Caller>,
 }
 
 impl Pipeline {
+    /// A pipeline whose calls take at most `timeout` unless their contract says otherwise.
     pub fn new(
         catalog: Catalog,
         authenticator: Arc<dyn Authenticator>,
         meter: Arc<dyn Meter>,
         timeout: Duration,
     ) -> Self {
-        let monitor = CredentialMonitor::new(
+        let credentials = CredentialMonitor::new(
             Arc::clone(&authenticator),
             Arc::clone(&meter),
             credential_monitor::RECHECK_INTERVAL,
         );
-        Self {
-            catalog,
-            authenticator,
-            meter,
-            monitor,
-            timeout,
-            check_replies: cfg!(debug_assertions),
-        }
+        let validate_replies = cfg!(debug_assertions);
+        Self { catalog, authenticator, meter, credentials, timeout, validate_replies }
     }
 
-    /// How often the credentials of what is open are looked at again.
+    /// Sets how often the credentials of open streams and long calls are re-validated.
     #[must_use]
     pub fn with_recheck_interval(mut self, every: Duration) -> Self {
-        self.monitor =
+        self.credentials =
             CredentialMonitor::new(Arc::clone(&self.authenticator), Arc::clone(&self.meter), every);
         self
     }
 
-    /// How many calls of a tool run at once and wait, where its contract has no number of its own.
-    #[must_use]
-    pub fn with_default_concurrency(mut self, usual: Concurrency) -> Self {
-        self.catalog.limit(usual);
-        self
-    }
-
+    /// The services and tools of this pipeline.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
-    /// Carries one call through. `None` when there is no such tool, which is the transport's to
-    /// say in its own protocol.
-    pub async fn call(&self, call: Call) -> Option<CallOutcome> {
-        self.dispatch(None, call).await
+    /// Authenticates the callers of this pipeline.
+    pub fn authenticator(&self) -> &Arc<dyn Authenticator> {
+        &self.authenticator
     }
 
-    /// The same for a caller whose credential was looked at before: for the calls that a handler
-    /// makes on behalf of its own caller. Scopes are asked for as ever.
-    pub async fn call_for(&self, caller: &Caller, call: Call) -> Option<CallOutcome> {
-        self.dispatch(Some(caller), call).await
+    /// Calls a tool.
+    pub async fn call(&self, tool: &ToolRef, call: Call) -> CallOutcome {
+        self.dispatch(None, tool, call).await
     }
 
-    async fn dispatch(&self, known: Option<&Caller>, call: Call) -> Option<CallOutcome> {
-        let (service, tool) = self.catalog.find(call.service.as_deref(), &call.tool)?;
+    /// Calls a tool by name on the whole server; `None` if there is no such tool.
+    pub async fn call_by_name(&self, name: &str, call: Call) -> Option<CallOutcome> {
+        Some(self.call(self.catalog.find(None, name)?, call).await)
+    }
+
+    /// Calls a tool on behalf of a caller that was authenticated before, as handlers do that call
+    /// other tools. The caller's scopes are checked as for any call.
+    pub async fn call_for(&self, caller: &Caller, tool: &ToolRef, call: Call) -> CallOutcome {
+        self.dispatch(Some(caller), tool, call).await
+    }
+
+    async fn dispatch(&self, caller: Option<&Caller>, tool: &ToolRef, call: Call) -> CallOutcome {
         let started = Instant::now();
         let transport = call.transport;
-        let request_id = Arc::clone(&call.request_id);
-        let spec = &tool.spec;
+        let request_id = Arc::clone(&call.meta.request_id);
+        let row = tool.row();
         let operation = Operation {
-            service,
-            name: &spec.name,
-            scope: tool.scope,
-            input: Some(spec.input_for(call.service.is_some())),
-            timeout: spec.timeout.unwrap_or(self.timeout),
-            limiter: Some(&tool.limiter),
-            known,
+            service: tool.service(),
+            name: &row.spec.name,
+            scope: row.scope,
+            input: Some(tool.input()),
+            timeout: row.spec.timeout.unwrap_or(self.timeout),
+            limiter: Some(&row.limiter),
+            caller,
         };
-        // Envelopes may repeat the request, so its arguments are kept where they are small.
-        let mut asked = Map::new();
-        let result = self.steps(&operation, tool, call, started, &mut asked).await;
-        self.record(&operation, transport, started, result.as_ref().err());
-        Some(result.map_err(|fault| fail(&operation, &fault, &request_id, &asked)))
+        let mut repeated = Map::new();
+        let reply = self.execute(&operation, call, started, &mut repeated, &row.handler).await;
+        let reply = reply.and_then(|reply| {
+            if self.validate_replies {
+                row.validate_reply(&*reply)?;
+            }
+            Ok(reply)
+        });
+        self.record(&operation, transport, started, reply.as_ref().err());
+        reply.map_err(|fault| fail(&operation, &fault, &request_id, &repeated))
     }
 
-    /// Opens a subscription to a stream of a service; `call.tool` is the stream's name. The steps
-    /// are those of a call, and the deadline is that of its beginning.
-    pub async fn open(&self, call: Call, input: StreamInput) -> Option<StreamOutcome> {
-        let service = call.service.clone()?;
-        let (service, stream) = self.catalog.stream(&service, &call.tool)?;
+    /// Opens a subscription to a stream; `None` if the service has no such stream. The steps are
+    /// those of a call, and the deadline covers the opening alone.
+    pub async fn open(
+        &self,
+        service: &str,
+        stream: &str,
+        call: Call,
+        input: StreamInput,
+    ) -> Option<StreamOutcome> {
+        let (service, row) = self.catalog.stream(service, stream)?;
         let (started, transport) = (Instant::now(), call.transport);
-        let request_id = Arc::clone(&call.request_id);
-        let credential = call.credential.clone();
-        let spec = &stream.spec;
+        let meta = call.meta.clone();
+        let spec = &row.spec;
         let schema = match (input, &spec.sse) {
             (StreamInput::Query, Some(sse)) => &sse.query,
             _ => &spec.input,
@@ -234,27 +172,25 @@ impl Pipeline {
         let operation = Operation {
             service,
             name: &spec.name,
-            scope: stream.scope,
+            scope: row.scope,
             input: Some(schema),
             timeout: self.timeout,
             limiter: None,
-            known: None,
+            caller: None,
         };
-        let mut asked = Map::new();
-        let result = self.execute(&operation, call, started, &mut asked, &stream.open).await;
+        let mut repeated = Map::new();
+        let result = self.execute(&operation, call, started, &mut repeated, &row.open).await;
         self.record(&operation, transport, started, result.as_ref().err());
         Some(match result {
-            Ok(opened) => {
+            Ok(subscription) => {
                 let open = self.meter.stream_opened(&service.name, &spec.name, transport);
-                let checked = self.check_replies.then(|| Arc::clone(spec));
-                let watch = self.monitor.watch(&credential, &service.name, stream.scope);
-                let cut_off = CutOffCounter {
-                    meter: Arc::clone(&self.meter),
-                    service: Arc::clone(&service.name),
-                };
-                Ok(opened.monitored(open, checked, watch, cut_off))
+                let validated = self.validate_replies.then(|| Arc::clone(spec));
+                let watch = self.credentials.watch(&meta.credential, &service.name, row.scope);
+                let (meter, service) = (Arc::clone(&self.meter), Arc::clone(&service.name));
+                let cut_off = CutOffCounter { meter, service };
+                Ok(subscription.monitored(open, validated, watch, cut_off))
             }
-            Err(fault) => Err(fail(&operation, &fault, &request_id, &asked)),
+            Err(fault) => Err(fail(&operation, &fault, &meta.request_id, &repeated)),
         })
     }
 
@@ -274,62 +210,47 @@ impl Pipeline {
         });
     }
 
-    async fn steps(
-        &self,
-        operation: &Operation<'_>,
-        tool: &ToolRow,
-        call: Call,
-        started: Instant,
-        asked: &mut Map<String, Value>,
-    ) -> Result<Box<dyn Reply>, Fault> {
-        let reply = self.execute(operation, call, started, asked, &tool.handler).await?;
-        if self.check_replies {
-            tool.validate_reply(&*reply)?;
-        }
-        Ok(reply)
-    }
-
-    /// Everything up to the handler's answer.
+    /// Every step up to the handler's reply. `repeated` receives the arguments if the contract's
+    /// envelope repeats them.
     async fn execute<T>(
         &self,
         operation: &Operation<'_>,
         mut call: Call,
         started: Instant,
-        asked: &mut Map<String, Value>,
-        handler: impl FnOnce(Cx<()>, Map<String, Value>) -> Answer<T> + Send,
+        repeated: &mut Map<String, Value>,
+        handler: impl FnOnce(CallContext, Map<String, Value>) -> HandlerFuture<T> + Send,
     ) -> Result<T, Fault> {
         let rules = &operation.service.access;
-        if let Some(given) = rules.take_credential(&mut call.args) {
-            call.credential = given;
+        if let Some(credential) = rules.take_credential(&mut call.args) {
+            call.meta.credential = credential;
         }
-        let caller = self.caller(operation, &call.credential).await?;
-        if let Some(wait) = call.retry_after_rate {
-            return Err(rate_limited(wait));
-        }
+        let caller = self.caller(operation, &call.meta.credential).await?;
         if operation.service.envelope.repeats_request() {
-            asked.clone_from(&call.args);
+            repeated.clone_from(&call.args);
         }
         if rules.credential_argument.is_some() {
-            self.authorise(operation, &caller)?;
+            self.authorize(operation, &caller)?;
         }
         let mut args = operation.input.map_or(Ok(Map::new()), |input| input.accept(call.args))?;
         rules.remove_placeholder(&mut args);
         if rules.credential_argument.is_none() {
-            self.authorise(operation, &caller)?;
+            self.authorize(operation, &caller)?;
         }
         let timeout = requested_timeout(operation, &args).unwrap_or(operation.timeout);
         let deadline = started + timeout;
         let cancel = call.cancel.clone();
-        // A call that may go on for long is a stream in all but name.
-        let long = timeout >= LONG && operation.limiter.is_some() && operation.known.is_none();
-        let watch = match long {
-            true => self.monitor.watch(&call.credential, &operation.service.name, operation.scope),
+        let is_long =
+            timeout >= LONG_CALL && operation.limiter.is_some() && operation.caller.is_none();
+        let watch = match is_long {
+            true => {
+                let credential = &call.meta.credential;
+                self.credentials.watch(credential, &operation.service.name, operation.scope)
+            }
             false => None,
         };
-        let cx = Cx {
-            service: Arc::new(()),
+        let cx = CallContext {
             caller,
-            request_id: call.request_id,
+            request_id: call.meta.request_id,
             deadline,
             cancel: call.cancel,
             progress: call.progress,
@@ -339,15 +260,15 @@ impl Pipeline {
                 transport: call.transport,
             },
         };
-        let work = async {
+        let reply = async {
             let _permit = self.acquire_permit(operation).await?;
             handler(cx, args).await
         };
-        // The handler first: one that answers at once needs neither a timer nor a waiter.
+        // The handler is polled first: one that answers at once needs no timer.
         tokio::select! {
             biased;
-            reply = tokio::time::timeout_at(deadline, work) => {
-                reply.map_err(|_| too_slow(timeout))?
+            reply = tokio::time::timeout_at(deadline, reply) => {
+                reply.map_err(|_| deadline_exceeded(timeout))?
             }
             () = cancel.cancelled() => Err(cancelled()),
             fault = revoked(watch.as_deref()) => Err(fault),
@@ -359,23 +280,22 @@ impl Pipeline {
         operation: &Operation<'_>,
         credential: &Credential,
     ) -> Result<Caller, Fault> {
-        let name = &operation.service.name;
-        if let Some(known) = operation.known {
-            return Ok(known.clone());
+        if let Some(caller) = operation.caller {
+            return Ok(caller.clone());
         }
+        let service = &operation.service.name;
         if operation.scope != Scope::Open {
-            return self.authenticator.authenticate_for(credential, name, operation.scope).await;
+            return self.authenticator.authenticate_for(credential, service, operation.scope).await;
         }
-        let known = match credential {
-            Credential::Bearer(_) if operation.service.access.identifies_callers => {
-                self.authenticator.identify(credential, name).await
-            }
-            _ => None,
+        let identifies = operation.service.access.identifies_callers;
+        let known = match credential.token().filter(|_| identifies) {
+            Some(_) => self.authenticator.identify(credential, service).await,
+            None => None,
         };
         Ok(known.unwrap_or_else(Caller::anonymous))
     }
 
-    /// Waits for a permit of the tool, within the caller's deadline.
+    /// Waits for a permit of the tool, within the call's deadline.
     async fn acquire_permit<'a>(
         &self,
         operation: &Operation<'a>,
@@ -385,36 +305,29 @@ impl Pipeline {
             return Ok(Some(permit));
         }
         let slot = limiter.enqueue(operation.name)?;
-        let _shown = self.meter.call_queued(&operation.service.name, operation.name);
+        let _queued = self.meter.call_queued(&operation.service.name, operation.name);
         slot.acquire().await.map(Some)
     }
 
-    fn authorise(&self, operation: &Operation<'_>, caller: &Caller) -> Result<(), Fault> {
+    fn authorize(&self, operation: &Operation<'_>, caller: &Caller) -> Result<(), Fault> {
         if operation.scope == Scope::Open {
             return Ok(());
         }
         let denied = (!caller.may(operation.scope)).then(|| scope_missing(operation));
-        self.authenticator.on_authorization(
-            &operation.service.name,
-            operation.scope,
-            denied.as_ref(),
-        );
+        let service = &operation.service.name;
+        self.authenticator.on_authorization(service, operation.scope, denied.as_ref());
         denied.map_or(Ok(()), Err)
     }
 
-    /// Whether a tool needs no credential.
-    pub fn is_for_anybody(&self, service: Option<&str>, tool: &str) -> bool {
-        self.catalog.find(service, tool).is_some_and(|(_, row)| row.scope == Scope::Open)
-    }
-
-    /// Counts a stream that was cut off by its transport.
+    /// Counts a stream that its transport cut off.
     pub fn record_cut_off(&self, service: &str, code: &'static str) {
         tracing::info!(service, code, "a stream was cut off");
         self.meter.stream_cut_off(service, code);
     }
 
-    /// A refusal that happens before a tool is reached (a body too large, a path that does not
-    /// decode), in the words of the service that was addressed.
+    /// Puts a fault that happened before a tool was reached (a client over its rate, a body too
+    /// large) into the envelope of the service that was addressed; `None` if there is no such
+    /// service.
     pub fn failure_for(
         &self,
         service: &str,
@@ -426,17 +339,12 @@ impl Pipeline {
     }
 }
 
-/// How long the caller itself gives the call, where the contract lets it say so. The schema has
-/// checked it.
+/// The timeout that the caller asked for, if the contract has such an argument. The schema has
+/// bounded it.
 fn requested_timeout(operation: &Operation<'_>, args: &Map<String, Value>) -> Option<Duration> {
-    let asked = args.get(TIMEOUT)?.as_u64()?;
-    let promised = operation.input?.json()["properties"][TIMEOUT].is_object();
-    promised.then(|| Duration::from_millis(asked))
-}
-
-fn rate_limited(wait: Duration) -> Fault {
-    let message = "too many requests; wait before the next one";
-    Fault::new(Kind::RateLimited, "rate_limited", message).retry_after(wait)
+    let requested = args.get(TIMEOUT)?.as_u64()?;
+    let is_declared = operation.input?.json()["properties"][TIMEOUT].is_object();
+    is_declared.then(|| Duration::from_millis(requested))
 }
 
 fn scope_missing(operation: &Operation<'_>) -> Fault {
@@ -460,17 +368,17 @@ fn cancelled() -> Fault {
     Fault::new(Kind::Cancelled, "cancelled", "the caller cancelled the request")
 }
 
-fn too_slow(timeout: Duration) -> Fault {
+fn deadline_exceeded(timeout: Duration) -> Fault {
     let message = format!("no answer within {} s", timeout.as_secs_f32());
     Fault::new(Kind::Timeout, "deadline", message).retry_after(Duration::from_secs(1))
 }
 
-/// The only place where a failed call is logged: with its cause, which is never sent.
+/// Logs a failed call with its private cause, which is never sent, and builds its envelope.
 fn fail(
     operation: &Operation<'_>,
     fault: &Fault,
     request_id: &str,
-    asked: &Map<String, Value>,
+    args: &Map<String, Value>,
 ) -> CallFailure {
     let cause = std::error::Error::source(fault).map(ToString::to_string);
     let tool = operation.name;
@@ -483,7 +391,7 @@ fn fail(
         }
         _ => tracing::debug!(request_id, tool, code = fault.code(), cause, "{fault}"),
     }
-    envelop(operation.service, operation.name, fault, request_id, asked)
+    envelop(operation.service, operation.name, fault, request_id, args)
 }
 
 fn envelop(
@@ -491,10 +399,10 @@ fn envelop(
     tool: &str,
     fault: &Fault,
     request_id: &str,
-    asked: &Map<String, Value>,
+    args: &Map<String, Value>,
 ) -> CallFailure {
     let row = service.errors.row(fault);
-    let cx = FailureContext { tool, request_id, args: asked, row };
+    let cx = FailureContext { tool, request_id, args, row };
     let failure = CallFailure {
         kind: fault.kind(),
         code: fault.code(),

@@ -10,7 +10,7 @@ use fault::Fault;
 use serde_json::Value;
 
 use crate::credential_monitor::CredentialWatch;
-use crate::pipeline::Meter;
+use crate::meter::Meter;
 use crate::spec::StreamSpec;
 
 /// One message of a stream, serialized once for all its readers.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::pipeline::Meter;
+use crate::meter::Meter;
 
 /// Counts the streams that one call opens.
 #[derive(Clone)]

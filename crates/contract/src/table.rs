@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use crate::access::AccessRules;
 use crate::agent::AgentSpec;
-use crate::call::{Cx, Scope};
-use crate::concurrency::ConcurrencyLimiter;
+use crate::call::{CallContext, Cx, Scope};
+use crate::concurrency::{Concurrency, ConcurrencyLimiter};
 use crate::download::Download;
 use crate::envelope::Envelope;
 use crate::files::ContractError;
@@ -22,10 +22,12 @@ use crate::task::{JobQuery, JobReport};
 use crate::transfer::{DownloadSpec, UploadSpec};
 use crate::upload::Upload;
 
-pub(crate) type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send>>;
+pub(crate) type HandlerFuture<T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send>>;
 /// A handler behind a pointer; `T` is what it answers with.
-pub(crate) type Handler<T> = Box<dyn Fn(Cx<()>, Map<String, Value>) -> Answer<T> + Send + Sync>;
-pub(crate) type Receiver = Box<dyn Fn(Cx<()>, Upload) -> Answer<Box<dyn Reply>> + Send + Sync>;
+pub(crate) type Handler<T> =
+    Box<dyn Fn(CallContext, Map<String, Value>) -> HandlerFuture<T> + Send + Sync>;
+pub(crate) type Receiver =
+    Box<dyn Fn(CallContext, Upload) -> HandlerFuture<Box<dyn Reply>> + Send + Sync>;
 
 /// A service's rows while they are being written down.
 pub struct Tools<S> {
@@ -94,7 +96,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
     {
         let service = Arc::clone(&self.service);
         let receiver: Receiver = Box::new(move |cx, upload| {
-            let answer = handler(cx.of(Arc::clone(&service)), upload);
+            let answer = handler(cx.with_service(Arc::clone(&service)), upload);
             Box::pin(async move { answer.await.map(|reply| Box::new(reply) as Box<dyn Reply>) })
         });
         self.uploads.push((name, scope, receiver));
@@ -181,7 +183,7 @@ where
         Box::pin(async move {
             // The schema has been checked, so a mismatch here is a contract our types missed.
             let args: A = serde_json::from_value(Value::Object(args)).map_err(Fault::internal)?;
-            handler(cx.of(service), args).await.map(finish)
+            handler(cx.with_service(service), args).await.map(finish)
         })
     })
 }
@@ -252,6 +254,22 @@ pub struct Service {
     pub agent: Option<AgentSpec>,
 }
 
+impl Service {
+    /// Sets how many calls of each tool and upload run at once and queue, unless the contract says
+    /// so itself.
+    #[must_use]
+    pub fn with_default_concurrency(mut self, default: Concurrency) -> Self {
+        for tool in &mut self.tools {
+            tool.limiter = ConcurrencyLimiter::new(tool.spec.concurrency.unwrap_or(default));
+        }
+        for upload in &mut self.uploads {
+            upload.limiter = ConcurrencyLimiter::new(upload.spec.concurrency.unwrap_or(default));
+        }
+        self
+    }
+}
+
+/// A tool with its handler.
 pub struct ToolRow {
     pub spec: ToolSpec,
     pub scope: Scope,

@@ -107,7 +107,7 @@ impl FilePart<'_> {
 }
 
 impl Upload {
-    /// An upload without limits of its own; see [`Upload::under`].
+    /// An upload without limits of its own; see [`Upload::with_spec`].
     pub fn new(source: impl PartSource + 'static) -> Self {
         Self {
             source: Box::new(source),
@@ -138,7 +138,7 @@ impl Upload {
 
     /// Under the limits and the form of a contract.
     #[must_use]
-    pub fn under(mut self, spec: &Arc<UploadSpec>) -> Self {
+    pub fn with_spec(mut self, spec: &Arc<UploadSpec>) -> Self {
         self.spec = Some(Arc::clone(spec));
         self
     }

@@ -2,20 +2,39 @@
 //! over HTTP.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
+use axum::response::Response;
 use clock::{Clock as _, SystemClock};
 use transport_a2a::{A2aOptions, HttpPushSender, MemoryTaskStore, TaskLimits, TaskStore};
+use transport_http::{EdgeRoute, MountedRoutes, RateLimitRefusal};
 
 use crate::a2a_tasks::SqlTaskStore;
 use crate::app::App;
 use crate::config::Config;
 use crate::exit::CommandError;
 
-pub(crate) fn routes(app: &App, config: &Config) -> Result<Router, CommandError> {
+pub(crate) fn routes(app: &App, config: &Config) -> Result<MountedRoutes, CommandError> {
     let store = Arc::new(SqlTaskStore(app.db.clone()));
     let options = options(app, config, store, "", config.private_webhooks)?;
-    Ok(transport_a2a::router(&app.pipeline, &app.view, options)?)
+    let router = transport_a2a::router(&app.pipeline, &app.view, options)?;
+    let services = app.pipeline.catalog().services().iter();
+    let paths = services.filter_map(|service| service.agent.as_ref()).map(|agent| &agent.path);
+    Ok(paths.fold(MountedRoutes::new(router), |mounted, path| {
+        let [rpc, rest] = [transport_a2a::rpc_rate_limited, transport_a2a::rest_rate_limited]
+            .map(|respond: fn(Duration) -> Response| edge_route(respond));
+        mounted
+            .declare(path.clone(), rpc.clone())
+            .declare(format!("{path}/"), rpc)
+            .declare_prefix(format!("{path}/rest/"), rest)
+    }))
+}
+
+/// A path whose clients over their rate get this response.
+fn edge_route(respond: fn(Duration) -> Response) -> EdgeRoute {
+    let rate_limited = RateLimitRefusal::Custom(Arc::new(move |wait, _| respond(wait)));
+    EdgeRoute { rate_limited, ..EdgeRoute::default() }
 }
 
 /// The agent of the protocol's conformance suite, whose webhooks are on the same machine.

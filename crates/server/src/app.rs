@@ -101,7 +101,9 @@ impl App {
             pricing::optimizer(&parts, &db, &counters)?,
             archive::archive(&parts, &db, &authority)?,
         ];
-        let catalog = Catalog::new(services)?;
+        let limited =
+            services.into_iter().map(|it| it.with_default_concurrency(config.tool_concurrency));
+        let catalog = Catalog::new(limited.collect())?;
         check_view(&catalog, &config.view)?;
         let http_token = config.http_token.clone();
         let (known, doors) = (catalog.services(), &counters);
@@ -110,8 +112,7 @@ impl App {
         let meter = Arc::new(Meters(Arc::clone(&metrics)));
         let Parts { tasks, stop, history, .. } = parts;
         let timeout = config.call_timeout;
-        let pipeline = Pipeline::new(catalog, Arc::clone(&authenticator) as _, meter, timeout)
-            .with_default_concurrency(config.tool_concurrency);
+        let pipeline = Pipeline::new(catalog, Arc::clone(&authenticator) as _, meter, timeout);
         let pipeline = Arc::new(pipeline);
         tools.open(&pipeline);
         Ok(Self {

@@ -37,14 +37,15 @@ impl ToolCaller for PipelineToolCaller {
         };
         let pipeline = self.0.get().and_then(Weak::upgrade);
         let pipeline = pipeline.ok_or_else(|| failure("closing", "the server is stopping"))?;
-        let mut call = Call::new(tool, args);
+        let found = pipeline.catalog().find(None, tool);
+        let tool = found.ok_or_else(|| failure("unknown_tool", "there is no such tool"))?;
+        let mut call = Call::new(args);
         call.transport = "agent";
         call.cancel = cancel.child_token();
-        match timeout_at(deadline, pipeline.call_for(caller, call)).await {
+        match timeout_at(deadline, pipeline.call_for(caller, tool, call)).await {
             Err(_) => Err(failure("deadline", "no answer in time")),
-            Ok(None) => Err(failure("unknown_tool", "there is no such tool")),
-            Ok(Some(Ok(reply))) => Ok(ToolAnswer { result: reply.result(), meta: reply.meta() }),
-            Ok(Some(Err(refused))) => Err(failure(refused.code, &message(&refused.tool_error))),
+            Ok(Ok(reply)) => Ok(ToolAnswer { result: reply.result(), meta: reply.meta() }),
+            Ok(Err(refused)) => Err(failure(refused.code, &message(&refused.tool_error))),
         }
     }
 }

@@ -112,12 +112,6 @@ impl RequestHandler {
     pub(crate) async fn enter(&self, meta: RequestMeta) -> Result<AuthenticatedCaller, A2aError> {
         let caller =
             self.authenticator.authenticate(&meta.credential, self.agent.service()).await?;
-        if let Some(wait) = meta.retry_after_rate {
-            let message = "too many requests; wait before the next one";
-            let mut error = A2aError::new(ErrorReason::RateLimited, message);
-            error.retry_after = Some(wait);
-            return Err(error);
-        }
         let scope = self.agent.scope();
         if !caller.may(scope) {
             let message = format!(

@@ -16,6 +16,7 @@ mod live_tasks;
 mod memory_store;
 mod push;
 mod push_sender;
+mod rate_limit;
 mod rest;
 mod router;
 mod rpc;
@@ -30,6 +31,7 @@ pub use handler::TaskLimits;
 pub use memory_store::MemoryTaskStore;
 pub use push::PushSender;
 pub use push_sender::HttpPushSender;
+pub use rate_limit::{rest_rate_limited, rpc_rate_limited};
 pub use router::{A2aOptions, router};
 pub use store::{
     Lease, NextNotification, PENDING_NOTIFICATIONS_MAX, PushNotification, TaskCursor, TaskFilter,

@@ -179,7 +179,7 @@ pub(crate) fn given<T: DeserializeOwned>(params: Value) -> Result<T, A2aError> {
     })
 }
 
-fn refused(id: &Value, error: &A2aError) -> Response {
+pub(crate) fn refused(id: &Value, error: &A2aError) -> Response {
     // The binding answers with 200; a few refusals are for those who read no bodies.
     let status = match error.reason {
         ErrorReason::Unauthenticated

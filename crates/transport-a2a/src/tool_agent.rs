@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use contract::{AgentSpec, Call, CallFailure, Pipeline, Reply, Scope};
+use contract::{AgentSpec, Call, CallFailure, Pipeline, Reply, Scope, ToolRef};
 use fault::Kind;
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,7 @@ pub(crate) struct ToolAgent {
     pipeline: Arc<Pipeline>,
     service: Arc<str>,
     version: String,
-    scope: Scope,
+    tool: ToolRef,
     spec: AgentSpec,
 }
 
@@ -31,12 +31,12 @@ impl ToolAgent {
     pub(crate) fn of(pipeline: &Arc<Pipeline>, service: &str) -> Option<Self> {
         let service = pipeline.catalog().service(service)?;
         let spec = service.agent.clone()?;
-        let (_, row) = pipeline.catalog().find(Some(&service.name), &spec.tool)?;
+        let tool = pipeline.catalog().find(Some(&service.name), &spec.tool)?.clone();
         Some(Self {
             pipeline: Arc::clone(pipeline),
             service: Arc::clone(&service.name),
             version: service.version.clone(),
-            scope: row.scope,
+            tool,
             spec,
         })
     }
@@ -56,7 +56,7 @@ impl Agent for ToolAgent {
     }
 
     fn scope(&self) -> Scope {
-        self.scope
+        self.tool.row().scope
     }
 
     fn remembers(&self) -> bool {
@@ -67,35 +67,29 @@ impl Agent for ToolAgent {
         let shown = OutputModes::of(ask.output_modes)?;
         let args = arguments(ask)?;
         // Checked here too, so that what cannot be answered is refused and not begun.
-        if let Some((_, row)) = self.pipeline.catalog().find(Some(&self.service), &self.spec.tool) {
-            row.spec.input.accept(args.clone())?;
-        }
+        self.tool.row().spec.input.accept(args.clone())?;
         let pipeline = Arc::clone(&self.pipeline);
-        let (tool, service) = (self.spec.tool.clone(), Arc::clone(&self.service));
+        let tool = self.tool.clone();
         let meta = ask.meta.clone();
         Ok(Box::new(move |updater| {
             Box::pin(async move {
                 updater.change(vec![Change::Status(TaskState::Working, None)]).await;
                 let call = Call {
-                    tool,
-                    service: Some(service),
                     args,
-                    credential: meta.credential,
+                    meta,
                     transport: "a2a",
-                    request_id: meta.request_id,
-                    retry_after_rate: None,
                     cancel: updater.cancel(),
                     progress: updater.progress(),
                 };
-                answer(&updater, pipeline.call(call).await, shown).await;
+                answer(&updater, pipeline.call(&tool, call).await, shown).await;
             })
         }))
     }
 }
 
-async fn answer(updater: &TaskUpdater, outcome: Option<contract::CallOutcome>, shown: OutputModes) {
+async fn answer(updater: &TaskUpdater, outcome: contract::CallOutcome, shown: OutputModes) {
     let changes = match outcome {
-        Some(Ok(reply)) => vec![
+        Ok(reply) => vec![
             Change::Artifact {
                 artifact: artifact(&*reply, shown),
                 append: false,
@@ -103,8 +97,7 @@ async fn answer(updater: &TaskUpdater, outcome: Option<contract::CallOutcome>, s
             },
             Change::Status(TaskState::Completed, None),
         ],
-        Some(Err(failure)) => vec![failed(&failure)],
-        None => vec![Change::Status(TaskState::Failed, None)],
+        Err(failure) => vec![failed(&failure)],
     };
     updater.change(changes).await;
 }

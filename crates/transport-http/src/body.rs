@@ -1,5 +1,5 @@
-//! Request bodies, read whole before anything else looks at them: at most so many bytes, within so
-//! much time. A client that sends a byte a second is refused, not waited for.
+//! Reads a request's body whole, within a size limit and a timeout. A client that sends a byte a
+//! second is refused with 408.
 
 use std::time::Duration;
 
@@ -13,14 +13,18 @@ use tokio::time::timeout;
 
 use crate::refusal::Refusal;
 
+/// How large a body may be, and how long it may take to arrive.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct BodyRules {
-    pub(crate) bytes_max: usize,
-    pub(crate) patience: Duration,
+pub struct BodyLimits {
+    /// The largest body, in bytes.
+    pub bytes_max: usize,
+    /// How long the body may take to arrive.
+    pub timeout: Duration,
 }
 
-impl BodyRules {
-    pub(crate) async fn read(self, request: Request) -> Result<Request, Refusal> {
+impl BodyLimits {
+    /// Replaces the request's body by its bytes; fails with 413, 408 or 400.
+    pub async fn read(self, request: Request) -> Result<Request, Refusal> {
         let announced = request.headers().get(CONTENT_LENGTH).and_then(|it| it.to_str().ok());
         let announced: Option<usize> = announced.and_then(|it| it.parse().ok());
         if announced.is_some_and(|length| length > self.bytes_max) {
@@ -31,11 +35,11 @@ impl BodyRules {
         }
         let (parts, body) = request.into_parts();
         let bytes =
-            timeout(self.patience, self.collect(body)).await.map_err(|_| self.too_slow())??;
+            timeout(self.timeout, self.collect(body)).await.map_err(|_| self.too_slow())??;
         Ok(Request::from_parts(parts, Body::from(bytes)))
     }
 
-    /// Most bodies come in one piece, which is passed on as it is.
+    /// A body of one chunk, as most are, is not copied.
     async fn collect(self, mut body: Body) -> Result<Bytes, Refusal> {
         let mut first: Option<Bytes> = None;
         let mut bytes = BytesMut::new();
@@ -65,7 +69,7 @@ impl BodyRules {
     }
 
     fn too_slow(self) -> Refusal {
-        let message = format!("the body did not arrive within {} s", self.patience.as_secs_f32());
+        let message = format!("the body did not arrive within {} s", self.timeout.as_secs_f32());
         Refusal::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", message)
     }
 }

@@ -11,6 +11,7 @@ use axum::{Extension, Router};
 use contract::{HttpBinding, Pipeline, RequestMeta, View};
 use fault::Fault;
 
+use crate::mounted::{EdgeRoute, MountedRoutes};
 use crate::rest;
 
 struct DisabledRoute {
@@ -30,7 +31,7 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, paths: BTreeMap<String, Arc<str>>
 
 /// Refusing routes for every path of the view, for a server that serves MCP alone. The operators'
 /// pages are left out, because they stay enabled.
-pub fn disabled_routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
+pub fn disabled_routes(pipeline: &Arc<Pipeline>, view: &View) -> MountedRoutes {
     let view = &View { http: true, ..view.clone() };
     let mut paths = BTreeMap::new();
     for listed in pipeline.catalog().list(view) {
@@ -53,7 +54,11 @@ pub fn disabled_routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
     for page in crate::system::PATHS {
         paths.remove(page);
     }
-    routes(pipeline, paths)
+    let declared = paths.clone();
+    let mounted = MountedRoutes::new(routes(pipeline, paths));
+    declared.into_iter().fold(mounted, |mounted, (path, service)| {
+        mounted.declare(path, EdgeRoute::of_service(&service))
+    })
 }
 
 async fn refuse(

@@ -19,23 +19,23 @@ use http::header::{
 use tokio_util::sync::CancellationToken;
 
 use crate::path::{self, PathArguments};
-use crate::rest::{self, Bound};
+use crate::rest::{self, BoundFile, http_call};
 use crate::{encode, query};
 
 /// The longest offered file name, in characters.
 const NAME_MAX: usize = 200;
 
-pub(crate) fn route(bound: Arc<Bound>) -> MethodRouter {
+pub(crate) fn route(bound: Arc<BoundFile>) -> MethodRouter {
     get(send).with_state(bound)
 }
 
 async fn send(
-    State(bound): State<Arc<Bound>>,
+    State(bound): State<Arc<BoundFile>>,
     Extension(arrival): Extension<RequestMeta>,
     in_path: PathArguments,
     RawQuery(text): RawQuery,
 ) -> Response {
-    let Some((_, row)) = bound.pipeline.catalog().download(&bound.service, &bound.tool) else {
+    let Some((_, row)) = bound.pipeline.catalog().download(&bound.service, &bound.name) else {
         return rest::not_found(&arrival);
     };
     let schema = row.spec.input.json();
@@ -48,7 +48,8 @@ async fn send(
     let cancel = CancellationToken::new();
     // Dropped with the body, so the handler is cancelled when the client disconnects.
     let cancel_guard = cancel.clone().drop_guard();
-    match bound.pipeline.download(bound.call(args, &arrival, cancel)).await {
+    let call = http_call(args, &arrival, cancel);
+    match bound.pipeline.download(&bound.service, &bound.name, call).await {
         None => rest::not_found(&arrival),
         Some(Err(failure)) => encode::failure(&failure),
         Some(Ok(file)) => response(file, cancel_guard),

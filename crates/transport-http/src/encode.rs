@@ -52,7 +52,7 @@ pub(crate) fn failure(failure: &CallFailure) -> Response {
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, JSON);
-    refusal::mark(&mut response, failure.retry_after);
+    refusal::add_refusal_headers(&mut response, failure.retry_after);
     response
 }
 

@@ -1,24 +1,26 @@
-//! HTTP: REST tools, uploads, downloads, server-sent events, WebSocket, the operators' pages, and the
-//! edge that every request passes, MCP's included.
+//! HTTP: the tools, streams and files that contracts bind to paths, the operators' pages, and the
+//! edge that every request of every mounted transport passes.
 //!
-//! Routes come from the contracts' HTTP bindings; no service adds a route by hand.
+//! Routes come from the contracts' HTTP bindings; no service adds one by hand.
 
 mod addresses;
-mod admission;
-mod arrival;
 mod asyncapi;
 mod body;
 mod connection_slots;
 mod disabled;
 mod docs;
 mod download;
+mod edge;
 mod encode;
 mod hosts;
+mod mounted;
 mod openapi;
 mod overload;
 mod path;
 mod query;
+mod rate_limit;
 mod refusal;
+mod request_meta;
 mod rest;
 mod router;
 mod serve;
@@ -27,11 +29,15 @@ mod stream;
 mod system;
 mod upload;
 
+pub use body::BodyLimits;
 pub use connection_slots::ConnectionCount;
 pub use disabled::disabled_routes;
+pub use edge::{EdgeConfig, with_edge};
 pub use hosts::AllowedHosts;
-pub use router::{Edge, EdgeConfig, router, with_edge};
+pub use mounted::{BodyHandling, EdgeRoute, MountedRoutes, RateLimitRefusal, RateLimitResponder};
+pub use refusal::{Refusal, add_refusal_headers};
+pub use request_meta::{fresh_request_id, request_meta};
+pub use router::router;
 pub use serve::{Limits, serve};
 pub use stream::{ClientLimits, StreamOptions, WsLimits};
 pub use system::{ServerHealth, ServerHealthProbe, SystemPages};
-pub use upload::paths as upload_paths;

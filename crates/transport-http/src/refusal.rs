@@ -1,5 +1,5 @@
-//! Refusals that no service has a word for: unknown paths, bodies too large, missing tokens.
-//! They have one shape, the same the quotes API uses.
+//! The error response for refusals that belong to no service: unknown paths, bodies too large,
+//! missing tokens. Its body is that of the quotes API.
 
 use std::time::Duration;
 
@@ -9,22 +9,30 @@ use http::header::{CACHE_CONTROL, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
 
-pub(crate) struct Refusal {
-    pub(crate) status: StatusCode,
-    pub(crate) word: &'static str,
-    pub(crate) message: String,
-    pub(crate) retry_after: Option<Duration>,
+/// A refused request.
+#[derive(Debug)]
+pub struct Refusal {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// The `type` of the error object, such as `RATE_LIMITED`.
+    pub error_type: &'static str,
+    /// The message for a person.
+    pub message: String,
+    /// When the client may try again, if that is known.
+    pub retry_after: Option<Duration>,
 }
 
 impl Refusal {
-    pub(crate) fn new(status: StatusCode, word: &'static str, message: impl Into<String>) -> Self {
-        Self { status, word, message: message.into(), retry_after: None }
+    /// A refusal without `Retry-After`.
+    pub fn new(status: StatusCode, error_type: &'static str, message: impl Into<String>) -> Self {
+        Self { status, error_type, message: message.into(), retry_after: None }
     }
 
-    pub(crate) fn response(&self, request_id: &str) -> Response {
+    /// The refusal as a response.
+    pub fn response(&self, request_id: &str) -> Response {
         let retryable = matches!(self.status.as_u16(), 408 | 429 | 503);
         let body = json!({ "error": {
-            "type": self.word,
+            "type": self.error_type,
             "message": self.message,
             "retryable": retryable,
             "http_status": self.status.as_u16(),
@@ -33,18 +41,18 @@ impl Refusal {
             "retry_after_s": self.retry_after.map(|wait| wait.as_millis() as f64 / 1000.0),
         }});
         let mut response = (self.status, Json(body)).into_response();
-        mark(&mut response, self.retry_after);
+        add_refusal_headers(&mut response, self.retry_after);
         response
     }
 }
 
-/// Sets the headers of every refusal: `Cache-Control`, `Retry-After` and `WWW-Authenticate`.
-pub(crate) fn mark(response: &mut Response, retry_after: Option<Duration>) {
+/// Adds the headers of every refusal: `Cache-Control`, `Retry-After`, `WWW-Authenticate`.
+pub fn add_refusal_headers(response: &mut Response, retry_after: Option<Duration>) {
     let unauthorized = response.status() == StatusCode::UNAUTHORIZED;
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if let Some(wait) = retry_after {
-        // Whole seconds, rounded up: coming back early would only be refused again.
+        // Whole seconds, rounded up: a client that comes back early is refused again.
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
     }

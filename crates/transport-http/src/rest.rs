@@ -1,4 +1,4 @@
-//! Every tool with an HTTP binding at its address, beside the uploads and downloads.
+//! Routes every tool with an HTTP binding at its path, beside the uploads and downloads.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use bytes::Bytes;
-use contract::{Call, HttpBinding, Pipeline, Progress, RequestMeta, Service, View};
+use contract::{Call, HttpBinding, Pipeline, Progress, RequestMeta, Service, ToolRef, View};
 use fault::Fault;
 use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -29,16 +29,18 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
         let Some(binding) = &listed.tool.spec.http else { continue };
         let Ok(method) = Method::from_bytes(binding.method.as_bytes()) else { continue };
         let Ok(filter) = MethodFilter::try_from(method.clone()) else { continue };
-        let tool = Bound::new(pipeline, listed.service, &listed.tool.spec.name);
-        let router = on(filter, serve).with_state(tool);
+        let (service, name) = (&listed.service.name, &listed.tool.spec.name);
+        let Some(tool) = catalog.find(Some(service), name).cloned() else { continue };
+        let bound = BoundTool { pipeline: Arc::clone(pipeline), tool };
+        let router = on(filter, serve).with_state(Arc::new(bound));
         addresses.add(&listed.service.name, &method, binding.paths(), &router);
     }
     for (service, row) in catalog.uploads(view) {
-        let router = upload::route(Bound::new(pipeline, service, &row.spec.name));
+        let router = upload::route(BoundFile::new(pipeline, service, &row.spec.name));
         addresses.add(&service.name, &Method::POST, row.spec.paths(), &router);
     }
     for (service, row) in catalog.downloads(view) {
-        let router = download::route(Bound::new(pipeline, service, &row.spec.name));
+        let router = download::route(BoundFile::new(pipeline, service, &row.spec.name));
         addresses.add(&service.name, &Method::GET, row.spec.paths(), &router);
     }
     let mut router = addresses.routes();
@@ -49,74 +51,69 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
             router = router.route(path, axum::routing::get(move || async move { (json, text) }));
         }
     }
-    // The edge has read the body within its own bound, which may be larger than the library's.
+    // The edge has read the body within its own limit, which may be larger than axum's default.
     router.layer(DefaultBodyLimit::disable())
 }
 
-/// What answers at an address: a tool, an upload or a download, by name.
-pub(crate) struct Bound {
+/// An upload or a download that is bound to a path, by name.
+pub(crate) struct BoundFile {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) service: Arc<str>,
-    pub(crate) tool: String,
+    pub(crate) name: String,
 }
 
-impl Bound {
-    fn new(pipeline: &Arc<Pipeline>, service: &Service, tool: &str) -> Arc<Self> {
+impl BoundFile {
+    fn new(pipeline: &Arc<Pipeline>, service: &Service, name: &str) -> Arc<Self> {
         let (pipeline, service) = (Arc::clone(pipeline), Arc::clone(&service.name));
-        Arc::new(Self { pipeline, service, tool: tool.to_owned() })
+        Arc::new(Self { pipeline, service, name: name.to_owned() })
     }
 
-    pub(crate) fn call(
-        &self,
-        args: Map<String, Value>,
-        arrival: &RequestMeta,
-        cancel: CancellationToken,
-    ) -> Call {
-        Call {
-            tool: self.tool.clone(),
-            service: Some(Arc::clone(&self.service)),
-            args,
-            credential: arrival.credential.clone(),
-            transport: "http",
-            request_id: Arc::clone(&arrival.request_id),
-            retry_after_rate: arrival.retry_after_rate,
-            cancel,
-            progress: Progress::default(),
-        }
+    pub(crate) fn refused(&self, fault: &Fault, meta: &RequestMeta) -> Response {
+        refuse(&self.pipeline, &self.service, fault, meta)
     }
+}
 
-    pub(crate) fn refused(&self, fault: &Fault, arrival: &RequestMeta) -> Response {
-        refuse(&self.pipeline, &self.service, fault, arrival)
-    }
+/// A call over HTTP.
+pub(crate) fn http_call(
+    args: Map<String, Value>,
+    meta: &RequestMeta,
+    cancel: CancellationToken,
+) -> Call {
+    let (meta, progress) = (meta.clone(), Progress::default());
+    Call { args, meta, transport: "http", cancel, progress }
+}
+
+/// A tool that is bound to a path; it was looked up when the routes were built.
+struct BoundTool {
+    pipeline: Arc<Pipeline>,
+    tool: ToolRef,
 }
 
 async fn serve(
-    State(bound): State<Arc<Bound>>,
-    Extension(arrival): Extension<RequestMeta>,
+    State(bound): State<Arc<BoundTool>>,
+    Extension(meta): Extension<RequestMeta>,
     placed: PathArguments,
     RawQuery(text): RawQuery,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let Some((_, row)) = bound.pipeline.catalog().find(Some(&bound.service), &bound.tool) else {
-        return not_found(&arrival);
-    };
-    let schema = row.spec.input.json();
-    let read = match row.spec.http.as_ref().is_some_and(HttpBinding::has_body) {
+    let BoundTool { pipeline, tool } = &*bound;
+    let spec = &tool.row().spec;
+    let schema = spec.input.json();
+    let read = match spec.http.as_ref().is_some_and(HttpBinding::has_body) {
         true => body_arguments(&body),
         false => query::arguments(text.as_deref().unwrap_or_default(), schema),
     };
     let args = match read.and_then(|args| path::merge(args, placed, schema)) {
         Ok(args) => args,
-        Err(fault) => return bound.refused(&fault, &arrival),
+        Err(fault) => return refuse(pipeline, &tool.service().name, &fault, &meta),
     };
-    // Dropped with this future when the client goes away, and then the handler is told.
+    // The guard cancels the handler when the client disconnects and this future is dropped.
     let cancel = CancellationToken::new();
-    let _gone = cancel.clone().drop_guard();
-    match bound.pipeline.call(bound.call(args, &arrival, cancel)).await {
-        None => not_found(&arrival),
-        Some(Err(failure)) => encode::failure(&failure),
-        Some(Ok(reply)) => encode::reply(reply.http(), &headers),
+    let _guard = cancel.clone().drop_guard();
+    match pipeline.call(tool, http_call(args, &meta, cancel)).await {
+        Err(failure) => encode::failure(&failure),
+        Ok(reply) => encode::reply(reply.http(), &headers),
     }
 }
 
@@ -130,36 +127,36 @@ fn body_arguments(body: &[u8]) -> Result<Map<String, Value>, Fault> {
     })
 }
 
-/// What could not even be read, in the words of the service it was meant for.
+/// A response for a request that failed before it reached the pipeline, in the service's envelope.
 pub(crate) fn refuse(
     pipeline: &Pipeline,
     service: &str,
     fault: &Fault,
-    arrival: &RequestMeta,
+    meta: &RequestMeta,
 ) -> Response {
-    match pipeline.failure_for(service, fault, &arrival.request_id) {
+    match pipeline.failure_for(service, fault, &meta.request_id) {
         Some(failure) => encode::failure(&failure),
-        None => not_found(arrival),
+        None => not_found(meta),
     }
 }
 
-pub(crate) fn not_found(arrival: &RequestMeta) -> Response {
+pub(crate) fn not_found(meta: &RequestMeta) -> Response {
     let message = "there is nothing at this address; /docs lists what there is";
-    Refusal::new(StatusCode::NOT_FOUND, "NOT_FOUND", message).response(&arrival.request_id)
+    Refusal::new(StatusCode::NOT_FOUND, "NOT_FOUND", message).response(&meta.request_id)
 }
 
-/// What comes with another method than those an address takes. The status is HTTP's own, whether
-/// the contract has a row for it or not.
+/// The response to a method that a path does not take. Its status is 405, whatever the contract's
+/// error table says.
 pub(crate) fn wrong_method(
     pipeline: &Pipeline,
     service: &str,
-    arrival: &RequestMeta,
+    meta: &RequestMeta,
     takes: &[Method],
 ) -> Response {
     let names: Vec<&str> = takes.iter().map(Method::as_str).collect();
     let message = format!("this address takes {} only", names.join(" and "));
     let fault = Fault::invalid("method_not_allowed", message);
-    let mut response = refuse(pipeline, service, &fault, arrival);
+    let mut response = refuse(pipeline, service, &fault, meta);
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     if let Ok(takes) = HeaderValue::from_str(&names.join(", ")) {
         response.headers_mut().insert(ALLOW, takes);

@@ -31,9 +31,9 @@ pub struct Limits {
     /// How many of them one address may have; 0 is no limit.
     pub connections_per_client_max: usize,
     /// How long a client may take to send its request's head, and to think between requests.
-    pub header_patience: Duration,
+    pub header_timeout: Duration,
     /// How long open connections may go on once the server has been told to stop.
-    pub shutdown_patience: Duration,
+    pub shutdown_timeout: Duration,
 }
 
 /// Serves until told to stop, then lets the requests under way end. `watch` is told of connections
@@ -50,11 +50,11 @@ pub async fn serve(
         ConnectionSlots::new(limits.connections_max, per_client, Arc::new(watch), stop.clone());
     let overload = OverloadResponder::default();
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(limits.header_patience);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(limits.header_timeout);
     builder
         .http2()
         .timer(TokioTimer::new())
-        .keep_alive_interval(limits.header_patience)
+        .keep_alive_interval(limits.header_timeout)
         .max_concurrent_streams(256);
     let builder = Arc::new(builder);
     loop {
@@ -85,7 +85,7 @@ pub async fn serve(
     drop(listener);
     let connections = slots.tasks();
     connections.close();
-    if tokio::time::timeout(limits.shutdown_patience, connections.wait()).await.is_err() {
+    if tokio::time::timeout(limits.shutdown_timeout, connections.wait()).await.is_err() {
         tracing::warn!(open = connections.len(), "connections were cut at shutdown");
     }
 }

@@ -1,7 +1,6 @@
 //! Uploads. The edge does not read their bodies; the handler reads the form while it arrives, with
 //! limits on size and speed.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -9,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
-use contract::{MemoryParts, Pipeline, RequestMeta, Upload, UploadSpec, View};
+use contract::{MemoryParts, RequestMeta, Upload, UploadSpec};
 use fault::Fault;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use http::{Extensions, HeaderMap};
@@ -18,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::connection_slots::ConnectionSlot;
 use crate::encode;
-use crate::rest::{self, Bound};
+use crate::rest::{self, BoundFile, http_call};
 use crate::upload::multipart::Multipart;
 use crate::upload::paced_body::{PacedBody, UnreadBody};
 
@@ -33,22 +32,16 @@ const OVERHEAD_BYTES: u64 = 1024 * 1024;
 /// The client's id of the upload, under which its progress can be queried.
 const UPLOAD_ID: &str = "x-upload-id";
 
-/// The paths whose bodies the edge must not read.
-pub fn paths(pipeline: &Pipeline, view: &View) -> HashSet<String> {
-    let rows = pipeline.catalog().uploads(view);
-    rows.flat_map(|(_, row)| row.spec.paths().map(str::to_owned)).collect()
-}
-
-pub(crate) fn route(bound: Arc<Bound>) -> MethodRouter {
+pub(crate) fn route(bound: Arc<BoundFile>) -> MethodRouter {
     post(receive).with_state(bound)
 }
 
 async fn receive(
-    State(bound): State<Arc<Bound>>,
+    State(bound): State<Arc<BoundFile>>,
     Extension(arrival): Extension<RequestMeta>,
     request: Request,
 ) -> Response {
-    let Some((_, row)) = bound.pipeline.catalog().upload(&bound.service, &bound.tool) else {
+    let Some((_, row)) = bound.pipeline.catalog().upload(&bound.service, &bound.name) else {
         return rest::not_found(&arrival);
     };
     let (parts, body) = request.into_parts();
@@ -57,8 +50,9 @@ async fn receive(
     // Dropped with this future when the client disconnects, which cancels the handler.
     let cancel = CancellationToken::new();
     let _cancel_guard = cancel.clone().drop_guard();
-    let call = bound.call(Map::new(), &arrival, cancel);
-    let response = match bound.pipeline.upload(call, upload).await {
+    let call = http_call(Map::new(), &arrival, cancel);
+    let BoundFile { pipeline, service, name } = &*bound;
+    let response = match pipeline.upload(service, name, call, upload).await {
         None => rest::not_found(&arrival),
         Some(Err(failure)) => encode::failure(&failure),
         Some(Ok(reply)) => encode::reply(reply.http(), &parts.headers),

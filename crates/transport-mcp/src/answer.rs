@@ -1,4 +1,4 @@
-//! What a call came to, as the protocol says it.
+//! Encodes outcomes of calls, resources and tasks in the protocol's form.
 
 use contract::{CallFailure, CallOutcome, Reply, Schema};
 use fault::Kind;
@@ -7,18 +7,15 @@ use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, MetaObject};
 use serde_json::json;
 use std::time::Duration;
 
-/// Codes of our own lie outside -32768..-32000; these two are read as the HTTP statuses they are.
+/// Our own error codes lie outside -32768..-32000, which JSON-RPC reserves; they equal HTTP statuses.
 pub(crate) const RATE_LIMITED: ErrorCode = ErrorCode(429);
 const CANCELLED: ErrorCode = ErrorCode(499);
 
-/// `output` is the schema that the tool is listed with.
-pub(crate) fn of(
-    outcome: CallOutcome,
-    output: Option<&Schema>,
-) -> Result<CallToolResult, ErrorData> {
+/// The result of a tool call; `output` is the schema that the tool is listed with.
+pub(crate) fn of(outcome: CallOutcome, output: &Schema) -> Result<CallToolResult, ErrorData> {
     match outcome {
         Ok(reply) => Ok(success(&*reply)),
-        // The protocol library drops answers to cancelled requests, so nobody reads this one.
+        // The protocol library drops responses to cancelled requests.
         Err(failure) if failure.kind == Kind::Cancelled => Err(cancelled()),
         Err(failure) => Ok(refusal(&failure, output)),
     }
@@ -36,12 +33,12 @@ fn success(reply: &dyn Reply) -> CallToolResult {
     result
 }
 
-/// The contract's envelope as text, and as structured content where the contract gave failures a
-/// place in the tool's listed output: what does not fit there must not be sent as such.
-fn refusal(failure: &CallFailure, output: Option<&Schema>) -> CallToolResult {
+/// The contract's envelope as text, and also as structured content if it matches the tool's listed
+/// output schema: the protocol forbids structured content that does not match.
+fn refusal(failure: &CallFailure, output: &Schema) -> CallToolResult {
     let envelope = &failure.tool_error;
     let mut result = CallToolResult::error(vec![ContentBlock::text(envelope.to_string())]);
-    let fits = output.is_some_and(|output| output.check(envelope).is_ok());
+    let fits = output.check(envelope).is_ok();
     result.structured_content = fits.then(|| envelope.clone());
     result
 }
@@ -63,8 +60,7 @@ pub(crate) fn unknown_resource(uri: &str) -> ErrorData {
     ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
 }
 
-/// A resource that is there in name but could not be had: the protocol's code, and the contract's
-/// own envelope beside it.
+/// A resource that could not be read: the protocol's code, with the contract's envelope as data.
 pub(crate) fn failed_resource(uri: &str, failure: &CallFailure) -> ErrorData {
     let shown: String = uri.chars().take(256).collect();
     let code = failure.code;
@@ -88,15 +84,15 @@ pub(crate) fn failed_resource(uri: &str, failure: &CallFailure) -> ErrorData {
     }
 }
 
-/// A task that nobody began, that somebody else began, or whose time is over: whoever guesses at ids
-/// learns nothing from the difference.
+/// A task that does not exist or belongs to another caller: the error does not tell which, so that
+/// guessing ids reveals nothing.
 pub(crate) fn unknown_task(id: &str) -> ErrorData {
     let shown: String = id.chars().take(128).collect();
     ErrorData::invalid_params(format!("there is no task {shown:?}"), None)
 }
 
-/// Why a task could not be told of, as far as that is known: the protocol's code where it has one,
-/// and the contract's own envelope beside it.
+/// A task whose state could not be reported: the protocol's code, with the contract's envelope as
+/// data.
 pub(crate) fn failed_task(id: &str, failure: Option<&CallFailure>) -> ErrorData {
     let Some(failure) = failure else { return unknown_task(id) };
     let shown: String = id.chars().take(128).collect();
@@ -123,7 +119,7 @@ pub(crate) fn too_many_subscriptions(max: usize) -> ErrorData {
     ErrorData::new(RATE_LIMITED, message, None)
 }
 
-/// Rounded up: a client that comes back early is refused again.
+/// Whole seconds, rounded up: a client that comes back early is refused again.
 fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }
@@ -152,13 +148,13 @@ mod tests {
             tool_error: envelope.clone(),
             http_body: Value::Null,
         };
-        let result = refusal(&failure, Some(&output));
+        let result = refusal(&failure, &output);
         assert_eq!(result.is_error, Some(true));
         assert_eq!(result.structured_content, structured.then_some(envelope));
     }
 
     #[test]
-    fn an_error_is_structured_content_only_where_the_output_has_room_for_it() {
+    fn an_error_is_structured_content_only_if_it_matches_the_output_schema() {
         check(json!({ "required": ["data"], "properties": { "data": { "type": "array" } } }), true);
         check(json!({ "required": ["quotes"] }), false);
         check(json!({ "properties": { "data": { "type": "object" } } }), false);

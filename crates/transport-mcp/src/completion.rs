@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::answer;
 use crate::context::narrowing;
-use crate::server::{McpServer, admit};
+use crate::server::McpServer;
 
 impl McpServer {
     pub(crate) async fn completed(
@@ -22,7 +22,6 @@ impl McpServer {
         if self.state.listing.templates.is_empty() {
             return Err(ErrorData::method_not_found::<CompleteRequestMethod>());
         }
-        admit(&cx)?;
         let by = narrowing(&cx.extensions);
         let template = request.r#ref.as_resource_uri().unwrap_or_default();
         let family = self
@@ -55,11 +54,12 @@ impl McpServer {
     ) -> Result<Vec<String>, ErrorData> {
         let place = spec.complete.get(name).and_then(|place| place.split_once('#'));
         let Some((tool, path)) = place else { return Ok(Vec::new()) };
-        let of = Some(service.name.clone());
-        let call = self.call(tool.to_owned(), of, JsonObject::new(), cx, Progress::default());
-        let outcome = self.state.pipeline.call(call).await;
-        let outcome =
-            outcome.ok_or_else(|| ErrorData::internal_error("a named tool has no row", None))?;
+        let pipeline = &self.state.pipeline;
+        let tool = pipeline.catalog().find(Some(&service.name), tool);
+        let tool =
+            tool.ok_or_else(|| ErrorData::internal_error("a named tool has no row", None))?;
+        let call = self.call(JsonObject::new(), cx, Progress::default());
+        let outcome = pipeline.call(tool, call).await;
         let reply = outcome.map_err(|failure| answer::failed_resource(&spec.template, &failure))?;
         Ok(texts(reply.result().pointer(path)))
     }
@@ -71,7 +71,7 @@ fn enumerated(
     spec: &ResourceSpec,
     name: &str,
 ) -> Option<Vec<String>> {
-    let (_, tool) = catalog.find(Some(&service.name), &spec.read)?;
+    let tool = catalog.find(Some(&service.name), &spec.read)?.row();
     let values = tool.spec.input.json()["properties"][name].get("enum");
     values.map(|values| texts(Some(values)))
 }

@@ -1,46 +1,33 @@
-//! Who asks and under which id, and how far a request's headers narrow the view.
+//! Reads a request's id, credential and view from its extensions and headers.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use contract::{Credential, RequestMeta, View};
 use http::HeaderMap;
-use http::header::AUTHORIZATION;
 use http::request::Parts;
 use rmcp::model::{Extensions, MetaObject};
+use transport_http::fresh_request_id;
 
 use crate::sessions::SessionEnd;
 
-/// What the edge found out about a request. Where no edge stood in front, the request id is made
-/// here and the credential is the `Authorization` header's, or `own` on a transport without headers.
-pub(crate) fn arrival(extensions: &Extensions, own: &Credential) -> RequestMeta {
+/// The request's id and credential: what [`crate::authentication`] attached to an HTTP request, or
+/// a fresh id and `own` on a transport without headers.
+pub(crate) fn request_meta(extensions: &Extensions, own: &Credential) -> RequestMeta {
     let parts = extensions.get::<Parts>();
-    if let Some(known) = parts.and_then(|parts| parts.extensions.get::<RequestMeta>()) {
-        return known.clone();
-    }
-    let credential = parts.and_then(|parts| bearer(&parts.headers));
-    RequestMeta {
-        request_id: fresh_id(),
-        retry_after_rate: None,
-        credential: credential.unwrap_or_else(|| own.clone()),
-    }
+    let known = parts.and_then(|parts| parts.extensions.get::<RequestMeta>());
+    let fresh = || RequestMeta { request_id: fresh_request_id(), credential: own.clone() };
+    known.cloned().unwrap_or_else(fresh)
 }
 
-/// The credential that a call shows in its own context, as `{"auth": {"token": "…"}}`. Taken out, so
-/// that nothing after this can repeat it. One that is no text is a credential all the same, and a
-/// bad one.
+/// Removes the credential from a call's `_meta`, where it is `{"auth": {"token": "…"}}`, so that
+/// nothing can repeat it. A token that is not a string counts as an empty, invalid one.
 pub(crate) fn take_meta_credential(meta: &mut MetaObject) -> Option<Credential> {
     let auth = meta.remove("auth")?;
     let token = auth.get("token")?;
     Some(Credential::Bearer(Arc::from(token.as_str().unwrap_or_default())))
 }
 
-/// How long the client must wait, where it has used up its rate.
-pub(crate) fn retry_after_rate(extensions: &Extensions) -> Option<Duration> {
-    extensions.get::<Parts>()?.extensions.get::<RequestMeta>()?.retry_after_rate
-}
-
-/// Waits for the end of the session that a request belongs to; for ever, where it has none.
+/// Waits for the end of the request's session; for ever if it has none.
 pub(crate) async fn session_over(extensions: &Extensions) {
     let parts = extensions.get::<Parts>();
     match parts.and_then(|parts| parts.extensions.get::<SessionEnd>()) {
@@ -49,14 +36,14 @@ pub(crate) async fn session_over(extensions: &Extensions) {
     }
 }
 
-/// The view a request's headers ask for, where they ask for any. It is applied on top of the
-/// server's own view, so it can only hide.
+/// The view that a request's headers ask for. It is applied on top of the server's own view, so it
+/// can only hide.
 pub(crate) fn narrowing(extensions: &Extensions) -> Option<View> {
     let headers = &extensions.get::<Parts>()?.headers;
     let services = list(headers, "x-stoa-services");
     let tools = list(headers, "x-stoa-tools");
     let read_only = headers.get("x-stoa-read-only").is_some_and(|value| {
-        // Anything but a plain "no" narrows: a misspelt wish for safety is still one.
+        // Any value but a plain "no" narrows, so that a misspelt "yes" is still safe.
         !matches!(value.as_bytes(), b"false" | b"0" | b"")
     });
     (services.is_some() || tools.is_some() || read_only).then_some(View {
@@ -73,24 +60,6 @@ fn list(headers: &HeaderMap, name: &str) -> Option<Vec<String>> {
     named.peek()?;
     let words = named.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
     Some(words.map(str::trim).filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect())
-}
-
-fn bearer(headers: &HeaderMap) -> Option<Credential> {
-    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    let token = token.trim();
-    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty())
-        .then(|| Credential::Bearer(Arc::from(token)))
-}
-
-/// Sixteen random bytes in hexadecimal. Without a source of randomness ids repeat, which spoils
-/// correlation and nothing else.
-fn fresh_id() -> Arc<str> {
-    let mut bytes = [0_u8; 16];
-    if getrandom::fill(&mut bytes).is_err() {
-        return Arc::from("unknown");
-    }
-    Arc::from(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
 #[cfg(test)]
@@ -112,44 +81,20 @@ mod tests {
         extensions
     }
 
-    #[track_caller]
-    fn check_bearer(header: &str, expected: Option<&str>) {
-        let own = Credential::None;
-        let found = arrival(&extensions(&[("authorization", header)], None), &own);
-        let token = match &found.credential {
-            Credential::Bearer(token) => Some(&**token),
-            Credential::None => None,
-        };
-        assert_eq!(token, expected, "{header}");
-    }
-
     #[test]
-    fn a_bearer_header_is_the_credential() {
-        check_bearer("Bearer abc", Some("abc"));
-        check_bearer("bearer  abc ", Some("abc"));
-        check_bearer("Basic abc", None);
-        check_bearer("Bearer", None);
-        check_bearer("Bearer ", None);
-    }
-
-    #[test]
-    fn what_the_edge_knows_wins_over_the_headers() {
-        let known = RequestMeta {
-            request_id: Arc::from("r-1"),
-            retry_after_rate: Some(Duration::from_secs(3)),
-            credential: Credential::None,
-        };
-        let extensions = extensions(&[("authorization", "Bearer abc")], Some(known));
-        let found = arrival(&extensions, &Credential::None);
+    fn an_http_request_carries_its_own_meta() {
+        let request_id = Arc::from("r-1");
+        let known = RequestMeta { request_id, credential: Credential::None };
+        let own = Credential::Bearer(Arc::from("env"));
+        let found = request_meta(&extensions(&[], Some(known)), &own);
         assert_eq!(&*found.request_id, "r-1");
         assert!(matches!(found.credential, Credential::None));
-        assert_eq!(retry_after_rate(&extensions), Some(Duration::from_secs(3)));
     }
 
     #[test]
     fn without_headers_the_transports_own_credential_counts_and_ids_differ() {
         let own = Credential::Bearer(Arc::from("env"));
-        let [one, two] = [(); 2].map(|()| arrival(&Extensions::new(), &own));
+        let [one, two] = [(); 2].map(|()| request_meta(&Extensions::new(), &own));
         assert!(matches!(&one.credential, Credential::Bearer(token) if &**token == "env"));
         assert_ne!(one.request_id, two.request_id);
     }
@@ -158,8 +103,8 @@ mod tests {
     fn check_meta_credential(meta: Value, expected: Option<&str>) {
         let Value::Object(meta) = meta else { panic!("a context is an object") };
         let mut meta = MetaObject(meta);
-        let told = take_meta_credential(&mut meta);
-        let token = match &told {
+        let found = take_meta_credential(&mut meta);
+        let token = match &found {
             Some(Credential::Bearer(token)) => Some(&**token),
             _ => None,
         };

@@ -1,4 +1,4 @@
-//! The streamable HTTP endpoints: `/mcp` for everything, `/mcp/{service}` for one contract alone.
+//! The streamable HTTP endpoints: `/mcp` for all services, `/mcp/{service}` for one contract alone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::Router;
 use axum::extract::{Path, Request};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any};
 use contract::{Pipeline, View};
@@ -15,12 +16,17 @@ use rmcp::ServerHandler;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
+use transport_http::{
+    BodyHandling, BodyLimits, EdgeRoute, MountedRoutes, RateLimitRefusal, add_refusal_headers,
+};
 
+use crate::answer;
+use crate::authentication::{EndpointAuthentication, authenticate};
 use crate::keepalive;
 use crate::server::{McpServer, ServerOptions};
 use crate::sessions::BoundedSessions;
 
-/// When a client whose stream broke should come back.
+/// How long a client whose stream broke should wait before it reconnects.
 const STREAM_RETRY: Duration = Duration::from_secs(1);
 
 /// How the endpoints face the network.
@@ -28,14 +34,14 @@ const STREAM_RETRY: Duration = Duration::from_secs(1);
 pub struct HttpOptions {
     /// Browser origins that may call, beside those of this machine; `*` for any.
     pub allowed_origins: Vec<String>,
-    /// Host names clients may use, beside those of this machine; `*` for any.
-    pub allowed_hosts: Vec<String>,
-    pub body_bytes_max: usize,
-    /// Sessions of the older protocol at each endpoint; the longest unused makes room.
+    /// The limits of a request's body; a contract may raise the size for its own endpoint.
+    pub body: BodyLimits,
+    /// Sessions of the 2025 protocol at each endpoint; a new one evicts the longest unused.
     pub sessions_max: usize,
+    /// How long a session may be unused before it ends.
     pub session_idle: Duration,
-    /// How long a client hears nothing at all of a request: after that it gets an open stream, and
-    /// a sign of life as often.
+    /// How long a request may go without a response: after that the client gets an open event
+    /// stream, with a comment as often to keep the connection alive.
     pub quiet_max: Duration,
     /// Ends every stream and session when the server stops.
     pub shutdown: CancellationToken,
@@ -45,8 +51,7 @@ impl Default for HttpOptions {
     fn default() -> Self {
         Self {
             allowed_origins: Vec::new(),
-            allowed_hosts: Vec::new(),
-            body_bytes_max: 4 * 1024 * 1024,
+            body: BodyLimits { bytes_max: 4 * 1024 * 1024, timeout: Duration::from_secs(30) },
             sessions_max: 1_024,
             session_idle: Duration::from_secs(300),
             quiet_max: Duration::from_secs(10),
@@ -55,34 +60,70 @@ impl Default for HttpOptions {
     }
 }
 
-/// Both endpoints over one pipeline. `view` is what this process shows at most.
+/// The endpoints over one pipeline. `view` is what this process shows at most.
 pub fn router(
     pipeline: &Arc<Pipeline>,
     view: &View,
     server: &ServerOptions,
     options: &HttpOptions,
-) -> Router {
-    let at = |view: View| {
+) -> MountedRoutes {
+    let endpoint_of = |view: View| {
         let server = McpServer::new(Arc::clone(pipeline), view, server.clone());
         let shutdown = options.shutdown.clone();
         endpoint(move || server.for_session(&shutdown), options)
     };
-    let everything = at(view.clone());
+    let authenticated = |service: Option<&Arc<str>>, bytes_max: usize, endpoint: MethodRouter| {
+        let body = BodyLimits { bytes_max, ..options.body };
+        let (pipeline, service) = (Arc::clone(pipeline), service.cloned());
+        let state = Arc::new(EndpointAuthentication { pipeline, service, body });
+        endpoint.layer(from_fn_with_state(state, authenticate))
+    };
+    let bytes_max = options.body.bytes_max;
+    let everything = authenticated(None, bytes_max, endpoint_of(view.clone()));
     let mut router = Router::new().route("/mcp", everything.clone()).route("/mcp/", everything);
     let mut names: Vec<Arc<str>> = Vec::new();
     for service in pipeline.catalog().services() {
         let alone = view.narrowed(&View::of_service(&service.name));
-        if pipeline.catalog().list(&alone).next().is_some() {
-            router = router.route(&format!("/mcp/{}", service.name), at(alone));
-            names.push(Arc::clone(&service.name));
+        if pipeline.catalog().list(&alone).next().is_none() {
+            continue;
         }
+        let name = &service.name;
+        let bytes_max = service.body_bytes.unwrap_or_default().max(bytes_max);
+        let endpoint = authenticated(Some(name), bytes_max, endpoint_of(alone));
+        router = router.route(&format!("/mcp/{name}"), endpoint);
+        names.push(Arc::clone(name));
     }
+    let paths: Vec<String> = names.iter().map(|name| format!("/mcp/{name}")).collect();
     let names: Arc<[Arc<str>]> = names.into();
-    router.route("/mcp/{service}", any(move |path| no_such_service(path, Arc::clone(&names))))
+    let unknown = any(move |path| no_such_service(path, Arc::clone(&names)));
+    // The name is no service, so no service takes credentials inside its calls.
+    let unknown = authenticated(Some(&Arc::from("")), bytes_max, unknown);
+    router = router.route(UNKNOWN_SERVICE, unknown);
+    let known = ["/mcp", "/mcp/", UNKNOWN_SERVICE].map(str::to_owned);
+    let paths = known.into_iter().chain(paths);
+    paths.fold(MountedRoutes::new(router), |mounted, path| mounted.declare(path, edge_route()))
 }
 
-/// One protocol endpoint with the house's checks on. `handler` makes one for each session, and for
-/// each request that has none.
+/// The route of the paths under `/mcp/` that name no service.
+const UNKNOWN_SERVICE: &str = "/mcp/{service}";
+
+/// The endpoints read the body after they have authenticated the client, and refuse a client over
+/// its rate with a JSON-RPC error.
+fn edge_route() -> EdgeRoute {
+    let rate_limited = RateLimitRefusal::Custom(Arc::new(|wait, _| rate_limited(wait)));
+    EdgeRoute { body: BodyHandling::LeaveUnread, rate_limited }
+}
+
+/// HTTP 429 with a JSON-RPC error. Its id is null, because the request was not read.
+fn rate_limited(wait: Duration) -> Response {
+    let body = json!({ "jsonrpc": "2.0", "id": null, "error": answer::rate_limited(wait) });
+    let mut response = (StatusCode::TOO_MANY_REQUESTS, Json(body)).into_response();
+    add_refusal_headers(&mut response, Some(wait));
+    response
+}
+
+/// One protocol endpoint. `handler` makes a handler for each session, and for each request without
+/// a session.
 pub(crate) fn endpoint<H>(
     handler: impl Fn() -> H + Send + Sync + 'static,
     options: &HttpOptions,
@@ -102,14 +143,14 @@ where
         if let Some(end) = sessions.end_of(request.headers()) {
             request.extensions_mut().insert(end);
         }
-        // The library's state for one request is large.
+        // Boxed, because the library's state for one request is large.
         let answering = Box::pin(async move {
             let (json, ending) = (is_json(&request), request.method() == Method::DELETE);
             let response = service.handle(request).await.into_response();
             match response.status() {
-                // The library calls a JSON body it cannot read an unsupported type.
+                // The library answers a JSON body it cannot parse with "unsupported media type".
                 StatusCode::UNSUPPORTED_MEDIA_TYPE if json => unreadable(),
-                // The session is over. To Python's client this answer alone, or 200, says so.
+                // The session has ended. The Python client accepts only this status or 200.
                 StatusCode::ACCEPTED if ending => StatusCode::NO_CONTENT.into_response(),
                 _ => response,
             }
@@ -130,18 +171,15 @@ fn unreadable() -> Response {
 }
 
 fn config(options: &HttpOptions) -> StreamableHttpServerConfig {
-    let mut config = StreamableHttpServerConfig::default()
+    let config = StreamableHttpServerConfig::default()
         .with_json_response(true)
         .with_legacy_session_mode(true)
         .with_sse_retry(Some(STREAM_RETRY))
-        .with_max_request_body_bytes(options.body_bytes_max)
+        // The body is bounded before the library sees it, and the edge has checked the host.
+        .with_max_request_body_bytes(usize::MAX)
+        .disable_allowed_hosts()
         .with_cancellation_token(options.shutdown.clone())
         .enforce_origin_validation();
-    if any_is_allowed(&options.allowed_hosts) {
-        config = config.disable_allowed_hosts();
-    } else {
-        config.allowed_hosts.extend(options.allowed_hosts.iter().cloned());
-    }
     if any_is_allowed(&options.allowed_origins) {
         return config.disable_allowed_origins();
     }
@@ -194,5 +232,17 @@ mod tests {
         check_port("http://[::1]", "http://[::1]:80");
         check_port("http://[::1]:5000", "http://[::1]:5000");
         check_port("null", "null");
+    }
+
+    #[tokio::test]
+    async fn a_rate_refusal_is_a_json_rpc_error_with_retry_after() {
+        let response = rate_limited(Duration::from_millis(1_500));
+        assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(response.headers()["retry-after"], "2");
+        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!((&body["jsonrpc"], &body["id"]), (&json!("2.0"), &json!(null)));
+        assert_eq!(body["error"]["code"], 429);
+        assert_eq!(body["error"]["data"]["retry_after_s"], 2);
     }
 }

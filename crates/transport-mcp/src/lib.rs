@@ -1,9 +1,11 @@
-//! The tool table over the Model Context Protocol: streamable HTTP and stdio, both eras of it.
+//! The Model Context Protocol over streamable HTTP and stdio, versions 2025-11-25 and 2026-07-28.
 //!
-//! One handler serves any [`contract::Catalog`] through the [`contract::Pipeline`]; nothing here
-//! knows a service. Listening, TLS, rate counting and reading the environment are the server's.
+//! One handler serves any [`contract::Catalog`] through the [`contract::Pipeline`]. Over HTTP the
+//! edge of `transport-http` stands in front: it checks host and rate, and this crate authenticates.
 
+mod anonymous;
 mod answer;
+mod authentication;
 mod completion;
 pub mod conformance;
 mod context;
@@ -18,7 +20,6 @@ mod resources;
 mod server;
 mod sessions;
 mod stdio;
-mod strangers;
 mod subscriptions;
 mod tasks;
 
@@ -28,4 +29,3 @@ pub use http::{HttpOptions, router};
 pub use rmcp::transport::stdio_pipes;
 pub use server::{McpServer, ServerOptions};
 pub use stdio::{LINE_BYTES_MAX, serve_stdio};
-pub use strangers::is_for_strangers;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use contract::{Catalog, Service, ToolRow, View, VisibleTool, host_safe};
+use contract::{Catalog, Service, ToolRef, ToolRow, View, VisibleTool, host_safe};
 use rmcp::model::{JsonObject, Resource, Tool};
 use serde_json::Value;
 
@@ -13,9 +13,7 @@ use crate::resource_templates::ListedTemplate;
 const INSTRUCTIONS_BYTES_MAX: usize = 1_600;
 
 pub(crate) struct ListedTool {
-    pub(crate) service: Arc<str>,
-    /// The contract's own name, which finds the row within its service.
-    pub(crate) own_name: String,
+    pub(crate) tool_ref: ToolRef,
     /// Whether its calls may become tasks.
     pub(crate) followable: bool,
     pub(crate) tool: Tool,
@@ -46,15 +44,17 @@ impl Listing {
             for spelling in [it.name.to_owned(), own.clone(), host_safe(own)] {
                 // A shared name means nothing outside its service, so only what the catalogue
                 // itself resolves to this row is a spelling of it.
-                if catalog.find(within, &spelling).is_some_and(|(_, row)| same(row, it.tool)) {
+                if catalog.find(within, &spelling).is_some_and(|found| same(found.row(), it.tool)) {
                     spellings.insert(spelling, at);
                 }
             }
         }
-        let shown = |service: &&Service| listed.iter().any(|it| it.service.name == service.name);
-        let services: Vec<&Service> = catalog.services().iter().filter(shown).collect();
+        let shown =
+            |service: &&Arc<Service>| listed.iter().any(|it| it.service.name == service.name);
+        let services: Vec<&Service> =
+            catalog.services().iter().filter(shown).map(|service| &**service).collect();
         Self {
-            tools: listed.iter().map(|it| ListedTool::new(it, within.is_some())).collect(),
+            tools: listed.iter().filter_map(|it| ListedTool::new(catalog, it, within)).collect(),
             resources: services.iter().flat_map(|service| resources(service)).collect(),
             templates: services
                 .iter()
@@ -79,31 +79,35 @@ impl Listing {
 }
 
 impl ListedTool {
-    fn new(listed: &VisibleTool<'_>, alone: bool) -> Self {
+    /// A name finds its own row in the catalog that listed it, so none is left out.
+    fn new(catalog: &Catalog, listed: &VisibleTool<'_>, within: Option<&str>) -> Option<Self> {
+        let tool_ref = catalog.find(within, listed.name)?.clone();
         let spec = &listed.tool.spec;
         let mut tool = Tool::new_with_raw(
             listed.name.to_owned(),
             Some(spec.description.clone().into()),
-            object(spec.input_for(alone).json()),
+            object(tool_ref.input().json()),
         )
         .with_title(spec.title.clone())
         .with_raw_output_schema(object(spec.output.json()));
         tool.annotations = serde_json::from_value(spec.annotations.clone()).ok();
-        let service = Arc::clone(&listed.service.name);
-        Self { service, own_name: spec.name.clone(), followable: spec.task.is_some(), tool }
+        Some(Self { tool_ref, followable: spec.task.is_some(), tool })
     }
 
     /// Whether a view on top of the server's own lets this tool be seen and called.
-    pub(crate) fn shown_by(&self, catalog: &Catalog, view: &View) -> bool {
-        let row = catalog.find(Some(&self.service), &self.own_name);
-        row.is_some_and(|(service, row)| view.shows(service, row, &self.tool.name))
+    pub(crate) fn shown_by(&self, view: &View) -> bool {
+        view.shows(self.tool_ref.service(), self.tool_ref.row(), &self.tool.name)
+    }
+
+    pub(crate) fn service(&self) -> &Arc<str> {
+        &self.tool_ref.service().name
     }
 }
 
 impl ListedResource {
     /// A resource is shown where a tool of its service is.
     pub(crate) fn shown_beside<'a>(&self, mut tools: impl Iterator<Item = &'a ListedTool>) -> bool {
-        tools.any(|tool| tool.service == self.service)
+        tools.any(|tool| *tool.service() == self.service)
     }
 }
 

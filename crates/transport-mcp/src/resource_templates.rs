@@ -47,7 +47,7 @@ impl ListedTemplate {
 
     /// A family is shown where a tool of its service is.
     pub(crate) fn shown_beside<'a>(&self, mut tools: impl Iterator<Item = &'a ListedTool>) -> bool {
-        tools.any(|tool| tool.service == self.service)
+        tools.any(|tool| *tool.service() == self.service)
     }
 
     pub(crate) fn spec<'a>(&self, catalog: &'a Catalog) -> Option<(&'a Service, &'a ResourceSpec)> {

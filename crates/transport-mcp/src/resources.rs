@@ -15,10 +15,10 @@ use rmcp::model::{
 use rmcp::service::{RequestContext as Cx, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};
 
-use crate::context::{arrival, narrowing};
+use crate::context::{narrowing, request_meta};
 use crate::listing::ListedResource;
 use crate::resource_templates::{ListedTemplate, TemplateMatch};
-use crate::server::{LIST_TTL_MS, McpServer, admit, scope};
+use crate::server::{LIST_TTL_MS, McpServer, scope};
 use crate::subscriptions::{ResourceSubscription, SUBSCRIPTIONS_MAX, UpdateSink};
 use crate::{answer, cursor};
 
@@ -94,7 +94,6 @@ impl McpServer {
         request: ReadResourceRequestParams,
         cx: Cx<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        admit(&cx)?;
         let by = narrowing(&cx.extensions);
         let named = self.named(&request.uri, by.as_ref());
         match named.ok_or_else(|| answer::unknown_resource(&request.uri))? {
@@ -116,12 +115,11 @@ impl McpServer {
         matched: TemplateMatch<'_>,
         cx: &Cx<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let service = Some(Arc::clone(&matched.service.name));
-        let tool = matched.spec.read.clone();
-        let call = self.call(tool, service, matched.args, cx, Progress::default());
-        let outcome = self.state.pipeline.call(call).await;
-        let outcome = outcome
-            .ok_or_else(|| ErrorData::internal_error("a listed template has no tool", None))?;
+        let pipeline = &self.state.pipeline;
+        let tool = pipeline.catalog().find(Some(&matched.service.name), &matched.spec.read);
+        let tool =
+            tool.ok_or_else(|| ErrorData::internal_error("a listed template has no tool", None))?;
+        let outcome = pipeline.call(tool, self.call(matched.args, cx, Progress::default())).await;
         let reply = outcome.map_err(|failure| answer::failed_resource(&uri, &failure))?;
         let mut contents = ResourceContents::text(reply.result().to_string(), uri)
             .with_mime_type("application/json");
@@ -154,16 +152,17 @@ impl McpServer {
             Named::Templated(matched) => matched,
         };
         let Some(stream) = matched.stream() else { return Ok(None) };
-        let arrival = arrival(&cx.extensions, &self.state.options.credential);
+        let meta = request_meta(&cx.extensions, &self.state.options.credential);
         Ok(Some(ResourceSubscription {
             pipeline: Arc::clone(&self.state.pipeline),
             uri: uri.to_owned(),
             service: Arc::clone(&matched.service.name),
             stream: Arc::clone(stream),
             args: matched.args,
-            credential: arrival.credential,
+            // The subscription outlives the request, so its streams must verify the token again.
+            credential: meta.credential.unverified(),
             transport: self.state.options.transport,
-            request_id: arrival.request_id,
+            request_id: meta.request_id,
             over: self.subscriptions.over.clone(),
         }))
     }
@@ -177,7 +176,6 @@ impl McpServer {
         if !self.can_subscribe() {
             return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
         }
-        admit(&cx)?;
         let Some(subscription) = self.subscription_to(&uri, &cx)? else { return Ok(()) };
         if self.subscriptions.has(&uri) {
             return Ok(());
@@ -210,7 +208,6 @@ impl McpServer {
     /// `subscriptions/listen` of the newer protocol: one request watches until it is given up.
     pub(crate) async fn listen_to(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
         let request = cx.request_context();
-        admit(request)?;
         let uris: BTreeSet<&String> =
             cx.accepted().resource_subscriptions.iter().flatten().collect();
         let subscriptions = uris

@@ -1,4 +1,4 @@
-//! The one handler: every method of the protocol that we serve, over any view of the catalogue.
+//! The handler of every protocol method that we serve, over a view of the catalog.
 
 use std::sync::Arc;
 
@@ -16,22 +16,22 @@ use rmcp::service::{RequestContext as Cx, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{arrival, narrowing, retry_after_rate, session_over, take_meta_credential};
+use crate::context::{narrowing, request_meta, session_over, take_meta_credential};
 use crate::listing::{ListedTool, Listing};
 use crate::subscriptions::SessionSubscriptions;
 use crate::{answer, cursor, progress};
 
-/// Lists change only with a new release, so a client may keep them for a while.
+/// How long a client may cache lists, which change only with a release: 5 minutes.
 pub(crate) const LIST_TTL_MS: u64 = 300_000;
 
-/// What differs between the places a server stands.
+/// What differs between MCP over HTTP and over stdio.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
     /// The version in the server's own description.
     pub version: String,
-    /// `mcp` or `stdio`, for the metrics.
+    /// The label in the metrics: `mcp` or `stdio`.
     pub transport: &'static str,
-    /// Who is asking where the transport has no headers.
+    /// The credential of a transport without headers.
     pub credential: Credential,
     /// Items on one page of a list.
     pub page_size: usize,
@@ -52,18 +52,17 @@ impl ServerOptions {
     }
 }
 
-/// A view of the catalogue as an MCP server. Cheap to clone: every stateless request gets one.
+/// A view of the catalog as an MCP server. Cheap to clone: every stateless request gets one.
 #[derive(Clone)]
 pub struct McpServer {
     pub(crate) state: Arc<ServerState>,
-    /// What the session behind this server watches; shared by its clones.
+    /// The resources that the session behind this server watches; shared by its clones.
     pub(crate) subscriptions: Arc<SessionSubscriptions>,
 }
 
-/// What every session of one server shares.
+/// The state that all sessions of one server share.
 pub(crate) struct ServerState {
     pub(crate) pipeline: Arc<Pipeline>,
-    view: View,
     pub(crate) options: ServerOptions,
     pub(crate) listing: Listing,
     info: ServerConfig,
@@ -89,14 +88,14 @@ impl McpServer {
         let mut info = ServerConfig::new(capabilities).with_server_info(stoa);
         info.instructions =
             (!listing.instructions.is_empty()).then(|| listing.instructions.clone());
-        let state = Arc::new(ServerState { pipeline, view, options, listing, info });
+        let state = Arc::new(ServerState { pipeline, options, listing, info });
         Self {
             state,
             subscriptions: Arc::new(SessionSubscriptions::new(&CancellationToken::new())),
         }
     }
 
-    /// The same server for one more session, which watches nothing yet and ends with `until`.
+    /// The server of a new session, which ends when `until` is cancelled.
     pub(crate) fn for_session(&self, until: &CancellationToken) -> Self {
         Self {
             state: Arc::clone(&self.state),
@@ -104,45 +103,28 @@ impl McpServer {
         }
     }
 
-    /// The listed tools that a request's headers leave visible.
+    /// The listed tools that a request's view leaves visible.
     pub(crate) fn visible_tools<'a>(
         &'a self,
         by: Option<&'a View>,
     ) -> impl Iterator<Item = &'a ListedTool> {
-        let catalog = self.state.pipeline.catalog();
         let tools = self.state.listing.tools.iter();
-        tools.filter(move |tool| by.is_none_or(|view| tool.shown_by(catalog, view)))
+        tools.filter(move |tool| by.is_none_or(|view| tool.shown_by(view)))
     }
 
-    pub(crate) fn call(
-        &self,
-        tool: String,
-        service: Option<Arc<str>>,
-        args: JsonObject,
-        cx: &Cx<RoleServer>,
-        to: Progress,
-    ) -> Call {
-        let arrival = arrival(&cx.extensions, &self.state.options.credential);
+    /// A call in a request's context.
+    pub(crate) fn call(&self, args: JsonObject, cx: &Cx<RoleServer>, progress: Progress) -> Call {
         Call {
-            tool,
-            service,
             args,
-            credential: arrival.credential,
+            meta: request_meta(&cx.extensions, &self.state.options.credential),
             transport: self.state.options.transport,
-            request_id: arrival.request_id,
-            retry_after_rate: arrival.retry_after_rate,
             cancel: cx.ct.child_token(),
-            progress: to,
+            progress,
         }
     }
 }
 
-/// Lists and documents have no contract of their own to refuse in, so the protocol's error says it.
-pub(crate) fn admit(cx: &Cx<RoleServer>) -> Result<(), ErrorData> {
-    retry_after_rate(&cx.extensions).map_or(Ok(()), |wait| Err(answer::rate_limited(wait)))
-}
-
-/// What headers narrowed is for the asking client alone.
+/// A list that headers narrowed may be cached by its client alone.
 pub(crate) fn scope(narrowed: bool) -> CacheScope {
     if narrowed { CacheScope::Private } else { CacheScope::Public }
 }
@@ -153,7 +135,7 @@ impl ServerHandler for McpServer {
         self.state.info.clone()
     }
 
-    // The older protocol had tasks of another kind, so ours are not shown to its clients.
+    // Protocol 2025 has tasks of another kind, so its clients are not offered ours.
     async fn initialize(
         &self,
         request: InitializeRequestParams,
@@ -170,7 +152,6 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         cx: Cx<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        admit(&cx)?;
         let by = narrowing(&cx.extensions);
         let tools: Vec<&ListedTool> = self.visible_tools(by.as_ref()).collect();
         let size = self.state.options.page_size;
@@ -195,7 +176,7 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         cx: Cx<RoleServer>,
     ) -> impl Future<Output = Result<CallToolResponse, ErrorData>> + Send + '_ {
-        Box::pin(self.carry(request, cx))
+        Box::pin(self.run_tool(request, cx))
     }
 
     fn get_task(
@@ -234,7 +215,6 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         cx: Cx<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        admit(&cx)?;
         self.resources(request, &cx)
     }
 
@@ -243,7 +223,6 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         cx: Cx<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        admit(&cx)?;
         self.templates(request, &cx)
     }
 
@@ -304,30 +283,26 @@ impl ServerHandler for McpServer {
 }
 
 impl McpServer {
-    async fn carry(
+    async fn run_tool(
         &self,
         request: CallToolRequestParams,
         mut cx: Cx<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let in_call = take_meta_credential(&mut cx.meta);
+        let credential = take_meta_credential(&mut cx.meta);
         let by = narrowing(&cx.extensions);
-        let catalog = self.state.pipeline.catalog();
-        let visible = |it: &&ListedTool| by.as_ref().is_none_or(|view| it.shown_by(catalog, view));
+        let visible = |it: &&ListedTool| by.as_ref().is_none_or(|view| it.shown_by(view));
         let Some(listed) = self.state.listing.find(&request.name).filter(visible) else {
             return Err(self.unknown(&request.name, by.as_ref()));
         };
-        let follow = self.followable(listed, request.arguments.as_ref(), in_call.as_ref(), &cx);
-        let called = catalog.find(self.state.view.service.as_deref(), &request.name);
-        let output = called.map(|(_, tool)| &tool.spec.output);
-        let call = |to: Progress| {
-            let args = request.arguments.unwrap_or_default();
-            let service = self.state.view.service.clone();
-            let mut call = self.call(request.name.into_owned(), service, args, &cx, to);
-            // What the call itself says goes before what came with its connection.
-            if let Some(in_call) = in_call {
-                call.credential = in_call;
+        let follow = self.followable(listed, request.arguments.as_ref(), credential.as_ref(), &cx);
+        let tool = &listed.tool_ref;
+        let call = |progress: Progress| {
+            let mut call = self.call(request.arguments.unwrap_or_default(), &cx, progress);
+            // A credential in the call replaces that of the request.
+            if let Some(credential) = credential {
+                call.meta.credential = credential;
             }
-            self.state.pipeline.call(call)
+            self.state.pipeline.call(tool, call)
         };
         let outcome = async {
             match cx.meta.get_progress_token() {
@@ -340,15 +315,13 @@ impl McpServer {
             outcome = outcome => outcome,
             () = session_over(&cx.extensions) => return Err(answer::cancelled()),
         };
-        let outcome =
-            outcome.ok_or_else(|| ErrorData::internal_error("a listed tool has no row", None))?;
         if let (Some(follow), Ok(reply)) = (follow, &outcome)
             && let Some(job) = reply.job()
             && let Some(answer) = self.handle(follow, job, &cx).await
         {
             return answer;
         }
-        answer::of(outcome, output).map(CallToolResponse::from)
+        answer::of(outcome, &tool.row().spec.output).map(CallToolResponse::from)
     }
 
     fn unknown(&self, name: &str, by: Option<&View>) -> ErrorData {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{
-    Call, CallFailure, Credential, Pipeline, Progress, StreamInput, StreamSpec, Subscription,
+    Call, CallFailure, Credential, Pipeline, Progress, RequestMeta, StreamInput, StreamSpec,
+    Subscription,
 };
 use fault::Kind;
 use futures_util::FutureExt;
@@ -163,18 +164,16 @@ impl ResourceSubscription {
         if let Some(after) = after {
             args.insert(self.stream.resume.clone(), resume_argument(&self.stream, after));
         }
+        let (request_id, credential) = (Arc::clone(&self.request_id), self.credential.clone());
         let call = Call {
-            tool: self.stream.name.clone(),
-            service: Some(Arc::clone(&self.service)),
             args,
-            credential: self.credential.clone(),
+            meta: RequestMeta { request_id, credential },
             transport: self.transport,
-            request_id: Arc::clone(&self.request_id),
-            retry_after_rate: None,
             cancel: self.over.child_token(),
             progress: Progress::default(),
         };
-        match self.pipeline.open(call, StreamInput::Json).await {
+        let (service, stream) = (&self.service, &self.stream.name);
+        match self.pipeline.open(service, stream, call, StreamInput::Json).await {
             Some(opened) => opened,
             // The family was listed with its stream, so this is a contract without its row.
             None => Err(self.missing()),

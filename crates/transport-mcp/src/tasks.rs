@@ -1,12 +1,10 @@
-//! Calls as tasks, for clients of the newer protocol that declare the extension: a call that goes on
-//! as a job is answered with a handle, and the job itself is what the handle is looked up in.
+//! Tasks, for clients of the 2026 protocol that declare the extension: a call that continues as a job
+//! is answered with a task handle, and requests for the task report the state of the job.
 //!
-//! Nothing is kept here. A task's id names its tool and its job, so it outlives this process, and
-//! whoever asks for it is let through as a caller of that tool.
+//! This module keeps no state. A task's id names its tool and its job, so it outlives this process,
+//! and a request for the task is authorized like a call of that tool.
 
-use std::sync::Arc;
-
-use contract::{CallFailure, Credential, JobQuery, Progress, TaskPhase, ToolRow};
+use contract::{CallFailure, Credential, JobQuery, Progress, TaskPhase};
 use rmcp::model::{
     CallToolResponse, ConstString, CreateTaskResult, DetailedTask, JsonObject, Task, TaskPayload,
     TaskStatus,
@@ -21,12 +19,12 @@ use crate::context::{narrowing, take_meta_credential};
 use crate::listing::ListedTool;
 use crate::server::McpServer;
 
-/// Longer than any id that was given out.
+/// The longest task id that is looked up, in bytes.
 const ID_BYTES_MAX: usize = 256;
 
-/// The id of a task: `archive.arkiver_process_file.<job>`. A service's name and a job's have no dot.
+/// The id of a task: `archive.arkiver_process_file.<job>`. Service names and job ids have no dot.
 fn id_of(tool: &ListedTool, job: &str) -> String {
-    format!("{}.{}.{job}", tool.service, tool.own_name)
+    format!("{}.{}.{job}", tool.service(), tool.tool_ref.row().spec.name)
 }
 
 /// Service, tool and job.
@@ -39,21 +37,21 @@ fn parts(id: &str) -> Option<(&str, &str, &str)> {
     Some((service, tool, job))
 }
 
-/// Whether the request is of the newer protocol. Some clients declare the extension in an older
-/// session too, and then cannot read a task.
+/// Whether the request is of the 2026 protocol. Some clients declare the extension in a session of
+/// the 2025 protocol too, and then cannot parse a task.
 fn is_modern(cx: &Cx<RoleServer>) -> bool {
     cx.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
-/// A call that may become a task, and who made it.
+/// A call that may become a task, with the credential it carried.
 pub(crate) struct Followable<'a> {
     tool: &'a ListedTool,
     credential: Option<Credential>,
 }
 
 impl McpServer {
-    /// Whether this call may be answered with a task. One that shows its credential among its
-    /// arguments may not: there is no place for it when the task is asked for.
+    /// Whether this call may be answered with a task. A call with its credential in an argument may
+    /// not, because requests for a task have no such argument.
     pub(crate) fn followable<'a>(
         &self,
         tool: &'a ListedTool,
@@ -61,18 +59,17 @@ impl McpServer {
         credential: Option<&Credential>,
         cx: &Cx<RoleServer>,
     ) -> Option<Followable<'a>> {
-        let catalog = self.state.pipeline.catalog();
-        let (service, row) = catalog.find(Some(&tool.service), &tool.own_name)?;
-        row.spec.task?;
+        tool.tool_ref.row().spec.task?;
         let able = || cx.client_capabilities().is_some_and(|it| it.supports_tasks());
-        let among = |name: &String| args.is_some_and(|args| args.contains_key(name));
-        let told = service.access.credential_argument.as_ref().is_some_and(among);
-        (!told && is_modern(cx) && able())
+        let is_given = |name: &String| args.is_some_and(|args| args.contains_key(name));
+        let access = &tool.tool_ref.service().access;
+        let has_credential = access.credential_argument.as_ref().is_some_and(is_given);
+        (!has_credential && is_modern(cx) && able())
             .then(|| Followable { tool, credential: credential.cloned() })
     }
 
-    /// The handle of a call that goes on as `job`; its end, where that has come already. Nothing
-    /// where the job is not the caller's own to follow: the tool's plain answer will do.
+    /// The task handle of a call that continues as `job`, or its result if the job has ended. `None`
+    /// if the caller may not follow the job; then the tool's plain reply is sent.
     pub(crate) async fn handle(
         &self,
         call: Followable<'_>,
@@ -88,15 +85,15 @@ impl McpServer {
                 Some(Ok(CreateTaskResult::new(task).into()))
             }
             TaskPhase::Ended(end) => {
-                let output = self.row(tool).map(|row| &row.spec.output);
+                let output = &tool.tool_ref.row().spec.output;
                 Some(answer::of(end, output).map(CallToolResponse::from))
             }
             TaskPhase::Cancelled => None,
         }
     }
 
-    /// `tasks/get`, `tasks/update` and `tasks/cancel`, which differ in whether the job is to cancel.
-    /// No task of ours asks for input, so an update has nothing to change.
+    /// Answers `tasks/get`, `tasks/update` and `tasks/cancel`; only the last cancels the job. No task
+    /// of ours asks for input, so an update changes nothing.
     pub(crate) async fn followed<M: ConstString>(
         &self,
         id: &str,
@@ -115,33 +112,26 @@ impl McpServer {
         let payload = match told.phase {
             TaskPhase::Working => TaskPayload::Working,
             TaskPhase::Cancelled => TaskPayload::Cancelled,
-            TaskPhase::Ended(end) => {
-                match answer::of(end, self.row(tool).map(|row| &row.spec.output)) {
-                    Ok(result) => TaskPayload::Completed { result: object(&result) },
-                    Err(error) => TaskPayload::Failed { error: object(&error) },
-                }
-            }
+            TaskPhase::Ended(end) => match answer::of(end, &tool.tool_ref.row().spec.output) {
+                Ok(result) => TaskPayload::Completed { result: object(&result) },
+                Err(error) => TaskPayload::Failed { error: object(&error) },
+            },
         };
         Ok(DetailedTask::new(task, payload))
     }
 
-    /// The tool and the job of a task, where the caller is shown that tool at all.
+    /// The tool and the job of a task, if the request's view shows the tool.
     fn find<'a>(&self, id: &'a str, cx: &Cx<RoleServer>) -> Option<(&ListedTool, &'a str)> {
         let (service, name, job) = parts(id)?;
-        let named = |it: &&ListedTool| &*it.service == service && it.own_name == name;
-        let tool = self.state.listing.tools.iter().find(named)?;
-        let catalog = self.state.pipeline.catalog();
+        let tool_ref = self.state.pipeline.catalog().find(Some(service), name)?;
+        let is_exact = tool_ref.row().spec.name == name;
+        let tool = self.state.listing.tools.iter().find(|it| it.tool_ref == *tool_ref)?;
         let by = narrowing(&cx.extensions);
-        let visible = by.is_none_or(|view| tool.shown_by(catalog, &view));
+        let visible = is_exact && by.is_none_or(|view| tool.shown_by(&view));
         visible.then_some((tool, job))
     }
 
-    fn row(&self, tool: &ListedTool) -> Option<&ToolRow> {
-        let found = self.state.pipeline.catalog().find(Some(&tool.service), &tool.own_name);
-        found.map(|(_, row)| row)
-    }
-
-    /// `Err(None)` where the tool's calls never become tasks.
+    /// Asks for the state of a job; `Err(None)` if calls of the tool never become tasks.
     async fn ask(
         &self,
         tool: &ListedTool,
@@ -149,12 +139,11 @@ impl McpServer {
         credential: Option<Credential>,
         cx: &Cx<RoleServer>,
     ) -> Result<contract::TaskReport, Option<CallFailure>> {
-        let (name, service) = (tool.own_name.clone(), Some(Arc::clone(&tool.service)));
-        let mut call = self.call(name, service, JsonObject::new(), cx, Progress::default());
+        let mut call = self.call(JsonObject::new(), cx, Progress::default());
         if let Some(credential) = credential {
-            call.credential = credential;
+            call.meta.credential = credential;
         }
-        match self.state.pipeline.task(call, ask).await {
+        match self.state.pipeline.task(&tool.tool_ref, call, ask).await {
             Some(told) => told.map_err(Some),
             None => Err(None),
         }

@@ -84,8 +84,9 @@ impl World {
     pub(crate) async fn call(&self, tool: &str, args: Value) -> Result<Value, String> {
         let Value::Object(mut args) = args else { return Err("no arguments".to_owned()) };
         args.insert("capability_token".to_owned(), Value::from("known"));
-        let called = self.pipeline.call_for(&self.caller, Call::new(tool, args)).await;
-        let outcome = called.ok_or_else(|| format!("there is no {tool}"))?;
+        let found = self.pipeline.catalog().find(None, tool);
+        let tool = found.ok_or_else(|| format!("there is no {tool}"))?;
+        let outcome = self.pipeline.call_for(&self.caller, tool, Call::new(args)).await;
         outcome.map(|it| it.result()).map_err(|failure| failure.tool_error.to_string())
     }
 

@@ -25,7 +25,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use transport_http::{
-    AllowedHosts, ClientLimits, EdgeConfig, Limits, ServerHealth, StreamOptions, SystemPages,
+    AllowedHosts, BodyLimits, ClientLimits, EdgeConfig, Limits, ServerHealth, StreamOptions,
+    SystemPages,
 };
 
 use crate::Outcome;
@@ -85,12 +86,10 @@ impl World {
         };
         let service =
             service_indicators::service(market, Arc::clone(&clock), "bench", tasks.clone())?;
-        let authenticator = Arc::new(Open);
         let patience = Duration::from_secs(30);
         let catalog = Catalog::new(vec![service])?;
-        let pipeline =
-            Pipeline::new(catalog, Arc::clone(&authenticator) as _, Arc::new(Open), patience);
-        let address = serve(&Arc::new(pipeline), authenticator, &tasks).await?;
+        let pipeline = Pipeline::new(catalog, Arc::new(Open), Arc::new(Open), patience);
+        let address = serve(&Arc::new(pipeline), &tasks).await?;
         Ok(Self { clock, sim, binance, address, stop, _folder: folder })
     }
 }
@@ -142,11 +141,7 @@ fn hurried(exchange: SocketAddr) -> BinanceConfig {
     config
 }
 
-async fn serve(
-    pipeline: &Arc<Pipeline>,
-    authenticator: Arc<dyn Authenticator>,
-    tasks: &Tasks,
-) -> Outcome<SocketAddr> {
+async fn serve(pipeline: &Arc<Pipeline>, tasks: &Tasks) -> Outcome<SocketAddr> {
     let condition = || ServerHealth { status: "ok", provider: SOURCE.to_owned() };
     let pages = SystemPages {
         version: "bench",
@@ -163,22 +158,19 @@ async fn serve(
         routes,
         EdgeConfig {
             limiter: RateLimiter::new(RateLimit { burst: 1, per_second: 0.0 }, 16),
-            authenticator,
+            pipeline: Arc::clone(pipeline),
             hosts: AllowedHosts::Any,
             cors_origins: Vec::new(),
-            body_bytes_max: 64 * 1024,
-            body_bytes_at: Default::default(),
-            uploads: Default::default(),
-            body_patience: Duration::from_secs(10),
-            strangers: Box::new(|_, _| false),
+            body: BodyLimits { bytes_max: 64 * 1024, timeout: Duration::from_secs(10) },
             meter: Box::new(|_, _, _, _| {}),
+            on_rate_limited: Box::new(|| {}),
         },
     );
     let limits = Limits {
         connections_max: 1_000,
         connections_per_client_max: 0,
-        header_patience: Duration::from_secs(10),
-        shutdown_patience: Duration::from_secs(1),
+        header_timeout: Duration::from_secs(10),
+        shutdown_timeout: Duration::from_secs(1),
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;

@@ -1,5 +1,5 @@
-//! A task is asked for the way its tool is called: by the same caller, with the same scope. What it
-//! came to is told in the words of the tool's contract.
+//! Reports the state of a task. The request takes the steps of a call of its tool, with the same
+//! caller and scope, and the task's result is in the words of the tool's contract.
 
 use std::sync::Arc;
 
@@ -7,54 +7,62 @@ use fault::Fault;
 use serde_json::Map;
 use tokio::time::Instant;
 
-use super::{CallRecord, Operation, Pipeline, envelop, fail};
+use super::{Operation, Pipeline, envelop, fail};
 use crate::call::Call;
+use crate::catalog::ToolRef;
 use crate::envelope::CallFailure;
+use crate::meter::CallRecord;
 use crate::table::ToolRow;
 use crate::task::{JobPhase, JobQuery, JobReport, TaskPhase, TaskReport};
 
 impl Pipeline {
-    /// What became of a call that went on as a job; `call.tool` is the tool that was called. `None`
-    /// where its calls never become tasks.
-    pub async fn task(&self, call: Call, ask: JobQuery) -> Option<Result<TaskReport, CallFailure>> {
-        let (service, tool) = self.catalog.find(call.service.as_deref(), &call.tool)?;
-        let follow = tool.follow.as_ref()?;
+    /// The state of a call of `tool` that continued as a job; `None` if calls of that tool never
+    /// become tasks.
+    pub async fn task(
+        &self,
+        tool: &ToolRef,
+        call: Call,
+        query: JobQuery,
+    ) -> Option<Result<TaskReport, CallFailure>> {
+        let row = tool.row();
+        let follow = row.follow.as_ref()?;
         let (started, transport) = (Instant::now(), call.transport);
-        let request_id = Arc::clone(&call.request_id);
-        let method = if ask.cancel { "tasks/cancel" } else { "tasks/get" };
+        let request_id = Arc::clone(&call.meta.request_id);
+        let method = if query.cancel { "tasks/cancel" } else { "tasks/get" };
         let operation = Operation {
-            service,
-            name: &tool.spec.name,
-            scope: tool.scope,
+            service: tool.service(),
+            name: &row.spec.name,
+            scope: row.scope,
             input: None,
             timeout: self.timeout,
-            limiter: Some(&tool.limiter),
-            known: None,
+            limiter: Some(&row.limiter),
+            caller: None,
         };
-        let mut asked = Map::new();
+        let mut repeated = Map::new();
         let call = Call { args: Map::new(), ..call };
-        let ask = |cx, _| follow(cx, ask.into_args());
-        let followed = self.execute(&operation, call, started, &mut asked, ask).await;
-        let told = followed.and_then(|it| self.told(&operation, tool, it, &request_id));
+        let ask = |cx, _| follow(cx, query.into_args());
+        let job = self.execute(&operation, call, started, &mut repeated, ask).await;
+        let task = job.and_then(|job| self.task_report(&operation, row, job, &request_id));
         self.meter.record(&CallRecord {
-            service: &service.name,
+            service: &operation.service.name,
             tool: method,
             transport,
-            failed: told.as_ref().err().map(Fault::code),
+            failed: task.as_ref().err().map(Fault::code),
             elapsed: started.elapsed(),
         });
-        Some(told.map_err(|fault| fail(&operation, &fault, &request_id, &asked)))
+        Some(task.map_err(|fault| fail(&operation, &fault, &request_id, &repeated)))
     }
 
-    fn told(
+    fn task_report(
         &self,
         operation: &Operation<'_>,
         tool: &ToolRow,
-        followed: JobReport,
+        job: JobReport,
         request_id: &str,
     ) -> Result<TaskReport, Fault> {
-        let spec = tool.spec.task.ok_or_else(|| Fault::internal("a task without spec"))?;
-        let JobReport { created_at, changed_at, age, note, phase } = followed;
+        let spec =
+            tool.spec.task.ok_or_else(|| Fault::internal("a task without a task section"))?;
+        let JobReport { created_at, changed_at, age, note, phase } = job;
         if age > spec.ttl() {
             let message = format!("this task was begun at {created_at} and is no longer kept");
             return Err(Fault::not_found("task_expired", message));
@@ -63,16 +71,15 @@ impl Pipeline {
             JobPhase::Working => TaskPhase::Working,
             JobPhase::Cancelled => TaskPhase::Cancelled,
             JobPhase::Ended(Ok(reply)) => {
-                if self.check_replies {
+                if self.validate_replies {
                     tool.validate_reply(&*reply)?;
                 }
                 TaskPhase::Ended(Ok(reply))
             }
-            // Not logged: the job was, when it failed, and this is asked again and again.
+            // Not logged here: the job logged its failure, and clients ask for it repeatedly.
             JobPhase::Ended(Err(fault)) => {
-                let failure =
-                    envelop(operation.service, operation.name, &fault, request_id, &Map::new());
-                TaskPhase::Ended(Err(failure))
+                let (service, name) = (operation.service, operation.name);
+                TaskPhase::Ended(Err(envelop(service, name, &fault, request_id, &Map::new())))
             }
         };
         Ok(TaskReport { spec, created_at, changed_at, note, phase })

@@ -37,7 +37,8 @@ fn one_service_alone_has_the_contracts_names() {
 #[track_caller]
 fn check(service: Option<&str>, name: &str, found: Option<(&str, &str)>) {
     let catalog = two();
-    let tool = catalog.find(service, name).map(|(at, tool)| (&*at.name, tool.spec.name.as_str()));
+    let tool = catalog.find(service, name);
+    let tool = tool.map(|it| (&*it.service().name, it.row().spec.name.as_str()));
     assert_eq!(tool, found, "{service:?} {name}");
 }
 

@@ -111,10 +111,9 @@ fn watched_pipeline(expires_after: Option<Duration>) -> (Arc<Door>, Pipeline) {
 }
 
 async fn subscribe(pipeline: &Pipeline, credential: Credential) -> Subscription {
-    let mut call = Call::new("quiet", Map::new());
-    call.service = Some(Arc::from("s"));
-    call.credential = credential;
-    pipeline.open(call, StreamInput::Json).await.unwrap().ok().unwrap()
+    let mut call = Call::new(Map::new());
+    call.meta.credential = credential;
+    pipeline.open("s", "quiet", call, StreamInput::Json).await.unwrap().ok().unwrap()
 }
 
 fn bearer(token: &str) -> Credential {
@@ -192,7 +191,7 @@ async fn what_needs_no_credential_has_none_to_lose() {
 #[tokio::test(start_paused = true)]
 async fn a_long_call_ends_as_well() {
     let (door, pipeline) = watched_pipeline(None);
-    let calling = pipeline.call(fixture::call("a", json!(7)));
+    let calling = pipeline.call_by_name("a.b", fixture::call("a", json!(7)));
     let revoke = async {
         tokio::time::sleep(EVERY * 3).await;
         door.revoked.store(true, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Small services with real schemas, and a authenticator that does as it is told.
+//! Small services with real schemas, and an authenticator whose token is the scope it grants.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -129,12 +129,12 @@ impl Meter for Silent {
     fn record(&self, _record: &CallRecord<'_>) {}
 }
 
-fn patient(timeout: Duration) -> Pipeline {
-    let catalog = Catalog::new(vec![service("s", &["a.b"])]).unwrap();
+fn pipeline_of(service: Service, timeout: Duration) -> Pipeline {
+    let catalog = Catalog::new(vec![service]).unwrap();
     Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), timeout)
 }
 
-/// A house whose one contract carries the credential among its arguments.
+/// A pipeline whose one contract carries the credential in this argument.
 pub(crate) fn argued(argument: &str) -> Pipeline {
     let mut contract = contract("s", &["a.b"]);
     contract.access.credential_argument = Some(argument.to_owned());
@@ -151,16 +151,17 @@ pub(crate) fn argued(argument: &str) -> Pipeline {
 }
 
 pub(crate) fn pipeline() -> Pipeline {
-    patient(Duration::from_millis(50))
+    pipeline_of(service("s", &["a.b"]), Duration::from_millis(50))
 }
 
-/// A house in which calls have to wait for each other, as long as it takes.
+/// A pipeline whose tool runs `max` calls at once and queues `queue`, with a timeout of a minute.
 pub(crate) fn narrow(max: usize, queue: usize) -> Pipeline {
-    patient(Duration::from_mins(1)).with_default_concurrency(Concurrency { max, queue })
+    let service = service("s", &["a.b"]).with_default_concurrency(Concurrency { max, queue });
+    pipeline_of(service, Duration::from_mins(1))
 }
 
 pub(crate) fn call(credential: &str, n: Value) -> Call {
-    let mut call = Call::new("a.b", Map::from_iter([("n".to_owned(), n)]));
-    call.credential = Credential::Bearer(credential.into());
+    let mut call = Call::new(Map::from_iter([("n".to_owned(), n)]));
+    call.meta.credential = Credential::Bearer(credential.into());
     call
 }

@@ -1,7 +1,5 @@
 //! The order of the steps, and how a call can end.
 
-use std::time::Duration;
-
 use fault::Kind;
 use serde_json::{Value, json};
 
@@ -9,20 +7,14 @@ use super::fixture::{call, narrow, pipeline};
 use crate::{Call, Pipeline};
 
 async fn outcome(call: Call) -> Result<Value, (Kind, &'static str)> {
-    let outcome = pipeline().call(call).await.unwrap();
+    let outcome = pipeline().call_by_name("a.b", call).await.unwrap();
     outcome.map(|reply| reply.result()).map_err(|failure| (failure.kind, failure.code))
 }
 
-fn refused(mut call: Call) -> Call {
-    call.retry_after_rate = Some(Duration::from_secs(3));
-    call
-}
-
 #[tokio::test]
-async fn the_first_thing_wrong_is_what_is_told() {
+async fn a_call_fails_at_the_first_step_that_refuses_it() {
     for (call, code) in [
-        (refused(call("bad", json!(-1))), "who"),
-        (refused(call("write", json!(-1))), "rate_limited"),
+        (call("bad", json!(-1)), "who"),
         (call("write", json!(-1)), "invalid_input"),
         (call("write", json!(1)), "scope_missing"),
         (call("read", json!(9)), "nine"),
@@ -46,14 +38,18 @@ async fn a_caller_that_leaves_ends_the_call() {
 }
 
 #[tokio::test]
-async fn an_unknown_tool_is_for_the_transport_to_refuse() {
-    let mut unknown = call("read", json!(1));
-    unknown.tool = "a_c".to_owned();
-    assert!(pipeline().call(unknown).await.is_none());
+async fn a_call_by_an_unknown_name_has_no_outcome() {
+    assert!(pipeline().call_by_name("a_c", call("read", json!(1))).await.is_none());
 }
 
 async fn code(pipeline: &Pipeline, call: Call) -> Option<&'static str> {
-    pipeline.call(call).await.unwrap().err().map(|failure| failure.code)
+    pipeline.call_by_name("a.b", call).await.unwrap().err().map(|failure| failure.code)
+}
+
+/// The code of a call that addressed the service alone.
+async fn code_within_service(pipeline: &Pipeline, call: Call) -> Option<&'static str> {
+    let tool = pipeline.catalog().find(Some("s"), "a.b").unwrap();
+    pipeline.call(tool, call).await.err().map(|failure| failure.code)
 }
 
 #[tokio::test]
@@ -68,7 +64,8 @@ async fn a_call_waits_for_its_turn_and_a_full_line_is_told() {
         code(&pipeline, first),
         code(&pipeline, leave),
         async {
-            let failure = pipeline.call(call("read", json!(1))).await.unwrap().err().unwrap();
+            let failure = pipeline.call_by_name("a.b", call("read", json!(1))).await;
+            let failure = failure.unwrap().err().unwrap();
             assert!(failure.retry_after.is_some() && failure.kind == Kind::Unavailable);
             end_leave.cancel();
             failure.code
@@ -76,7 +73,7 @@ async fn a_call_waits_for_its_turn_and_a_full_line_is_told() {
         async {
             end_leave.cancelled().await;
             tokio::task::yield_now().await;
-            let next = pipeline.call(call("read", json!(1)));
+            let next = pipeline.call_by_name("a.b", call("read", json!(1)));
             let release = async { end_first.cancel() };
             tokio::join!(biased; next, release).0.unwrap().is_ok()
         },
@@ -110,7 +107,7 @@ async fn a_caller_may_say_how_long_it_waits_within_the_contract() {
     ] {
         let mut waiting = call("read", json!(7));
         waiting.args.insert("timeoutMs".to_owned(), asked);
-        let failure = pipeline().call(waiting).await.unwrap().err().unwrap();
+        let failure = pipeline().call_by_name("a.b", waiting).await.unwrap().err().unwrap();
         assert_eq!(failure.tool_error["message"], told);
     }
 }
@@ -121,10 +118,9 @@ fn argued() -> Pipeline {
 }
 
 fn with_token(token: Value, n: Value) -> Call {
-    let mut call = Call::new("a.b", serde_json::Map::new());
+    let mut call = Call::new(serde_json::Map::new());
     call.args.insert("token".to_owned(), token);
     call.args.insert("n".to_owned(), n);
-    call.service = Some("s".into());
     call
 }
 
@@ -132,7 +128,7 @@ fn with_token(token: Value, n: Value) -> Call {
 async fn a_credential_among_the_arguments_is_asked_for_before_anything_else() {
     let pipeline = argued();
     let check = async |call: Call, expected: Option<&str>| {
-        assert_eq!(code(&pipeline, call).await, expected);
+        assert_eq!(code_within_service(&pipeline, call).await, expected);
     };
     check(with_token(json!("bad"), json!(-1)), Some("who")).await;
     check(with_token(json!(5), json!(-1)), Some("who")).await;
@@ -140,13 +136,10 @@ async fn a_credential_among_the_arguments_is_asked_for_before_anything_else() {
     check(with_token(json!("read"), json!(-1)), Some("invalid_input")).await;
     check(with_token(json!("read"), json!(1)), None).await;
     // A header stands in for it where the service was not addressed alone.
-    let mut beside = call("read", json!(1));
-    check(beside, None).await;
-    beside = call("read", json!(1));
-    beside.service = Some("s".into());
-    check(beside, Some("invalid_input")).await;
+    assert_eq!(code(&pipeline, call("read", json!(1))).await, None);
+    check(call("read", json!(1)), Some("invalid_input")).await;
     // The argument is the contract's own way, so it goes before a header.
     let mut both = with_token(json!("bad"), json!(1));
-    both.credential = call("read", json!(1)).credential;
+    both.meta = call("read", json!(1)).meta;
     check(both, Some("who")).await;
 }

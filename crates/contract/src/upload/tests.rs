@@ -60,7 +60,7 @@ async fn read(upload: &mut Upload) -> Result<Vec<Value>, Fault> {
 async fn parts_come_in_their_order_and_fields_are_kept() {
     let parts = MemoryParts::new().field("caseId", "c");
     let parts = file(parts, 4).field("pages", "5").file("b", "", Some("text/plain"), []);
-    let mut upload = Upload::new(parts).under(&spec());
+    let mut upload = Upload::new(parts).with_spec(&spec());
     let seen = read(&mut upload).await.unwrap();
     let all = json!([
         ["caseId", "c"],
@@ -79,7 +79,7 @@ async fn a_field_that_is_sent_as_a_file_is_a_field() {
     let blob = br#"{"a": 1}"#.as_slice();
     let parts = MemoryParts::new().field("caseId", "c");
     let parts = parts.file("options", "blob", Some("application/json"), [blob]);
-    let mut upload = Upload::new(file(parts, 4)).under(&spec());
+    let mut upload = Upload::new(file(parts, 4)).with_spec(&spec());
     let seen = read(&mut upload).await.unwrap();
     assert_eq!(seen[1], json!(["options", r#"{"a": 1}"#]));
     assert_eq!(upload.form::<Value>().unwrap()["options"], json!({ "a": 1 }));
@@ -88,7 +88,7 @@ async fn a_field_that_is_sent_as_a_file_is_a_field() {
 
 #[tokio::test]
 async fn a_file_that_nobody_reads_is_passed_over_and_counted() {
-    let mut upload = Upload::new(file(file(MemoryParts::new(), 8), 8)).under(&spec());
+    let mut upload = Upload::new(file(file(MemoryParts::new(), 8), 8)).with_spec(&spec());
     assert!(matches!(upload.next().await, Ok(Some(UploadPart::File(_)))));
     assert!(matches!(upload.next().await, Ok(Some(UploadPart::File(_)))));
     assert_eq!(upload.next().await.err().unwrap().code(), "batch_too_large");
@@ -115,7 +115,7 @@ async fn what_is_too_much_is_refused_and_stays_refused() {
         (MemoryParts::new().field("a", "1").field("a", "1"), Some("repeated_field")),
         (file(MemoryParts::new(), 3).broken(cut), Some("body_cut_off")),
     ] {
-        let mut upload = Upload::new(parts).under(&spec());
+        let mut upload = Upload::new(parts).with_spec(&spec());
         let told = read(&mut upload).await.err().map(|fault| fault.code());
         assert_eq!(told, code);
         assert_eq!(upload.next().await.err().map(|fault| fault.code()), code);
@@ -126,7 +126,7 @@ async fn what_is_too_much_is_refused_and_stays_refused() {
 async fn texts_become_what_the_form_says_they_are() {
     let check = async |fields: &[(&str, &str)], expected: Result<Value, &str>| {
         let parts = fields.iter().fold(MemoryParts::new(), |it, (name, text)| it.field(name, text));
-        let mut upload = Upload::new(parts).under(&spec());
+        let mut upload = Upload::new(parts).with_spec(&spec());
         read(&mut upload).await.unwrap();
         match (upload.form::<Value>(), expected) {
             (Ok(form), Ok(expected)) => assert_eq!(form, expected),

@@ -20,11 +20,11 @@ pub(crate) async fn run(args: CallArgs, config: Config) -> Result<(), CommandErr
         }
     };
     let app = App::start(&config, true).await?;
-    let mut call = Call::new(&args.tool, arguments);
+    let mut call = Call::new(arguments);
     if let Some(token) = &config.token {
-        call.credential = Credential::Bearer(Arc::from(token.reveal()));
+        call.meta.credential = Credential::Bearer(Arc::from(token.reveal()));
     }
-    let outcome = app.pipeline.call(call).await;
+    let outcome = app.pipeline.call_by_name(&args.tool, call).await;
     app.stop().await;
     match outcome {
         None => Err(CommandError::usage(format!(

@@ -1,6 +1,5 @@
 //! `stoa serve`: everything over HTTP on one port.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use http::HeaderValue;
 use limits::RateLimiter;
 use tokio::net::TcpListener;
 use transport_http::{
-    AllowedHosts, ConnectionCount, EdgeConfig, Limits, StreamOptions, SystemPages,
+    AllowedHosts, BodyLimits, ConnectionCount, EdgeConfig, Limits, StreamOptions, SystemPages,
 };
 use transport_mcp::{HttpOptions, ServerOptions};
 
@@ -23,7 +22,7 @@ use crate::open_files::{self, OURS};
 
 /// How many clients' rates are remembered.
 const CLIENTS_MAX: usize = 16_384;
-const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandError> {
     refuse_exposure(&args, &config)?;
@@ -37,8 +36,8 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandEr
     let limits = Limits {
         connections_max: connections_max(&config),
         connections_per_client_max: connections_per_client_max(&config),
-        header_patience: config.client_timeout,
-        shutdown_patience: SHUTDOWN_PATIENCE,
+        header_timeout: config.client_timeout,
+        shutdown_timeout: SHUTDOWN_TIMEOUT,
     };
     let stop = app.stop.clone();
     let (metrics, open_now) = (Arc::clone(&app.metrics), app.metrics.connections());
@@ -63,9 +62,7 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandEr
 fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandError> {
     let options = HttpOptions {
         allowed_origins: config.cors_origins.clone(),
-        allowed_hosts: mcp_hosts(config),
-        // The edge has bounded each address on its own before.
-        body_bytes_max: larger_bodies(app).into_values().fold(config.body_bytes_max, usize::max),
+        body: body_limits(config),
         shutdown: app.stop.clone(),
         ..HttpOptions::default()
     };
@@ -109,10 +106,8 @@ fn http_view(app: &App, config: &Config) -> View {
     View { services: nothing.or_else(|| app.view.services.clone()), ..app.view.clone() }
 }
 
-/// The addresses of services that take more in one request than is usual.
-fn larger_bodies(app: &App) -> HashMap<String, usize> {
-    let services = app.pipeline.catalog().services().iter();
-    services.filter_map(|it| Some((format!("/mcp/{}", it.name), it.body_bytes?))).collect()
+fn body_limits(config: &Config) -> BodyLimits {
+    BodyLimits { bytes_max: config.body_bytes_max, timeout: config.client_timeout }
 }
 
 fn edge(app: &App, config: &Config) -> Result<EdgeConfig, CommandError> {
@@ -120,22 +115,17 @@ fn edge(app: &App, config: &Config) -> Result<EdgeConfig, CommandError> {
         HeaderValue::from_str(text)
             .map_err(|_| CommandError::usage(format!("CORS origin {text:?} is not valid")))
     };
-    let (metrics, pipeline) = (Arc::clone(&app.metrics), Arc::clone(&app.pipeline));
+    let (metrics, limited) = (Arc::clone(&app.metrics), Arc::clone(&app.metrics));
     Ok(EdgeConfig {
         limiter: RateLimiter::new(config.rate, CLIENTS_MAX),
-        authenticator: Arc::clone(&app.authenticator) as _,
+        pipeline: Arc::clone(&app.pipeline),
         hosts: hosts(config),
         cors_origins: config.cors_origins.iter().map(origin).collect::<Result<_, _>>()?,
-        body_bytes_max: config.body_bytes_max,
-        body_bytes_at: larger_bodies(app),
-        uploads: transport_http::upload_paths(&app.pipeline, &http_view(app, config)),
-        body_patience: config.client_timeout,
-        strangers: Box::new(move |fault, message| {
-            transport_mcp::is_for_strangers(&pipeline, fault, message)
-        }),
+        body: body_limits(config),
         meter: Box::new(move |route, method, status, elapsed| {
             metrics.route(route, method).record(status, elapsed);
         }),
+        on_rate_limited: Box::new(move || limited.rate_limited()),
     })
 }
 
@@ -146,13 +136,6 @@ fn hosts(config: &Config) -> AllowedHosts {
         return AllowedHosts::Any;
     }
     AllowedHosts::Only(config.allowed_hosts.clone())
-}
-
-fn mcp_hosts(config: &Config) -> Vec<String> {
-    match hosts(config) {
-        AllowedHosts::Any => vec!["*".to_owned()],
-        AllowedHosts::Only(names) => names,
-    }
 }
 
 /// As many connections as were asked for, or as the machine lets us have files for.

@@ -1,7 +1,7 @@
 //! The quotes API over plain HTTP: shapes, headers, caching, partial answers.
 
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::process::{Folder, Server, http};
 
@@ -191,6 +191,11 @@ async fn too_many_requests_are_told_when_to_come_back() {
     assert_eq!(body["error"]["type"], "RATE_LIMITED");
     assert_eq!(body["error"]["retryable"], true);
     assert!(body["error"]["retry_after_s"].as_f64().unwrap() > 0.0);
+    let refused = http().post(server.url("/mcp")).body("{}").send().await.unwrap();
+    assert_eq!(refused.status(), 429);
+    assert!(refused.headers().contains_key("retry-after"));
+    let refused: Value = refused.json().await.unwrap();
+    assert_eq!((&refused["jsonrpc"], &refused["error"]["code"]), (&json!("2.0"), &json!(429)));
     assert_eq!(get(&server, "/health").await.0, 200);
 }
 

@@ -129,7 +129,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("telemetry", &[]),
     ("transport-a2a", &["contract", "fault", "http-client", "ssrf-guard"]),
     ("transport-http", &["contract", "fault", "limits", "telemetry"]),
-    ("transport-mcp", &["contract", "fault"]),
+    ("transport-mcp", &["contract", "fault", "transport-http"]),
 ];
 
 const UNRESTRICTED: &[&str] = &["server", "bench", "testkit"];

@@ -18,8 +18,8 @@ async fn look(
     cancel: bool,
 ) -> Result<(String, Value), Value> {
     let ask = JobQuery { job: job.to_owned(), cancel };
-    let call = user.call_of(tool, json!({}));
-    let task = user.world.pipeline.task(call, ask).await.unwrap();
+    let call = user.call_of(json!({}));
+    let task = user.world.pipeline.task(user.tool(tool), call, ask).await.unwrap();
     let task = task.map_err(|failure| failure.tool_error["error"]["code"].clone())?;
     assert!(task.note.contains(job), "{}", task.note);
     assert!(task.changed_at >= task.created_at);

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use clock::{Clock as _, Millis};
 use contract::{
     Authenticator, Call, Caller, Catalog, Credential, HttpReply, MemoryParts, Pipeline, Progress,
-    Upload,
+    ToolRef, Upload,
 };
 use fault::{Fault, Kind};
 use futures_util::StreamExt as _;
@@ -165,14 +165,17 @@ pub(crate) struct User<'w> {
 }
 
 impl User<'_> {
-    pub(crate) fn call_of(&self, tool: &str, args: Value) -> Call {
+    pub(crate) fn call_of(&self, args: Value) -> Call {
         let Value::Object(args) = args else { panic!("arguments are an object") };
-        let mut call = Call::new(tool, args);
-        call.service = Some(Arc::from("archive"));
+        let mut call = Call::new(args);
         if let Some(token) = &self.token {
-            call.credential = Credential::Bearer(Arc::from(token.as_str()));
+            call.meta.credential = Credential::Bearer(Arc::from(token.as_str()));
         }
         call
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> &ToolRef {
+        self.world.pipeline.catalog().find(Some("archive"), name).unwrap()
     }
 
     /// The answer and its text, or the status and the error object.
@@ -181,7 +184,7 @@ impl User<'_> {
         tool: &str,
         args: Value,
     ) -> Result<(Value, String), (u16, Value)> {
-        let outcome = self.world.pipeline.call(self.call_of(tool, args)).await.unwrap();
+        let outcome = self.world.pipeline.call(self.tool(tool), self.call_of(args)).await;
         told(outcome)
     }
 
@@ -217,8 +220,9 @@ impl User<'_> {
     }
 
     pub(crate) async fn upload_as(&self, upload: Upload) -> Result<Value, (u16, Value)> {
-        let call = self.call_of("arkiver_upload", json!({}));
-        told(self.world.pipeline.upload(call, upload).await.unwrap()).map(|it| it.0)
+        let call = self.call_of(json!({}));
+        let outcome = self.world.pipeline.upload("archive", "arkiver_upload", call, upload).await;
+        told(outcome.unwrap()).map(|it| it.0)
     }
 
     /// Uploads one file and gives its id.
@@ -253,13 +257,13 @@ impl User<'_> {
     pub(crate) async fn heard(&self, job: &str) -> Vec<(f64, String)> {
         let heard = Arc::new(parking_lot::Mutex::new(Vec::new()));
         let sink = Arc::clone(&heard);
-        let mut call =
-            self.call_of("arkiver_job_status", json!({ "jobId": job, "waitSeconds": 60 }));
+        let mut call = self.call_of(json!({ "jobId": job, "waitSeconds": 60 }));
         call.progress = Progress::to(move |done, total, note| {
             assert_eq!(total, Some(100.0));
             sink.lock().push((done, note.to_owned()));
         });
-        told(self.world.pipeline.call(call).await.unwrap()).unwrap();
+        let tool = self.tool("arkiver_job_status");
+        told(self.world.pipeline.call(tool, call).await).unwrap();
         std::mem::take(&mut *heard.lock())
     }
 
@@ -269,8 +273,8 @@ impl User<'_> {
         name: &str,
         file: &str,
     ) -> Result<(Vec<u8>, String, Option<u64>), (u16, Value)> {
-        let call = self.call_of(name, json!({ "fileId": file }));
-        let opened = self.world.pipeline.download(call).await.unwrap();
+        let call = self.call_of(json!({ "fileId": file }));
+        let opened = self.world.pipeline.download("archive", name, call).await.unwrap();
         let mut opened = opened.map_err(|it| (it.http_status, it.http_body))?;
         let mut bytes = Vec::new();
         while let Some(chunk) = opened.body.next().await {

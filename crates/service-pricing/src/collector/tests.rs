@@ -84,7 +84,7 @@ impl World {
         if !matches!(tool, "ping_health" | "health_check" | "version_info") {
             args.insert("capability_token".to_owned(), json!("t"));
         }
-        let outcome: CallOutcome = self.pipeline.call(Call::new(tool, args)).await.unwrap();
+        let outcome: CallOutcome = self.pipeline.call_by_name(tool, Call::new(args)).await.unwrap();
         outcome.map(|reply| reply.result()).map_err(|failure| failure.tool_error)
     }
 

@@ -82,7 +82,8 @@ impl World {
     async fn call_as(&self, caller: &Caller, tool: &str, args: Value) -> Result<Value, Value> {
         let Value::Object(mut args) = args else { panic!("arguments are an object") };
         args.insert("capability_token".to_owned(), json!("t"));
-        let outcome = self.pipeline.call_for(caller, Call::new(tool, args)).await.unwrap();
+        let tool = self.pipeline.catalog().find(None, tool).unwrap();
+        let outcome = self.pipeline.call_for(caller, tool, Call::new(args)).await;
         outcome.map(|reply| reply.result()).map_err(|failure| failure.tool_error)
     }
 

@@ -274,11 +274,7 @@ impl House {
             "nobody" => Credential::None,
             name => Credential::Bearer(Arc::from(name)),
         };
-        let arrival = RequestMeta {
-            request_id: Arc::from("r1"),
-            retry_after_rate: (who == "hasty").then(|| Duration::from_secs(3)),
-            credential,
-        };
+        let arrival = RequestMeta { request_id: Arc::from("r1"), credential };
         request.extensions_mut().insert(arrival);
         self.router.clone().oneshot(request).await.unwrap()
     }

@@ -115,17 +115,13 @@ async fn follow(
     // Cancels the handler when the client disconnects before the stream is open.
     let cancel_guard = cancel.clone().drop_guard();
     let call = Call {
-        tool: route.stream.clone(),
-        service: Some(Arc::clone(&route.service)),
         args,
-        credential: arrival.credential.clone(),
+        meta: arrival.clone(),
         transport: "sse",
-        request_id: Arc::clone(&arrival.request_id),
-        retry_after_rate: arrival.retry_after_rate,
         cancel,
         progress: Progress::default(),
     };
-    let opened = route.pipeline.open(call, StreamInput::Query).await;
+    let opened = route.pipeline.open(&route.service, &route.stream, call, StreamInput::Query).await;
     cancel_guard.disarm();
     match opened {
         None => rest::not_found(&arrival),

@@ -37,8 +37,8 @@ use tokio::net::TcpStream;
 use self::message_handler::MessageHandler;
 use self::session::Session;
 use crate::connection_slots::ConnectionSlot;
+use crate::edge::UpgradePolicy;
 use crate::rest;
-use crate::router::Rules;
 use crate::socket_handoff::WriteTimeout;
 use crate::stream::limiter::StreamLimiter;
 use crate::stream::origin;
@@ -141,8 +141,8 @@ async fn upgrade_request(
     Extension(arrival): Extension<RequestMeta>,
     mut request: Request,
 ) -> Response {
-    let rules = request.extensions().get::<Arc<Rules>>().cloned();
-    let allowed = rules.as_ref().map_or(&[][..], |rules| &rules.origins);
+    let policy = request.extensions().get::<Arc<UpgradePolicy>>().cloned();
+    let allowed = policy.as_ref().map_or(&[][..], |policy| &policy.origins);
     if !origin::allowed(request.headers(), request.uri().authority(), allowed) {
         let message = "pages of that origin may not connect here";
         let fault = Fault::new(Kind::Forbidden, "origin_refused", message);
@@ -152,15 +152,10 @@ async fn upgrade_request(
         Ok(parts) => parts,
         Err(message) => return upgrade_required(&route, &arrival, message),
     };
-    if let Some(wait) = arrival.retry_after_rate {
-        let message = "too many requests; wait before the next one";
-        let fault = Fault::new(Kind::RateLimited, "rate_limited", message).retry_after(wait);
-        return refused(&route, &fault, &arrival);
-    }
     let (has_subprotocol, credential) = protocols(request.headers(), &arrival.credential);
-    if let Some(rules) = rules
+    if let Some(policy) = policy
         && let Err(fault) =
-            rules.authenticator.authenticate(&credential, &route.address.service).await
+            policy.authenticator.authenticate(&credential, &route.address.service).await
     {
         return refused(&route, &fault, &arrival);
     }

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
+mod authentication;
 mod double;
 mod following;
 mod http;
 mod resources;
 mod stdio;
-mod strangers;
 mod tasks;
 mod wire;

@@ -261,7 +261,6 @@ async fn a_task_is_there_for_its_owner_alone() {
             (&ada, "quotes.work.plain.one", -32602, "no task"),
             (&ada, "elsewhere.work.begin.one", -32602, "no task"),
             (&ada, "one", -32602, "no task"),
-            (&ada.with("x-test-refused", "yes"), ONE, 429, "too many"),
         ] {
             let params = json!({ "taskId": id, "inputResponses": {} });
             let error = able(client, method, params).await["error"].clone();

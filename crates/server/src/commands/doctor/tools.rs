@@ -35,7 +35,7 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
 /// What a tool says about a ticker; nothing where there is no such tool.
 async fn call(app: &App, tool: &str, ticker: &str, args: &Value) -> Option<Finding> {
     let fields = args.as_object().cloned().unwrap_or_default();
-    Some(match app.pipeline.call(Call::new(tool, fields)).await? {
+    Some(match app.pipeline.call_by_name(tool, Call::new(fields)).await? {
         Ok(reply) => {
             let said = reply.text();
             let said = said.lines().find(|line| line.contains(ticker)).unwrap_or("an answer");

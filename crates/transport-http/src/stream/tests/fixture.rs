@@ -23,8 +23,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AllowedHosts, ConnectionCount, EdgeConfig, Limits, ServerHealth, StreamOptions, SystemPages,
-    router, serve, with_edge,
+    AllowedHosts, BodyLimits, ConnectionCount, EdgeConfig, Limits, ServerHealth, StreamOptions,
+    SystemPages, router, serve, with_edge,
 };
 
 /// The input of `ticks`.
@@ -292,24 +292,18 @@ impl TestServer {
         let routes = router(&pipeline, &View::default(), pages, &settings.streams);
         let edge = EdgeConfig {
             limiter: RateLimiter::new(settings.rate, 64),
-            authenticator: Arc::new(TestAuthenticator {
-                strict: settings.strict,
-                log: Arc::clone(&log),
-            }),
+            pipeline: Arc::clone(&pipeline),
             hosts: AllowedHosts::Only(vec!["stoa.example".to_owned()]),
             cors_origins: settings.origins,
-            body_bytes_max: 1024,
-            body_bytes_at: Default::default(),
-            uploads: Default::default(),
-            body_patience: Duration::from_secs(5),
-            strangers: Box::new(|_, message| message == b"hello"),
+            body: BodyLimits { bytes_max: 1024, timeout: Duration::from_secs(5) },
             meter: Box::new(|_, _, _, _| {}),
+            on_rate_limited: Box::new(|| {}),
         };
         let limits = Limits {
             connections_max: settings.connections_max,
             connections_per_client_max: 0,
-            header_patience: Duration::from_secs(5),
-            shutdown_patience: Duration::from_secs(5),
+            header_timeout: Duration::from_secs(5),
+            shutdown_timeout: Duration::from_secs(5),
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

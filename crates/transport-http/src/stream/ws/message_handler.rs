@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Call, Credential, Pipeline, Progress, StreamInput, StreamOutcome};
+use contract::{Call, Credential, Pipeline, Progress, RequestMeta, StreamInput, StreamOutcome};
 use fault::{Fault, Kind};
 use tokio_util::sync::CancellationToken;
 
@@ -90,14 +90,19 @@ impl MessageHandler {
         }
         let mut fields = wanted.args.clone();
         fields.shift_remove(&stream.resume);
-        let call = self.call(stream, wanted.args);
+        let call = self.call(wanted.args);
         let id = wanted.id.unwrap_or_else(|| subscriptions.make_id()).into_boxed_str();
         subscriptions.add(OpenSubscription {
             prefix: message::event_prefix(&id).into_boxed_str(),
             id,
             stream: Box::from(&*stream.name),
             fields: serde_json::Value::Object(fields).to_string().into_boxed_str(),
-            state: SubscriptionState::Opening(Box::pin(open(Arc::clone(&self.pipeline), call))),
+            state: SubscriptionState::Opening(Box::pin(open(
+                Arc::clone(&self.pipeline),
+                Arc::clone(&stream.service),
+                stream.name.clone(),
+                call,
+            ))),
         });
         None
     }
@@ -145,15 +150,12 @@ impl MessageHandler {
         })
     }
 
-    fn call(&self, stream: &WsStream, args: serde_json::Map<String, serde_json::Value>) -> Call {
+    fn call(&self, args: serde_json::Map<String, serde_json::Value>) -> Call {
+        let (request_id, credential) = (Arc::clone(&self.request_id), self.credential.clone());
         Call {
-            tool: stream.name.clone(),
-            service: Some(Arc::clone(&stream.service)),
             args,
-            credential: self.credential.clone(),
+            meta: RequestMeta { request_id, credential },
             transport: "ws",
-            request_id: Arc::clone(&self.request_id),
-            retry_after_rate: None,
             cancel: CancellationToken::new(),
             progress: Progress::default(),
         }
@@ -170,9 +172,14 @@ impl MessageHandler {
 }
 
 /// Opens the stream; dropping the future cancels the handler.
-async fn open(pipeline: Arc<Pipeline>, call: Call) -> Option<StreamOutcome> {
+async fn open(
+    pipeline: Arc<Pipeline>,
+    service: Arc<str>,
+    stream: String,
+    call: Call,
+) -> Option<StreamOutcome> {
     let cancel_guard = call.cancel.clone().drop_guard();
-    let opened = pipeline.open(call, StreamInput::Json).await;
+    let opened = pipeline.open(&service, &stream, call, StreamInput::Json).await;
     // An open stream may keep using the token.
     cancel_guard.disarm();
     opened

@@ -26,8 +26,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::stream::tests::fixture::TestEnvelope;
 use crate::{
-    AllowedHosts, EdgeConfig, Limits, ServerHealth, StreamOptions, SystemPages, router, serve,
-    upload_paths, with_edge,
+    AllowedHosts, BodyLimits, EdgeConfig, Limits, ServerHealth, StreamOptions, SystemPages, router,
+    serve, with_edge,
 };
 
 pub(crate) const FILE_BYTES: u64 = 128 * 1024 * 1024;
@@ -182,10 +182,6 @@ impl Authenticator for TestAuthenticator {
             _ => Err(Fault::new(Kind::Unauthenticated, "who", "who are you")),
         }
     }
-
-    fn accepts_in_call_credentials(&self, service: &str) -> bool {
-        service == "indicators"
-    }
 }
 
 struct NoMeter;
@@ -263,21 +259,18 @@ impl TestServer {
         let routes = router(&pipeline, &view, pages, &StreamOptions::default());
         let edge = EdgeConfig {
             limiter: RateLimiter::new(RateLimit { burst: 1000, per_second: 1000.0 }, 64),
-            authenticator: Arc::new(TestAuthenticator),
+            pipeline: Arc::clone(&pipeline),
             hosts: AllowedHosts::Only(Vec::new()),
             cors_origins: vec![HeaderValue::from_static("https://app.example")],
-            body_bytes_max: 1024,
-            body_bytes_at: Default::default(),
-            uploads: upload_paths(&pipeline, &view),
-            body_patience: Duration::from_secs(5),
-            strangers: Box::new(|_, message| message == b"hello"),
+            body: BodyLimits { bytes_max: 1024, timeout: Duration::from_secs(5) },
             meter: Box::new(|_, _, _, _| {}),
+            on_rate_limited: Box::new(|| {}),
         };
         let limits = Limits {
             connections_max: 64,
             connections_per_client_max: 0,
-            header_patience: Duration::from_secs(5),
-            shutdown_patience: Duration::from_secs(5),
+            header_timeout: Duration::from_secs(5),
+            shutdown_timeout: Duration::from_secs(5),
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! What is learnt about a request at the door: its id, its credential, whether it comes too often.
+//! Reads a request's id and credential from its headers.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use telemetry::{RequestId, TraceContext};
 
-/// The caller's own id where it sent a usable one, else its trace's, else a fresh one.
+/// The client's `X-Request-Id` if it is usable, else the id of its trace, else a fresh id.
 pub(crate) fn request_id(headers: &HeaderMap) -> Arc<str> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let trace = text("traceparent").and_then(TraceContext::parse);
     Arc::from(RequestId::accept(text("x-request-id"), trace.as_ref()).as_str())
 }
 
-/// A bearer token, if there is one. What is wrong with it is for the authenticator to say.
+/// The bearer token, unverified; any other `Authorization` counts as none.
 pub(crate) fn credential(headers: &HeaderMap) -> Credential {
     let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = header.and_then(|value| {
@@ -27,12 +27,14 @@ pub(crate) fn credential(headers: &HeaderMap) -> Credential {
     }
 }
 
-pub(crate) fn of(headers: &HeaderMap) -> RequestMeta {
-    RequestMeta {
-        request_id: request_id(headers),
-        retry_after_rate: None,
-        credential: credential(headers),
-    }
+/// What the headers of a request say about it.
+pub fn request_meta(headers: &HeaderMap) -> RequestMeta {
+    RequestMeta { request_id: request_id(headers), credential: credential(headers) }
+}
+
+/// A request id for a transport without headers.
+pub fn fresh_request_id() -> Arc<str> {
+    Arc::from(RequestId::accept(None, None).as_str())
 }
 
 #[cfg(test)]
@@ -46,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_usable_id_is_kept_and_any_other_replaced() {
+    fn a_usable_request_id_is_kept_and_any_other_replaced() {
         assert_eq!(&*request_id(&headers("x-request-id", "abc-1.2:3@x_y")), "abc-1.2:3@x_y");
         for bad in ["has space", "a\"b", &"x".repeat(129)] {
             assert_ne!(&*request_id(&headers("x-request-id", bad)), bad);

@@ -1,40 +1,48 @@
-//! The rate of each client, and the headers that tell it how much is left.
+//! The request rate of each client, and the response headers that report it.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use axum::response::Response;
+use fault::{Fault, Kind};
 use http::{HeaderName, HeaderValue};
 use limits::{Admission, ClientAddress, RateLimiter};
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-pub(crate) struct Turnstile {
+pub(crate) struct ClientRateLimiter {
     limiter: RateLimiter,
-    /// The limiter counts nanoseconds from here.
+    /// The limiter's clock counts nanoseconds from here.
     started: Instant,
 }
 
-impl Turnstile {
+impl ClientRateLimiter {
     pub(crate) fn new(limiter: RateLimiter) -> Self {
         Self { limiter, started: Instant::now() }
     }
 
-    /// Takes one request out of the client's bucket. A client is its address: a credential that has
-    /// not been looked at yet could be made up anew for every request.
-    pub(crate) fn take(&self, peer: SocketAddr) -> Admission {
+    /// Takes one request out of the client's allowance. Clients are told apart by address: an
+    /// unverified credential could be made up anew for every request.
+    pub(crate) fn admit(&self, peer: SocketAddr) -> Admission {
         let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.limiter.check(&ClientAddress::from(peer.ip()), now)
     }
 }
 
-/// The wait a refused client is told, if it was refused.
-pub(crate) fn retry_after_rate(admission: &Admission) -> Option<Duration> {
+/// How long a refused client must wait; `None` if it was admitted.
+pub(crate) fn retry_after(admission: &Admission) -> Option<Duration> {
     (!admission.allowed).then(|| admission.retry_after.unwrap_or(Duration::from_secs(1)))
 }
 
-pub(crate) fn tell(admission: &Admission, response: &mut Response) {
+/// The fault of a client over its rate.
+pub(crate) fn rate_limited(wait: Duration) -> Fault {
+    let message = "too many requests; wait before the next one";
+    Fault::new(Kind::RateLimited, "rate_limited", message).retry_after(wait)
+}
+
+/// Adds the `RateLimit` headers to a response.
+pub(crate) fn add_headers(admission: &Admission, response: &mut Response) {
     if admission.limit == 0 {
         return;
     }

@@ -1,0 +1,140 @@
+//! Routes as a transport hands them to the edge: a router, and what the edge must know about its
+//! paths before it routes a request.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::response::Response;
+use http::Method;
+
+/// Builds the response to a client that is over its rate, from the wait and the request id.
+pub type RateLimitResponder = Arc<dyn Fn(Duration, &str) -> Response + Send + Sync>;
+
+/// What the edge must know about one path.
+#[derive(Clone, Default)]
+pub struct EdgeRoute {
+    /// Whether the edge reads the body.
+    pub body: BodyHandling,
+    /// How a client over its rate is refused.
+    pub rate_limited: RateLimitRefusal,
+}
+
+/// Whether the edge reads a request's body before it routes the request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum BodyHandling {
+    /// The edge reads the body within its limits.
+    #[default]
+    Read,
+    /// The route reads the body itself.
+    LeaveUnread,
+    /// The route reads the body of this method itself.
+    LeaveUnreadFor(Method),
+}
+
+impl BodyHandling {
+    pub(crate) fn is_read_for(&self, method: &Method) -> bool {
+        match self {
+            Self::Read => true,
+            Self::LeaveUnread => false,
+            Self::LeaveUnreadFor(unread) => unread != method,
+        }
+    }
+}
+
+/// The form of the 429 response to a client over its rate.
+#[derive(Clone, Default)]
+pub enum RateLimitRefusal {
+    /// The server's own error object.
+    #[default]
+    Plain,
+    /// The envelope of this service's contract.
+    Service(Arc<str>),
+    /// What this function builds, for protocols with a form of their own.
+    Custom(RateLimitResponder),
+}
+
+impl EdgeRoute {
+    /// A path of a service's contract.
+    pub fn of_service(service: &Arc<str>) -> Self {
+        let rate_limited = RateLimitRefusal::Service(Arc::clone(service));
+        Self { body: BodyHandling::Read, rate_limited }
+    }
+}
+
+/// A transport's router, with the paths that need more than the edge's defaults.
+#[derive(Clone, Default)]
+pub struct MountedRoutes {
+    pub(crate) router: Router,
+    pub(crate) routes: EdgeRoutes,
+}
+
+/// The declared paths, by the pattern they were routed with.
+#[derive(Clone, Default)]
+pub(crate) struct EdgeRoutes {
+    by_pattern: HashMap<String, EdgeRoute>,
+    by_prefix: Vec<(String, EdgeRoute)>,
+}
+
+impl EdgeRoutes {
+    /// The declaration of a route pattern; `None` for the defaults.
+    pub(crate) fn get(&self, pattern: &str) -> Option<&EdgeRoute> {
+        let exact = self.by_pattern.get(pattern);
+        let within = || self.by_prefix.iter().find(|(prefix, _)| pattern.starts_with(prefix));
+        exact.or_else(|| within().map(|(_, route)| route))
+    }
+}
+
+impl MountedRoutes {
+    /// Routes that need nothing but the edge's defaults.
+    pub fn new(router: Router) -> Self {
+        Self { router, routes: EdgeRoutes::default() }
+    }
+
+    /// Declares a path, by the pattern it is routed with. Of two declarations of one path the
+    /// first words the refusals, and either can leave the body unread.
+    #[must_use]
+    pub fn declare(mut self, pattern: impl Into<String>, route: EdgeRoute) -> Self {
+        let declared = self.routes.by_pattern.entry(pattern.into()).or_insert(route.clone());
+        if declared.body == BodyHandling::Read {
+            declared.body = route.body;
+        }
+        self
+    }
+
+    /// Declares every path whose pattern begins with `prefix` and that is not declared itself.
+    #[must_use]
+    pub fn declare_prefix(mut self, prefix: impl Into<String>, route: EdgeRoute) -> Self {
+        self.routes.by_prefix.push((prefix.into(), route));
+        self
+    }
+
+    /// Both sets of routes.
+    #[must_use]
+    pub fn merge(mut self, other: impl Into<Self>) -> Self {
+        let other = other.into();
+        self.router = self.router.merge(other.router);
+        self.routes.by_pattern.extend(other.routes.by_pattern);
+        self.routes.by_prefix.extend(other.routes.by_prefix);
+        self
+    }
+
+    /// Adds routes under a prefix, with the edge's defaults.
+    #[must_use]
+    pub fn nest(mut self, prefix: &str, router: Router) -> Self {
+        self.router = self.router.nest(prefix, router);
+        self
+    }
+
+    /// The router alone, for tests without an edge.
+    pub fn into_router(self) -> Router {
+        self.router
+    }
+}
+
+impl From<Router> for MountedRoutes {
+    fn from(router: Router) -> Self {
+        Self::new(router)
+    }
+}
