@@ -3,6 +3,8 @@
 //!
 //! `SystemClock` is the only code that reads the machine's clock; tests pass a clock of their own.
 
+#![warn(missing_docs)]
+
 mod ids;
 mod port;
 mod time;

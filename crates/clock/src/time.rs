@@ -1,4 +1,4 @@
-//! Instants and spans in UTC milliseconds, the unit every venue of ours can speak.
+//! Instants and time ranges in UTC milliseconds.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -7,16 +7,17 @@ use jiff::tz::TimeZone;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Millis(pub i64);
 
+/// Milliseconds of a day.
 pub const DAY_MS: i64 = 86_400_000;
 
 impl Millis {
-    /// Midnight UTC that begins the day.
+    /// Midnight UTC at the start of the day.
     pub fn start_of(date: Date) -> Self {
         let days = date.since(Date::constant(1970, 1, 1)).map_or(0, |span| span.get_days());
         Self(i64::from(days) * DAY_MS)
     }
 
-    /// The UTC day this instant lies in; the calendar's ends for instants beyond them.
+    /// The UTC date of this instant; instants outside jiff's calendar give its first or last date.
     pub fn date(self) -> Date {
         match jiff::Timestamp::from_millisecond(self.0) {
             Ok(timestamp) => timestamp.to_zoned(TimeZone::UTC).date(),
@@ -25,11 +26,10 @@ impl Millis {
         }
     }
 
-    /// RFC 3339 in UTC, with as many decimals of the second as it has. Every quote and bar is
-    /// written with one, so the years of four digits are written out by hand; any other year, which
-    /// no market has seen, is left to the calendar.
+    /// RFC 3339 in UTC, with no trailing zeros in the fraction of the second. Every quote and bar
+    /// is formatted with it, so years of four digits take a fast path; jiff formats all others.
     pub fn to_rfc3339(self) -> String {
-        self.written(|millis| match millis {
+        self.format(|millis| match millis {
             0 => 0,
             it if it % 100 == 0 => 1,
             it if it % 10 == 0 => 2,
@@ -37,14 +37,13 @@ impl Millis {
         })
     }
 
-    /// RFC 3339 in UTC, always with three decimals, so that such times also sort as text. For what
-    /// the server's own clock said.
+    /// RFC 3339 in UTC, always with three decimals, so that the texts sort like the instants.
     pub fn to_rfc3339_millis(self) -> String {
-        self.written(|_| 3)
+        self.format(|_| 3)
     }
 
-    /// `decimals` says how many of the second's decimals are written for so many milliseconds.
-    fn written(self, decimals: impl Fn(i64) -> u32) -> String {
+    /// Formats RFC 3339; `decimals` maps the milliseconds of the second to the number of decimals.
+    fn format(self, decimals: impl Fn(i64) -> u32) -> String {
         let (days, rest) = (self.0.div_euclid(DAY_MS), self.0.rem_euclid(DAY_MS));
         let Some((year, month, day)) = civil(days).filter(|(year, ..)| (0..=9999).contains(year))
         else {
@@ -56,7 +55,7 @@ impl Millis {
         let mut put = |value: i64, width: u32, before: &str| {
             text.push_str(before);
             for place in (0..width).rev() {
-                // A digit is below ten, so it is one letter.
+                // The value is a digit below ten, so the cast cannot truncate.
                 text.push(char::from(b'0' + (value / 10_i64.pow(place) % 10) as u8));
             }
         };
@@ -75,8 +74,8 @@ impl Millis {
     }
 }
 
-/// Year, month and day of a day since 1970-01-01, in the calendar without beginning. Counting from
-/// a first of March puts the leap day last in its year, so that months before it never move.
+/// Year, month and day of a day since 1970-01-01 in the proleptic Gregorian calendar. Years are
+/// counted from 1 March, which puts the leap day at the end of the year.
 fn civil(days: i64) -> Option<(i64, i64, i64)> {
     let shifted = days.checked_add(719_468)?;
     let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
@@ -95,43 +94,48 @@ impl std::fmt::Display for Millis {
     }
 }
 
-/// A half-open stretch of time: `from` is in it, `to` is not.
+/// A half-open range of instants: `from` is in it, `to` is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeRange {
+    /// The first instant of the range.
     pub from: Millis,
+    /// The first instant after the range.
     pub to: Millis,
 }
 
 impl TimeRange {
-    /// Empty where the ends are reversed.
+    /// The range from `from` to `to`; it is empty when `to` is before `from`.
     pub fn new(from: Millis, to: Millis) -> Self {
         Self { from, to: to.max(from) }
     }
 
-    /// Whole days, both of them included.
+    /// The UTC days from `first` to `last`, both included.
     pub fn of_days(first: Date, last: Date) -> Self {
         Self::new(Millis::start_of(first), Millis(Millis::start_of(last).0 + DAY_MS))
     }
 
+    /// Whether the range contains no instant.
     pub fn is_empty(self) -> bool {
         self.from >= self.to
     }
 
+    /// The length in milliseconds.
     pub fn length_ms(self) -> i64 {
         self.to.0 - self.from.0
     }
 
+    /// Whether the instant is in the range.
     pub fn contains(self, at: Millis) -> bool {
         self.from <= at && at < self.to
     }
 
-    /// What lies in both.
+    /// The part that is in both ranges; empty when they do not overlap.
     pub fn overlap(self, other: Self) -> Self {
         Self::new(self.from.max(other.from), self.to.min(other.to).max(self.from.max(other.from)))
     }
 }
 
-/// A date exactly as `YYYY-MM-DD`; the more generous forms ISO allows are refused.
+/// Parses a date of the form `YYYY-MM-DD`; the other forms of ISO 8601 are refused.
 pub fn parse_date(text: &str) -> Option<Date> {
     let shape = text.len() == 10
         && text.bytes().enumerate().all(|(at, byte)| match at {
@@ -146,19 +150,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_are_half_open_and_inclusive() {
+    fn a_range_of_days_includes_its_last_day() {
         let day = parse_date("2024-02-29").unwrap();
-        let span = TimeRange::of_days(day, day);
-        assert_eq!(span.length_ms(), DAY_MS);
-        assert_eq!(span.from.to_rfc3339(), "2024-02-29T00:00:00Z");
-        assert!(span.contains(Millis(span.to.0 - 1)) && !span.contains(span.to));
-        assert_eq!(span.from.date(), day);
-        assert_eq!(Millis(span.from.0 + 5).to_rfc3339(), "2024-02-29T00:00:00.005Z");
+        let range = TimeRange::of_days(day, day);
+        assert_eq!(range.length_ms(), DAY_MS);
+        assert_eq!(range.from.to_rfc3339(), "2024-02-29T00:00:00Z");
+        assert!(range.contains(Millis(range.to.0 - 1)) && !range.contains(range.to));
+        assert_eq!(range.from.date(), day);
+        assert_eq!(Millis(range.from.0 + 5).to_rfc3339(), "2024-02-29T00:00:00.005Z");
     }
 
     proptest::proptest! {
         #[test]
-        fn times_are_written_as_the_calendar_does(ms in -70_000_000_000_000_i64..260_000_000_000_000) {
+        fn instants_are_formatted_as_jiff_formats_them(ms in -70_000_000_000_000_i64..260_000_000_000_000) {
             let calendar = jiff::Timestamp::from_millisecond(ms).map(|at| at.to_string());
             if let Ok(calendar) = calendar {
                 proptest::prop_assert_eq!(Millis(ms).to_rfc3339(), calendar);
@@ -168,7 +172,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn stamps_sort_as_their_times_do(early in 0..4_000_000_000_000_i64, after in 0..5_000_i64) {
+        fn texts_with_three_decimals_sort_like_their_instants(early in 0..4_000_000_000_000_i64, after in 0..5_000_i64) {
             let (early, late) = (Millis(early), Millis(early + after));
             proptest::prop_assert_eq!(early.to_rfc3339_millis().cmp(&late.to_rfc3339_millis()), early.cmp(&late));
             let read: jiff::Timestamp = late.to_rfc3339_millis().parse().unwrap();
@@ -177,21 +181,21 @@ mod tests {
     }
 
     #[test]
-    fn times_beyond_the_calendar_are_still_written() {
+    fn instants_outside_the_calendar_are_formatted_as_milliseconds() {
         for ms in [i64::MIN, i64::MAX] {
             assert_eq!(Millis(ms).to_rfc3339(), format!("{ms}ms"));
         }
     }
 
     #[test]
-    fn only_plain_dates_are_dates() {
+    fn only_yyyy_mm_dd_is_a_date() {
         for text in ["2024-2-9", "2023-02-29", "20240209", "2024-02-09T00:00", "", "abcd-ef-gh"] {
             assert_eq!(parse_date(text), None, "{text}");
         }
     }
 
     #[test]
-    fn overlap_of_strangers_is_empty() {
+    fn the_overlap_of_disjoint_ranges_is_empty() {
         let (early, late) =
             (TimeRange::new(Millis(0), Millis(5)), TimeRange::new(Millis(9), Millis(12)));
         assert!(early.overlap(late).is_empty());

@@ -1,5 +1,5 @@
-//! Writing bars: the tail goes to the hot table and is sealed when it has grown; bars among sealed
-//! ones rewrite the chunks they fall into.
+//! Writes bars: the newest go to the hot table and are sealed into chunks when there are enough;
+//! bars that are older than the last sealed one rewrite the chunks they belong to.
 
 use clock::{Millis, TimeRange};
 use fault::Fault;
@@ -11,21 +11,21 @@ use crate::columns::BarColumns;
 use crate::coverage;
 use crate::sql::{self, Head, Hot};
 
-/// So many new bars at once are sealed without a stay in the hot table.
+/// From this many new bars on, a batch is sealed directly.
 const BULK_ROWS: usize = ROWS / 2;
-/// A remainder smaller than this waits in the hot table for company.
+/// A remainder with fewer rows stays in the hot table.
 const TAIL_ROWS: usize = ROWS / 4;
-/// A chunk that has grown beyond this by bars written into it is cut again.
+/// A rewritten chunk with more rows is cut into several.
 const GROWN_ROWS: usize = ROWS + ROWS / 2;
 
-/// Bars of one series on their way into the store, the packing already done: that part needs no
-/// database and may run on any thread.
+/// Bars of one series, already packed into chunks. Packing needs no database, so it may run on any
+/// thread before the write.
 #[derive(Debug, Clone)]
 pub struct PackedBatch {
     pub(crate) series: BarSeries,
     pub(crate) columns: BarColumns,
     pub(crate) sealed: Vec<Sealed>,
-    /// Where the rows that are not sealed begin.
+    /// The first row that is not in `sealed`.
     pub(crate) tail: usize,
     pub(crate) covered: TimeRange,
     pub(crate) received_at: Millis,
@@ -33,7 +33,7 @@ pub struct PackedBatch {
 }
 
 impl PackedBatch {
-    /// Bars in any order; of those with the same time the last one counts.
+    /// Sorts and packs the bars; of bars with the same time the last one wins.
     pub fn new(
         series: BarSeries,
         columns: BarColumns,
@@ -46,7 +46,7 @@ impl PackedBatch {
         Ok(Self { series, columns, sealed, tail, covered, received_at, currency: None })
     }
 
-    /// What the prices are counted in, where the source of the bars does not imply it.
+    /// Sets the currency of the prices, when the source of the bars does not imply it.
     #[must_use]
     pub fn with_currency(mut self, currency: &str) -> Self {
         self.currency = Some(currency.to_owned());
@@ -54,7 +54,7 @@ impl PackedBatch {
     }
 }
 
-/// Chunks, and the row from which the remainder is too short for one.
+/// Seals the rows into chunks and returns the first row of the remainder that is too short.
 fn seal_all(columns: &BarColumns) -> Result<(Vec<Sealed>, usize), Fault> {
     let mut sealed = Vec::with_capacity(columns.len() / ROWS + 1);
     let mut at = 0;
@@ -66,7 +66,7 @@ fn seal_all(columns: &BarColumns) -> Result<(Vec<Sealed>, usize), Fault> {
     Ok((sealed, at))
 }
 
-/// Writes within the caller's transaction.
+/// Writes a batch within the caller's transaction.
 pub(crate) async fn write(tx: &mut Tx, batch: &PackedBatch) -> Result<(), Fault> {
     let mut head = sql::lock_head(tx, &batch.series).await?;
     let before = head;
@@ -88,7 +88,7 @@ pub(crate) async fn write(tx: &mut Tx, batch: &PackedBatch) -> Result<(), Fault>
     if head != before { sql::save_head(tx, &head).await } else { Ok(()) }
 }
 
-/// Bars later than every sealed one.
+/// Writes bars that are later than every sealed one.
 async fn write_tail(tx: &mut Tx, head: &mut Head, new: &BarColumns) -> Result<(), Fault> {
     if new.len() < BULK_ROWS && head.hot.count as usize + new.len() < ROWS {
         return add_hot(tx, head, new).await;
@@ -99,7 +99,7 @@ async fn write_tail(tx: &mut Tx, head: &mut Head, new: &BarColumns) -> Result<()
         sql::delete_hot(tx, head.id).await?;
         head.hot = Hot { version: head.hot.version + 1, ..Hot::default() };
     }
-    // A short last chunk is taken up again, so that many small batches do not leave many of them.
+    // A short last chunk is merged, so that many small batches do not leave many short chunks.
     if let Some(last) = head.sealed_to
         && let Some(entry) = sql::entries_from(tx, head.id, last).await?.first()
         && (entry.count as usize) < BULK_ROWS
@@ -129,7 +129,7 @@ async fn add_hot(tx: &mut Tx, head: &mut Head, new: &BarColumns) -> Result<(), F
     sql::insert_hot(tx, head.id, new).await?;
     head.hot.version += 1;
     let (first, last) = (new.times.first().copied(), new.times.last().copied());
-    // Bars after all others are counted by adding; among others the table must say.
+    // The count of appended bars is added; for bars between others the table is counted.
     if head.hot.last < first {
         head.hot.count += new.len() as u64;
         head.hot.first = head.hot.first.or(first);
@@ -140,8 +140,8 @@ async fn add_hot(tx: &mut Tx, head: &mut Head, new: &BarColumns) -> Result<(), F
     Ok(())
 }
 
-/// Bars not later than the last sealed one. Each chunk takes what lies between the end of the one
-/// before and its own end. Says whether anything changed.
+/// Writes bars that are not later than the last sealed one. Each chunk takes the bars after the end
+/// of the chunk before it up to its own end. Returns whether anything changed.
 async fn rewrite(tx: &mut Tx, series: i64, old: &BarColumns) -> Result<bool, Fault> {
     let mut changed = false;
     let mut done = 0;
@@ -169,7 +169,7 @@ async fn rewrite(tx: &mut Tx, series: i64, old: &BarColumns) -> Result<bool, Fau
     Ok(changed)
 }
 
-/// Pieces of nearly the same size.
+/// Cuts the rows into chunks of nearly equal size.
 fn cut(columns: &BarColumns) -> Result<Vec<Sealed>, Fault> {
     let rows = columns.len();
     let pieces = if rows <= GROWN_ROWS { 1 } else { rows.div_ceil(ROWS) };

@@ -1,15 +1,15 @@
-//! What is remembered between pages: indexes and hot bars by series and version, decoded chunks by
-//! id. All are bounded, and all hold only what was committed.
+//! Caches between pages: indexes and hot bars by series and version, decoded chunks by id. All are
+//! bounded and hold only committed data.
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::columns::BarColumns;
 use crate::index::Index;
 
-/// Two generations: what is used moves to the young one, and when that is full the old one goes.
-/// Nearly as good as least-recently-used, without its lists.
+/// A cache of two generations: a used entry moves to the young one, and when that is full the old
+/// one is dropped. It approximates least-recently-used without linked lists.
 struct Generations<T> {
     young: HashMap<i64, T>,
     old: HashMap<i64, T>,
@@ -48,7 +48,7 @@ pub(crate) struct Cache {
     hot: Mutex<Generations<(i64, Arc<BarColumns>)>>,
 }
 
-/// A million entries: 50 MB at the worst, room for some hundred years of minutes.
+/// A million chunks: at most 50 MB, enough for some hundred years of minutes.
 const INDEX_ENTRIES_MAX: usize = 1_000_000;
 const CHUNK_BYTES_MAX: usize = 32 << 20;
 const HOT_BYTES_MAX: usize = 16 << 20;
@@ -62,38 +62,33 @@ impl Cache {
         }
     }
 
-    /// The index of a series, if it is of this very version.
+    /// The index of a series, if it has this version.
     pub(crate) fn index(&self, series: i64, version: i64) -> Option<Arc<Index>> {
-        let index = lock(&self.indexes).get(series, |index| index.chunks() + 1)?;
+        let index = self.indexes.lock().get(series, |index| index.chunks() + 1)?;
         (index.version == version).then_some(index)
     }
 
     pub(crate) fn keep_index(&self, series: i64, index: &Arc<Index>) {
-        lock(&self.indexes).put(series, Arc::clone(index), index.chunks() + 1);
+        self.indexes.lock().put(series, Arc::clone(index), index.chunks() + 1);
     }
 
     pub(crate) fn chunk(&self, id: i64) -> Option<Arc<BarColumns>> {
-        lock(&self.chunks).get(id, |columns| columns.bytes())
+        self.chunks.lock().get(id, |columns| columns.bytes())
     }
 
-    /// The hot bars of a series, if they are of this very version.
+    /// The hot bars of a series, if they have this version.
     pub(crate) fn hot(&self, series: i64, version: i64) -> Option<Arc<BarColumns>> {
-        let (known, columns) = lock(&self.hot).get(series, |(_, columns)| columns.bytes())?;
+        let (known, columns) = self.hot.lock().get(series, |(_, columns)| columns.bytes())?;
         (known == version).then_some(columns)
     }
 
     pub(crate) fn keep_hot(&self, series: i64, version: i64, columns: &Arc<BarColumns>) {
-        lock(&self.hot).put(series, (version, Arc::clone(columns)), columns.bytes());
+        self.hot.lock().put(series, (version, Arc::clone(columns)), columns.bytes());
     }
 
     pub(crate) fn keep_chunk(&self, id: i64, columns: &Arc<BarColumns>) {
-        lock(&self.chunks).put(id, Arc::clone(columns), columns.bytes());
+        self.chunks.lock().put(id, Arc::clone(columns), columns.bytes());
     }
-}
-
-/// Nothing that holds these locks can panic half-way through a change.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
 }
 
 #[cfg(test)]
@@ -101,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_used_stays_and_the_rest_goes() {
+    fn used_entries_stay_and_others_are_evicted() {
         let mut cache = Generations::new(8);
         for id in 0..100 {
             cache.put(id, id, 1);

@@ -1,5 +1,4 @@
-//! Bars side by side in columns: a quarter of the memory of [`Bar`]s, and the form chunks are
-//! encoded from. No arithmetic on prices happens here.
+//! Bars in columns: a quarter of the memory of [`Bar`]s, and the form from which chunks are encoded.
 
 use clock::Millis;
 use market::{Bar, Decimal};
@@ -14,8 +13,7 @@ pub(crate) struct DecimalColumn {
     pub(crate) scales: Vec<u8>,
 }
 
-/// Nearly every number of nearly every market fits 64 bits; the first that does not takes its
-/// whole column along.
+/// Nearly all numbers fit 64 bits; the first one that does not widens its whole column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Mantissas {
     Narrow(Vec<i64>),
@@ -71,7 +69,7 @@ impl DecimalColumn {
         }
     }
 
-    /// `None` for an absent value; `Some(None)` for one that no decimal can be.
+    /// `None` for an absent value; `Some(None)` for a value that is not a valid decimal.
     fn value(&self, row: usize) -> Option<Option<Decimal>> {
         let scale = self.scales[row];
         (scale != ABSENT).then(|| Decimal::from_parts(self.mantissa(row), scale))
@@ -99,14 +97,14 @@ impl DecimalColumn {
     }
 }
 
-/// One number of a bar as a reader of files meets it: a mantissa of 64 bits and a scale.
+/// A decimal with a mantissa of 64 bits, as the file readers parse it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SmallDecimal {
     pub mantissa: i64,
     pub scale: u8,
 }
 
-/// Bars in columns. In any order while they are collected; [`BarColumns::sort_and_dedup`] puts them in order.
+/// Bars in columns, in any order until [`BarColumns::sort_and_dedup`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BarColumns {
     pub(crate) times: Vec<i64>,
@@ -148,7 +146,7 @@ impl BarColumns {
         self.volumes.push(bar.volume);
     }
 
-    /// Open, high, low, close, for numbers that are known to be decimals of at most 18 digits.
+    /// Adds a bar whose open, high, low, close and volume have at most 18 digits.
     #[inline]
     pub fn push_small(
         &mut self,
@@ -164,7 +162,7 @@ impl BarColumns {
         self.volumes.push_small(volume.mantissa, volume.scale);
     }
 
-    /// `None` where the row holds what no bar can.
+    /// The bar of a row; `None` when its values are not a valid bar.
     pub(crate) fn bar(&self, row: usize) -> Option<Bar> {
         let price = |at: usize| self.prices[at].value(row).flatten();
         let volume = match self.volumes.value(row) {
@@ -221,7 +219,7 @@ impl BarColumns {
         }
     }
 
-    /// In order of time, each time once; of rows with the same time the last one stays.
+    /// Sorts the rows by time; of rows with the same time the last one stays.
     #[must_use]
     pub fn sort_and_dedup(self) -> Self {
         if self.times.is_sorted_by(|left, right| left < right) {

@@ -1,4 +1,4 @@
-//! Which spans of a series are known completely.
+//! The time ranges of a series that are known completely.
 
 use clock::{Millis, TimeRange};
 use fault::Fault;
@@ -6,7 +6,7 @@ use store::Tx;
 
 use crate::sql;
 
-/// Adds a span, joining the ones it touches.
+/// Adds a range and joins it with the ranges it touches.
 pub(crate) async fn add(tx: &mut Tx, series: i64, span: TimeRange) -> Result<(), Fault> {
     if span.is_empty() {
         return Ok(());
@@ -23,7 +23,7 @@ pub(crate) async fn add(tx: &mut Tx, series: i64, span: TimeRange) -> Result<(),
     sql::replace_spans(tx, series, &touching, TimeRange::new(from, to)).await
 }
 
-/// What of the span none of the known ones covers; they are ascending and apart.
+/// The parts of the range that no known range covers; `known` is ascending and disjoint.
 pub(crate) fn gaps(span: TimeRange, known: &[TimeRange]) -> Vec<TimeRange> {
     let mut gaps = Vec::new();
     let mut at = span.from;
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_what_is_left() {
+    fn gaps_are_the_uncovered_parts() {
         check(&[], &[(10, 20)]);
         check(&[(0, 30)], &[]);
         check(&[(10, 20)], &[]);

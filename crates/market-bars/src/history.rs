@@ -1,7 +1,6 @@
-//! Bars of any venue, complete: the archive, filled through from the venue where it lacks something.
+//! Complete bars of any venue: reads the archive and fetches the bars that it lacks from the venue.
 //!
-//! Services that need history share one of these, so that a series is fetched once whoever asks.
-//! What a caller does with the bars, and how it spells a failure, is not known here.
+//! All services share one [`BarHistory`], so that each series is fetched once.
 
 mod fill;
 #[cfg(test)]
@@ -18,6 +17,7 @@ use tokio_util::task::TaskTracker;
 pub use fill::FillOptions;
 use fill::Filler;
 
+/// The bar archive with fills from venues.
 pub struct BarHistory {
     archive: Arc<dyn BarArchive>,
     clock: Arc<dyn Clock>,
@@ -25,7 +25,7 @@ pub struct BarHistory {
 }
 
 impl BarHistory {
-    /// Fills run on `tasks` until `shutdown`: they go on after the caller that started them left.
+    /// Fills run on `tasks` until `shutdown`; a fill continues after its caller timed out.
     pub fn new(
         archive: Arc<dyn BarArchive>,
         clock: Arc<dyn Clock>,
@@ -36,20 +36,20 @@ impl BarHistory {
         Self { archive, clock, filler }
     }
 
-    /// The part of a span in which every bar has closed: one that is forming is not history yet.
+    /// The part of a range in which every bar has closed.
     pub fn closed_part(&self, interval: market::Interval, span: TimeRange) -> TimeRange {
         let forming = interval.open_of(self.clock.now());
         TimeRange::new(span.from, span.to.min(forming.max(span.from)))
     }
 
-    /// Whether the archive has all of the span already.
+    /// Whether the archive has all bars of the range.
     pub async fn is_complete(&self, series: &BarSeries, span: TimeRange) -> Result<bool, Fault> {
         Ok(self.archive.missing(series, span).await?.is_empty())
     }
 
-    /// Returns when the archive has every closed bar of the span that the venue has, and until when
-    /// that is: the span's end, or a little before where the venue is late with its newest bars.
-    /// When the caller's patience ends first, the fill goes on and the fault says how far it is.
+    /// Fetches the bars of the range that the archive lacks. Returns the end of the known range: the
+    /// end of `range`, or an earlier instant when the venue has not published its newest bars yet.
+    /// At the deadline the fill continues in the background and the fault says how far it is.
     pub async fn fill(
         &self,
         source: &Arc<dyn BarSource>,
@@ -68,12 +68,12 @@ impl BarHistory {
         self.archive.received_at(series).await
     }
 
-    /// How many series are being filled or wait for their turn.
+    /// How many series are being filled or are queued.
     pub fn active_fills(&self) -> usize {
         self.filler.active()
     }
 
-    /// Whether the archive answers at all.
+    /// Whether the archive answers.
     pub async fn check(&self) -> Result<(), Fault> {
         self.archive.codes("").await.map(drop)
     }

@@ -1,7 +1,7 @@
-//! Text files of bars: one line, one bar. Separator and columns are told by the first line.
+//! Reads CSV files of bars, one bar per line; the first line gives the separator and the columns.
 //!
-//! Read in large blocks and parsed in place; a quoted field may hold the separator but no line
-//! break, since no number or name of ours has one.
+//! Hand-written instead of the `csv` crate because it parses large blocks in place and imports faster
+//! than DuckDB. A quoted field may hold the separator but no line break.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -17,10 +17,10 @@ use crate::collect::{Collector, End, check_bar, plainly_sound};
 use crate::layout::Layout;
 use crate::{moment, number};
 
-/// Also the longest line: a longer one is a bad row.
+/// The block size, and the longest line: a longer line is a bad row.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// Feeds every row to the collector. The outer result is about the file, the inner one about an
+/// Passes every row to the collector. The outer error is about the file, the inner one about an
 /// early end.
 pub(crate) fn read(
     input: &mut dyn Read,
@@ -51,7 +51,7 @@ pub(crate) fn read(
         };
         let mut done = &block[..whole];
         if overlong && whole > 0 {
-            // The rest of a line that did not fit.
+            // Skips the rest of a line that was too long.
             done = &done[memchr(b'\n', done).map_or(done.len(), |end| end + 1)..];
             overlong = false;
         }

@@ -1,8 +1,6 @@
-//! Closed bars in the house's own intervals: those the exchange has as they are, the others put
-//! together from smaller ones.
-//!
-//! Bars of a day or longer are named after their day of trading and open at its midnight in UTC,
-//! like everybody's; shorter ones open when they did. So a day asked for by its date is that day.
+//! Closed bars in the intervals of `market`: taken from the exchange's candles or built from shorter
+//! ones. Bars of a day or longer open at midnight UTC of their trading date, so that a request by
+//! date finds them; shorter bars open at their real instant.
 
 use std::sync::Arc;
 
@@ -12,24 +10,24 @@ use jiff::civil::{Date, Time};
 use market::{Bar, BarBatch, CandleRequest, CandleStep, Interval, SecurityCandle};
 
 use crate::Inner;
-use crate::candles::{LAG_MAX_MS, Stretch, code_of, delay_ms};
-use crate::client::Question;
+use crate::candles::{LAG_MAX_MS, LocalRange, code_of, delay_ms};
+use crate::client::IssRequest;
 use crate::listing::Listed;
+use crate::moscow_time;
 use crate::number;
-use crate::shelf::Ages;
-use crate::zone;
+use crate::stale_cache::CacheAges;
 
-/// A batch larger than this would not be a batch.
+/// The most bars of one batch.
 const BARS_MAX: u64 = 1_000_000;
-/// Nothing was traded before this day, 1992-01-01, and nothing is said about days after 2100.
+/// Requests are clipped to the range from 1992-01-01, the first date of the exchange, to 2100.
 const FIRST: Millis = Millis(694_224_000_000);
 const LAST: Millis = Millis(4_102_444_800_000);
 
-/// From when to when there are candles of a security.
+/// The first and the last candle of a security of one length.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Border {
     pub(crate) step: CandleStep,
-    /// On the house's clocks.
+    /// The opening time of the first bar.
     begins: Millis,
     pub(crate) first: Date,
     pub(crate) last: Date,
@@ -37,8 +35,8 @@ pub(crate) struct Border {
 
 pub(crate) type Borders = Arc<Vec<Border>>;
 
-/// The candles a bar is made from; `None` where that cannot be done exactly.
-fn made_from(interval: Interval) -> Option<CandleStep> {
+/// The candle length that bars of the interval are built from; `None` when there is none.
+fn source_step(interval: Interval) -> Option<CandleStep> {
     Some(match interval {
         Interval::S1 => return None,
         Interval::M1 | Interval::M3 | Interval::M5 | Interval::M15 => CandleStep::Minute,
@@ -55,28 +53,32 @@ fn made_from(interval: Interval) -> Option<CandleStep> {
     })
 }
 
-/// The same, refusing what cannot be done.
+/// Like [`source_step`], with a fault for an interval that is not served.
 pub(crate) fn step_of(interval: Interval) -> Result<CandleStep, Fault> {
-    made_from(interval).ok_or_else(|| {
+    source_step(interval).ok_or_else(|| {
         let message = format!("the Moscow Exchange has no bars of {interval}");
         let problem = "1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, 3d, 1w or 1M";
         Fault::invalid("interval_not_served", message).problem("interval", problem)
     })
 }
 
-fn of_days(step: CandleStep) -> bool {
+fn is_daily_or_longer(step: CandleStep) -> bool {
     matches!(step, CandleStep::Day | CandleStep::Week | CandleStep::Month)
 }
 
-/// The time of a candle on the house's clocks.
-pub(crate) fn opening(candle: &SecurityCandle, step: CandleStep) -> Millis {
-    if of_days(step) { Millis::start_of(candle.begins.date()) } else { candle.opens_at() }
+/// The opening time of the bar that a candle becomes.
+pub(crate) fn open_time_of(candle: &SecurityCandle, step: CandleStep) -> Millis {
+    if is_daily_or_longer(step) {
+        Millis::start_of(candle.begins.date())
+    } else {
+        candle.opens_at()
+    }
 }
 
-/// What the house's clocks for these candles show at an instant.
-pub(crate) fn shown(at: Millis, step: CandleStep) -> Millis {
-    if of_days(step) {
-        Millis(at.0.saturating_add(i64::from(zone::offset_min(at)) * 60_000))
+/// An instant on the scale of the bars' opening times: local time for daily and longer candles.
+pub(crate) fn bar_clock(at: Millis, step: CandleStep) -> Millis {
+    if is_daily_or_longer(step) {
+        Millis(at.0.saturating_add(i64::from(moscow_time::utc_offset_min(at)) * 60_000))
     } else {
         at
     }
@@ -112,47 +114,47 @@ impl Inner {
         let listed = self.listed(code, None).await?;
         let known = span.overlap(TimeRange::new(FIRST, LAST));
         let opens = TimeRange::new(interval.open_at_or_after(known.from), known.to);
-        // Read before the rows: what closes in between is left for the next call.
+        // The clock is read before the request; bars that close meanwhile are left to the next call.
         let now = self.clock.now();
         let nothing = |covered: TimeRange| BarBatch { bars: Vec::new(), covered, received_at: now };
         if opens.is_empty() {
-            let to = span.to.min(shown(now, step));
+            let to = span.to.min(bar_clock(now, step));
             return Ok(nothing(TimeRange::new(span.from, to)));
         }
-        if opens.from > shown(now, step) {
+        if opens.from > bar_clock(now, step) {
             return Ok(nothing(TimeRange::new(span.from, span.from)));
         }
         let last_open = interval.open_of(Millis(opens.to.0 - 1));
         let wanted = TimeRange::new(opens.from, interval.next_open(last_open));
-        let stretch = stretch(step, wanted);
-        let mut fetched = self.fetch_candles(&listed, stretch).await?;
+        let range = local_range(step, wanted);
+        let mut fetched = self.fetch_candles(&listed, range).await?;
         if step == CandleStep::Day {
-            self.heal(&listed, stretch, &mut fetched.candles).await;
+            self.refetch_missing_days(&listed, range, &mut fetched.candles).await;
         }
         let seen = Millis(now.0 - delay_ms(fetched.delay));
-        let covered = told(span, interval, step, &fetched.candles, seen);
-        let bars = gather(interval, step, &fetched.candles, covered)
+        let covered = known_range(span, interval, step, &fetched.candles, seen);
+        let bars = closed_bars(interval, step, &fetched.candles, covered)
             .ok_or_else(|| Fault::unavailable("upstream_malformed", "volumes without end"))?;
         Ok(BarBatch { bars, covered, received_at: self.clock.now() })
     }
 
-    /// Days that came without their rows are asked for once more: whoever keeps bars keeps their
-    /// holes as well. Parts of days cannot be held against anything.
-    async fn heal(
+    /// Fetches missing days once more before the bars are archived with their gaps. Bars shorter than
+    /// a day are not checked.
+    async fn refetch_missing_days(
         self: &Arc<Self>,
         listed: &Arc<Listed>,
-        stretch: Stretch,
+        range: LocalRange,
         candles: &mut Vec<SecurityCandle>,
     ) {
         let request = CandleRequest {
             code: listed.security.code.clone(),
-            board: Some(listed.place.board.clone()),
-            step: stretch.step,
-            from: stretch.from.date(),
-            to: stretch.till.date(),
+            board: Some(listed.address.board.clone()),
+            step: range.step,
+            from: range.from.date(),
+            to: range.till.date(),
         };
-        let healed = self.complete(listed, &request, candles);
-        // What is missing for good was not traded, as far as anybody can tell.
+        let healed = self.refetch_missing(listed, &request, candles);
+        // Days that are still missing count as not traded.
         drop(tokio::time::timeout(self.config.check_timeout, healed).await);
     }
 
@@ -161,7 +163,7 @@ impl Inner {
         code: &str,
         interval: Interval,
     ) -> Result<Option<Millis>, Fault> {
-        let Some(step) = made_from(interval) else { return Ok(None) };
+        let Some(step) = source_step(interval) else { return Ok(None) };
         let listed = self.listed(code, None).await?;
         let borders = self.borders(&listed).await?;
         let first = borders.iter().filter(|it| it.step == step).map(|it| it.begins).min();
@@ -170,55 +172,58 @@ impl Inner {
 
     pub(crate) async fn borders(self: &Arc<Self>, listed: &Arc<Listed>) -> Result<Borders, Fault> {
         let (inner, listed) = (Arc::clone(self), Arc::clone(listed));
-        let key = (listed.place.clone(), listed.security.code.clone());
+        let key = (listed.address.clone(), listed.security.code.clone());
         let work = async move { inner.fetch_borders(&listed).await };
         let ages =
-            Ages { fresh: self.config.reference_age, stale: self.config.reference_age_stale };
-        Ok(self.shelves.borders.get(key, ages, work).await?.value)
+            CacheAges { fresh: self.config.reference_age, stale: self.config.reference_age_stale };
+        Ok(self.caches.borders.get(key, ages, work).await?.value)
     }
 
     async fn fetch_borders(self: &Arc<Self>, listed: &Listed) -> Result<Borders, Fault> {
         let path =
-            format!("{}/securities/{}/candleborders", listed.place.path(), listed.security.code);
-        let answer = self.client.ask(&Question::new("candleborders", path, "borders")).await?;
+            format!("{}/securities/{}/candleborders", listed.address.path(), listed.security.code);
+        let answer = self.client.fetch(&IssRequest::new("candleborders", path, "borders")).await?;
         let borders = answer.tables.need("borders", &["begin", "end", "interval"])?;
         let read = |row: crate::tables::Row<'_>| {
             let code = row.integer("interval")?;
             let step = CandleStep::ALL.into_iter().find(|it| i64::from(code_of(*it)) == code)?;
             let begins = row.datetime("begin")?;
             let (first, last) = (begins.date(), row.datetime("end")?.date());
-            let begins =
-                if of_days(step) { Millis::start_of(first) } else { zone::instant(begins).0 };
+            let begins = if is_daily_or_longer(step) {
+                Millis::start_of(first)
+            } else {
+                moscow_time::to_instant(begins).0
+            };
             Some(Border { step, begins, first, last })
         };
         Ok(Arc::new(borders.rows().filter_map(read).collect()))
     }
 }
 
-/// The span on Moscow's clocks. The exchange's end is inclusive, ours is not.
-pub(crate) fn stretch(step: CandleStep, wanted: TimeRange) -> Stretch {
+/// The range in local time. The exchange's end is inclusive, that of a [`TimeRange`] is not.
+pub(crate) fn local_range(step: CandleStep, wanted: TimeRange) -> LocalRange {
     let last = Millis(wanted.to.0 - 1_000);
-    if of_days(step) {
+    if is_daily_or_longer(step) {
         let till = last.date().to_datetime(Time::constant(23, 59, 59, 0));
-        return Stretch { step, from: wanted.from.date().to_datetime(Time::midnight()), till };
+        return LocalRange { step, from: wanted.from.date().to_datetime(Time::midnight()), till };
     }
-    Stretch { step, from: zone::local(wanted.from), till: zone::local(last) }
+    LocalRange { step, from: moscow_time::to_local(wanted.from), till: moscow_time::to_local(last) }
 }
 
-/// What is known now. A candle that is forming ends it; so does the newest time of which nothing
-/// was said, for as long as the exchange may be late with it.
-pub(crate) fn told(
+/// The range whose bars are known. It ends at a forming candle, and at the newest time without
+/// candles for as long as the exchange may still publish them.
+pub(crate) fn known_range(
     span: TimeRange,
     interval: Interval,
     step: CandleStep,
     candles: &[SecurityCandle],
     seen: Millis,
 ) -> TimeRange {
-    let forming = interval.open_of(shown(seen, step));
-    let open = candles.iter().find(|candle| !candle.closed).map(|it| opening(it, step));
-    let closed = candles.iter().rev().find(|candle| candle.closed).map(|it| opening(it, step));
-    let last = closed.map_or(span.from, |at| next_of(at, step));
-    let settled = interval.open_of(shown(Millis(seen.0 - LAG_MAX_MS), step));
+    let forming = interval.open_of(bar_clock(seen, step));
+    let open = candles.iter().find(|candle| !candle.closed).map(|it| open_time_of(it, step));
+    let closed = candles.iter().rev().find(|candle| candle.closed).map(|it| open_time_of(it, step));
+    let last = closed.map_or(span.from, |at| next_open_of(at, step));
+    let settled = interval.open_of(bar_clock(Millis(seen.0 - LAG_MAX_MS), step));
     let mut end = span.to.min(forming).min(interval.open_of(last).max(settled));
     if let Some(open) = open {
         end = end.min(interval.open_of(open));
@@ -226,8 +231,8 @@ pub(crate) fn told(
     TimeRange::new(span.from, end)
 }
 
-/// Where the candle after this one opens, on the house's clocks.
-pub(crate) fn next_of(at: Millis, step: CandleStep) -> Millis {
+/// The opening time of the next candle, on the scale of bars.
+pub(crate) fn next_open_of(at: Millis, step: CandleStep) -> Millis {
     match step {
         CandleStep::Minute => Millis(at.0 + 60_000),
         CandleStep::TenMinutes => Millis(at.0 + 600_000),
@@ -238,28 +243,28 @@ pub(crate) fn next_of(at: Millis, step: CandleStep) -> Millis {
     }
 }
 
-/// The bars of what is known, from the candles that have closed; `None` where sums do not fit.
-fn gather(
+/// The bars of the covered range from closed candles; `None` when a volume overflows.
+fn closed_bars(
     interval: Interval,
     step: CandleStep,
     candles: &[SecurityCandle],
     covered: TimeRange,
 ) -> Option<Vec<Bar>> {
     let known = |candle: &&SecurityCandle| {
-        candle.closed && covered.contains(interval.open_of(opening(candle, step)))
+        candle.closed && covered.contains(interval.open_of(open_time_of(candle, step)))
     };
-    fold(interval, step, candles.iter().filter(known))
+    fold_bars(interval, step, candles.iter().filter(known))
 }
 
-/// One bar from all candles of its time; `None` where sums do not fit.
-pub(crate) fn fold<'a>(
+/// Combines the candles of each bar; `None` when a volume overflows.
+pub(crate) fn fold_bars<'a>(
     interval: Interval,
     step: CandleStep,
     candles: impl Iterator<Item = &'a SecurityCandle>,
 ) -> Option<Vec<Bar>> {
     let mut bars: Vec<Bar> = Vec::with_capacity(candles.size_hint().1.unwrap_or(0));
     for candle in candles {
-        let open_time = interval.open_of(opening(candle, step));
+        let open_time = interval.open_of(open_time_of(candle, step));
         match bars.last_mut().filter(|bar| bar.open_time == open_time) {
             Some(bar) => {
                 bar.high = bar.high.max(candle.high);

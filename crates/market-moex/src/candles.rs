@@ -1,5 +1,5 @@
-//! Candles from the exchange: pages followed to the end, columns by name (theirs come as open,
-//! close, high, low), prices with at least the security's digits, the forming one told apart.
+//! Fetches and reads candles: all pages, columns by name (the exchange's order is open, close, high,
+//! low), prices with at least the security's decimals, and whether each candle has closed.
 
 use std::sync::Arc;
 
@@ -12,32 +12,32 @@ use market::{
 };
 
 use crate::Inner;
-use crate::client::Question;
+use crate::client::IssRequest;
 use crate::listing::Listed;
+use crate::moscow_time;
 use crate::number;
-use crate::shelf::Ages;
-use crate::snapshot::told;
+use crate::snapshot::with_freshness;
+use crate::stale_cache::CacheAges;
 use crate::tables::Row;
-use crate::zone;
 
-/// A full page has so many rows.
+/// The rows of a full page.
 const PAGE: usize = 500;
-/// Digits after the point that no price has; what stands there comes from floats.
-const DUST_FROM: u8 = 8;
-/// Pages of other sizes may be full as well if the exchange changes its mind; such sizes are round.
+/// Prices have fewer decimals than this; further digits are float errors.
+const PRICE_DECIMALS_MAX: u8 = 8;
+/// A multiple of 50 rows may be a full page, too, in case the exchange changes its page size.
 const ROUND: usize = 50;
-/// A call for more would not fit in memory with others like it.
+/// The most candles of one request, so that several requests fit in memory.
 const ROWS_MAX: usize = 1_000_000;
-/// A candle that is over for this long, on top of the delay, is not added to any more.
+/// A candle that ended this long ago, plus the delay, does not change any more.
 pub(crate) const LAG_MAX_MS: i64 = 5 * 60_000;
-/// A candle that ends where it should may end there because of its last trade so far. The exchange
-/// keeps answers for five seconds, so one that is older than this has all of its trades.
+/// The wait after the end of a candle before it counts as closed. The exchange caches responses for
+/// five seconds, so an older response has all trades of the candle.
 const SETTLE_MS: i64 = 10_000;
 const DELAY_MS: i64 = 15 * 60_000;
-/// Nothing was traded before.
+/// The first date of the exchange's history.
 const FIRST: Date = Date::constant(1992, 1, 1);
 
-/// How far behind the market the exchange is.
+/// The delay of the exchange's data in milliseconds.
 pub(crate) const fn delay_ms(delay: Delay) -> i64 {
     match delay {
         Delay::RealTime => 0,
@@ -45,6 +45,7 @@ pub(crate) const fn delay_ms(delay: Delay) -> i64 {
     }
 }
 
+/// The exchange's number for a candle length.
 pub(crate) const fn code_of(step: CandleStep) -> u8 {
     match step {
         CandleStep::Minute => 1,
@@ -56,29 +57,29 @@ pub(crate) const fn code_of(step: CandleStep) -> u8 {
     }
 }
 
-/// Candles that begin from the first to the last of these moments of Moscow's, both included.
+/// A range of candles by their local beginning in Moscow, both ends included.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stretch {
+pub(crate) struct LocalRange {
     pub(crate) step: CandleStep,
     pub(crate) from: DateTime,
     pub(crate) till: DateTime,
 }
 
-/// What came of it.
+/// The candles of all pages.
 #[derive(Debug)]
-pub(crate) struct Fetched {
+pub(crate) struct FetchedCandles {
     /// Ascending, without duplicates.
     pub(crate) candles: Vec<SecurityCandle>,
     pub(crate) delay: Delay,
 }
 
-/// One answer with candles.
+/// The candles of one page.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct CandlePage {
     /// Ascending, without duplicates.
     pub(crate) candles: Vec<SecurityCandle>,
     delay: Delay,
-    /// What the exchange's delayed clock showed.
+    /// The instant up to which the exchange's delayed data reaches.
     pub(crate) seen: Millis,
 }
 
@@ -96,30 +97,30 @@ impl Inner {
         let now = self.clock.now();
         let key = CandleRequest {
             code: listed.security.code.clone(),
-            board: Some(listed.place.board.clone()),
+            board: Some(listed.address.board.clone()),
             ..request.clone()
         };
-        // Candles of past days do not change any more, unless they were not all there.
-        let kept = self.shelves.candles.peek(&key).map(|held| held.value.0);
+        // Candles of past days do not change, unless some were missing.
+        let kept = self.caches.candles.peek(&key).map(|cached| cached.value.0);
         let fresh = match kept {
-            _ if request.to >= zone::today(now) => self.config.candles_age,
+            _ if request.to >= moscow_time::today(now) => self.config.candles_age,
             Some(kept) if kept.unchecked.is_some() => self.config.candles_age,
             Some(kept) if !kept.missing.is_empty() => self.config.search_age,
             _ => self.config.reference_age,
         };
-        let ages = Ages { fresh, stale: self.config.candles_age_stale };
+        let ages = CacheAges { fresh, stale: self.config.candles_age_stale };
         let (inner, asked) = (Arc::clone(self), request.clone());
         let work = async move { inner.fetch_series(&listed, &asked).await };
-        let held = self.shelves.candles.get(key, ages, work).await?;
-        let (series, delay) = held.value.clone();
-        // The newest candle is as true as the exchange's delay allows.
+        let cached = self.caches.candles.get(key, ages, work).await?;
+        let (series, delay) = cached.value.clone();
+        // A forming candle describes the market as of now minus the delay.
         let newest = series.candles.last();
         let as_of = match newest {
             Some(candle) if candle.closed => ends_at(candle, request.step),
-            _ => Millis(held.received_at.0 - delay_ms(delay)),
+            _ => Millis(cached.received_at.0 - delay_ms(delay)),
         };
-        let freshness = self.freshness(as_of.min(held.received_at), held.received_at, delay);
-        Ok(told(held, series, freshness))
+        let freshness = self.freshness(as_of.min(cached.received_at), cached.received_at, delay);
+        Ok(with_freshness(cached, series, freshness))
     }
 
     async fn fetch_series(
@@ -127,17 +128,17 @@ impl Inner {
         listed: &Arc<Listed>,
         request: &CandleRequest,
     ) -> Result<(Arc<SecurityCandles>, Delay), Fault> {
-        let stretch = Stretch {
+        let range = LocalRange {
             step: request.step,
             from: request.from.max(FIRST).to_datetime(Time::midnight()),
             till: request.to.to_datetime(Time::constant(23, 59, 59, 0)),
         };
-        let Fetched { mut candles, delay } = self.fetch_candles(listed, stretch).await?;
-        // A series that cannot be checked is still the best there is, and worth no long wait.
+        let FetchedCandles { mut candles, delay } = self.fetch_candles(listed, range).await?;
+        // A series that cannot be checked in time is returned unchecked.
         let (missing, unchecked) = match request.step {
             CandleStep::Week | CandleStep::Month => (Vec::new(), None),
             _ => {
-                let checked = self.complete(listed, request, &mut candles);
+                let checked = self.refetch_missing(listed, request, &mut candles);
                 match tokio::time::timeout(self.config.check_timeout, checked).await {
                     Ok(Ok(missing)) => (missing, None),
                     Ok(Err(fault)) => (Vec::new(), Some(fault.to_string())),
@@ -149,16 +150,15 @@ impl Inner {
         Ok((Arc::new(SecurityCandles { security, candles, missing, unchecked }), delay))
     }
 
-    /// Every candle of the stretch. Pages that do not follow each other have lost or repeated rows;
-    /// then all of it is asked for once more.
+    /// All candles of the range. When pages overlap or lose rows, all pages are fetched once more.
     pub(crate) async fn fetch_candles(
         self: &Arc<Self>,
         listed: &Listed,
-        stretch: Stretch,
-    ) -> Result<Fetched, Fault> {
+        range: LocalRange,
+    ) -> Result<FetchedCandles, Fault> {
         let code = &listed.security.code;
         for _ in 0..2 {
-            let walked = match self.walk(listed, stretch).await {
+            let walked = match self.walk(listed, range).await {
                 Err(fault) if fault.kind() == Kind::NotFound => {
                     return Err(self.unknown(code).await);
                 }
@@ -172,13 +172,17 @@ impl Inner {
         Err(Fault::unavailable("upstream_incomplete", message))
     }
 
-    /// `None` where a page does not follow the one before it.
-    async fn walk(&self, listed: &Listed, stretch: Stretch) -> Result<Option<Fetched>, Fault> {
+    /// One pass over the pages; `None` when a page does not follow the one before.
+    async fn walk(
+        &self,
+        listed: &Listed,
+        range: LocalRange,
+    ) -> Result<Option<FetchedCandles>, Fault> {
         let mut candles: Vec<SecurityCandle> = Vec::new();
         let mut ended_before = false;
         loop {
             let start = candles.len();
-            let Page { candles: page, delay, .. } = self.page(listed, stretch, start).await?;
+            let CandlePage { candles: page, delay, .. } = self.page(listed, range, start).await?;
             if page
                 .first()
                 .zip(candles.last())
@@ -189,59 +193,59 @@ impl Inner {
             let rows = page.len();
             candles.extend(page);
             if candles.len() > ROWS_MAX {
-                let message = format!("a stretch of more than {ROWS_MAX} candles was asked for");
+                let message = format!("a range of more than {ROWS_MAX} candles was asked for");
                 return Err(Fault::invalid("span_too_long", message));
             }
-            // An empty page after full ones is the end if it is empty twice.
+            // An empty page after full pages is the end when it is empty twice.
             let ended = rows == 0 && (start == 0 || ended_before);
             if ended || (rows > 0 && !is_full(rows)) {
-                return Ok(Some(Fetched { candles: kept(candles, stretch), delay }));
+                return Ok(Some(FetchedCandles { candles: traded_within(candles, range), delay }));
             }
             ended_before = rows == 0;
         }
     }
 
-    /// The page that begins after so many rows, as it came.
+    /// The page that begins at row `start`.
     pub(crate) async fn page(
         &self,
         listed: &Listed,
-        stretch: Stretch,
+        range: LocalRange,
         start: usize,
-    ) -> Result<Page, Fault> {
+    ) -> Result<CandlePage, Fault> {
         let code = &listed.security.code;
-        let path = format!("{}/securities/{code}/candles", listed.place.path());
-        let question = Question::new("candles", path, "candles")
-            .with("interval", code_of(stretch.step))
-            .with("from", written(stretch.from))
-            .with("till", written(stretch.till))
+        let path = format!("{}/securities/{code}/candles", listed.address.path());
+        let request = IssRequest::new("candles", path, "candles")
+            .with("interval", code_of(range.step))
+            .with("from", query_time(range.from))
+            .with("till", query_time(range.till))
             .with("start", start);
-        // Read before the rows: an answer is never younger than its question.
+        // The clock is read before the request, so no row is newer than this.
         let now = self.clock.now();
-        let answer = self.client.ask(&question).await?;
-        let delay = if listed.place.is_index() { Delay::RealTime } else { answer.delay };
+        let answer = self.client.fetch(&request).await?;
+        let delay = if listed.address.is_index() { Delay::RealTime } else { answer.delay };
         let table = answer.tables.need("candles", &["begin", "open", "close", "high", "low"])?;
         let mut candles = Vec::with_capacity(table.len());
         for row in table.rows() {
-            let read = read_candle(row, listed.security.decimals, stretch.step, delay, now);
-            candles.push(read.map_err(|what| wrong(code, &what))?);
+            let read = read_candle(row, listed.security.decimals, range.step, delay, now);
+            candles.push(read.map_err(|what| malformed(code, &what))?);
         }
-        let candles = in_order(candles).map_err(|what| wrong(code, &what))?;
-        Ok(Page { candles, delay, seen: Millis(now.0 - delay_ms(delay)) })
+        let candles = in_order(candles).map_err(|what| malformed(code, &what))?;
+        Ok(CandlePage { candles, delay, seen: Millis(now.0 - delay_ms(delay)) })
     }
 }
 
-/// Whether a page of so many rows may have another one after it.
+/// Whether a page with this many rows may be followed by another one.
 pub(crate) const fn is_full(rows: usize) -> bool {
     rows >= PAGE || (rows > 0 && rows.is_multiple_of(ROUND))
 }
 
-fn wrong(code: &str, what: &str) -> Fault {
+fn malformed(code: &str, what: &str) -> Fault {
     let message = format!("the exchange's candles of {code} are wrong: {what}");
     Fault::unavailable("upstream_malformed", message)
 }
 
-/// A date where the time says nothing, as clients mostly write it.
-fn written(at: DateTime) -> String {
+/// Formats a query value: a date alone at the start or end of a day.
+fn query_time(at: DateTime) -> String {
     let time = at.time();
     if time == Time::midnight() || time == Time::constant(23, 59, 59, 0) {
         return at.date().to_string();
@@ -249,9 +253,9 @@ fn written(at: DateTime) -> String {
     format!("{} {:02}:{:02}:{:02}", at.date(), time.hour(), time.minute(), time.second())
 }
 
-/// Ascending; a candle that came twice must be the same, unless it was forming in between.
+/// Sorts the candles and removes duplicates; two closed candles of the same time must be equal.
 fn in_order(mut candles: Vec<SecurityCandle>) -> Result<Vec<SecurityCandle>, String> {
-    // Stable: of two with the same beginning, the one that came later is the newer.
+    // The sort is stable: of two candles with the same time the later row wins.
     candles.sort_by_key(|candle| candle.begins);
     let mut ordered: Vec<SecurityCandle> = Vec::with_capacity(candles.len());
     for candle in candles {
@@ -268,18 +272,21 @@ fn in_order(mut candles: Vec<SecurityCandle>) -> Result<Vec<SecurityCandle>, Str
     Ok(ordered)
 }
 
-/// What was asked for and has been traded.
-pub(crate) fn kept(mut candles: Vec<SecurityCandle>, stretch: Stretch) -> Vec<SecurityCandle> {
+/// The candles that lie in the range and have trades.
+pub(crate) fn traded_within(
+    mut candles: Vec<SecurityCandle>,
+    range: LocalRange,
+) -> Vec<SecurityCandle> {
     let traded =
         |candle: &SecurityCandle| candle.high > Decimal::ZERO || candle.low < Decimal::ZERO;
     let asked =
-        |candle: &SecurityCandle| stretch.from <= candle.begins && candle.begins <= stretch.till;
+        |candle: &SecurityCandle| range.from <= candle.begins && candle.begins <= range.till;
     candles.retain(|candle| asked(candle) && traded(candle));
     candles
 }
 
-/// A candle without prices, in which nothing was traded, has zeros; its place in the pages counts.
-/// The error says what is wrong.
+/// Reads one row. A candle without trades has zero prices; it counts as a row of its page. The
+/// error says what is wrong.
 fn read_candle(
     row: Row<'_>,
     decimals: u8,
@@ -288,10 +295,9 @@ fn read_candle(
     now: Millis,
 ) -> Result<SecurityCandle, String> {
     let begins = row.datetime("begin").ok_or("one does not say when it begins")?;
-    // Before a split prices may have had more digits than they have now, so only the dust of
-    // floats is taken off.
+    // Prices before a split may have more decimals than today, so only float errors are removed.
     let price = |name: &str| {
-        let clean = row.number(name).and_then(|value| number::trim(value, DUST_FROM))?;
+        let clean = row.number(name).and_then(|value| number::trim(value, PRICE_DECIMALS_MAX))?;
         if clean.scale() < decimals { number::round(clean, decimals) } else { Some(clean) }
     };
     if ["open", "high", "low", "close"].into_iter().any(|name| row.is_garbled(name)) {
@@ -312,7 +318,7 @@ fn read_candle(
     };
     let candle = SecurityCandle {
         begins,
-        offset_min: zone::instant(begins).1,
+        offset_min: moscow_time::to_instant(begins).1,
         open,
         high,
         low,
@@ -327,9 +333,9 @@ fn read_candle(
     })
 }
 
-/// A candle is closed when its time has been over for a moment on the exchange's delayed clock and
-/// it says that it ends where it should. The one that is forming ends with its last trade instead;
-/// where that is all there ever will be, only time tells.
+/// Whether a candle has closed. A full candle has its regular end and closes 10 s after it on the
+/// delayed clock. A forming candle ends with its last trade, so it counts as closed only 5 minutes
+/// after its regular end.
 fn is_closed(
     candle: &SecurityCandle,
     end: Option<DateTime>,
@@ -339,12 +345,12 @@ fn is_closed(
 ) -> bool {
     let over = ends_at(candle, step);
     let seen = Millis(now.0 - delay_ms(delay));
-    let full = end.is_some_and(|end| zone::instant(end).0.0 + 1_000 >= over.0);
+    let full = end.is_some_and(|end| moscow_time::to_instant(end).0.0 + 1_000 >= over.0);
     let settles_ms = if full { SETTLE_MS } else { LAG_MAX_MS };
     over.0.saturating_add(settles_ms) <= seen.0
 }
 
-/// The first moment after a candle.
+/// The first instant after a candle.
 pub(crate) fn ends_at(candle: &SecurityCandle, step: CandleStep) -> Millis {
     let fixed = |minutes: i64| Millis(candle.opens_at().0 + minutes * 60_000);
     let date = candle.begins.date();
@@ -360,7 +366,7 @@ pub(crate) fn ends_at(candle: &SecurityCandle, step: CandleStep) -> Millis {
         CandleStep::Month => date.last_of_month().checked_add(1.day()),
     };
     match next {
-        Ok(next) => zone::instant(next.to_datetime(Time::midnight())).0,
+        Ok(next) => moscow_time::to_instant(next.to_datetime(Time::midnight())).0,
         Err(_) => Millis(i64::MAX),
     }
 }

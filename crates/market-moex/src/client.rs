@@ -1,5 +1,4 @@
-//! One question to the exchange: paced, and put over the line to it, which guards and repeats.
-//! What an answer means is for the modules beside it.
+//! Sends one ISS request: paced, guarded by the circuit breaker, retried, and parsed into tables.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,24 +10,25 @@ use reqwest::header::HeaderMap;
 use tokio::time::Instant;
 
 use crate::MoexConfig;
-use crate::answer::{self, Answer};
 use crate::observer::Observer;
-use crate::pace::Pace;
+use crate::pacer::RequestPacer;
+use crate::response::{self, IssResponse};
 
-/// What is asked for: a kind for those who count, a path below the address, and a query.
+/// One ISS request.
 #[derive(Debug, Clone)]
-pub(crate) struct Question {
-    pub(crate) kind: &'static str,
-    /// Without the suffix; its parts are known to need no encoding.
+pub(crate) struct IssRequest {
+    /// The label of the request in metrics.
+    pub(crate) endpoint: &'static str,
+    /// Below the base address and without the suffix; its segments need no encoding.
     path: String,
     query: Vec<(&'static str, String)>,
 }
 
-impl Question {
-    /// Asks for these blocks only, and not for the description of their columns.
-    pub(crate) fn new(kind: &'static str, path: impl Into<String>, blocks: &str) -> Self {
+impl IssRequest {
+    /// A request for these blocks only, without the metadata of their columns.
+    pub(crate) fn new(endpoint: &'static str, path: impl Into<String>, blocks: &str) -> Self {
         let query = vec![("iss.meta", "off".to_owned()), ("iss.only", blocks.to_owned())];
-        Self { kind, path: path.into(), query }
+        Self { endpoint, path: path.into(), query }
     }
 
     #[must_use]
@@ -39,10 +39,10 @@ impl Question {
 }
 
 pub(crate) struct Client {
-    pub(crate) line: HttpTransport,
-    pub(crate) pace: Pace,
-    /// How long a request may be held back by the pace.
-    patience: Duration,
+    pub(crate) transport: HttpTransport,
+    pub(crate) pacer: RequestPacer,
+    /// How long the pacer may delay a request before it is refused.
+    pacing_wait_max: Duration,
     clock: Arc<dyn Clock>,
     pub(crate) observer: Arc<dyn Observer>,
 }
@@ -55,43 +55,43 @@ impl Client {
     ) -> Result<Self, Fault> {
         let base = http_client::base_url("iss_url", &config.iss_url)?;
         Ok(Self {
-            line: HttpTransport::new(
+            transport: HttpTransport::new(
                 base,
                 config.http.clone(),
                 HeaderMap::new(),
                 Arc::clone(&clock),
             )?,
-            pace: Pace::new(config.requests_per_second, config.burst),
-            patience: config.http.rate_limit_wait_max,
+            pacer: RequestPacer::new(config.requests_per_second, config.burst),
+            pacing_wait_max: config.http.rate_limit_wait_max,
             clock,
             observer,
         })
     }
 
-    pub(crate) async fn ask(&self, question: &Question) -> Result<Answer, Fault> {
-        self.line.with_retries(question.kind, || self.attempt(question)).await
+    pub(crate) async fn fetch(&self, request: &IssRequest) -> Result<IssResponse, Fault> {
+        self.transport.with_retries(request.endpoint, || self.attempt(request)).await
     }
 
-    async fn attempt(&self, question: &Question) -> Result<Answer, RequestFailure> {
-        let wait = self.pace.reserve(self.clock.now(), self.patience);
+    async fn attempt(&self, request: &IssRequest) -> Result<IssResponse, RequestFailure> {
+        let wait = self.pacer.reserve(self.clock.now(), self.pacing_wait_max);
         tokio::time::sleep(wait.map_err(RequestFailure::locally_limited)?).await;
         let mut started = None;
         let outcome = self
-            .line
+            .transport
             .attempt(async {
                 started = Some(Instant::now());
-                let path = format!("{}.json", question.path);
-                answer::read(self.line.get(&path, &question.query).await?)
+                let path = format!("{}.json", request.path);
+                response::parse(self.transport.get(&path, &request.query).await?)
             })
             .await;
-        // What was not sent says nothing about the exchange.
+        // A request that was not sent is not reported to the observer.
         let Some(started) = started else { return outcome };
-        // Whoever says when to come back means it.
+        // A `Retry-After` of the exchange delays all further requests.
         if let Some(wait) = outcome.as_ref().err().and_then(|failure| failure.fault.retry_wait()) {
-            self.pace.block(self.clock.now(), wait);
+            self.pacer.block(self.clock.now(), wait);
         }
-        let word = outcome.as_ref().map_or_else(|failure| failure.fault.code(), |_| "ok");
-        self.observer.upstream(question.kind, word, started.elapsed());
+        let result = outcome.as_ref().map_or_else(|failure| failure.fault.code(), |_| "ok");
+        self.observer.upstream(request.endpoint, result, started.elapsed());
         outcome
     }
 }

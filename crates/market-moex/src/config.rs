@@ -1,62 +1,62 @@
-//! What can be set about the adapter. Nothing here reads the environment.
+//! The settings of the adapter; the server fills them, nothing here reads the environment.
 
 use std::time::Duration;
 
 use http_client::ClientPolicy;
 
+/// The settings of the adapter.
 #[derive(Debug, Clone)]
 pub struct MoexConfig {
     /// With `/iss`: `https://iss.moex.com/iss`, or the simulated exchange's address.
     pub iss_url: String,
-    /// What answers say they come from: `moex`, or `simulated:7`.
+    /// The source of bars and answers: `moex`, or `simulated:7`.
     pub source: String,
     /// Timeouts, retries, the circuit breaker and the limits of the HTTP client.
     pub http: ClientPolicy,
-    /// The exchange names no limit, so this is manners.
+    /// The rate of the pacer; the exchange publishes no limit.
     pub requests_per_second: u32,
-    /// How many requests may go at once after a silence.
+    /// How many requests may be sent at once after a pause.
     pub burst: u32,
     /// How long prices are fresh; the exchange's own caches hold them for five seconds.
     pub price_age: Duration,
-    /// How old prices may be to stand in when the exchange fails.
+    /// How old cached prices may be when the exchange fails.
     pub price_age_stale: Duration,
-    /// How long candles that may still grow are fresh.
+    /// How long candles of today are fresh.
     pub candles_age: Duration,
     pub candles_age_stale: Duration,
-    /// How long an answer with candles may be held back to find out whether some are missing.
+    /// How long a reply with candles waits for the check for missing days.
     pub check_timeout: Duration,
-    /// How long names, boards and the calendar are taken as they are.
+    /// How long names, boards and the calendar are fresh.
     pub listing_age: Duration,
-    /// How long a code that the exchange did not know is not asked for again.
+    /// How long an unknown code is not requested again.
     pub listing_age_miss: Duration,
-    /// How long what changes by the day is kept: baskets of past days, dividends, splits.
+    /// How long daily data is fresh: constituents of past days, dividends, splits.
     pub reference_age: Duration,
-    /// How old all of these may be to stand in when the exchange fails.
+    /// How old cached listings and daily data may be when the exchange fails.
     pub reference_age_stale: Duration,
-    /// For searches, and for what is told of the last two days.
+    /// How long searches and the data of the last two days are fresh.
     pub search_age: Duration,
     pub health_age: Duration,
     pub live: LiveConfig,
 }
 
-/// How live candles are asked for, and how much of it there is.
+/// The settings of live candles.
 #[derive(Debug, Clone)]
 pub struct LiveConfig {
-    /// Between two looks at candles of a minute; longer ones are looked at more rarely, up to twelve
-    /// times as rarely.
+    /// Between two polls of one-minute candles. Longer candles are polled up to 12 times less often.
     pub every: Duration,
-    /// After how long without a change a series is looked at as rarely as the longest candles.
+    /// After this time without a change a series is polled as rarely as the longest candles.
     pub quiet_after: Duration,
-    /// Before an answer with holes is asked for again. The exchange's caches hold answers for five
-    /// seconds.
-    pub second_look: Duration,
-    /// How long a series without followers is kept.
+    /// The wait before a response with gaps is requested again. The exchange caches responses for
+    /// five seconds.
+    pub gap_retry_wait: Duration,
+    /// How long a series without subscribers is kept.
     pub linger: Duration,
-    /// How long a fill of many pages waits for readers with full queues.
-    pub room_wait: Duration,
+    /// How long a backfill of many pages waits for subscribers with full queues.
+    pub queue_wait: Duration,
     pub series_max: usize,
-    pub followers_max: usize,
-    /// The most candles a follower may ask to be brought up to date with.
+    pub subscribers_max: usize,
+    /// The most candles of one replay.
     pub replay_max: u64,
 }
 
@@ -65,11 +65,11 @@ impl Default for LiveConfig {
         Self {
             every: Duration::from_secs(5),
             quiet_after: Duration::from_mins(10),
-            second_look: Duration::from_secs(5),
+            gap_retry_wait: Duration::from_secs(5),
             linger: Duration::from_secs(10),
-            room_wait: Duration::from_secs(1),
+            queue_wait: Duration::from_secs(1),
             series_max: 500,
-            followers_max: 50_000,
+            subscribers_max: 50_000,
             replay_max: 100_000,
         }
     }

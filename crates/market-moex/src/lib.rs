@@ -1,36 +1,36 @@
-//! Moscow Exchange over its ISS interface: snapshots, quotes, candles, bars, candles as they form,
-//! baskets of indices, search, dividends, splits and the calendar, through the ports of `market`.
+//! The adapter of the Moscow Exchange's ISS interface: it implements the ports of `market` for
+//! snapshots, quotes, candles, bars, live candles, index constituents, search, dividends, splits
+//! and trading days.
 //!
-//! The exchange publishes no limits, so it is asked at a pace of our own, and as little as
-//! possible: answers are kept for as long as they are true, identical questions are asked once,
-//! pages are followed to the end, and what an answer lacks is said.
+//! The exchange publishes no rate limit, so the adapter paces its own requests, caches responses,
+//! runs identical requests once, follows all pages, and reports what a response lacks.
 
-mod answer;
 mod bars;
-mod basket;
+mod board_address;
 mod calendar;
 mod candles;
 mod client;
+mod closes;
+mod code_listing;
 mod config;
-mod days;
+mod constituents;
 mod listing;
 mod live;
+mod moscow_time;
 mod number;
 mod observer;
-mod pace;
+mod pacer;
 mod pages;
-mod place;
 mod ports;
 mod quotes;
 mod reference;
+mod response;
 mod search;
-mod sessions;
-mod shelf;
 mod snapshot;
-mod symbols;
+mod stale_cache;
 mod tables;
+mod traded_days;
 mod weights;
-mod zone;
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -48,89 +48,95 @@ pub use self::config::{LiveConfig, MoexConfig};
 pub use self::observer::{NoopObserver, Observer};
 
 use self::bars::Borders;
+use self::board_address::BoardAddress;
 use self::calendar::Timetable;
-use self::client::{Client, Question};
-use self::days::Closes;
+use self::client::{Client, IssRequest};
+use self::closes::Closes;
+use self::code_listing::CodeListing;
 use self::listing::{Board, Description};
-use self::live::Live;
-use self::place::Place;
-use self::search::Finds;
-use self::sessions::Sessions;
-use self::shelf::Shelf;
-use self::snapshot::Shot;
-use self::symbols::Codes;
-use self::weights::{IndexName, Weights};
+use self::live::LiveSeriesRegistry;
+use self::search::SearchResults;
+use self::snapshot::DatedSnapshot;
+use self::stale_cache::StaleCache;
+use self::traded_days::TradedDates;
+use self::weights::{IndexWeights, PublishedIndex};
 
-/// The adapter. Clones share everything.
+/// Parses the body of an ISS response and reads every cell: the entry point for fuzzing.
+#[doc(hidden)]
+pub fn parse_iss_tables(body: &[u8]) -> bool {
+    tables::read_every_cell(body)
+}
+
+/// The adapter of the Moscow Exchange. Clones share all state.
 #[derive(Clone)]
 pub struct Moex {
     inner: Arc<Inner>,
 }
 
-/// What the calls share; work that outlives its caller holds on to it.
+/// The state that all clones share; background tasks hold it, too.
 pub(crate) struct Inner {
     config: MoexConfig,
-    /// Who answers say they come from: the source without what tells one simulation from another.
-    said_by: String,
+    /// The source in freshness: the configured source without the seed of a simulation.
+    source_label: String,
     clock: Arc<dyn Clock>,
     client: Client,
-    shelves: Shelves,
-    flights: AllSingleFlights,
-    /// The last answer to a ping, so that health checks do not become load.
+    caches: Caches,
+    flights: InFlight,
+    /// Time and result of the last ping, so that health checks send few requests.
     pinged: Mutex<Option<(Millis, bool)>>,
-    live: Live,
+    live: LiveSeriesRegistry,
     tasks: TaskTracker,
 }
 
-/// A security on a board.
-type Spot = (Place, String);
+/// A security on a board: the key of caches per listing.
+type ListedOn = (BoardAddress, String);
 
-/// Everything that is kept for a while.
-struct Shelves {
-    board: Shelf<(), Arc<Board>>,
-    codes: Shelf<(), Codes>,
-    descriptions: Shelf<String, Description>,
-    shots: Shelf<Spot, Arc<Shot>>,
-    candles: Shelf<CandleRequest, (Arc<SecurityCandles>, Delay)>,
-    borders: Shelf<Spot, Borders>,
-    indices: Shelf<(), Arc<Vec<IndexName>>>,
-    weights: Shelf<(String, Date), Arc<Weights>>,
-    closes: Shelf<Date, Closes>,
-    finds: Shelf<String, Finds>,
-    dividends: Shelf<String, Arc<Vec<Dividend>>>,
-    splits: Shelf<(), Arc<Vec<Split>>>,
-    timetable: Shelf<(), Arc<Timetable>>,
-    /// By witness and the last day they tell of.
-    sessions: Shelf<(&'static str, Date), Sessions>,
+/// The caches of all kinds of responses.
+struct Caches {
+    board: StaleCache<(), Arc<Board>>,
+    codes: StaleCache<(), CodeListing>,
+    descriptions: StaleCache<String, Description>,
+    snapshots: StaleCache<ListedOn, Arc<DatedSnapshot>>,
+    candles: StaleCache<CandleRequest, (Arc<SecurityCandles>, Delay)>,
+    borders: StaleCache<ListedOn, Borders>,
+    indices: StaleCache<(), Arc<Vec<PublishedIndex>>>,
+    weights: StaleCache<(String, Date), Arc<IndexWeights>>,
+    closes: StaleCache<Date, Closes>,
+    searches: StaleCache<String, SearchResults>,
+    dividends: StaleCache<String, Arc<Vec<Dividend>>>,
+    splits: StaleCache<(), Arc<Vec<Split>>>,
+    timetable: StaleCache<(), Arc<Timetable>>,
+    /// By reference share and the last date that is cached.
+    sessions: StaleCache<(&'static str, Date), TradedDates>,
 }
 
-/// What is under way and not kept.
-struct AllSingleFlights {
+/// Requests that run in single flight and are not cached.
+struct InFlight {
     bars: SingleFlight<(String, Interval, Millis, Millis), Arc<BarBatch>>,
     ping: SingleFlight<(), ()>,
 }
 
-impl Shelves {
+impl Caches {
     fn new(clock: &Arc<dyn Clock>, tasks: &TaskTracker) -> Self {
-        // Long series are worth keeping for a few callers, not for all.
+        // Long series take much memory, so few of them are cached.
         const LARGE: usize = 64;
         const SMALL: usize = 2_048;
         use WhenAbandoned::{Cancel, RunToEnd};
         Self {
-            board: Shelf::new(1, RunToEnd, clock, tasks),
-            codes: Shelf::new(1, RunToEnd, clock, tasks),
-            descriptions: Shelf::new(SMALL, RunToEnd, clock, tasks),
-            shots: Shelf::new(SMALL, RunToEnd, clock, tasks),
-            candles: Shelf::new(LARGE, Cancel, clock, tasks),
-            borders: Shelf::new(SMALL, RunToEnd, clock, tasks),
-            indices: Shelf::new(1, RunToEnd, clock, tasks),
-            weights: Shelf::new(SMALL / 4, RunToEnd, clock, tasks),
-            closes: Shelf::new(LARGE, RunToEnd, clock, tasks),
-            finds: Shelf::new(SMALL / 8, RunToEnd, clock, tasks),
-            dividends: Shelf::new(SMALL, RunToEnd, clock, tasks),
-            splits: Shelf::new(1, RunToEnd, clock, tasks),
-            timetable: Shelf::new(1, RunToEnd, clock, tasks),
-            sessions: Shelf::new(SMALL / 8, RunToEnd, clock, tasks),
+            board: StaleCache::new(1, RunToEnd, clock, tasks),
+            codes: StaleCache::new(1, RunToEnd, clock, tasks),
+            descriptions: StaleCache::new(SMALL, RunToEnd, clock, tasks),
+            snapshots: StaleCache::new(SMALL, RunToEnd, clock, tasks),
+            candles: StaleCache::new(LARGE, Cancel, clock, tasks),
+            borders: StaleCache::new(SMALL, RunToEnd, clock, tasks),
+            indices: StaleCache::new(1, RunToEnd, clock, tasks),
+            weights: StaleCache::new(SMALL / 4, RunToEnd, clock, tasks),
+            closes: StaleCache::new(LARGE, RunToEnd, clock, tasks),
+            searches: StaleCache::new(SMALL / 8, RunToEnd, clock, tasks),
+            dividends: StaleCache::new(SMALL, RunToEnd, clock, tasks),
+            splits: StaleCache::new(1, RunToEnd, clock, tasks),
+            timetable: StaleCache::new(1, RunToEnd, clock, tasks),
+            sessions: StaleCache::new(SMALL / 8, RunToEnd, clock, tasks),
         }
     }
 }
@@ -140,7 +146,7 @@ impl Moex {
         Self::with_observer(config, clock, Arc::new(NoopObserver))
     }
 
-    /// Tells `observer` of every request.
+    /// Reports every request to `observer`.
     pub fn with_observer(
         config: MoexConfig,
         clock: Arc<dyn Clock>,
@@ -148,32 +154,32 @@ impl Moex {
     ) -> Result<Self, Fault> {
         let client = Client::new(&config, Arc::clone(&clock), observer)?;
         let tasks = TaskTracker::new();
-        let flights = AllSingleFlights {
+        let flights = InFlight {
             bars: SingleFlight::new(&tasks, WhenAbandoned::Cancel),
             ping: SingleFlight::new(&tasks, WhenAbandoned::RunToEnd),
         };
         let inner = Inner {
-            said_by: config.source.split(':').next().unwrap_or_default().to_owned(),
-            shelves: Shelves::new(&clock, &tasks),
+            source_label: config.source.split(':').next().unwrap_or_default().to_owned(),
+            caches: Caches::new(&clock, &tasks),
             config,
             clock,
             client,
             flights,
             pinged: Mutex::new(None),
-            live: Live::default(),
+            live: LiveSeriesRegistry::default(),
             tasks,
         };
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Whether the exchange can be relied on right now. Asks it only when nothing is known.
+    /// The health of the exchange. It is pinged at most once in `health_age`.
     pub async fn health(&self) -> VenueHealth {
-        let breaker = self.inner.client.line.breaker.status();
+        let breaker = self.inner.client.transport.breaker.status();
         let now = self.inner.clock.now();
         if breaker == BreakerStatus::Open {
             return VenueHealth::Down;
         }
-        if self.inner.client.pace.is_blocked(now) {
+        if self.inner.client.pacer.is_blocked(now) {
             return VenueHealth::Degraded;
         }
         match self.inner.ping(now).await {
@@ -183,8 +189,7 @@ impl Moex {
         }
     }
 
-    /// Ends what is followed and waits for what is still under way. Called once, when the house
-    /// closes.
+    /// Ends all subscriptions and waits for running requests. The server calls it once at shutdown.
     pub async fn drain(&self) {
         self.inner.live.stop.cancel();
         self.inner.tasks.close();
@@ -202,7 +207,7 @@ impl Inner {
         }
         let inner = Arc::clone(self);
         let work = async move {
-            inner.client.ask(&Question::new("engines", "engines", "engines")).await.map(drop)
+            inner.client.fetch(&IssRequest::new("engines", "engines", "engines")).await.map(drop)
         };
         let answered = self.flights.ping.run((), work).await.is_ok();
         *self.pinged.lock() = Some((now, answered));

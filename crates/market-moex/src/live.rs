@@ -1,13 +1,13 @@
-//! Live candles. The exchange has no open stream, so its candles are asked for again and again: one
-//! poller for each series, however many follow it, and only while somebody does.
+//! LiveSeriesRegistry candles. The exchange has no public stream, so candles are polled: one poller per series
+//! serves all subscribers, and only while there are any.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `look` | one look at the exchange's candles: what has closed, what is forming |
-//! | `poller` | the task that looks, and tells whoever follows |
-//! | `replay` | what one follower missed before it came |
+//! | `poll` | one poll of the exchange's candles: which have closed, which is forming |
+//! | `poller` | the task that polls and publishes to the subscribers |
+//! | `replay` | the candles that one subscriber missed before it subscribed |
 
-mod look;
+mod poll;
 mod poller;
 mod replay;
 
@@ -26,52 +26,52 @@ use tokio_util::sync::CancellationToken;
 
 use self::poller::Poller;
 use self::replay::replay;
-use crate::bars::{shown, step_of};
+use crate::bars::{bar_clock, step_of};
 use crate::candles::delay_ms;
 use crate::listing::Listed;
 use crate::{Inner, Moex};
 
-/// The name of a series here.
-type Key = (String, Interval);
+/// The key of a live series.
+type SeriesKey = (String, Interval);
 
-/// A series that is followed.
-pub(crate) struct Series {
+/// A series that has subscribers.
+pub(crate) struct LiveSeries {
     listed: Arc<Listed>,
     interval: Interval,
-    /// What its candles are made from.
+    /// The length of the candles it is built from.
     step: CandleStep,
 }
 
-impl Series {
-    fn key(&self) -> Key {
+impl LiveSeries {
+    fn key(&self) -> SeriesKey {
         (self.listed.security.code.clone(), self.interval)
     }
 }
 
-/// All series that are followed.
+/// All series that have subscribers.
 #[derive(Debug, Default)]
-pub(crate) struct Live {
-    hubs: Mutex<HashMap<Key, Arc<SeriesBroadcast>>>,
+pub(crate) struct LiveSeriesRegistry {
+    broadcasts: Mutex<HashMap<SeriesKey, Arc<SeriesBroadcast>>>,
     followers: Arc<AtomicUsize>,
     pub(crate) stop: CancellationToken,
 }
 
-impl Live {
-    fn hubs(&self) -> MutexGuard<'_, HashMap<Key, Arc<SeriesBroadcast>>> {
-        self.hubs.lock()
+impl LiveSeriesRegistry {
+    fn broadcasts(&self) -> MutexGuard<'_, HashMap<SeriesKey, Arc<SeriesBroadcast>>> {
+        self.broadcasts.lock()
     }
 
-    /// How many series are followed.
+    /// How many series have subscribers.
     pub(crate) fn len(&self) -> usize {
-        self.hubs().len()
+        self.broadcasts().len()
     }
 
-    /// Strikes a series, unless somebody follows it after all.
-    fn forget(&self, key: &Key) -> bool {
-        let mut hubs = self.hubs();
-        let idle = hubs.get(key).is_none_or(|hub| hub.idle_since().is_some());
+    /// Removes a series, unless it has a subscriber again; returns whether it was removed.
+    fn forget(&self, key: &SeriesKey) -> bool {
+        let mut broadcasts = self.broadcasts();
+        let idle = broadcasts.get(key).is_none_or(|broadcast| broadcast.idle_since().is_some());
         if idle {
-            hubs.remove(key);
+            broadcasts.remove(key);
         }
         idle
     }
@@ -83,39 +83,38 @@ impl Inner {
         code: &str,
         interval: Interval,
         options: SubscribeOptions,
-    ) -> Result<Late, Fault> {
+    ) -> Result<MoexFeed, Fault> {
         let step = step_of(interval)?;
         let listed = self.listed(code, None).await?;
-        let delay = match listed.place.is_index() {
+        let delay = match listed.address.is_index() {
             true => Delay::RealTime,
             false => self.names().await?.value.delay,
         };
         let seen = Millis(self.clock.now().0 - delay_ms(delay));
-        let forming = interval.open_of(shown(seen, step));
+        let forming = interval.open_of(bar_clock(seen, step));
         if let Some(after) = options.resume_after {
             check_resume_point(interval, after, forming, self.config.live.replay_max)?;
         }
-        // A reader may be ahead by any number, to which nothing can be added.
+        // The resume point may be any number, so the addition saturates.
         let missed_before = |end: Millis| {
             let after = options.resume_after.filter(|after| *after < end)?;
             let first = interval.open_at_or_after(Millis(after.0.saturating_add(1)));
             Some(TimeRange::new(first, end)).filter(|missed| !missed.is_empty())
         };
         let first = missed_before(forming).map_or(forming, |missed| missed.from);
-        let series = Arc::new(Series { listed, interval, step });
-        let seat = self.seat(&series, first, options.queue_max)?;
-        let begins_at = seat.first_live;
+        let series = Arc::new(LiveSeries { listed, interval, step });
+        let subscriber = self.add_subscriber(&series, first, options.queue_max)?;
+        let begins_at = subscriber.first_live;
         let after = options.resume_after.unwrap_or(Millis(begins_at.max(forming).0 - 1));
         let missed = missed_before(begins_at);
-        let replay = missed.map(|missed| replay(self, &series, missed, seat.has_predecessor));
-        Ok(Late { feed: LiveFeed::new(replay, seat, after), delay })
+        let replay = missed.map(|missed| replay(self, &series, missed, subscriber.has_predecessor));
+        Ok(MoexFeed { feed: LiveFeed::new(replay, subscriber, after), delay })
     }
 
-    /// A place among the followers of a series, which begins with its first candle to come where
-    /// nobody follows it yet.
-    fn seat(
+    /// Subscribes to a series. A new series starts a poller at the candle that opens at `first`.
+    fn add_subscriber(
         self: &Arc<Self>,
-        series: &Arc<Series>,
+        series: &Arc<LiveSeries>,
         first: Millis,
         queue_max: usize,
     ) -> Result<SeriesSubscriber, Fault> {
@@ -126,24 +125,24 @@ impl Inner {
         if self.live.stop.is_cancelled() {
             return Err(Fault::unavailable("closing", "live candles are closing down"));
         }
-        if self.live.followers.load(Ordering::Relaxed) >= config.followers_max {
+        if self.live.followers.load(Ordering::Relaxed) >= config.subscribers_max {
             return busy("subscriptions");
         }
-        let mut hubs = self.live.hubs();
-        if let Some(hub) = hubs.get(&series.key()) {
-            return Ok(hub.subscribe(queue_max));
+        let mut broadcasts = self.live.broadcasts();
+        if let Some(broadcast) = broadcasts.get(&series.key()) {
+            return Ok(broadcast.subscribe(queue_max));
         }
-        if hubs.len() >= config.series_max {
+        if broadcasts.len() >= config.series_max {
             return busy("series");
         }
-        let hub = Arc::new(
+        let broadcast = Arc::new(
             SeriesBroadcast::new(first, Arc::clone(&self.live.followers)).sending_forming(),
         );
-        let seat = hub.subscribe(queue_max);
-        hubs.insert(series.key(), Arc::clone(&hub));
-        drop(hubs);
-        self.tasks.spawn(Poller::new(self, series, hub, first).run());
-        Ok(seat)
+        let subscriber = broadcast.subscribe(queue_max);
+        broadcasts.insert(series.key(), Arc::clone(&broadcast));
+        drop(broadcasts);
+        self.tasks.spawn(Poller::new(self, series, broadcast, first).run());
+        Ok(subscriber)
     }
 }
 
@@ -159,13 +158,13 @@ impl LiveKlines for Moex {
     }
 }
 
-/// A subscription, with what is known of its delay.
-struct Late {
+/// A subscription with the delay of its data.
+struct MoexFeed {
     feed: LiveFeed,
     delay: Delay,
 }
 
-impl KlineFeed for Late {
+impl KlineFeed for MoexFeed {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<KlineEvent>>> {
         self.feed.poll_next(context)
     }

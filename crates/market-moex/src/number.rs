@@ -1,11 +1,11 @@
-//! Numbers as the exchange writes them, made exact: integers, decimals with the dust of floats on
-//! them, and now and then an exponent. No price passes through a float.
+//! Exact decimals from the exchange's JSON numbers: integers, decimals with float rounding errors,
+//! and exponents. No price passes through a float.
 
 use std::cmp::Ordering;
 
 use market::Decimal;
 
-/// Reads a JSON number; `None` where it has more digits than can be kept.
+/// Parses a JSON number; `None` when it has more digits than a [`Decimal`] holds.
 pub(crate) fn parse(text: &str) -> Option<Decimal> {
     let (digits, exponent) = match text.split_once(['e', 'E']) {
         None => return text.parse().ok(),
@@ -20,7 +20,7 @@ pub(crate) fn parse(text: &str) -> Option<Decimal> {
     Decimal::from_parts(value.mantissa().checked_mul(lift)?, 0)
 }
 
-/// Exactly so many digits after the point, halves away from zero.
+/// Rounds to exactly `decimals` digits after the point, halves away from zero.
 pub(crate) fn round(value: Decimal, decimals: u8) -> Option<Decimal> {
     let mantissa = match value.scale().cmp(&decimals) {
         Ordering::Equal => value.mantissa(),
@@ -36,7 +36,7 @@ pub(crate) fn round(value: Decimal, decimals: u8) -> Option<Decimal> {
     Decimal::from_parts(mantissa, decimals)
 }
 
-/// At most so many digits after the point, and none that say nothing.
+/// Rounds to at most `decimals_max` digits after the point and removes trailing zeros.
 pub(crate) fn trim(value: Decimal, decimals_max: u8) -> Option<Decimal> {
     let value = if value.scale() > decimals_max { round(value, decimals_max)? } else { value };
     let (mut mantissa, mut scale) = (value.mantissa(), value.scale());
@@ -58,7 +58,7 @@ pub(crate) fn change(now: Decimal, then: Decimal) -> Option<Decimal> {
     sum(now, Decimal::from_parts(-then.mantissa(), then.scale())?)
 }
 
-/// How far `now` is above `then` in percent of `then`, to two digits; `None` of nothing.
+/// The change from `then` to `now` in percent of `then`, to two digits; `None` when `then` is zero.
 pub(crate) fn change_pct(now: Decimal, then: Decimal) -> Option<Decimal> {
     let scale = now.scale().max(then.scale());
     let (now, then) = (round(now, scale)?.mantissa(), round(then, scale)?.mantissa());
@@ -66,13 +66,13 @@ pub(crate) fn change_pct(now: Decimal, then: Decimal) -> Option<Decimal> {
     Decimal::from_parts(divide(hundredths, then)?, 2)
 }
 
-/// `value` times `numerator` over `denominator`, with four digits more than it had.
+/// `value * numerator / denominator`, with four more digits after the point.
 pub(crate) fn scaled(value: Decimal, numerator: u64, denominator: u64) -> Option<Decimal> {
     let lifted = value.mantissa().checked_mul(i128::from(numerator))?.checked_mul(10_000)?;
     Decimal::from_parts(divide(lifted, i128::from(denominator))?, value.scale().checked_add(4)?)
 }
 
-/// To the nearest, halves away from zero.
+/// Integer division rounded to the nearest, halves away from zero.
 fn divide(value: i128, by: i128) -> Option<i128> {
     if by == 0 {
         return None;
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_takes_the_dust_off() {
+    fn rounding_removes_float_errors() {
         for (text, decimals, rounded) in [
             ("69.67999999999999", 2, "69.68"),
             ("110", 2, "110.00"),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_against_what_was() {
+    fn changes_are_relative_to_the_earlier_value() {
         for (now, then, by, pct) in [
             ("289.83", "289.06", "0.77", "0.27"),
             ("128.11", "124", "4.11", "3.31"),
@@ -162,7 +162,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_breaks_it(text in "[-+.eE0-9]{0,40}") {
+        fn any_text_is_parsed_or_refused(text in "[-+.eE0-9]{0,40}") {
             let _ = parse(&text).and_then(|value| round(value, 4));
         }
     }

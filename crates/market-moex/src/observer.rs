@@ -1,16 +1,17 @@
-//! What the adapter tells whoever counts. It does not know how counting is done.
+//! The port through which the adapter reports requests and stream events for metrics.
 
 use std::time::Duration;
 
+/// Receives the events of the adapter.
 pub trait Observer: Send + Sync {
-    /// After each attempt. `outcome` is `ok` or the code of the fault.
+    /// One attempt of a request ended. `outcome` is `ok` or the fault code.
     fn upstream(&self, endpoint: &'static str, outcome: &'static str, elapsed: Duration);
 
-    /// Something happened to live candles: `reconnecting` or `gap_filled`.
+    /// An event of live candles: `reconnecting` or `gap_filled`.
     fn stream(&self, _what: &'static str) {}
 }
 
-/// Nobody counts.
+/// Ignores all events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoopObserver;
 

@@ -1,13 +1,13 @@
-//! Tables that come in pages, followed to the end; short of the end is a fault, never an answer.
+//! Fetches all pages of a table; an incomplete table is a fault, never a result.
 
 use fault::Fault;
 
-use crate::client::{Client, Question};
+use crate::client::{Client, IssRequest};
 use crate::tables::{Row, Tables};
 
-/// More pages than any table of the exchange's has.
+/// The most pages of one table; the exchange's have fewer.
 const PAGES_MAX: usize = 30;
-/// Page sizes are round, so a page that is not full ends a table without a cursor.
+/// Page sizes are multiples of 50, so another number of rows ends a table without a cursor.
 const ROUND: usize = 50;
 
 /// All pages of one block.
@@ -29,38 +29,39 @@ impl Pages {
     }
 }
 
-/// What one walk over the pages gave.
+/// The result of one pass over all pages.
 struct Walk {
     pages: Vec<Tables>,
-    /// Different rows seen, and how many there are by the cursor.
+    /// Distinct rows received.
     rows: usize,
+    /// The number of rows by the cursor.
     total: Option<u64>,
 }
 
 impl Client {
-    /// Asks for page after page of a block. Its cursor says how many rows there are, where it has
-    /// one; where that many did not come, all of it is asked for once more.
+    /// Fetches all pages of a block. When the number of rows differs from the cursor's total, all
+    /// pages are fetched once more.
     pub(crate) async fn pages(
         &self,
-        question: &Question,
+        request: &IssRequest,
         block: &'static str,
         columns: &[&str],
     ) -> Result<Pages, Fault> {
         let mut rows = 0;
         for _ in 0..2 {
-            let walk = self.walk(question, block, columns).await?;
+            let walk = self.walk(request, block, columns).await?;
             if walk.total.is_none_or(|total| total == walk.rows as u64) {
                 return Ok(Pages { block, pages: walk.pages });
             }
             rows = walk.rows;
         }
-        let message = format!("the exchange told only {rows} rows of its {}", question.kind);
+        let message = format!("the exchange told only {rows} rows of its {}", request.endpoint);
         Err(Fault::unavailable("upstream_incomplete", message))
     }
 
     async fn walk(
         &self,
-        question: &Question,
+        request: &IssRequest,
         block: &'static str,
         columns: &[&str],
     ) -> Result<Walk, Fault> {
@@ -68,7 +69,7 @@ impl Client {
         let mut walk = Walk { pages: Vec::new(), rows: 0, total: None };
         let mut start = 0;
         while walk.pages.len() < PAGES_MAX {
-            let answer = self.ask(&question.clone().with("start", start)).await?;
+            let answer = self.fetch(&request.clone().with("start", start)).await?;
             let page = answer.tables.need(block, columns)?;
             let mut seen = 0;
             for before in &walk.pages {
@@ -77,7 +78,7 @@ impl Client {
             let told = answer.tables.first(&cursor);
             walk.total = walk.total.or_else(|| told?.count("total"));
             let rows = page.len();
-            // Without a cursor, a page that was there before says that the start is ignored.
+            // Without a cursor, a repeated page means that the exchange ignores `start`.
             if walk.total.is_none() && rows > 0 && seen >= rows {
                 break;
             }

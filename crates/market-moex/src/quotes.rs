@@ -1,4 +1,4 @@
-//! Latest prices: single ones from their own page, many from the board's.
+//! Latest quotes: up to three symbols are fetched one by one, more from the whole board.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use market::{Quote, Symbol, Venue};
 
 use crate::Inner;
 use crate::listing::{Board, no_price};
-use crate::shelf::{Ages, Held};
-use crate::snapshot::{Shot, told};
+use crate::snapshot::{DatedSnapshot, with_freshness};
+use crate::stale_cache::{CacheAges, Cached};
 
-/// One result per symbol asked for, in order.
+/// One result per requested symbol, in order.
 pub(crate) type Answers = Vec<Result<Arc<Quote>, Fault>>;
 
-/// From this many on, the whole board is one request instead of several.
+/// From this many symbols on, one request for the whole board replaces single ones.
 const BOARD_FROM: usize = 4;
 
 type Outcome = Result<Arc<Quote>, Arc<Fault>>;
@@ -24,7 +24,8 @@ impl Inner {
     pub(crate) async fn latest(self: &Arc<Self>, symbols: &[Symbol]) -> Result<Answers, Fault> {
         let codes: BTreeSet<&str> = symbols.iter().map(|symbol| symbol.code.as_str()).collect();
         let board = if codes.len() >= BOARD_FROM {
-            let ages = Ages { fresh: self.config.price_age, stale: self.config.price_age_stale };
+            let ages =
+                CacheAges { fresh: self.config.price_age, stale: self.config.price_age_stale };
             self.board(ages).await.ok()
         } else {
             None
@@ -37,7 +38,7 @@ impl Inner {
             None => Err(Fault::internal("a symbol was forgotten")),
         };
         let answers: Answers = symbols.iter().map(answer).collect();
-        // Nothing could be said about any symbol: that is a fault of the call.
+        // When every symbol failed with something other than `NotFound`, the call fails.
         let served = |answer: &Result<_, Fault>| match answer {
             Ok(_) => true,
             Err(fault) => fault.kind() == Kind::NotFound,
@@ -51,31 +52,31 @@ impl Inner {
     async fn quote(
         self: &Arc<Self>,
         code: &str,
-        board: Option<&Held<Arc<Board>>>,
+        board: Option<&Cached<Arc<Board>>>,
     ) -> (String, Outcome) {
-        let on_board = board.and_then(|held| Some((held, held.value.find(code)?)));
+        let on_board = board.and_then(|cached| Some((cached, cached.value.find(code)?)));
         let outcome = match on_board {
-            Some((held, _)) => match held.value.shots.get(code) {
-                Some(shot) => Ok(self.quote_of(held.clone(), shot)),
+            Some((cached, _)) => match cached.value.snapshots.get(code) {
+                Some(dated) => Ok(self.quote_of(cached.clone(), dated)),
                 None => Err(no_price(code)),
             },
-            None => self.shot(code, None).await.map(|held| {
-                let shot = Arc::clone(&held.value);
-                self.quote_of(held, &shot)
+            None => self.dated_snapshot(code, None).await.map(|cached| {
+                let dated = Arc::clone(&cached.value);
+                self.quote_of(cached, &dated)
             }),
         };
         (code.to_owned(), outcome.map(Arc::new).map_err(Arc::new))
     }
 
-    fn quote_of<V>(&self, held: Held<V>, shot: &Shot) -> Quote {
-        let is = &shot.snapshot;
-        let freshness = shot.freshness(&self.said_by, held.received_at);
+    fn quote_of<V>(&self, cached: Cached<V>, dated: &DatedSnapshot) -> Quote {
+        let is = &dated.snapshot;
+        let freshness = dated.freshness(&self.source_label, cached.received_at);
         Quote {
             symbol: Symbol { venue: Venue::Moex, code: is.security.code.clone() },
             price: is.last,
             currency: is.security.currency.clone(),
             volume: is.volume,
-            freshness: told(held, (), freshness).freshness,
+            freshness: with_freshness(cached, (), freshness).freshness,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Dividends and splits, which change by the day at most.
+//! Dividends and splits; they change at most daily.
 
 use std::sync::Arc;
 
@@ -6,34 +6,34 @@ use fault::{Fault, Kind};
 use market::{Delay, Dividend, Split, WithFreshness};
 
 use crate::Inner;
-use crate::client::Question;
+use crate::client::IssRequest;
 use crate::number;
-use crate::shelf::{Ages, Held};
-use crate::snapshot::{currency, told};
+use crate::snapshot::{currency, with_freshness};
+use crate::stale_cache::{CacheAges, Cached};
 use crate::tables::Row;
 
 impl Inner {
-    fn reference_ages(&self) -> Ages {
-        Ages { fresh: self.config.reference_age, stale: self.config.reference_age_stale }
+    fn reference_ages(&self) -> CacheAges {
+        CacheAges { fresh: self.config.reference_age, stale: self.config.reference_age_stale }
     }
 
     pub(crate) async fn dividends(
         self: &Arc<Self>,
         code: &str,
     ) -> Result<WithFreshness<Arc<Vec<Dividend>>>, Fault> {
-        // Of what it does not know, the exchange says that it paid nothing.
+        // For an unknown code the exchange returns no dividends, so the code is checked first.
         let code = self.listed(code, None).await?.security.code.clone();
         let (inner, asked) = (Arc::clone(self), code.clone());
         let work = async move { inner.fetch_dividends(&asked).await };
-        let held = self.shelves.dividends.get(code, self.reference_ages(), work).await?;
-        let dividends = Arc::clone(&held.value);
-        let freshness = self.freshness(held.received_at, held.received_at, Delay::EndOfDay);
-        Ok(told(held, dividends, freshness))
+        let cached = self.caches.dividends.get(code, self.reference_ages(), work).await?;
+        let dividends = Arc::clone(&cached.value);
+        let freshness = self.freshness(cached.received_at, cached.received_at, Delay::EndOfDay);
+        Ok(with_freshness(cached, dividends, freshness))
     }
 
     async fn fetch_dividends(self: &Arc<Self>, code: &str) -> Result<Arc<Vec<Dividend>>, Fault> {
         let path = format!("securities/{code}/dividends");
-        let answer = self.client.ask(&Question::new("dividends", path, "dividends")).await?;
+        let answer = self.client.fetch(&IssRequest::new("dividends", path, "dividends")).await?;
         let rows = answer.tables.need("dividends", &["registryclosedate", "value"])?;
         let mut dividends: Vec<Dividend> = rows.rows().filter_map(read_dividend).collect();
         dividends.sort_by_key(|it| it.record_date);
@@ -49,22 +49,22 @@ impl Inner {
             Some(code) => Some(self.listed(code, None).await?.security.code.clone()),
             None => None,
         };
-        let held = self.all_splits().await?;
+        let cached = self.all_splits().await?;
         let wanted = |split: &&Split| code.as_ref().is_none_or(|code| *code == split.code);
-        let splits = held.value.iter().filter(wanted).cloned().collect();
-        let freshness = self.freshness(held.received_at, held.received_at, Delay::EndOfDay);
-        Ok(told(held, splits, freshness))
+        let splits = cached.value.iter().filter(wanted).cloned().collect();
+        let freshness = self.freshness(cached.received_at, cached.received_at, Delay::EndOfDay);
+        Ok(with_freshness(cached, splits, freshness))
     }
 
-    /// Everybody's, ascending by date.
-    pub(crate) async fn all_splits(self: &Arc<Self>) -> Result<Held<Arc<Vec<Split>>>, Fault> {
+    /// The splits of all securities, ascending by date.
+    pub(crate) async fn all_splits(self: &Arc<Self>) -> Result<Cached<Arc<Vec<Split>>>, Fault> {
         let inner = Arc::clone(self);
         let work = async move {
             let path = "statistics/engines/stock/splits";
-            let question = Question::new("splits", path, "splits,splits.cursor");
-            let asked = inner.client.pages(&question, "splits", &["tradedate", "secid"]).await;
+            let request = IssRequest::new("splits", path, "splits,splits.cursor");
+            let asked = inner.client.pages(&request, "splits", &["tradedate", "secid"]).await;
             let pages = match asked {
-                // No page, no splits.
+                // The exchange has no such page when there are no splits.
                 Err(fault) if fault.kind() == Kind::NotFound => return Ok(Arc::default()),
                 asked => asked?,
             };
@@ -73,11 +73,11 @@ impl Inner {
             splits.dedup();
             Ok(Arc::new(splits))
         };
-        self.shelves.splits.get((), self.reference_ages(), work).await
+        self.caches.splits.get((), self.reference_ages(), work).await
     }
 }
 
-/// `None` for a row that says nothing that could be paid.
+/// `None` for a row without a date or an amount.
 fn read_dividend(row: Row<'_>) -> Option<Dividend> {
     Some(Dividend {
         record_date: row.date("registryclosedate")?,
@@ -102,7 +102,7 @@ mod tests {
     use crate::tables::Tables;
 
     #[test]
-    fn rows_that_say_nothing_are_passed_over() {
+    fn incomplete_rows_are_skipped() {
         let tables = Tables::read(
             br#"{"dividends":{"columns":["secid","isin","registryclosedate","value","currencyid"],
                 "data":[["SBER","R","2024-07-11",33.3,"SUR"],["SBER","R",null,1,"RUB"],

@@ -1,5 +1,5 @@
-//! Looking for a security by name, code or ISIN: on the main board, whose names we have in both
-//! languages, and in everything the exchange ever listed.
+//! Search by name, code or ISIN: on the cached main board, which has names in both languages, and
+//! with the exchange's own search over everything it ever listed.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use fault::Fault;
 use market::{Delay, Security, SecurityMatch, WithFreshness};
 
 use crate::Inner;
-use crate::client::Question;
-use crate::shelf::Ages;
-use crate::snapshot::told;
+use crate::client::IssRequest;
+use crate::snapshot::with_freshness;
+use crate::stale_cache::CacheAges;
 use crate::tables::Row;
 
 const QUERY_MAX: usize = 100;
 const LIMIT_MAX: usize = 100;
-/// The exchange passes over shorter words.
+/// The exchange's search ignores shorter words.
 const WORD_MIN: usize = 3;
 
-/// What is found, and why the exchange's own search is missing from it.
-pub(crate) type Finds = Arc<(Vec<SecurityMatch>, Option<String>)>;
+/// The matches, and why the exchange's own search failed, if it did.
+pub(crate) type SearchResults = Arc<(Vec<SecurityMatch>, Option<String>)>;
 
 impl Inner {
     pub(crate) async fn search(
@@ -35,11 +35,11 @@ impl Inner {
         let (inner, asked) = (Arc::clone(self), query.clone());
         let work = async move { inner.find(&asked).await.map(Arc::new) };
         let (fresh, stale) = (self.config.search_age, self.config.reference_age_stale);
-        let held = self.shelves.finds.get(query, Ages { fresh, stale }, work).await?;
-        let found = held.value.0.iter().take(limit.clamp(1, LIMIT_MAX)).cloned().collect();
-        let mut freshness = self.freshness(held.received_at, held.received_at, Delay::EndOfDay);
-        freshness.fallback = held.value.1.clone();
-        Ok(told(held, found, freshness))
+        let cached = self.caches.searches.get(query, CacheAges { fresh, stale }, work).await?;
+        let found = cached.value.0.iter().take(limit.clamp(1, LIMIT_MAX)).cloned().collect();
+        let mut freshness = self.freshness(cached.received_at, cached.received_at, Delay::EndOfDay);
+        freshness.fallback = cached.value.1.clone();
+        Ok(with_freshness(cached, found, freshness))
     }
 
     async fn find(
@@ -48,7 +48,7 @@ impl Inner {
     ) -> Result<(Vec<SecurityMatch>, Option<String>), Fault> {
         let names = self.names().await;
         let mut found: Vec<SecurityMatch> = match &names {
-            Ok(held) => held.value.securities.iter().map(|it| of_board(it)).collect(),
+            Ok(cached) => cached.value.securities.iter().map(|it| of_board(it)).collect(),
             Err(_) => Vec::new(),
         };
         found.retain(|it| rank(it, query).is_some());
@@ -65,16 +65,16 @@ impl Inner {
             (Err(fault), Ok(_)) => Some(format!("only the main board was searched: {fault}")),
             (Err(fault), Err(_)) => return Err(fault),
         };
-        // Stable, so that the exchange's own order holds among equals.
+        // The sort is stable: matches of the same rank keep the exchange's order.
         found.sort_by_key(|it| (rank(it, query).unwrap_or(u8::MAX), !it.traded));
         Ok((found, without))
     }
 
     async fn find_elsewhere(self: &Arc<Self>, query: &str) -> Result<Vec<SecurityMatch>, Fault> {
-        let question = Question::new("search", "securities", "securities")
+        let request = IssRequest::new("search", "securities", "securities")
             .with("q", query)
             .with("limit", LIMIT_MAX);
-        let answer = self.client.ask(&question).await?;
+        let answer = self.client.fetch(&request).await?;
         let rows = answer.tables.need("securities", &["secid"])?;
         Ok(rows.rows().filter_map(read_found).take(LIMIT_MAX).collect())
     }
@@ -108,7 +108,7 @@ fn read_found(row: Row<'_>) -> Option<SecurityMatch> {
     })
 }
 
-/// Adds what is new, or what is new about what is there.
+/// Inserts a new security; merges missing fields into a known one.
 fn merge(found: &mut Vec<SecurityMatch>, more: SecurityMatch) {
     match found.iter_mut().find(|it| it.code == more.code) {
         None => found.push(more),
@@ -120,7 +120,7 @@ fn merge(found: &mut Vec<SecurityMatch>, more: SecurityMatch) {
     }
 }
 
-/// How well it fits, 0 being best; `None` where it does not. The query is in lower case.
+/// The rank of a match, 0 is best; `None` for no match. `query` is in lower case.
 fn rank(found: &SecurityMatch, query: &str) -> Option<u8> {
     let lower = |text: &Option<String>| text.as_deref().unwrap_or_default().to_lowercase();
     let code = found.code.to_lowercase();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_better_comes_first() {
+    fn exact_matches_rank_before_prefixes_and_substrings() {
         let sber = found("SBER", "Сбербанк", "Sberbank", "RU0009029540");
         for (query, fits) in [
             ("sber", Some(0)),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_twice_is_told_once() {
+    fn a_security_found_twice_is_merged() {
         let mut all = vec![found("SBER", "Сбербанк", "Sberbank", "X")];
         let mut more = found("SBER", "other", "other", "Y");
         more.kind = Some("common_share".to_owned());

@@ -1,7 +1,7 @@
-//! A security at a moment, read from the exchange's two rows about it.
+//! Reads the snapshot of a security from its rows in the blocks `securities` and `marketdata`.
 //!
-//! Change is `CHANGE` and `LASTTOPREVPRICE`, against the day before; `LASTCHANGE` is against the
-//! trade before, except for indices, where it is against the day before as well.
+//! `CHANGE` and `LASTTOPREVPRICE` are relative to the previous day. `LASTCHANGE` is relative to the
+//! previous trade, except for indices, where it is relative to the previous day, too.
 
 use std::sync::Arc;
 
@@ -12,27 +12,27 @@ use market::{
     Decimal, Delay, Freshness, PriceBasis, Security, SecuritySnapshot, TradingStatus, WithFreshness,
 };
 
+use crate::moscow_time;
 use crate::number;
-use crate::shelf::Held;
+use crate::stale_cache::Cached;
 use crate::tables::Row;
-use crate::zone;
 
-/// No price has more digits after its point.
+/// The most decimals of a price.
 const DECIMALS_MAX: i64 = 12;
-/// How far ahead of us the exchange's clock may be before a time must be of the day before.
+/// How far the exchange's clock may be ahead before a time of day is taken as one of yesterday.
 const SKEW_MS: i64 = 60_000;
 
-/// A snapshot with what its freshness is made from.
+/// A snapshot with the time and delay of its data.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shot {
+pub(crate) struct DatedSnapshot {
     pub(crate) snapshot: Arc<SecuritySnapshot>,
     pub(crate) as_of: Millis,
     pub(crate) delay: Delay,
-    /// Why the price is not from a trade of the session.
+    /// Why the price is not from a trade of the session, if it is not.
     pub(crate) fallback: Option<String>,
 }
 
-impl Shot {
+impl DatedSnapshot {
     pub(crate) fn freshness(&self, source: &str, received_at: Millis) -> Freshness {
         Freshness {
             source: source.to_owned(),
@@ -45,19 +45,23 @@ impl Shot {
     }
 }
 
-/// Marks an answer that stands in for a newer one.
-pub(crate) fn told<V, T>(held: Held<V>, value: T, mut freshness: Freshness) -> WithFreshness<T> {
-    if let Some(instead) = held.instead {
+/// Adds freshness to a value, and marks it as stale with the reason when its cache entry is.
+pub(crate) fn with_freshness<V, T>(
+    cached: Cached<V>,
+    value: T,
+    mut freshness: Freshness,
+) -> WithFreshness<T> {
+    if let Some(stale_reason) = cached.stale_reason {
         freshness.stale = true;
         freshness.fallback = Some(match freshness.fallback {
-            None => instead,
-            Some(before) => format!("{before}; {instead}"),
+            None => stale_reason,
+            Some(before) => format!("{before}; {stale_reason}"),
         });
     }
     WithFreshness { value, freshness }
 }
 
-/// The roubles of before 1998 live on in the exchange's codes.
+/// The ISO code of a currency; the exchange still writes the rouble's code of before 1998.
 pub(crate) fn currency(code: &str) -> String {
     match code {
         "SUR" | "RUR" => "RUB".to_owned(),
@@ -86,11 +90,11 @@ pub(crate) fn decimals(told: Option<i64>) -> u8 {
     u8::try_from(told.unwrap_or(2).clamp(0, DECIMALS_MAX)).unwrap_or(2)
 }
 
-/// The two rows of a security, and what the answer says about itself.
+/// The rows of a security and the properties of their response.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
     pub(crate) listed: Row<'a>,
-    /// Empty before the first session of a day.
+    /// `None` before the first session of a day.
     pub(crate) traded: Option<Row<'a>>,
     pub(crate) version: Option<Row<'a>>,
     pub(crate) is_index: bool,
@@ -98,8 +102,8 @@ pub(crate) struct Rows<'a> {
     pub(crate) received_at: Millis,
 }
 
-/// `None` where there is no price at all.
-pub(crate) fn read(rows: Rows<'_>, security: &Arc<Security>) -> Option<Shot> {
+/// The snapshot; `None` when the rows have no price.
+pub(crate) fn read(rows: Rows<'_>, security: &Arc<Security>) -> Option<DatedSnapshot> {
     let price = |row: Option<Row<'_>>, name: &str| {
         row?.price(name, security.decimals).filter(|value| !value.is_zero())
     };
@@ -137,7 +141,7 @@ pub(crate) fn read(rows: Rows<'_>, security: &Arc<Security>) -> Option<Shot> {
         session: session(rows),
     };
     let as_of = if traded { traded_at(rows) } else { previous_end(rows) };
-    Some(Shot {
+    Some(DatedSnapshot {
         fallback: fallback(&snapshot),
         snapshot: Arc::new(snapshot),
         as_of: as_of.unwrap_or(rows.received_at).min(rows.received_at),
@@ -145,7 +149,7 @@ pub(crate) fn read(rows: Rows<'_>, security: &Arc<Security>) -> Option<Shot> {
     })
 }
 
-/// As the exchange tells them; else from the close before; else nothing.
+/// The exchange's own change, or the change from the previous close, or `None`.
 fn changes(
     rows: Rows<'_>,
     basis: PriceBasis,
@@ -154,7 +158,7 @@ fn changes(
     decimals: u8,
 ) -> (Option<Decimal>, Option<Decimal>) {
     if basis != PriceBasis::LastTrade {
-        // What was not traded has not changed, as long as it is shown at its last price.
+        // Without a trade the change is zero when the price is the previous close.
         let zero = (basis == PriceBasis::PreviousClose).then_some(());
         return (
             zero.and_then(|()| Decimal::from_parts(0, decimals)),
@@ -200,7 +204,7 @@ fn status(rows: Rows<'_>, security: &Security) -> TradingStatus {
     }
 }
 
-/// The day the rows are of. Newer answers say it; older ones leave only the clock of the answer.
+/// The date of the session: from the response, or else from its own timestamp.
 fn session(rows: Rows<'_>) -> Option<Date> {
     dated(rows).or_else(|| rows.traded?.date("systime"))
 }
@@ -210,26 +214,26 @@ fn dated(rows: Rows<'_>) -> Option<Date> {
     of_index.or_else(|| rows.version?.date("trade_date"))
 }
 
-/// The last trade. `TIME` is a time of day, and may be one of the day before.
+/// The time of the last trade. `TIME` has no date and may be of the previous day.
 fn traded_at(rows: Rows<'_>) -> Option<Millis> {
     let traded = rows.traded?;
     let time = traded.time("time").or_else(|| traded.time("updatetime"))?;
-    let at = |date: Date, time: Time| zone::instant(date.to_datetime(time)).0;
-    let date = session(rows).unwrap_or_else(|| zone::today(rows.received_at));
+    let at = |date: Date, time: Time| moscow_time::to_instant(date.to_datetime(time)).0;
+    let date = session(rows).unwrap_or_else(|| moscow_time::today(rows.received_at));
     let shown = at(date, time);
-    // Where only the answer's own clock gives the date, a later time is of the day before.
+    // When the date comes from the response's own timestamp, a later time is of the previous day.
     let written = traded.datetime("systime").filter(|_| dated(rows).is_none());
-    let latest = written.map_or(rows.received_at, |systime| zone::instant(systime).0);
+    let latest = written.map_or(rows.received_at, |systime| moscow_time::to_instant(systime).0);
     if shown.0 <= latest.0.saturating_add(SKEW_MS) {
         return Some(shown);
     }
     Some(at(date.checked_sub(1.day()).ok()?, time))
 }
 
-/// The end of the day of the session before.
+/// The end of the day of the previous session.
 fn previous_end(rows: Rows<'_>) -> Option<Millis> {
     let date = rows.listed.date("prevdate")?;
-    let midnight = zone::instant(date.to_datetime(Time::midnight())).0;
+    let midnight = moscow_time::to_instant(date.to_datetime(Time::midnight())).0;
     Some(Millis(midnight.0 + DAY_MS - 1_000))
 }
 

@@ -1,5 +1,5 @@
-//! The exchange's tables: named blocks of columns and rows, read by name and never by position,
-//! because columns come, go and change their case.
+//! ISS tables: named blocks of columns and rows. Columns are read by name, never by position, because
+//! the exchange adds, removes and re-cases them.
 //!
 //! ```json
 //! {"candles": {"columns": ["open", "close", "high", "low", "value", "volume", "begin", "end"],
@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 
 use crate::number;
 
-/// A value as it came.
+/// One value of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell {
     Null,
@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for Cell {
             }
             Some(b't') => Self::Number(Decimal::from_parts(1, 0).unwrap_or(Decimal::ZERO)),
             Some(b'f') => Self::Number(Decimal::ZERO),
-            // Nothing that is read here is ever nested.
+            // No column that is read here has nested values.
             _ => Self::Null,
         })
     }
@@ -50,67 +50,66 @@ struct RawTable {
     columns: Vec<String>,
     #[serde(default)]
     data: Vec<Vec<Cell>>,
-    /// In place of columns and rows when the exchange could not fill them.
+    /// Present instead of columns and rows when the exchange failed to read its data.
     error: Option<String>,
 }
 
-/// One block.
+/// One block of a response.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Table {
-    /// Lower case, with their positions.
+    /// Positions of the columns by lower-case name.
     columns: HashMap<String, usize>,
     rows: Vec<Vec<Cell>>,
 }
 
-/// All blocks of one answer.
+/// All blocks of one response.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tables(HashMap<String, Table>);
 
-/// Why an answer is not one.
+/// Why a response has no tables.
 #[derive(Debug)]
-pub(crate) enum Unreadable {
-    /// Not the shape that answers have.
+pub(crate) enum IssError {
+    /// It is not JSON of the expected shape.
     Malformed(serde_json::Error),
-    /// The exchange says, in an answer that looks well, that it failed.
+    /// The exchange reports an error with status 200.
     Failed(String),
 }
 
-impl fmt::Display for Unreadable {
+impl fmt::Display for IssError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed(error) => write!(f, "{error}"),
-            Self::Failed(said) => f.write_str(said),
+            Self::Failed(message) => f.write_str(message),
         }
     }
 }
 
 impl Tables {
-    pub(crate) fn read(body: &[u8]) -> Result<Self, Unreadable> {
+    pub(crate) fn read(body: &[u8]) -> Result<Self, IssError> {
         let raw: HashMap<String, &RawValue> =
-            serde_json::from_slice(body).map_err(Unreadable::Malformed)?;
+            serde_json::from_slice(body).map_err(IssError::Malformed)?;
         let mut tables = HashMap::with_capacity(raw.len());
         for (name, block) in raw {
-            // What else may stand beside the blocks is none of ours.
+            // Other values beside the blocks are ignored.
             if !block.get().starts_with('{') {
                 continue;
             }
-            let block: RawTable =
-                serde_json::from_str(block.get()).map_err(Unreadable::Malformed)?;
-            if let Some(said) = block.error {
-                return Err(Unreadable::Failed(said));
+            let block: RawTable = serde_json::from_str(block.get()).map_err(IssError::Malformed)?;
+            if let Some(message) = block.error {
+                return Err(IssError::Failed(message));
             }
             let names = block.columns.iter().map(|name| name.to_lowercase());
             let columns: HashMap<String, usize> = names.zip(0..).collect();
             let table = Table { columns, rows: block.data };
-            if let Some(said) = table.said_error() {
-                return Err(Unreadable::Failed(said));
+            if let Some(message) = table.error_text() {
+                return Err(IssError::Failed(message));
             }
             tables.insert(name.to_lowercase(), table);
         }
         Ok(Self(tables))
     }
 
-    /// A block that must be there; where it has rows, these columns must be as well.
+    /// A required block; if it has rows, these columns are required, too.
     pub(crate) fn need(&self, name: &str, columns: &[&str]) -> Result<&Table, Fault> {
         let missing = |what: String| {
             let message = format!("the exchange's answer has no {what}");
@@ -125,10 +124,25 @@ impl Tables {
         }
     }
 
-    /// A block that may be absent.
+    /// The first row of an optional block.
     pub(crate) fn first(&self, name: &str) -> Option<Row<'_>> {
         self.0.get(name)?.rows().next()
     }
+}
+
+/// Parses a response body and reads every cell as every type; returns whether it has tables.
+pub(crate) fn read_every_cell(body: &[u8]) -> bool {
+    let Ok(Tables(tables)) = Tables::read(body) else { return false };
+    for table in tables.values() {
+        for (row, name) in
+            table.rows().flat_map(|row| table.columns.keys().map(move |it| (row, it)))
+        {
+            let _ = (row.price(name, 2), row.count(name), row.is_garbled(name));
+            let _ = (row.date(name), row.time(name), row.datetime(name));
+        }
+        let _ = (table.distinct(), table.shared_with(table));
+    }
+    true
 }
 
 impl Table {
@@ -140,19 +154,19 @@ impl Table {
         self.rows.len()
     }
 
-    /// How many of its rows another page has as well.
+    /// How many of its rows are also on another page.
     pub(crate) fn shared_with(&self, other: &Self) -> usize {
         self.rows.iter().filter(|row| other.rows.contains(row)).count()
     }
 
-    /// How many different rows it has.
+    /// The number of distinct rows.
     pub(crate) fn distinct(&self) -> usize {
         let before = |at: usize| self.rows.get(..at).unwrap_or_default();
         self.rows.iter().enumerate().filter(|(at, row)| !before(*at).contains(row)).count()
     }
 
-    /// A lone column that is called an error.
-    fn said_error(&self) -> Option<String> {
+    /// The text of a table whose only column is `error`.
+    fn error_text(&self) -> Option<String> {
         if self.columns.len() != 1 || !self.columns.contains_key("error") {
             return None;
         }
@@ -166,7 +180,7 @@ pub(crate) struct Row<'a> {
     cells: &'a [Cell],
 }
 
-/// Names are given in lower case. What is absent, null or of another kind is `None`.
+/// Column names are in lower case. A value that is absent, null or of another type is `None`.
 impl<'a> Row<'a> {
     fn cell(self, name: &str) -> Option<&'a Cell> {
         self.cells.get(*self.table.columns.get(name)?)
@@ -175,13 +189,13 @@ impl<'a> Row<'a> {
     pub(crate) fn number(self, name: &str) -> Option<Decimal> {
         match self.cell(name)? {
             Cell::Number(value) => Some(*value),
-            // Some clients' fixtures, and some columns, have numbers in quotes.
+            // Some columns have numbers in quotes.
             Cell::Text(text) => number::parse(text.trim()),
             Cell::Null => None,
         }
     }
 
-    /// Something stands there that is no number, where one is expected.
+    /// Whether the value is a text that is not a number.
     pub(crate) fn is_garbled(self, name: &str) -> bool {
         matches!(self.cell(name), Some(Cell::Text(_))) && self.number(name).is_none()
     }
@@ -198,7 +212,7 @@ impl<'a> Row<'a> {
         u64::try_from(self.integer(name)?).ok()
     }
 
-    /// Without blanks around it; `None` where nothing is left.
+    /// The trimmed text; `None` when it is empty.
     pub(crate) fn text(self, name: &str) -> Option<&'a str> {
         match self.cell(name)? {
             Cell::Text(text) => Some(text.trim()).filter(|text| !text.is_empty()),
@@ -218,7 +232,7 @@ impl<'a> Row<'a> {
         self.text(name)?.parse().ok()
     }
 
-    /// `2024-02-15 18:09:06`, or a date alone, which is its midnight.
+    /// `2024-02-15 18:09:06`, or a date alone, which means its midnight.
     pub(crate) fn datetime(self, name: &str) -> Option<DateTime> {
         let text = self.text(name)?;
         let date = parse_date(text.get(..10)?)?;
@@ -257,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_dates_are_read_in_the_forms_that_come() {
+    fn dates_and_times_are_read_in_the_exchanges_forms() {
         let tables = read(
             r#"{"t":{"columns":["a","b","c","d"],
             "data":[["2024-02-15 18:09:06","2024-02-15","0000-00-00","2024-02-15 25:00:00"]]}}"#,
@@ -270,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_there_is_named_when_it_is_not() {
+    fn a_missing_block_or_column_is_named_in_the_fault() {
         let tables =
             read(r#"{"t":{"columns":["a"],"data":[[1]]},"empty":{"columns":[],"data":[]}}"#);
         assert!(tables.need("gone", &[]).unwrap_err().message().contains("block gone"));
@@ -281,24 +295,24 @@ mod tests {
     }
 
     #[test]
-    fn errors_in_good_looking_answers_are_errors() {
+    fn errors_with_status_200_are_recognized() {
         for text in [
             r#"{"history":{"error":"Error while acquiring data."}}"#,
             r#"{"history":{"columns":["error"],"data":[["Error while acquiring data."]]}}"#,
         ] {
-            let unreadable = Tables::read(text.as_bytes()).unwrap_err();
-            assert!(matches!(unreadable, Unreadable::Failed(said) if said.starts_with("Error")));
+            let error = Tables::read(text.as_bytes()).unwrap_err();
+            assert!(matches!(error, IssError::Failed(message) if message.starts_with("Error")));
         }
         for text in ["[]", "{", "7", r#"{"t":{"columns":7}}"#, r#"{"t":{"data":[[1e99]]}}"#] {
-            let unreadable = Tables::read(text.as_bytes()).unwrap_err();
-            assert!(matches!(unreadable, Unreadable::Malformed(_)), "{text}");
+            let error = Tables::read(text.as_bytes()).unwrap_err();
+            assert!(matches!(error, IssError::Malformed(_)), "{text}");
         }
     }
 
     proptest! {
         #[test]
-        fn no_bytes_break_it(text in r#"[\[\]{}",:a-z0-9. -]{0,60}"#) {
-            drop(Tables::read(format!(r#"{{"t":{text}}}"#).as_bytes()));
+        fn any_text_is_parsed_or_refused(text in r#"[\[\]{}",:a-z0-9. -]{0,60}"#) {
+            read_every_cell(format!(r#"{{"t":{text}}}"#).as_bytes());
         }
     }
 }

@@ -1,13 +1,12 @@
 //! The adapter against the simulated exchange, over a real socket.
 
-mod baskets;
+mod constituents;
 mod faults;
 mod prices;
 mod reference;
 mod series;
 mod streams;
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use clock::parse_date;
@@ -15,26 +14,13 @@ use market::{
     CandleSource, CandleStep, IndexConstituents, IndexSource, SecuritySnapshot, SecuritySource,
     Symbol, Venue, WithFreshness,
 };
-use market_sim::{FaultKind, InjectedFault as Trouble, Sim, SimConfig};
+use market_sim::{FaultKind, InjectedFault, Sim, SimConfig};
+use testkit::FakeClock;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-
-struct FakeClock(AtomicI64);
-
-impl FakeClock {
-    fn advance(&self, by: Duration) {
-        self.0.fetch_add(by.as_millis() as i64, Ordering::SeqCst);
-    }
-}
-
-impl Clock for FakeClock {
-    fn now(&self) -> Millis {
-        Millis(self.0.load(Ordering::SeqCst))
-    }
-}
 
 /// What the adapter told of its requests.
 #[derive(Default)]
@@ -47,18 +33,18 @@ impl Observer for Recorder {
 }
 
 /// An exchange, an adapter that talks to it, and the clock that both go by.
-struct World {
+struct Fixture {
     sim: Sim,
     clock: Arc<FakeClock>,
     moex: Moex,
     seen: Arc<Recorder>,
-    /// Ends the exchange with the world.
+    /// Ends the exchange with the fixture.
     _server: JoinSet<()>,
 }
 
 /// A moment on Moscow's clocks.
 fn moscow(text: &str) -> Millis {
-    zone::instant(text.parse().unwrap()).0
+    moscow_time::to_instant(text.parse().unwrap()).0
 }
 
 fn date(text: &str) -> Date {
@@ -68,7 +54,7 @@ fn date(text: &str) -> Date {
 /// A Wednesday, in the middle of the main session.
 const NOON: &str = "2026-11-11T12:20:31";
 
-/// Quick to retry, without patience, and in a hurry.
+/// Quick to retry, without pacing_wait_max, and in a hurry.
 fn config(url: &str) -> MoexConfig {
     let mut config = MoexConfig {
         requests_per_second: 1_000_000,
@@ -81,12 +67,12 @@ fn config(url: &str) -> MoexConfig {
     config
 }
 
-async fn world() -> World {
-    world_at(NOON, |_| {}).await
+async fn fixture() -> Fixture {
+    fixture_at(NOON, |_| {}).await
 }
 
-async fn world_at(now: &str, change: impl FnOnce(&mut MoexConfig)) -> World {
-    let clock = Arc::new(FakeClock(AtomicI64::new(moscow(now).0)));
+async fn fixture_at(now: &str, change: impl FnOnce(&mut MoexConfig)) -> Fixture {
+    let clock = Arc::new(FakeClock::new(moscow(now)));
     let sim = Sim::new(SimConfig::new(7, Arc::clone(&clock) as Arc<dyn Clock>));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut config = config(&format!("http://{}", listener.local_addr().unwrap()));
@@ -96,12 +82,12 @@ async fn world_at(now: &str, change: impl FnOnce(&mut MoexConfig)) -> World {
     let seen = Arc::new(Recorder::default());
     let observer = Arc::clone(&seen) as Arc<dyn Observer>;
     let moex = Moex::with_observer(config, Arc::clone(&clock) as Arc<dyn Clock>, observer).unwrap();
-    World { sim, clock, moex, seen, _server: server }
+    Fixture { sim, clock, moex, seen, _server: server }
 }
 
-impl World {
-    fn trouble(&self, trouble: Trouble) {
-        self.sim.faults().add(trouble).unwrap();
+impl Fixture {
+    fn inject(&self, injected: InjectedFault) {
+        self.sim.faults().add(injected).unwrap();
     }
 
     /// How many requests of a kind were made.
@@ -141,7 +127,7 @@ fn symbols(codes: &[&str]) -> Vec<Symbol> {
 
 #[tokio::test]
 async fn it_is_a_stock_exchange_as_services_hold_one() {
-    let world = world().await;
-    let exchange: Arc<dyn market::StockExchange> = Arc::new(world.moex.clone());
+    let fixture = fixture().await;
+    let exchange: Arc<dyn market::StockExchange> = Arc::new(fixture.moex.clone());
     assert!(exchange.snapshot("SBER", Some("TQBR")).await.is_ok());
 }

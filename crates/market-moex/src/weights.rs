@@ -1,4 +1,4 @@
-//! Who is in an index and how much each weighs, on a day or on the last day of trading before it.
+//! The members of an index and their weights on a date, or on the last trading day before it.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use jiff::civil::Date;
 use market::{Decimal, Delay, WithFreshness, closest_codes};
 
 use crate::Inner;
-use crate::client::Question;
+use crate::board_address::is_plain;
+use crate::client::IssRequest;
 use crate::number;
-use crate::place::is_plain;
-use crate::shelf::{Ages, Held};
-use crate::snapshot::told;
+use crate::snapshot::with_freshness;
+use crate::stale_cache::{CacheAges, Cached};
 use crate::tables::Row;
 
 const PATH: &str = "statistics/engines/stock/markets/index/analytics";
-/// The most rows a page may have; the default of twenty holds two fifths of the main index.
+/// The largest page; the default of 20 rows holds two fifths of the main index.
 const PAGE: usize = 100;
-/// Longer than any holiday.
+/// The most days without trading in a row that are searched.
 const STEPS_MAX: usize = 14;
 const SUGGESTIONS_MAX: usize = 3;
-/// The whole day, where the exchange also tells weights of its parts.
+/// The session number of the whole day; the exchange also publishes weights of its sessions.
 const WHOLE_DAY: i64 = 3;
 
-/// An index whose baskets are published.
+/// An index whose constituents are published.
 #[derive(Debug, Clone)]
-pub(crate) struct IndexName {
+pub(crate) struct PublishedIndex {
     pub(crate) code: String,
     pub(crate) name: Option<String>,
     pub(crate) from: Option<Date>,
@@ -34,50 +34,50 @@ pub(crate) struct IndexName {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Member {
+pub(crate) struct IndexMember {
     pub(crate) code: String,
     pub(crate) name: Option<String>,
     pub(crate) weight_pct: Decimal,
 }
 
 #[derive(Debug)]
-pub(crate) struct Weights {
+pub(crate) struct IndexWeights {
     pub(crate) effective: Date,
-    /// The day of trading before.
+    /// The previous trading day.
     pub(crate) previous: Option<Date>,
-    pub(crate) members: Vec<Member>,
+    pub(crate) members: Vec<IndexMember>,
 }
 
-/// What one date gave.
-struct Attempt {
-    weights: Option<Weights>,
+/// The response for one date.
+struct DayWeights {
+    weights: Option<IndexWeights>,
     previous: Option<Date>,
     first: Option<Date>,
     last: Option<Date>,
 }
 
 impl Inner {
-    pub(crate) async fn index_names(self: &Arc<Self>) -> Result<Arc<Vec<IndexName>>, Fault> {
-        Ok(self.kept_names().await?.value)
+    pub(crate) async fn index_names(self: &Arc<Self>) -> Result<Arc<Vec<PublishedIndex>>, Fault> {
+        Ok(self.cached_names().await?.value)
     }
 
     pub(crate) async fn indices(
         self: &Arc<Self>,
     ) -> Result<WithFreshness<Vec<(String, Option<String>)>>, Fault> {
-        let held = self.kept_names().await?;
-        let named = held.value.iter().map(|it| (it.code.clone(), it.name.clone())).collect();
-        let freshness = self.freshness(held.received_at, held.received_at, Delay::EndOfDay);
-        Ok(told(held, named, freshness))
+        let cached = self.cached_names().await?;
+        let named = cached.value.iter().map(|it| (it.code.clone(), it.name.clone())).collect();
+        let freshness = self.freshness(cached.received_at, cached.received_at, Delay::EndOfDay);
+        Ok(with_freshness(cached, named, freshness))
     }
 
-    async fn kept_names(self: &Arc<Self>) -> Result<Held<Arc<Vec<IndexName>>>, Fault> {
+    async fn cached_names(self: &Arc<Self>) -> Result<Cached<Arc<Vec<PublishedIndex>>>, Fault> {
         let inner = Arc::clone(self);
         let work = async move {
-            let question = Question::new("indices", PATH, "indices");
-            let answer = inner.client.ask(&question).await?;
+            let request = IssRequest::new("indices", PATH, "indices");
+            let answer = inner.client.fetch(&request).await?;
             let rows = answer.tables.need("indices", &["indexid"])?;
             let read = |row: Row<'_>| {
-                Some(IndexName {
+                Some(PublishedIndex {
                     code: row.owned("indexid")?,
                     name: row.owned("shortname"),
                     from: row.date("from"),
@@ -87,17 +87,17 @@ impl Inner {
             Ok(Arc::new(rows.rows().filter_map(read).collect()))
         };
         let ages =
-            Ages { fresh: self.config.reference_age, stale: self.config.reference_age_stale };
-        self.shelves.indices.get((), ages, work).await
+            CacheAges { fresh: self.config.reference_age, stale: self.config.reference_age_stale };
+        self.caches.indices.get((), ages, work).await
     }
 
     pub(crate) async fn weights(
         self: &Arc<Self>,
         index: &str,
         date: Date,
-    ) -> Result<Held<Arc<Weights>>, Fault> {
+    ) -> Result<Cached<Arc<IndexWeights>>, Fault> {
         let index = index.trim().to_uppercase();
-        // Without the list, asking tells as well; it only takes longer.
+        // Without the list of indices the request itself shows whether the index exists.
         let names = self.index_names().await.ok();
         let listed = names.as_ref().is_none_or(|names| names.iter().any(|it| it.code == index));
         if !is_plain(&index) || !listed {
@@ -112,19 +112,19 @@ impl Inner {
         let work = async move {
             match inner.fetch_weights(&asked, date).await? {
                 Some(weights) => Ok(Arc::new(weights)),
-                None if known => Err(lost(&asked, date)),
+                None if known => Err(no_weights(&asked, date)),
                 None => Err(unknown_index(&asked, &[])),
             }
         };
-        self.shelves.weights.get((index, date), self.ages_of(date), work).await
+        self.caches.weights.get((index, date), self.ages_of(date), work).await
     }
 
-    /// `None` where nothing is told of any day up to the date.
+    /// The weights of the date or the last day before it; `None` when there are none.
     async fn fetch_weights(
         self: &Arc<Self>,
         index: &str,
         date: Date,
-    ) -> Result<Option<Weights>, Fault> {
+    ) -> Result<Option<IndexWeights>, Fault> {
         let mut day = date;
         for _ in 0..STEPS_MAX {
             let attempt = self.weights_of(index, day).await?;
@@ -144,19 +144,19 @@ impl Inner {
         Ok(None)
     }
 
-    async fn weights_of(self: &Arc<Self>, index: &str, date: Date) -> Result<Attempt, Fault> {
+    async fn weights_of(self: &Arc<Self>, index: &str, date: Date) -> Result<DayWeights, Fault> {
         let path = format!("{PATH}/{index}");
-        let question =
-            Question::new("analytics", path, "analytics,analytics.cursor,analytics.dates")
+        let request =
+            IssRequest::new("analytics", path, "analytics,analytics.cursor,analytics.dates")
                 .with("date", date)
                 .with("limit", PAGE);
         let columns = ["tradedate", "secids", "weight"];
-        let asked = self.client.pages(&question, "analytics", &columns).await;
+        let asked = self.client.pages(&request, "analytics", &columns).await;
         let pages = match asked {
             Err(fault) if fault.kind() == Kind::NotFound => return Err(unknown_index(index, &[])),
             asked => asked?,
         };
-        let mut members: Vec<Member> = Vec::new();
+        let mut members: Vec<IndexMember> = Vec::new();
         let mut effective = None;
         for row in pages.rows() {
             if row.is_garbled("weight") {
@@ -170,18 +170,18 @@ impl Inner {
                 continue;
             };
             effective = effective.or_else(|| row.date("tradedate"));
-            // Several classes of one share are told together; the first is the one in the index.
+            // Several classes of one share are listed together; the first is in the index.
             let code = code.split(',').next().unwrap_or(code).trim().to_owned();
             if members.iter().any(|it| it.code == code) {
                 continue;
             }
             let weight_pct = number::trim(weight, 6).unwrap_or(weight);
-            members.push(Member { code, name: row.owned("shortnames"), weight_pct });
+            members.push(IndexMember { code, name: row.owned("shortnames"), weight_pct });
         }
         let previous = pages.first("analytics.cursor").and_then(|row| row.date("prev_date"));
         let dates = pages.first("analytics.dates");
-        let weights = effective.map(|effective| Weights { effective, previous, members });
-        Ok(Attempt {
+        let weights = effective.map(|effective| IndexWeights { effective, previous, members });
+        Ok(DayWeights {
             weights,
             previous,
             first: dates.and_then(|row| row.date("from")),
@@ -195,13 +195,13 @@ fn too_early(index: &str, first: Date, date: Date) -> Fault {
     Fault::not_found("no_basket", message).problem("date", format!("a date from {first} on"))
 }
 
-/// The exchange lists the index, and tells nothing of it.
-fn lost(index: &str, date: Date) -> Fault {
+/// The fault for an index that the exchange lists without publishing its weights.
+fn no_weights(index: &str, date: Date) -> Fault {
     let message = format!("the exchange tells no basket of {index} on {date}, nor just before");
     Fault::unavailable("upstream_incomplete", message)
 }
 
-fn unknown_index(index: &str, known: &[IndexName]) -> Fault {
+fn unknown_index(index: &str, known: &[PublishedIndex]) -> Fault {
     let shown: String = index.chars().take(40).collect();
     let mut message = format!("the Moscow Exchange publishes no basket of an index {shown:?}");
     let meant = closest_codes(index, known.iter().map(|it| it.code.as_str()), SUGGESTIONS_MAX);

@@ -1,21 +1,22 @@
-//! When a venue trades, as far as completeness needs it: how many bars a span ought to hold.
+//! When a venue trades, as far as it is needed to count the bars a time range should hold.
 
 use crate::interval::Interval;
 use clock::TimeRange;
 
+/// When a venue trades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TradingHours {
-    /// Crypto venues: every bar of every day is expected.
+    /// Always, as crypto venues do: every bar of every day is expected.
     AlwaysOpen,
-    /// Sessions are not known; nothing can be said about how many bars there should be.
+    /// The sessions are not known, so the number of bars cannot be told.
     Unknown,
 }
 
 impl TradingHours {
-    /// The number of bars that ought to open within the span, where that can be known.
-    pub fn expected_bars(self, interval: Interval, span: TimeRange) -> Option<u64> {
+    /// How many bars should open within the range; `None` when the hours are not known.
+    pub fn expected_bars(self, interval: Interval, range: TimeRange) -> Option<u64> {
         match self {
-            Self::AlwaysOpen => Some(interval.count_in(span)),
+            Self::AlwaysOpen => Some(interval.count_in(range)),
             Self::Unknown => None,
         }
     }

@@ -1,7 +1,7 @@
-//! Exact decimals: a scaled integer that prints back exactly as it was written.
+//! Exact decimals: a scaled integer that prints exactly as it was written.
 //!
-//! `1.50` and `1.5` are equal in value but keep their own spelling. There is no arithmetic here:
-//! quotes and bars only carry numbers. Sums over money belong to the crate that owns the rule.
+//! `1.50` and `1.5` are equal but keep their own spelling. There is no arithmetic: quotes and bars
+//! only carry numbers, and the crate that owns a rule computes with money.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -14,7 +14,7 @@ pub struct Decimal {
     scale: u8,
 }
 
-/// Why a text is not a decimal we can carry.
+/// Why a text is not a [`Decimal`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecimalError {
     /// Empty, or something other than an optional sign, digits and one point.
@@ -24,37 +24,42 @@ pub enum DecimalError {
 }
 
 impl Decimal {
-    /// Thirty digits fit an `i128` with room to spare, and no venue writes more.
+    /// The most digits of a decimal. Thirty fit an `i128`, and no venue writes more.
     pub const DIGITS_MAX: usize = 30;
 
+    /// Zero without decimals.
     pub const ZERO: Self = Self { mantissa: 0, scale: 0 };
 
-    /// `None` where the parts hold more digits than we carry.
+    /// A decimal from its parts; `None` for more than [`Self::DIGITS_MAX`] digits.
     pub fn from_parts(mantissa: i128, scale: u8) -> Option<Self> {
         let limit = 10_i128.pow(Self::DIGITS_MAX as u32);
         (mantissa.abs() < limit && usize::from(scale) <= Self::DIGITS_MAX)
             .then_some(Self { mantissa, scale })
     }
 
+    /// The digits as an integer, without the point.
     pub const fn mantissa(self) -> i128 {
         self.mantissa
     }
 
+    /// The number of digits after the point.
     pub const fn scale(self) -> u8 {
         self.scale
     }
 
+    /// Whether the value is zero.
     pub const fn is_zero(self) -> bool {
         self.mantissa == 0
     }
 
+    /// Whether the value is below zero.
     pub const fn is_negative(self) -> bool {
         self.mantissa < 0
     }
 
-    /// Reads `[-+]?digits[.digits]`, without exponent: venues do not write one, and a float that
-    /// was printed with one has already lost its decimals. `.5` and `5.` are not decimals here,
-    /// because they could not be printed back as written.
+    /// Parses `[-+]?digits[.digits]`. An exponent is refused: venues do not write one, and a float
+    /// printed with one has lost its decimals. `.5` and `5.` are refused because they could not be
+    /// printed as they were written.
     pub fn parse_bytes(text: &[u8]) -> Result<Self, DecimalError> {
         let (negative, digits) = match text {
             [b'-', rest @ ..] => (true, rest),
@@ -91,7 +96,7 @@ impl Decimal {
 
     /// The nearest whole number, halves away from zero; `None` beyond `i64`.
     pub fn round_to_integer(self) -> Option<i64> {
-        // Few mantissas are wide, and dividing wide ones is slow.
+        // Most mantissas fit 64 bits, and dividing 128 bits is slow.
         if let (Ok(mantissa), true) = (i64::try_from(self.mantissa), self.scale <= 17) {
             let unit = 10_i64.pow(u32::from(self.scale));
             let (whole, rest) = (mantissa / unit, mantissa % unit);
@@ -104,13 +109,13 @@ impl Decimal {
         i64::try_from((self.mantissa + half) / unit).ok()
     }
 
-    /// For mathematics that is done in floats anyway (indicators); never for money.
+    /// The nearest float, for indicators and other estimates; never for money.
     pub fn to_f64(self) -> f64 {
         self.mantissa as f64 / 10_f64.powi(i32::from(self.scale))
     }
 
-    /// Mantissas at a common scale, so that they compare. Saturating is right here: where it
-    /// happens one side is larger by more orders of magnitude than we carry digits.
+    /// Both mantissas at a common scale. Saturating keeps the order: it happens only when one side
+    /// is larger by more orders of magnitude than a decimal has digits.
     fn aligned(self, other: Self) -> (i128, i128) {
         let lift = |value: Self, by: u8| value.mantissa.saturating_mul(10_i128.pow(u32::from(by)));
         let scale = self.scale.max(other.scale);
@@ -149,8 +154,8 @@ impl FromStr for Decimal {
 
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Written from the right into a buffer that holds any decimal with its sign and point;
-        // every price of every answer passes here.
+        // Written from the right into a buffer that holds any decimal with its sign and point.
+        // This is a hot path: every price of every reply is formatted here.
         let mut buffer = [b'0'; Self::DIGITS_MAX + 4];
         let mut at = buffer.len();
         let mut written: u8 = 0;
@@ -161,7 +166,7 @@ impl fmt::Display for Decimal {
                 buffer[at] = b'.';
             }
             at -= 1;
-            // Division of a wide integer is slow, and few are wide.
+            // Dividing 128 bits is slow, and few values need them.
             let digit = match u64::try_from(rest) {
                 Ok(narrow) => {
                     rest = u128::from(narrow / 10);
@@ -209,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_decimal_is_refused() {
+    fn malformed_and_overlong_texts_are_refused() {
         for text in ["", "-", "+", ".", ".5", "5.", "1e5", "NaN", "1.2.3", " 1", "1 ", "0x1", "٣"]
         {
             check_refused(text, DecimalError::Malformed);
@@ -219,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_is_kept_and_value_compared() {
+    fn the_spelling_is_kept_and_the_value_is_compared() {
         let (short, long): (Decimal, Decimal) = ("1.5".parse().unwrap(), "1.500".parse().unwrap());
         assert_eq!(short, long);
         assert_eq!((short.to_string(), long.to_string()), ("1.5".to_owned(), "1.500".to_owned()));

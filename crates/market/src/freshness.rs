@@ -1,18 +1,22 @@
-//! Where an answer came from and how old it is; every market answer carries one.
+//! Where an answer came from and how old it is; every market answer carries a [`Freshness`].
 
 use clock::Millis;
 
 /// How far behind the market a venue's free data runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delay {
+    /// No delay.
     RealTime,
+    /// Fifteen minutes.
     Delayed15m,
+    /// Values of finished days.
     EndOfDay,
-    /// Imported once; it does not move.
+    /// Imported once; it does not change.
     Static,
 }
 
 impl Delay {
+    /// The word that contracts use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::RealTime => "realtime",
@@ -23,17 +27,19 @@ impl Delay {
     }
 }
 
+/// Source and age of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Freshness {
-    /// Who said it: `binance`, `moex`, `file`, or `simulated` for the simulated exchange.
+    /// `binance`, `moex`, `file`, or `simulated` for the simulated exchange.
     pub source: String,
-    /// When it was true.
+    /// The instant that the data describes.
     pub as_of: Millis,
-    /// When we were told.
+    /// When the server received it.
     pub received_at: Millis,
+    /// How far behind the market the source runs.
     pub delay: Delay,
-    /// Older than the age this kind of data is allowed to have.
+    /// Whether it is older than this kind of data may be.
     pub stale: bool,
-    /// Why an older answer stands in for a fresh one, if it does.
+    /// Why an older or less complete answer was returned, if it was.
     pub fallback: Option<String>,
 }

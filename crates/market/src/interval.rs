@@ -4,24 +4,40 @@ use jiff::civil::Date;
 
 use clock::{DAY_MS, Millis, TimeRange};
 
-/// The intervals venues know. `1m` is a minute and `1M` a month: case matters.
+/// The bar lengths that venues offer. `1m` is a minute and `1M` a month: case matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Interval {
+    /// One second.
     S1,
+    /// One minute.
     M1,
+    /// 3 minutes.
     M3,
+    /// 5 minutes.
     M5,
+    /// 15 minutes.
     M15,
+    /// 30 minutes.
     M30,
+    /// One hour.
     H1,
+    /// 2 hours.
     H2,
+    /// 4 hours.
     H4,
+    /// 6 hours.
     H6,
+    /// 8 hours.
     H8,
+    /// 12 hours.
     H12,
+    /// One day.
     D1,
+    /// 3 days.
     D3,
+    /// One week, from Monday.
     W1,
+    /// One calendar month.
     Month,
 }
 
@@ -31,6 +47,7 @@ const HOUR_MS: i64 = 60 * MINUTE_MS;
 const FIRST_MONDAY_MS: i64 = 4 * DAY_MS;
 
 impl Interval {
+    /// Every interval, shortest first.
     pub const ALL: [Self; 16] = [
         Self::S1,
         Self::M1,
@@ -50,10 +67,12 @@ impl Interval {
         Self::Month,
     ];
 
+    /// Parses the spelling of contracts: `1m`, `4h`, `1M`.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|interval| interval.as_str() == text)
     }
 
+    /// The spelling of contracts.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::S1 => "1s",
@@ -75,7 +94,7 @@ impl Interval {
         }
     }
 
-    /// The length in milliseconds; `None` for a month, which has no fixed one.
+    /// The length in milliseconds; `None` for a month, whose length varies.
     pub const fn fixed_ms(self) -> Option<i64> {
         Some(match self {
             Self::S1 => 1_000,
@@ -125,19 +144,19 @@ impl Interval {
         if open == at { at } else { self.next_open(at) }
     }
 
-    /// How many bars open within the span.
-    pub fn count_in(self, span: TimeRange) -> u64 {
-        if span.is_empty() {
+    /// How many bars open within the range.
+    pub fn count_in(self, range: TimeRange) -> u64 {
+        if range.is_empty() {
             return 0;
         }
-        let first = self.open_at_or_after(span.from);
-        if first >= span.to {
+        let first = self.open_at_or_after(range.from);
+        if first >= range.to {
             return 0;
         }
         match self.fixed_ms() {
-            Some(step) => ((span.to.0 - first.0 - 1) / step + 1).unsigned_abs(),
+            Some(step) => ((range.to.0 - first.0 - 1) / step + 1).unsigned_abs(),
             None => {
-                let (first, last) = (first.date(), Millis(span.to.0 - 1).date());
+                let (first, last) = (first.date(), Millis(range.to.0 - 1).date());
                 let months = |date: Date| i64::from(date.year()) * 12 + i64::from(date.month());
                 (months(last) - months(first) + 1).unsigned_abs()
             }
@@ -170,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn case_tells_a_minute_from_a_month() {
+    fn a_minute_and_a_month_differ_by_case() {
         assert_eq!(Interval::parse("1m"), Some(Interval::M1));
         assert_eq!(Interval::parse("1M"), Some(Interval::Month));
         assert_eq!(Interval::parse("1D"), None);
@@ -178,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn opening_times_tile_time(at in -4_000_000_000_000_i64..4_000_000_000_000, index in 0_usize..16) {
+        fn every_instant_lies_in_exactly_one_bar(at in -4_000_000_000_000_i64..4_000_000_000_000, index in 0_usize..16) {
             let (interval, at) = (Interval::ALL[index], Millis(at));
             let (open, next) = (interval.open_of(at), interval.next_open(at));
             prop_assert!(open <= at && at < next);
@@ -188,7 +207,7 @@ mod tests {
         }
 
         #[test]
-        fn counting_is_walking(from in 0_i64..4_000_000_000_000, bars in 0_u64..60, index in 0_usize..16) {
+        fn the_count_equals_stepping_through_the_bars(from in 0_i64..4_000_000_000_000, bars in 0_u64..60, index in 0_usize..16) {
             let interval = Interval::ALL[index];
             let mut to = Millis(from);
             for _ in 0..bars { to = interval.next_open(to); }

@@ -1,8 +1,10 @@
-//! The words of the market: decimals, symbols, intervals, bars, quotes, freshness, time, and the
-//! ports through which services reach venues and history.
+//! Market vocabulary: decimals, symbols, intervals, bars, quotes, freshness, and the ports through
+//! which services reach venues and history.
 //!
-//! No I/O and no serialisation happens here: venues translate their payloads into these types, and
-//! services translate these types into their contracts.
+//! The crate does no I/O and no serialization: adapters convert venue payloads into these types, and
+//! services convert these types into their contracts.
+
+#![warn(missing_docs)]
 
 mod bar;
 mod calendar;

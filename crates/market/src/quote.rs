@@ -1,18 +1,20 @@
-//! A price at a moment.
+//! A latest price with its time.
 
 use crate::decimal::Decimal;
 use crate::freshness::Freshness;
 use crate::symbol::Symbol;
 
+/// The latest price of an instrument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quote {
+    /// The instrument.
     pub symbol: Symbol,
     /// As the venue wrote it.
     pub price: Decimal,
-    /// What the price is counted in: `USDT`, `RUB`.
+    /// The currency of the price: `USDT`, `RUB`.
     pub currency: String,
-    /// Traded over the last day, in units of the thing traded.
+    /// Units traded over the last day.
     pub volume: Option<Decimal>,
-    /// Its `as_of` is the quote's own.
+    /// `as_of` is the time of the price.
     pub freshness: Freshness,
 }

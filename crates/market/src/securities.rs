@@ -1,8 +1,6 @@
-//! What services need from a stock exchange beyond quotes and bars: snapshots, candles with
-//! turnover, the baskets of indices, search, dividends, the calendar and splits.
-//!
-//! No exchange is named here. Every answer travels as [`WithFreshness`], with where it came from and how
-//! old it is.
+//! The ports of a stock exchange beyond quotes and bars: snapshots, candles with turnover, index
+//! constituents, search, dividends, trading days and splits. No exchange is named here.
+//! Every answer is a [`WithFreshness`]: it says where it came from and how old it is.
 
 use std::sync::Arc;
 
@@ -14,39 +12,46 @@ use crate::decimal::Decimal;
 use crate::freshness::Freshness;
 use clock::Millis;
 
-/// An answer of a venue's, and how far it can be relied on.
+/// A value with the source and age of its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithFreshness<T> {
+    /// The value.
     pub value: T,
+    /// Its source and age.
     pub freshness: Freshness,
 }
 
-/// What is traded on one board.
+/// An instrument as it is listed on one board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Security {
+    /// The exchange's code: `SBER`.
     pub code: String,
-    /// Where on the exchange it trades; the same security may trade on several.
+    /// The board it is listed on; a security may be listed on several.
     pub board: String,
+    /// The short name, usually in Russian.
     pub short_name: String,
+    /// The full name.
     pub name: Option<String>,
+    /// The name in Latin letters.
     pub latin_name: Option<String>,
+    /// The ISIN.
     pub isin: Option<String>,
-    /// How many are traded at once.
+    /// Pieces in one lot.
     pub lot: Option<u64>,
     /// Digits after the point in its prices.
     pub decimals: u8,
     /// An ISO code.
     pub currency: String,
-    /// Listed and not traded at present.
+    /// Whether it is listed but not traded at present.
     pub suspended: bool,
 }
 
-/// Which price stands for the last one.
+/// Which price is given as the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PriceBasis {
     /// A trade of the session that is shown.
     LastTrade,
-    /// Nothing was traded yet; the last trade of the session before.
+    /// The last trade of the session before, because nothing was traded yet.
     PreviousClose,
     /// The official close of the session before.
     PreviousOfficialClose,
@@ -55,6 +60,7 @@ pub enum PriceBasis {
 }
 
 impl PriceBasis {
+    /// The word that contracts use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::LastTrade => "last_trade",
@@ -65,20 +71,29 @@ impl PriceBasis {
     }
 }
 
-/// What the exchange says of trading right now. It need not reveal a halt.
+/// The trading status that the exchange reports. It need not report a halt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TradingStatus {
+    /// Trading goes on.
     Trading,
+    /// The opening auction.
     Opening,
+    /// The closing auction.
     Closing,
+    /// A break between sessions.
     Break,
+    /// The session has ended.
     Closed,
+    /// The security is not traded in this session.
     NotTrading,
+    /// The exchange suspended trading of the security.
     Suspended,
+    /// The exchange reported no status that is known here.
     Unknown,
 }
 
 impl TradingStatus {
+    /// The word that contracts use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Trading => "trading",
@@ -93,62 +108,78 @@ impl TradingStatus {
     }
 }
 
-/// A security at a moment. Its freshness is stale where the price is not from a trade of the
-/// session shown, and says why.
+/// The current state of a security. Its freshness is stale, with the reason, when the price is not
+/// from a trade of the session shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecuritySnapshot {
+    /// The security.
     pub security: Arc<Security>,
+    /// The last price.
     pub last: Decimal,
+    /// Which price `last` is.
     pub basis: PriceBasis,
-    /// Against the last price of the session before.
+    /// Difference to the last price of the session before.
     pub change: Option<Decimal>,
-    /// The same in percent of that price.
+    /// The difference in percent of that price.
     pub change_pct: Option<Decimal>,
-    /// Absent while nothing has been traded, like the other prices of the session.
+    /// The first price of the session; `None`, like `high` and `low`, while nothing was traded.
     pub open: Option<Decimal>,
+    /// The highest price of the session.
     pub high: Option<Decimal>,
+    /// The lowest price of the session.
     pub low: Option<Decimal>,
-    /// Traded in this session, in pieces.
+    /// Pieces traded in this session.
     pub volume: Option<Decimal>,
-    /// Traded in this session, in money.
+    /// Turnover of this session in money.
     pub value: Option<Decimal>,
+    /// The number of trades of this session.
     pub trades: Option<u64>,
+    /// The last price of the session before.
     pub previous_close: Option<Decimal>,
+    /// The trading status.
     pub status: TradingStatus,
-    /// The session that is shown, as the exchange dates it.
+    /// The date of the session that is shown.
     pub session: Option<Date>,
 }
 
-/// Snapshots of securities, and what there is to ask for.
+/// Snapshots of securities and the list of securities.
 #[async_trait]
 pub trait SecuritySource: Send + Sync {
-    /// Without a board, the one where the security is mainly traded. An unknown security is
-    /// `NotFound`, and the message names what may have been meant.
+    /// The snapshot on a board, or on the main board of the security. An unknown security is a
+    /// `NotFound` fault whose message has suggestions.
     async fn snapshot(
         &self,
         code: &str,
         board: Option<&str>,
     ) -> Result<WithFreshness<Arc<SecuritySnapshot>>, Fault>;
 
-    /// Everything on the main board, by code, for those who look for names.
+    /// The securities of the main board, sorted by code.
     async fn securities(&self) -> Result<WithFreshness<Arc<Vec<Arc<Security>>>>, Fault>;
 }
 
-/// The candle lengths that stock exchanges keep.
+/// The candle lengths that stock exchanges publish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CandleStep {
+    /// One minute.
     Minute,
+    /// 10 minutes.
     TenMinutes,
+    /// One hour.
     Hour,
+    /// One day.
     Day,
+    /// One week.
     Week,
+    /// One month.
     Month,
 }
 
 impl CandleStep {
+    /// Every length, shortest first.
     pub const ALL: [Self; 6] =
         [Self::Minute, Self::TenMinutes, Self::Hour, Self::Day, Self::Week, Self::Month];
 
+    /// The word that contracts use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Minute => "1m",
@@ -160,37 +191,47 @@ impl CandleStep {
         }
     }
 
+    /// Parses the spelling of contracts.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|step| step.as_str() == text)
     }
 }
 
-/// Which candles to fetch: all that begin on these days of the exchange's, both included.
+/// Which candles to fetch: all that begin on the exchange's dates `from` to `to`, both included.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CandleRequest {
+    /// The exchange's code of the security.
     pub code: String,
-    /// Without one, the board where the security is mainly traded.
+    /// The board; `None` is the main board of the security.
     pub board: Option<String>,
+    /// The length of the candles.
     pub step: CandleStep,
+    /// The first date.
     pub from: Date,
+    /// The last date.
     pub to: Date,
 }
 
+/// A candle of a stock exchange, with turnover; it may still be forming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecurityCandle {
-    /// When it begins, on the exchange's own clocks.
+    /// When it begins, in the exchange's local time.
     pub begins: DateTime,
-    /// How far those clocks were ahead of UTC then.
+    /// Minutes that the local time was ahead of UTC then.
     pub offset_min: i16,
+    /// The first price.
     pub open: Decimal,
+    /// The highest price.
     pub high: Decimal,
+    /// The lowest price.
     pub low: Decimal,
+    /// The last price.
     pub close: Decimal,
-    /// In pieces.
+    /// Pieces traded.
     pub volume: Option<Decimal>,
-    /// In money.
+    /// Turnover in money.
     pub value: Option<Decimal>,
-    /// Whether its time is over and everything that was traded in it is in it.
+    /// Whether its time is over and all of its trades are counted.
     pub closed: bool,
 }
 
@@ -221,19 +262,23 @@ impl SecurityCandle {
     }
 }
 
-/// All candles asked for, pages followed to the end, ascending; the last one may be forming.
+/// All requested candles, all pages followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityCandles {
+    /// The security.
     pub security: Arc<Security>,
+    /// Ascending; the last one may be forming.
     pub candles: Vec<SecurityCandle>,
-    /// Past days on which the exchange traded and of which there is no candle, or not all of them.
+    /// Past trading days for which candles are missing, all or some of them.
     pub missing: Vec<Date>,
-    /// Why nobody could tell what is missing.
+    /// Why missing days could not be determined, if they could not.
     pub unchecked: Option<String>,
 }
 
+/// Candles of securities.
 #[async_trait]
 pub trait CandleSource: Send + Sync {
+    /// The requested candles.
     async fn candles(
         &self,
         request: &CandleRequest,
@@ -243,61 +288,79 @@ pub trait CandleSource: Send + Sync {
 /// One member of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Constituent {
+    /// The exchange's code.
     pub code: String,
+    /// Its name.
     pub name: Option<String>,
+    /// Its weight in percent.
     pub weight_pct: Decimal,
-    /// At the basket's date: the last price of the running session, or the close of a past one.
+    /// The last price of the running session, or the close of a past one.
     pub price: Option<Decimal>,
-    /// Against the session before, splits taken out.
+    /// Change in percent to the session before, adjusted for splits.
     pub change_pct: Option<Decimal>,
-    /// Where a sector index of the exchange holds it.
+    /// The sector of the exchange's sector index that contains it.
     pub sector: Option<&'static str>,
 }
 
+/// The constituents of an index on a date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexConstituents {
+    /// The code of the index.
     pub index: String,
+    /// Its name.
     pub name: Option<String>,
-    pub asked: Date,
-    /// The trading day the weights are of: the one asked for, or the last one before it.
+    /// The requested date.
+    pub requested: Date,
+    /// The trading day of the weights: the requested date, or the last trading day before it.
     pub effective: Date,
-    /// All of them, in the exchange's order.
+    /// All constituents, in the exchange's order.
     pub constituents: Vec<Constituent>,
-    /// What could not be had and is therefore missing from the constituents.
+    /// Fields of the constituents that could not be fetched, with the reason.
     pub missing: Vec<String>,
 }
 
+/// Indices and their constituents.
 #[async_trait]
 pub trait IndexSource: Send + Sync {
-    /// `NotFound` for an index the exchange does not publish, and for a day before its first.
+    /// The constituents on a date. `NotFound` for an index that the exchange does not publish and
+    /// for a date before its first.
     async fn constituents(
         &self,
         index: &str,
         date: Date,
     ) -> Result<WithFreshness<Arc<IndexConstituents>>, Fault>;
 
-    /// The indices whose baskets are published, with their names.
+    /// The codes of the indices whose constituents are published, with their names.
     async fn indices(&self) -> Result<WithFreshness<Vec<(String, Option<String>)>>, Fault>;
 }
 
-/// A security as a search finds it; it need not trade any more.
+/// A security found by a search; it may no longer be traded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityMatch {
+    /// The exchange's code.
     pub code: String,
+    /// The short name.
     pub short_name: Option<String>,
+    /// The full name.
     pub name: Option<String>,
+    /// The name in Latin letters.
     pub latin_name: Option<String>,
+    /// The ISIN.
     pub isin: Option<String>,
+    /// The issuer.
     pub issuer: Option<String>,
-    /// The exchange's word for its kind: `common_share`, `stock_index`.
+    /// The exchange's type: `common_share`, `stock_index`.
     pub kind: Option<String>,
+    /// The main board.
     pub board: Option<String>,
+    /// Whether it is traded at present.
     pub traded: bool,
 }
 
+/// Search for securities.
 #[async_trait]
 pub trait SecuritySearch: Send + Sync {
-    /// By name, code or ISIN, in any case, in Russian or in English; best first.
+    /// Searches by name, code or ISIN, in any case, in Russian or English; best match first.
     async fn search(
         &self,
         text: &str,
@@ -305,33 +368,37 @@ pub trait SecuritySearch: Send + Sync {
     ) -> Result<WithFreshness<Vec<SecurityMatch>>, Fault>;
 }
 
+/// A dividend of a security.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dividend {
-    /// Holders at the end of this day are paid.
+    /// Holders at the end of this date are paid.
     pub record_date: Date,
-    /// On one piece.
+    /// The amount for one piece.
     pub value: Decimal,
+    /// The currency of the amount.
     pub currency: String,
 }
 
+/// Dividends of securities.
 #[async_trait]
 pub trait DividendSource: Send + Sync {
-    /// All that the exchange knows of, ascending by date.
+    /// All dividends that the exchange lists, ascending by date.
     async fn dividends(&self, code: &str) -> Result<WithFreshness<Arc<Vec<Dividend>>>, Fault>;
 }
 
-/// Why a day is said to be one of trading, or not.
+/// How it is known whether a date is a trading day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DayBasis {
-    /// It was traded, or it was not.
+    /// The date is past, and the record shows whether it was traded.
     Record,
-    /// The exchange named this very date.
+    /// The exchange announced this date.
     Announced,
-    /// The rule for its day of the week; holidays may still be announced.
+    /// The rule for the day of the week; a holiday may still be announced.
     Weekly,
 }
 
 impl DayBasis {
+    /// The word that contracts use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Record => "record",
@@ -341,24 +408,32 @@ impl DayBasis {
     }
 }
 
+/// The trading session of a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TradingSession {
+    /// When it opens.
     pub opens: Millis,
+    /// When it closes.
     pub closes: Millis,
 }
 
+/// Whether the exchange trades on a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TradingDay {
+    /// The date.
     pub date: Date,
+    /// Whether it is a trading day.
     pub is_trading: bool,
+    /// How that is known.
     pub basis: DayBasis,
-    /// Where it is known.
+    /// The session, if its hours are known.
     pub session: Option<TradingSession>,
 }
 
+/// The trading days of an exchange.
 #[async_trait]
 pub trait TradingCalendar: Send + Sync {
-    /// Every day from the first to the last, both included.
+    /// Every date from `from` to `to`, both included.
     async fn trading_days(
         &self,
         from: Date,
@@ -366,22 +441,28 @@ pub trait TradingCalendar: Send + Sync {
     ) -> Result<WithFreshness<Vec<TradingDay>>, Fault>;
 }
 
-/// From this day on, `after` pieces stand for what were `before`.
+/// A split: from `date` on, `before` old pieces are `after` new pieces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
+    /// The exchange's code of the security.
     pub code: String,
+    /// The first date of the new pieces.
     pub date: Date,
+    /// Old pieces.
     pub before: u64,
+    /// New pieces.
     pub after: u64,
 }
 
+/// Splits of securities.
 #[async_trait]
 pub trait SplitSource: Send + Sync {
-    /// All of one security's, or of everybody's, ascending by date. Prices are never adjusted.
+    /// The splits of one security, or of all when `code` is `None`, ascending by date. Prices of
+    /// other calls are not adjusted for them.
     async fn splits(&self, code: Option<&str>) -> Result<WithFreshness<Vec<Split>>, Fault>;
 }
 
-/// Everything a stock exchange offers, as one thing to hold.
+/// All ports of a stock exchange as one trait object.
 pub trait StockExchange:
     SecuritySource
     + CandleSource
@@ -427,14 +508,14 @@ mod tests {
     }
 
     #[test]
-    fn candles_say_their_time_on_both_clocks() {
+    fn a_candle_has_a_local_time_and_an_instant() {
         check("2024-02-15T00:00:00", 180, "2024-02-15T00:00:00+03:00", "2024-02-14T21:00:00Z");
         check("2012-07-02T10:30:05", 240, "2012-07-02T10:30:05+04:00", "2012-07-02T06:30:05Z");
         check("1969-12-31T23:00:00", -150, "1969-12-31T23:00:00-02:30", "1970-01-01T01:30:00Z");
     }
 
     #[test]
-    fn steps_are_spelled_back() {
+    fn every_step_parses_its_own_spelling() {
         for step in CandleStep::ALL {
             assert_eq!(CandleStep::parse(step.as_str()), Some(step));
         }

@@ -1,20 +1,25 @@
-//! What is traded, and where: `BTCUSDT`, `BINANCE:BTCUSDT`, `MOEX:SBER`, `FILE:NAME`.
+//! Symbols and tickers: `BTCUSDT`, `BINANCE:BTCUSDT`, `MOEX:SBER`, `FILE:NAME`.
 
 use std::fmt;
 
 use fault::Fault;
 
+/// Where an instrument trades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Venue {
+    /// Binance.
     Binance,
+    /// Moscow Exchange.
     Moex,
     /// Bars imported from files.
     File,
 }
 
 impl Venue {
+    /// Every venue.
     pub const ALL: [Self; 3] = [Self::Binance, Self::Moex, Self::File];
 
+    /// The prefix of a ticker before its colon.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Binance => "BINANCE",
@@ -31,7 +36,9 @@ impl Venue {
 /// A symbol at a venue, upper case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol {
+    /// Where it trades.
     pub venue: Venue,
+    /// The venue's code.
     pub code: String,
 }
 
@@ -41,19 +48,20 @@ impl fmt::Display for Symbol {
     }
 }
 
-/// A symbol together with the spelling it was asked for in, which answers repeat.
+/// A symbol with the spelling of the request, which the reply repeats.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticker {
-    /// Upper case; with the venue's prefix exactly when the caller wrote one.
+    /// Upper case; has a venue prefix only if the caller wrote one.
     pub name: String,
+    /// The symbol it names.
     pub symbol: Symbol,
 }
 
 impl Ticker {
-    /// Longer than any venue's symbols, with a prefix.
+    /// The most characters of a ticker; longer than any venue's symbol with its prefix.
     pub const LENGTH_MAX: usize = 40;
 
-    /// Reads a ticker in any case. The fault's problem names no field: the caller knows which.
+    /// Parses a ticker in any case. The problem of the fault names no field; the caller adds it.
     pub fn parse(text: &str, default_venue: Venue) -> Result<Self, Fault> {
         let refuse = |expected: &str| {
             let shown: String = text.chars().take(Self::LENGTH_MAX).collect();
@@ -76,8 +84,8 @@ impl Ticker {
                 }
             },
         };
-        // Exchanges have begun to list symbols outside ASCII, so only what could never be part of
-        // a symbol is refused here; whether it is traded is for the venue to say.
+        // Exchanges list symbols outside ASCII, so only characters that no symbol contains are
+        // refused here; the venue decides whether the symbol exists.
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
         if code.is_empty() || !code.chars().all(plain) {
             return Err(refuse("letters, digits, '-', '_' and '.' only"));
@@ -86,7 +94,7 @@ impl Ticker {
         Ok(Self { name, symbol })
     }
 
-    /// What to say of a ticker whose venue is not among those that are served.
+    /// The fault for a ticker whose venue is not in `served`.
     pub fn not_served(&self, served: impl Iterator<Item = Venue>) -> Fault {
         let served: Vec<&str> = served.map(Venue::prefix).collect();
         let (name, served) = (&self.name, served.join(", "));
@@ -95,7 +103,7 @@ impl Ticker {
     }
 }
 
-/// Up to `limit` of the known codes that `asked` may have been meant as, nearest first.
+/// Up to `limit` known codes that are close to the misspelled `asked`, nearest first.
 pub fn closest_codes<'a>(
     asked: &str,
     known: impl Iterator<Item = &'a str>,
@@ -115,7 +123,7 @@ pub fn closest_codes<'a>(
     near.into_iter().take(limit).map(|(_, code)| code).collect()
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn one into the other;
+/// The number of insertions, deletions, replacements and swaps of neighbours between two words;
 /// `None` above the tolerance.
 fn edit_distance(left: &[char], right: &[char], tolerance: usize) -> Option<usize> {
     if left.len().abs_diff(right.len()) > tolerance {
@@ -150,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn any_case_and_any_known_venue() {
+    fn tickers_are_parsed_in_any_case_and_of_any_venue() {
         check("btcusdt", "BTCUSDT", "BINANCE:BTCUSDT");
         check(" ethUSDT ", "ETHUSDT", "BINANCE:ETHUSDT");
         check("moex:sber", "MOEX:SBER", "MOEX:SBER");
@@ -158,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_ticker_is_refused() {
+    fn invalid_tickers_are_refused() {
         for text in ["", "  ", "NYSE:IBM", "MOEX:", "A B", "A/B", "A\0", &"A".repeat(41)] {
             let fault = Ticker::parse(text, Venue::Binance).unwrap_err();
             assert_eq!(fault.code(), "invalid_ticker", "{text:?}");
@@ -166,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn suggestions_are_near_and_ordered() {
+    fn suggestions_are_ordered_by_distance() {
         let known = ["BTCUSDT", "ETHUSDT", "BTCUSDC", "BNBUSDT"];
         assert_eq!(closest_codes("BTCUST", known.into_iter(), 2), ["BTCUSDT", "BTCUSDC"]);
         assert_eq!(closest_codes("BCTUSDT", known.into_iter(), 1), ["BTCUSDT"]);

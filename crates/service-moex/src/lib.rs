@@ -37,13 +37,17 @@ pub fn service(
     let contract = Contract::load("moex")?;
     let envelope = envelope::Iss::new(&contract.tools, Arc::clone(&clock));
     Tools::of(Arc::new(Moex { exchange, clock }))
-        .tool("get_security_snapshot", Scope::Read, tools::snapshot::call)
-        .tool("get_ohlcv_timeseries", Scope::Read, tools::timeseries::call)
-        .tool("get_index_constituents_metrics", Scope::Read, tools::constituents::call)
-        .tool("search_securities", Scope::Read, tools::search::call)
-        .tool("get_dividends", Scope::Read, tools::dividends::call)
-        .tool("get_trading_calendar", Scope::Read, tools::calendar::call)
-        .tool("compute_portfolio_risk", Scope::Read, tools::portfolio_risk::call)
-        .tool("compute_correlation_matrix", Scope::Read, tools::correlation::call)
+        .tool("get_security_snapshot", Scope::Read, tools::get_security_snapshot::call)
+        .tool("get_ohlcv_timeseries", Scope::Read, tools::get_ohlcv_timeseries::call)
+        .tool(
+            "get_index_constituents_metrics",
+            Scope::Read,
+            tools::get_index_constituents_metrics::call,
+        )
+        .tool("search_securities", Scope::Read, tools::search_securities::call)
+        .tool("get_dividends", Scope::Read, tools::get_dividends::call)
+        .tool("get_trading_calendar", Scope::Read, tools::get_trading_calendar::call)
+        .tool("compute_portfolio_risk", Scope::Read, tools::compute_portfolio_risk::call)
+        .tool("compute_correlation_matrix", Scope::Read, tools::compute_correlation_matrix::call)
         .bind(contract, envelope)
 }

@@ -1,10 +1,10 @@
-//! One file per tool; each has one `call`.
+//! One file per tool of the contract, named after it; each has one `call`.
 
-pub(crate) mod calendar;
-pub(crate) mod constituents;
-pub(crate) mod correlation;
-pub(crate) mod dividends;
-pub(crate) mod portfolio_risk;
-pub(crate) mod search;
-pub(crate) mod snapshot;
-pub(crate) mod timeseries;
+pub(crate) mod compute_correlation_matrix;
+pub(crate) mod compute_portfolio_risk;
+pub(crate) mod get_dividends;
+pub(crate) mod get_index_constituents_metrics;
+pub(crate) mod get_ohlcv_timeseries;
+pub(crate) mod get_security_snapshot;
+pub(crate) mod get_trading_calendar;
+pub(crate) mod search_securities;

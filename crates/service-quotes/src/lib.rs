@@ -1,7 +1,7 @@
 //! The quotes contract: latest prices and closed bars, behind the manifest in `contracts/quotes`.
 //!
 //! The tools are an adapter over a quotes HTTP API, as the manifest says: by default that API runs
-//! in this process ([`LocalApi`]), and it can be somebody else's ([`RemoteApi`]). Venues and the bar
+//! in this process ([`LocalApi`]), or on another server ([`RemoteApi`]). Venues and the bar
 //! archive are reached through ports; no exchange is named here.
 
 mod answer;
@@ -24,7 +24,7 @@ pub use local::{LocalApi, LocalApiParts, VenuePorts};
 pub use ports::{ApiContext, QuotesApi};
 pub use remote::RemoteApi;
 
-/// The longest span of days one request for history may cover: ten years.
+/// The most days of one history request: ten years.
 pub const RANGE_DAYS_MAX: i32 = 3660;
 
 pub struct Quotes {
@@ -38,9 +38,9 @@ pub fn service(api: impl QuotesApi + 'static) -> Result<Service, ContractError> 
     let metadata = MetadataReply::of(&contract)?;
     let quotes = Arc::new(Quotes { api: Box::new(api), metadata });
     Tools::of(quotes)
-        .tool("quotes.live", Scope::Read, tools::live::call)
-        .tool("quotes.historical", Scope::Read, tools::historical::call)
-        .tool("system.health", Scope::Read, tools::health::call)
-        .tool("system.metadata", Scope::Read, tools::metadata::call)
+        .tool("quotes.live", Scope::Read, tools::quotes_live::call)
+        .tool("quotes.historical", Scope::Read, tools::quotes_historical::call)
+        .tool("system.health", Scope::Read, tools::system_health::call)
+        .tool("system.metadata", Scope::Read, tools::system_metadata::call)
         .bind(contract, envelope::Arche)
 }

@@ -1,5 +1,5 @@
-//! The quotes API in this process: live quotes from the venue a ticker belongs to, history from
-//! the bar archive, completed from the venue first.
+//! The quotes API in this process: live quotes come from the ticker's venue, history from the bar
+//! archive after missing bars were fetched from the venue.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use clock::{Millis, TimeRange};
 use fault::{Fault, Kind};
+use futures_util::future::join_all;
 use market::{
     Bar, BarSeries, BarSource, Delay, Freshness, HealthProbe, PageRequest, Quote, QuoteSource,
     SymbolSource, Ticker, Venue, VenueHealth,
@@ -22,25 +23,25 @@ use crate::answer::{
 };
 use crate::ports::{ApiContext, QuotesApi};
 
-/// How long an answer waits for something it can do without.
-const GLANCE: Duration = Duration::from_secs(1);
-/// How long a venue may take to say that it is well.
-const HEALTH_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a reply waits for the opening time of the first bar, which it can do without.
+const FIRST_OPEN_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a venue may take to answer a health check.
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A venue as this service needs it.
+/// The ports of one venue that this service uses.
 pub struct VenuePorts {
-    /// The name its bars are kept under.
+    /// The source name of its bars in the archive.
     pub source: String,
     pub quotes: Arc<dyn QuoteSource>,
     pub symbols: Arc<dyn SymbolSource>,
-    /// Absent where the archive is all there is, as for imported files.
+    /// `None` when all bars are already in the archive, as for imported files.
     pub bars: Option<Arc<dyn BarSource>>,
     pub health: HealthProbe,
 }
 
 pub struct LocalApiParts {
     pub venues: BTreeMap<Venue, VenuePorts>,
-    /// Where a bare ticker belongs.
+    /// The venue of a ticker without a prefix.
     pub default_venue: Venue,
     pub history: Arc<BarHistory>,
 }
@@ -51,13 +52,13 @@ pub struct LocalApi {
     history: Arc<BarHistory>,
 }
 
-/// A ticker that can be served, with where its bars are kept.
+/// A ticker that can be served, with its series in the archive.
 struct Served<'a> {
     ticker: &'a Ticker,
     series: BarSeries,
-    /// Until when its bars are known completely.
+    /// The end of the range in which all of its bars are known.
     known_to: Millis,
-    /// How many bars the calendar expects, where anybody can tell.
+    /// How many bars the venue's trading hours imply; `None` when its hours are not known.
     expected: Option<u64>,
 }
 
@@ -67,7 +68,8 @@ impl LocalApi {
         Self { venues, default_venue, history }
     }
 
-    /// Upper case, ordered, each once; a fault names the first that is none.
+    /// Parses the names, sorts the tickers and removes duplicates. The fault names the first invalid
+    /// one.
     fn tickers(&self, names: &[String]) -> Result<Vec<Ticker>, Fault> {
         let mut tickers = Vec::with_capacity(names.len());
         for (at, name) in names.iter().enumerate() {
@@ -89,13 +91,13 @@ impl LocalApi {
         found.ok_or_else(|| ticker.not_served(self.venues.keys().copied()))
     }
 
-    /// Makes sure that the archive holds everything the venue has for this ticker and span.
+    /// Fetches the bars of the range that the archive lacks.
     async fn prepare<'a>(
         &self,
         cx: &ApiContext,
         ticker: &'a Ticker,
         query: &HistoryQuery,
-        span: TimeRange,
+        range: TimeRange,
     ) -> Result<Served<'a>, Fault> {
         let venue = self.venue(ticker)?;
         let series = BarSeries {
@@ -104,23 +106,23 @@ impl LocalApi {
             interval: query.interval,
         };
         let Some(bars) = &venue.bars else {
-            known(venue, ticker).await?;
-            return Ok(Served { ticker, series, known_to: span.to, expected: None });
+            require_listed(venue, ticker).await?;
+            return Ok(Served { ticker, series, known_to: range.to, expected: None });
         };
-        let mut known_to = span.to;
-        if !self.history.is_complete(&series, span).await? {
-            known(venue, ticker).await?;
-            let tell = |kept: u64, wanted: u64| {
-                cx.progress.report(kept as f64, Some(wanted as f64), "bars fetched");
+        let mut known_to = range.to;
+        if !self.history.is_complete(&series, range).await? {
+            require_listed(venue, ticker).await?;
+            let report = |stored: u64, total: u64| {
+                cx.progress.report(stored as f64, Some(total as f64), "bars fetched");
             };
-            let patience = FillOptions { deadline: cx.deadline, progress: &tell };
-            known_to = self.history.fill(bars, &series, span, &patience).await?;
+            let options = FillOptions { deadline: cx.deadline, progress: &report };
+            known_to = self.history.fill(bars, &series, range, &options).await?;
         }
-        // Mostly remembered; a venue that does not answer must not hold up what is kept.
+        // Usually cached. A venue that does not answer must not delay bars of the archive.
         let first = bars.first_open(&ticker.symbol.code, query.interval);
-        let first = timeout(GLANCE, first).await.ok().and_then(Result::ok).flatten();
+        let first = timeout(FIRST_OPEN_TIMEOUT, first).await.ok().and_then(Result::ok).flatten();
         let expected = first.and_then(|first| {
-            let listed = span.overlap(TimeRange::new(first, known_to.max(first)));
+            let listed = range.overlap(TimeRange::new(first, known_to.max(first)));
             bars.trading_hours().expected_bars(query.interval, listed)
         });
         Ok(Served { ticker, series, known_to, expected })
@@ -145,22 +147,22 @@ impl LocalApi {
     }
 }
 
-async fn known(venue: &VenuePorts, ticker: &Ticker) -> Result<(), Fault> {
+async fn require_listed(venue: &VenuePorts, ticker: &Ticker) -> Result<(), Fault> {
     venue.symbols.listing().await?.require(ticker, "ticker")
 }
 
-/// Why nothing could be served: the one reason there is, or all of them under the kind that gives
-/// the caller most to hope for.
+/// The fault of a request of which no ticker could be served: the only one, the first retryable
+/// one, or the messages of all of them as `NotFound`.
 fn nothing_served(faults: Vec<(String, Fault)>) -> Fault {
-    let hopeful = faults.iter().position(|(_, fault)| fault.kind().is_retryable());
+    let retryable = faults.iter().position(|(_, fault)| fault.kind().is_retryable());
     let mut faults = faults;
-    match (faults.len(), hopeful) {
+    match (faults.len(), retryable) {
         (0, _) => Fault::internal("no tickers were asked for"),
         (1, _) => faults.swap_remove(0).1,
         (_, Some(at)) => faults.swap_remove(at).1,
         (_, None) => {
-            let told: Vec<&str> = faults.iter().map(|(_, fault)| fault.message()).collect();
-            Fault::new(Kind::NotFound, "unknown_symbol", told.join("; "))
+            let messages: Vec<&str> = faults.iter().map(|(_, fault)| fault.message()).collect();
+            Fault::new(Kind::NotFound, "unknown_symbol", messages.join("; "))
         }
     }
 }
@@ -187,7 +189,7 @@ fn bar_row(ticker: &Arc<str>, bar: &Bar) -> BarRow {
     }
 }
 
-/// The freshness of the whole answer: that of its oldest quote, stale when any part is.
+/// The freshness of the reply: that of its oldest quote, and stale when any quote is stale.
 fn merge(oldest: Option<Freshness>, quote: &Quote) -> Option<Freshness> {
     let Some(mut oldest) = oldest else { return Some(quote.freshness.clone()) };
     let stale = oldest.stale || quote.freshness.stale;
@@ -209,29 +211,14 @@ impl QuotesApi for LocalApi {
         for ticker in &tickers {
             by_venue.entry(ticker.symbol.venue).or_default().push(ticker);
         }
-        for asked in by_venue.into_values() {
-            let venue = match self.venue(asked[0]) {
-                Ok(venue) => venue,
-                Err(fault) => {
-                    faults.extend(asked.iter().map(|it| (it.name.as_str(), fault.shared())));
-                    continue;
-                }
-            };
-            let symbols: Vec<_> = asked.iter().map(|it| it.symbol.clone()).collect();
-            match venue.quotes.latest(&symbols).await {
-                Err(fault) => {
-                    faults.extend(asked.iter().map(|it| (it.name.as_str(), fault.shared())));
-                }
-                Ok(quotes) => {
-                    for (ticker, quote) in asked.into_iter().zip(quotes) {
-                        match quote {
-                            Err(fault) => _ = faults.insert(&ticker.name, fault),
-                            Ok(quote) => {
-                                freshness = merge(freshness, &quote);
-                                found.insert(&ticker.name, quote_row(ticker, &quote));
-                            }
-                        }
-                    }
+        // All venues are asked at the same time; `Venue` has three variants.
+        let answers = join_all(by_venue.into_values().map(|asked| self.latest(asked))).await;
+        for (ticker, quote) in answers.into_iter().flatten() {
+            match quote {
+                Err(fault) => _ = faults.insert(&ticker.name, fault),
+                Ok(quote) => {
+                    freshness = merge(freshness, &quote);
+                    found.insert(&ticker.name, quote_row(ticker, &quote));
                 }
             }
         }
@@ -253,11 +240,11 @@ impl QuotesApi for LocalApi {
         query: &HistoryQuery,
     ) -> Result<HistoryReply, Fault> {
         let tickers = self.tickers(&query.tickers)?;
-        let span =
+        let range =
             self.history.closed_part(query.interval, TimeRange::of_days(query.from, query.to));
         let mut served = Vec::new();
         let mut faults = Vec::new();
-        for (ticker, prepared) in self.prepare_all(cx, &tickers, query, span).await {
+        for (ticker, prepared) in self.prepare_all(cx, &tickers, query, range).await {
             match prepared {
                 Ok(ready) => served.push(ready),
                 Err(fault) => faults.push((ticker.name.clone(), fault)),
@@ -268,7 +255,7 @@ impl QuotesApi for LocalApi {
         }
         let series: Vec<BarSeries> = served.iter().map(|it| it.series.clone()).collect();
         let offset = query.offset();
-        let request = PageRequest { series: &series, range: span, offset, limit: query.page_size };
+        let request = PageRequest { series: &series, range, offset, limit: query.page_size };
         let page = self.history.page(&request).await?;
         let names: Vec<Arc<str>> =
             served.iter().map(|it| Arc::from(it.ticker.name.as_str())).collect();
@@ -286,10 +273,10 @@ impl QuotesApi for LocalApi {
     async fn health(&self, cx: &ApiContext) -> Result<HealthReply, Fault> {
         let mut checks = Vec::new();
         for (venue, ports) in &self.venues {
-            // Looking at the listing makes a venue that nobody has asked yet show its state; it is
-            // cached, so a health check does not cost the venue a request each time.
-            let looked = async { ((ports.health)().await, ports.symbols.listing().await) };
-            let (status, detail) = match timeout(HEALTH_PATIENCE, looked).await {
+            // Reading the listing detects a venue that is down before its first request. It is
+            // cached, so most health checks send no request to the venue.
+            let probed = async { ((ports.health)().await, ports.symbols.listing().await) };
+            let (status, detail) = match timeout(HEALTH_TIMEOUT, probed).await {
                 Err(_) => (HealthStatus::Down, Some("no answer in time".to_owned())),
                 Ok((_, Err(fault))) => (HealthStatus::Down, Some(fault.message().to_owned())),
                 Ok((VenueHealth::Down, Ok(_))) => (HealthStatus::Down, None),
@@ -306,17 +293,38 @@ impl QuotesApi for LocalApi {
 }
 
 impl LocalApi {
-    /// Completes all tickers at once: the filler keeps how many really run in bounds.
+    /// The latest quotes of tickers of one venue, in their order. A fault of the venue is the fault
+    /// of each ticker.
+    async fn latest<'a>(
+        &self,
+        tickers: Vec<&'a Ticker>,
+    ) -> Vec<(&'a Ticker, Result<Arc<Quote>, Fault>)> {
+        let Some(first) = tickers.first() else { return Vec::new() };
+        let symbols: Vec<_> = tickers.iter().map(|it| it.symbol.clone()).collect();
+        let quotes = match self.venue(first) {
+            Ok(venue) => venue.quotes.latest(&symbols).await,
+            Err(fault) => Err(fault),
+        };
+        match quotes {
+            Ok(quotes) => tickers.into_iter().zip(quotes).collect(),
+            Err(fault) => tickers.into_iter().map(|it| (it, Err(fault.shared()))).collect(),
+        }
+    }
+
+    /// Fills all tickers at the same time; [`BarHistory`] bounds how many fills run at once.
     async fn prepare_all<'a>(
         &self,
         cx: &ApiContext,
         tickers: &'a [Ticker],
         query: &HistoryQuery,
-        span: TimeRange,
+        range: TimeRange,
     ) -> Vec<(&'a Ticker, Result<Served<'a>, Fault>)> {
         let prepared = tickers
             .iter()
-            .map(|ticker| async move { (ticker, self.prepare(cx, ticker, query, span).await) });
-        futures_util::future::join_all(prepared).await
+            .map(|ticker| async move { (ticker, self.prepare(cx, ticker, query, range).await) });
+        join_all(prepared).await
     }
 }
+
+#[cfg(test)]
+mod tests;

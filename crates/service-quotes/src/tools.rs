@@ -1,6 +1,6 @@
-//! One file per tool; each has one `call`.
+//! One file per tool of the contract, named after it; each has one `call`.
 
-pub(crate) mod health;
-pub(crate) mod historical;
-pub(crate) mod live;
-pub(crate) mod metadata;
+pub(crate) mod quotes_historical;
+pub(crate) mod quotes_live;
+pub(crate) mod system_health;
+pub(crate) mod system_metadata;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn at(text: &str) -> Millis {
-    zone::instant(text.parse().unwrap()).0
+    moscow_time::to_instant(text.parse().unwrap()).0
 }
 
 fn candle(begins: &str, price: i128, closed: bool) -> SecurityCandle {
@@ -14,7 +14,7 @@ fn candle(begins: &str, price: i128, closed: bool) -> SecurityCandle {
     let begins: jiff::civil::DateTime = begins.parse().unwrap();
     SecurityCandle {
         begins,
-        offset_min: zone::instant(begins).1,
+        offset_min: moscow_time::to_instant(begins).1,
         open: value(0),
         high: value(2),
         low: value(-2),
@@ -39,7 +39,7 @@ fn minutes_make_quarters_and_hours_make_days_halves() {
     let minutes: Vec<_> = [("10:14", 7), ("10:15", 5), ("10:16", 9), ("10:29", 3), ("10:31", 4)]
         .map(|(time, price)| candle(&format!("2024-02-15T{time}:00"), price, true))
         .to_vec();
-    let bars = gather(Interval::M15, CandleStep::Minute, &minutes, all()).unwrap();
+    let bars = closed_bars(Interval::M15, CandleStep::Minute, &minutes, all()).unwrap();
     assert_eq!(
         bars.iter().map(shape).collect::<Vec<_>>(),
         [
@@ -51,7 +51,7 @@ fn minutes_make_quarters_and_hours_make_days_halves() {
     // Hours of Moscow fall into the halves of the house's day.
     let hours =
         ["14:00", "15:00", "23:00"].map(|it| candle(&format!("2024-02-15T{it}:00"), 5, true));
-    let bars = gather(Interval::H12, CandleStep::Hour, &hours, all()).unwrap();
+    let bars = closed_bars(Interval::H12, CandleStep::Hour, &hours, all()).unwrap();
     let opens: Vec<_> = bars.iter().map(|bar| bar.open_time.to_rfc3339()).collect();
     assert_eq!(opens, ["2024-02-15T00:00:00Z", "2024-02-15T12:00:00Z"]);
 }
@@ -59,27 +59,27 @@ fn minutes_make_quarters_and_hours_make_days_halves() {
 #[test]
 fn days_keep_their_dates() {
     let days = ["2024-02-14", "2024-02-15"].map(|day| candle(&format!("{day}T00:00:00"), 5, true));
-    let bars = gather(Interval::D1, CandleStep::Day, &days, all()).unwrap();
+    let bars = closed_bars(Interval::D1, CandleStep::Day, &days, all()).unwrap();
     let opens: Vec<_> = bars.iter().map(|bar| bar.open_time.to_rfc3339()).collect();
     assert_eq!(opens, ["2024-02-14T00:00:00Z", "2024-02-15T00:00:00Z"]);
     let day = clock::parse_date("2024-02-15").unwrap();
-    let asked = stretch(CandleStep::Day, TimeRange::of_days(day, day));
+    let asked = local_range(CandleStep::Day, TimeRange::of_days(day, day));
     assert_eq!((asked.from.date(), asked.till.date()), (day, day));
 }
 
 #[test]
 fn spans_are_asked_for_on_moscows_clocks() {
     let span = TimeRange::new(at("2024-02-15T10:00:00"), at("2024-02-15T11:00:00"));
-    let asked = stretch(CandleStep::Minute, span);
+    let asked = local_range(CandleStep::Minute, span);
     assert_eq!(asked.from.to_string(), "2024-02-15T10:00:00");
     assert_eq!(asked.till.to_string(), "2024-02-15T10:59:59");
 }
 
 #[track_caller]
-fn check_told(interval: Interval, candles: &[SecurityCandle], seen: &str, to: &str) {
-    let step = made_from(interval).unwrap();
+fn check_known_range(interval: Interval, candles: &[SecurityCandle], seen: &str, to: &str) {
+    let step = source_step(interval).unwrap();
     let span = TimeRange::new(at("2024-02-15T00:00:00"), LAST);
-    let covered = told(span, interval, step, candles, at(seen));
+    let covered = known_range(span, interval, step, candles, at(seen));
     assert_eq!(covered.to.to_rfc3339(), to, "{interval} {seen}");
 }
 
@@ -88,25 +88,25 @@ fn what_is_forming_or_late_is_not_known() {
     let closed = candle("2024-02-15T10:00:00", 5, true);
     let forming = candle("2024-02-15T11:00:00", 5, false);
     use Interval::{D1, H1, H2};
-    check_told(H1, &[closed, forming], "2024-02-15T11:30:00", "2024-02-15T08:00:00Z");
+    check_known_range(H1, &[closed, forming], "2024-02-15T11:30:00", "2024-02-15T08:00:00Z");
     // Nothing yet of the hour that is just over, and then nothing at all.
-    check_told(H1, &[closed], "2024-02-15T12:01:00", "2024-02-15T08:00:00Z");
-    check_told(H1, &[closed], "2024-02-15T12:05:00", "2024-02-15T09:00:00Z");
+    check_known_range(H1, &[closed], "2024-02-15T12:01:00", "2024-02-15T08:00:00Z");
+    check_known_range(H1, &[closed], "2024-02-15T12:05:00", "2024-02-15T09:00:00Z");
     // One that is over and not complete holds everything back.
-    check_told(H1, &[closed, forming], "2024-02-15T12:04:00", "2024-02-15T08:00:00Z");
-    check_told(H2, &[closed, forming], "2024-02-15T11:30:00", "2024-02-15T08:00:00Z");
-    check_told(H2, &[closed], "2024-02-15T10:59:59", "2024-02-15T06:00:00Z");
+    check_known_range(H1, &[closed, forming], "2024-02-15T12:04:00", "2024-02-15T08:00:00Z");
+    check_known_range(H2, &[closed, forming], "2024-02-15T11:30:00", "2024-02-15T08:00:00Z");
+    check_known_range(H2, &[closed], "2024-02-15T10:59:59", "2024-02-15T06:00:00Z");
     // The day ends in Moscow, and the house names it by its date.
     let day = [candle("2024-02-15T00:00:00", 5, true)];
-    check_told(D1, &day, "2024-02-16T00:00:01", "2024-02-16T00:00:00Z");
-    check_told(D1, &[], "2024-02-16T00:00:01", "2024-02-15T00:00:00Z");
-    check_told(D1, &[], "2024-02-16T00:06:00", "2024-02-16T00:00:00Z");
+    check_known_range(D1, &day, "2024-02-16T00:00:01", "2024-02-16T00:00:00Z");
+    check_known_range(D1, &[], "2024-02-16T00:00:01", "2024-02-15T00:00:00Z");
+    check_known_range(D1, &[], "2024-02-16T00:06:00", "2024-02-16T00:00:00Z");
 }
 
 #[test]
 fn every_interval_is_made_from_what_divides_it() {
     for interval in Interval::ALL {
-        let Some(step) = made_from(interval) else {
+        let Some(step) = source_step(interval) else {
             assert_eq!(interval, Interval::S1);
             continue;
         };
@@ -127,12 +127,12 @@ proptest! {
         silent_min in 0_i64..3_000,
     ) {
         let (now, interval) = (Millis(seconds * 1_000), Interval::ALL[index]);
-        let step = made_from(interval).unwrap();
+        let step = source_step(interval).unwrap();
         let closed = TimeRange::new(Millis(now.0 - 90 * DAY_MS), interval.open_of(now));
         for delay in [market::Delay::RealTime, market::Delay::Delayed15m] {
             let seen = Millis(now.0 - delay_ms(delay));
             // The last trade was some time ago; its candle has closed or is forming.
-            let last = zone::local(Millis(seen.0 - silent_min * 60_000));
+            let last = moscow_time::to_local(Millis(seen.0 - silent_min * 60_000));
             let begins = match step {
                 CandleStep::Minute | CandleStep::TenMinutes => {
                     let minute = if step == CandleStep::Minute { last.minute() } else { last.minute() / 10 * 10 };
@@ -147,7 +147,7 @@ proptest! {
             };
             let mut candle = candle(&begins.to_string(), 5, true);
             candle.closed = crate::candles::ends_at(&candle, step) <= seen;
-            let covered = told(closed, interval, step, &[candle], seen);
+            let covered = known_range(closed, interval, step, &[candle], seen);
             prop_assert!(covered.to <= closed.to.max(closed.from));
             if covered.to < closed.to {
                 let ends = interval.next_open(covered.to);

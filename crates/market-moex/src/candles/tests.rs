@@ -6,7 +6,7 @@ use super::*;
 use crate::tables::Tables;
 
 fn at(text: &str) -> Millis {
-    zone::instant(text.parse().unwrap()).0
+    moscow_time::to_instant(text.parse().unwrap()).0
 }
 
 fn read(row: &str, step: CandleStep, delay: Delay, now: &str) -> Result<SecurityCandle, String> {
@@ -80,14 +80,17 @@ fn rows_without_trades_are_passed_over_and_wrong_ones_refused() {
     let times = r#""2024-02-15 10:00:00","2024-02-15 10:59:59""#;
     let now = "2024-02-15T12:00:00";
     let hour = |row: &str| read(&format!("{row},{times}"), CandleStep::Hour, Delay::RealTime, now);
-    let stretch = Stretch {
+    let range = LocalRange {
         step: CandleStep::Hour,
         from: "2024-02-15T00:00:00".parse().unwrap(),
         till: "2024-02-15T23:59:59".parse().unwrap(),
     };
     let silent = hour("null,null,null,null,0,0").unwrap();
     let loud = hour("5,5,5,5,1,1").unwrap();
-    assert_eq!((kept(vec![silent], stretch), kept(vec![loud], stretch)), (vec![], vec![loud]));
+    assert_eq!(
+        (traded_within(vec![silent], range), traded_within(vec![loud], range)),
+        (vec![], vec![loud])
+    );
     assert!(hour("null,5,5,5,0,0").unwrap_err().contains("only some"));
     assert!(hour(r#""N/A",5,5,5,0,0"#).unwrap_err().contains("not a number"));
     assert!(hour("5,5,4,3,0,0").unwrap_err().contains("do not enclose"));
@@ -109,12 +112,13 @@ fn order_is_made_and_contradictions_are_noticed() {
         );
         read(&row, CandleStep::Hour, Delay::RealTime, now).unwrap()
     };
-    let stretch = Stretch {
+    let range = LocalRange {
         step: CandleStep::Hour,
         from: "2024-02-15T10:00:00".parse().unwrap(),
         till: "2024-02-15T12:00:00".parse().unwrap(),
     };
-    let ordered = |candles: Vec<SecurityCandle>| in_order(candles).map(|it| kept(it, stretch));
+    let ordered =
+        |candles: Vec<SecurityCandle>| in_order(candles).map(|it| traded_within(it, range));
     let whole = [hour(10, "1"), hour(11, "2"), hour(12, "3")];
     let mixed = vec![
         hour(12, "9"),
@@ -136,7 +140,7 @@ fn bounds_are_written_as_short_as_they_can_be() {
         ("2024-02-15T23:59:59", "2024-02-15"),
         ("2024-02-15T10:05:00", "2024-02-15 10:05:00"),
     ] {
-        assert_eq!(written(at.parse().unwrap()), text);
+        assert_eq!(query_time(at.parse().unwrap()), text);
     }
 }
 

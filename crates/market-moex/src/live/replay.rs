@@ -1,4 +1,4 @@
-//! What was missed of a series of this exchange.
+//! Fetches the candles that a subscriber missed.
 
 use std::sync::Arc;
 
@@ -7,49 +7,49 @@ use http_client::Backoff;
 use market_live::{Replay, ReplayPage};
 use tokio::time::sleep;
 
-use super::Series;
-use super::look::look;
+use super::LiveSeries;
+use super::poll::poll_candles;
 use crate::Inner;
 
-/// So many looks that end too early say that there is nothing more.
-const LOOKS_MAX: u32 = 3;
-/// The same where others were told of more, minutes later: the exchange has struck it.
-const LOOKS_MAX_TOLD: u32 = 20;
+/// After this many polls that end too early the exchange has no more candles.
+const POLLS_MAX: u32 = 3;
+/// The same when other subscribers already got later candles: the exchange removed them.
+const POLLS_MAX_PUBLISHED: u32 = 20;
 
-/// `told` says that others were told of candles up to the end of what was missed.
+/// `published` says that other subscribers already got candles up to the end of the missed range.
 pub(crate) fn replay(
     inner: &Arc<Inner>,
-    series: &Arc<Series>,
+    series: &Arc<LiveSeries>,
     missed: TimeRange,
-    told: bool,
+    published: bool,
 ) -> Replay {
     let (inner, series) = (Arc::clone(inner), Arc::clone(series));
-    let looks_max = if told { LOOKS_MAX_TOLD } else { LOOKS_MAX };
+    let polls_max = if published { POLLS_MAX_PUBLISHED } else { POLLS_MAX };
     Replay::new(missed, move |missed| {
-        find(Arc::clone(&inner), Arc::clone(&series), missed, looks_max)
+        find(Arc::clone(&inner), Arc::clone(&series), missed, polls_max)
     })
 }
 
-/// The next page of what was missed. All of it has closed, so an answer that does not reach the end
-/// is older than what was told to others.
+/// The next page of the missed range. All of its candles have closed, so a response that does not
+/// reach the end is an old copy from a cache and is requested again.
 async fn find(
     inner: Arc<Inner>,
-    series: Arc<Series>,
+    series: Arc<LiveSeries>,
     missed: TimeRange,
-    looks_max: u32,
+    polls_max: u32,
 ) -> ReplayPage {
     let every = inner.config.live.every;
     let mut waits = Backoff::new(every / 2, every * 4);
-    let mut looks = 0;
+    let mut polls = 0;
     loop {
-        match look(&inner, &series, missed.from).await {
-            Ok(look) if look.more || look.known_to >= missed.to => {
-                return ReplayPage { klines: look.rows, complete_to: look.known_to };
+        match poll_candles(&inner, &series, missed.from).await {
+            Ok(polled) if polled.more || polled.known_to >= missed.to => {
+                return ReplayPage { klines: polled.rows, complete_to: polled.known_to };
             }
-            Ok(look) => {
-                looks += 1;
-                if looks >= looks_max {
-                    return ReplayPage { klines: look.rows, complete_to: missed.to };
+            Ok(polled) => {
+                polls += 1;
+                if polls >= polls_max {
+                    return ReplayPage { klines: polled.rows, complete_to: missed.to };
                 }
             }
             Err(fault) => {

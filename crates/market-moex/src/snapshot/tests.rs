@@ -8,7 +8,7 @@ use crate::tables::Tables;
 const NOW: &str = "2025-11-21T00:10:00";
 
 /// A share's rows with the cells that matter.
-fn share(listed: &str, traded: &str, version: &str) -> Option<Shot> {
+fn share(listed: &str, traded: &str, version: &str) -> Option<DatedSnapshot> {
     let text = format!(
         r#"{{"securities":{{"columns":["SECID","BOARDID","SHORTNAME","DECIMALS","CURRENCYID","PREVPRICE",
             "PREVLEGALCLOSEPRICE","PREVDATE","STATUS"],"data":[["ABC","TQBR","Азбука",2,"SUR",{listed}]]}},
@@ -17,10 +17,10 @@ fn share(listed: &str, traded: &str, version: &str) -> Option<Shot> {
             "data":[[{traded}]]}},
         "dataversion":{version}}}"#
     );
-    shot(&text, false)
+    dated_snapshot(&text, false)
 }
 
-fn shot(text: &str, is_index: bool) -> Option<Shot> {
+fn dated_snapshot(text: &str, is_index: bool) -> Option<DatedSnapshot> {
     let tables = Tables::read(text.as_bytes()).unwrap();
     let listed = tables.first("securities").unwrap();
     let security = Arc::new(read_security(listed).unwrap());
@@ -30,7 +30,7 @@ fn shot(text: &str, is_index: bool) -> Option<Shot> {
         version: tables.first("dataversion"),
         is_index,
         delay: Delay::Delayed15m,
-        received_at: zone::instant(NOW.parse().unwrap()).0,
+        received_at: moscow_time::to_instant(NOW.parse().unwrap()).0,
     };
     read(rows, &security)
 }
@@ -51,8 +51,8 @@ fn shown(value: Option<Decimal>) -> String {
 #[test]
 fn a_traded_share_is_told_as_it_stands() {
     for version in [OLD, NEW] {
-        let shot = share(LISTED, TRADED, version).unwrap();
-        let is = &shot.snapshot;
+        let dated = share(LISTED, TRADED, version).unwrap();
+        let is = &dated.snapshot;
         assert_eq!((is.last.to_string().as_str(), is.basis), ("128.11", PriceBasis::LastTrade));
         let values = [is.change, is.change_pct, is.open, is.high, is.low, is.volume, is.value];
         assert_eq!(
@@ -62,8 +62,8 @@ fn a_traded_share_is_told_as_it_stands() {
         assert_eq!((is.status, is.trades), (TradingStatus::NotTrading, Some(151_642)));
         assert_eq!(is.security.currency, "RUB");
         assert_eq!(is.session.unwrap().to_string(), "2025-11-20");
-        assert_eq!(shot.as_of.to_rfc3339(), "2025-11-20T20:49:58Z");
-        assert_eq!((shot.delay, shot.fallback), (Delay::Delayed15m, None));
+        assert_eq!(dated.as_of.to_rfc3339(), "2025-11-20T20:49:58Z");
+        assert_eq!((dated.delay, dated.fallback), (Delay::Delayed15m, None));
     }
 }
 
@@ -74,13 +74,13 @@ fn without_trades_an_older_price_stands_in_and_says_so() {
         (r#"null,166400,"2025-11-19","A""#, "166400.00", PriceBasis::PreviousOfficialClose, "-"),
         (r#"null,null,"2025-11-19","A""#, "127.50", PriceBasis::Estimate, "-"),
     ] {
-        let shot = share(listed, SILENT, OLD).unwrap();
-        let is = &shot.snapshot;
+        let dated = share(listed, SILENT, OLD).unwrap();
+        let is = &dated.snapshot;
         assert_eq!((is.last.to_string().as_str(), is.basis), (last, basis));
         assert_eq!((shown(is.change), shown(is.open)), (change.to_owned(), "-".to_owned()));
-        assert!(shot.fallback.clone().unwrap().contains("has not been traded"), "{shot:?}");
-        assert!(shot.freshness("moex", Millis(0)).stale);
-        assert_eq!(shot.as_of.to_rfc3339(), "2025-11-19T20:59:59Z");
+        assert!(dated.fallback.clone().unwrap().contains("has not been traded"), "{dated:?}");
+        assert!(dated.freshness("moex", Millis(0)).stale);
+        assert_eq!(dated.as_of.to_rfc3339(), "2025-11-19T20:59:59Z");
     }
     let nothing = SILENT.replace("127.5", "null");
     assert_eq!(share(r#"null,null,null,"A""#, &nothing, OLD), None);
@@ -93,7 +93,7 @@ fn a_time_after_the_answers_own_is_of_the_day_before() {
     // Where the day is told, it holds.
     assert_eq!(share(LISTED, &traded, NEW).unwrap().as_of.to_rfc3339(), "2025-11-20T20:49:58Z");
     let untimed = TRADED.replace(r#""23:49:58""#, "null");
-    let received = zone::instant(NOW.parse().unwrap()).0;
+    let received = moscow_time::to_instant(NOW.parse().unwrap()).0;
     assert_eq!(share(LISTED, &untimed, NEW).unwrap().as_of, received);
 }
 
@@ -108,14 +108,14 @@ fn a_change_that_is_not_told_is_worked_out() {
 
 #[test]
 fn suspended_shares_are_marked() {
-    let shot = share(r#"124,125,"2025-11-19","S""#, TRADED, NEW).unwrap();
-    assert_eq!(shot.snapshot.status, TradingStatus::Suspended);
-    assert!(shot.fallback.unwrap().contains("suspended"));
+    let dated = share(r#"124,125,"2025-11-19","S""#, TRADED, NEW).unwrap();
+    assert_eq!(dated.snapshot.status, TradingStatus::Suspended);
+    assert!(dated.fallback.unwrap().contains("suspended"));
 }
 
 #[test]
 fn an_index_has_values_in_columns_of_its_own() {
-    let shot = shot(
+    let dated = dated_snapshot(
         r#"{"securities":{"columns":["SECID","BOARDID","NAME","DECIMALS","SHORTNAME","CURRENCYID"],
             "data":[["RTSI","RTSI","Индекс РТС",2,"Индекс РТС","USD"]]},
         "marketdata":{"columns":["LASTVALUE","OPENVALUE","CURRENTVALUE","LASTCHANGE","LASTCHANGEPRC",
@@ -125,11 +125,11 @@ fn an_index_has_values_in_columns_of_its_own() {
         true,
     )
     .unwrap();
-    let is = &shot.snapshot;
+    let is = &dated.snapshot;
     let values = [Some(is.last), is.change, is.change_pct, is.open, is.previous_close];
     assert_eq!(values.map(shown), ["1125.69", "7.31", "0.65", "1116.82", "1118.38"]);
-    assert_eq!(shot.as_of.to_rfc3339(), "2017-09-14T15:50:00Z");
-    assert_eq!((shot.delay, is.security.currency.as_str()), (Delay::RealTime, "USD"));
+    assert_eq!(dated.as_of.to_rfc3339(), "2017-09-14T15:50:00Z");
+    assert_eq!((dated.delay, is.security.currency.as_str()), (Delay::RealTime, "USD"));
 }
 
 /// Anything that may stand in a cell.
@@ -159,12 +159,12 @@ proptest! {
             listed.join(","),
             traded.join(",")
         );
-        if let Some(shot) = shot(&text, is_index) {
-            let received = zone::instant(NOW.parse().unwrap()).0;
-            prop_assert!(shot.as_of <= received);
-            prop_assert!(!shot.snapshot.last.is_zero());
-            prop_assert_eq!(shot.snapshot.last.scale(), shot.snapshot.security.decimals);
-            prop_assert!(shot.snapshot.basis == PriceBasis::LastTrade || shot.fallback.is_some());
+        if let Some(dated) = dated_snapshot(&text, is_index) {
+            let received = moscow_time::to_instant(NOW.parse().unwrap()).0;
+            prop_assert!(dated.as_of <= received);
+            prop_assert!(!dated.snapshot.last.is_zero());
+            prop_assert_eq!(dated.snapshot.last.scale(), dated.snapshot.security.decimals);
+            prop_assert!(dated.snapshot.basis == PriceBasis::LastTrade || dated.fallback.is_some());
         }
     }
 }

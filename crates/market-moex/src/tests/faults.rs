@@ -8,14 +8,14 @@ use super::*;
 const CANDLES: &str = "/iss/*/candles.json";
 
 /// One call for candles of a share that is known already.
-async fn ask(world: &World) -> Result<WithFreshness<Arc<SecurityCandles>>, Fault> {
-    world.candles("SBER", CandleStep::Day, "2026-11-02", "2026-11-06").await
+async fn ask(fixture: &Fixture) -> Result<WithFreshness<Arc<SecurityCandles>>, Fault> {
+    fixture.candles("SBER", CandleStep::Day, "2026-11-02", "2026-11-06").await
 }
 
-async fn prepared(change: impl FnOnce(&mut MoexConfig)) -> World {
-    let world = world_at(NOON, change).await;
-    world.moex.securities().await.unwrap();
-    world
+async fn prepared(change: impl FnOnce(&mut MoexConfig)) -> Fixture {
+    let fixture = fixture_at(NOON, change).await;
+    fixture.moex.securities().await.unwrap();
+    fixture
 }
 
 #[tokio::test]
@@ -33,40 +33,40 @@ async fn every_trouble_becomes_its_fault_after_so_many_requests() {
         (FaultKind::Status451, Kind::Internal, "upstream_rejected", 1),
         (FaultKind::Status429, Kind::RateLimited, "upstream_rate_limited", 1),
     ] {
-        let world = prepared(|_| {}).await;
-        world.trouble(Trouble::new(kind, 100).on(CANDLES));
-        let answer = ask(&world).await.unwrap_err();
+        let fixture = prepared(|_| {}).await;
+        fixture.inject(InjectedFault::new(kind, 100).on(CANDLES));
+        let answer = ask(&fixture).await.unwrap_err();
         assert_eq!((answer.kind(), answer.code()), (fault, code), "{kind:?}");
-        assert_eq!(world.asked("candles"), requests, "{kind:?}");
+        assert_eq!(fixture.asked("candles"), requests, "{kind:?}");
     }
 }
 
 #[tokio::test]
 async fn what_passes_is_not_noticed() {
-    let world = prepared(|_| {}).await;
-    let whole = ask(&world).await.unwrap();
-    for trouble in [
-        Trouble::new(FaultKind::Status500, 3),
-        Trouble::new(FaultKind::ErrorRows, 2),
-        Trouble::new(FaultKind::Truncated, 2),
-        Trouble::new(FaultKind::Drop, 3),
-        Trouble::new(FaultKind::Slow, 1).delay_ms(20),
-        Trouble::new(FaultKind::ReorderedColumns, 1),
-        Trouble::new(FaultKind::AddedColumns, 1),
-        Trouble::new(FaultKind::ShuffledRows, 1),
-        Trouble::new(FaultKind::DuplicateRows, 1),
+    let fixture = prepared(|_| {}).await;
+    let whole = ask(&fixture).await.unwrap();
+    for injected in [
+        InjectedFault::new(FaultKind::Status500, 3),
+        InjectedFault::new(FaultKind::ErrorRows, 2),
+        InjectedFault::new(FaultKind::Truncated, 2),
+        InjectedFault::new(FaultKind::Drop, 3),
+        InjectedFault::new(FaultKind::Slow, 1).delay_ms(20),
+        InjectedFault::new(FaultKind::ReorderedColumns, 1),
+        InjectedFault::new(FaultKind::AddedColumns, 1),
+        InjectedFault::new(FaultKind::ShuffledRows, 1),
+        InjectedFault::new(FaultKind::DuplicateRows, 1),
     ] {
-        let world = prepared(|_| {}).await;
-        world.trouble(trouble.clone().on(CANDLES));
-        assert_eq!(ask(&world).await.unwrap().value, whole.value, "{trouble:?}");
+        let fixture = prepared(|_| {}).await;
+        fixture.inject(injected.clone().on(CANDLES));
+        assert_eq!(ask(&fixture).await.unwrap().value, whole.value, "{injected:?}");
     }
 }
 
 #[tokio::test]
 async fn pages_that_were_lost_or_repeated_are_asked_for_again() {
     let (from, to) = ("2026-03-02", "2026-11-06");
-    let world = prepared(|_| {}).await;
-    let whole = world.candles("SBER", CandleStep::Hour, from, to).await.unwrap();
+    let fixture = prepared(|_| {}).await;
+    let whole = fixture.candles("SBER", CandleStep::Hour, from, to).await.unwrap();
     assert!(whole.value.candles.len() > 1_500);
     for kind in [
         FaultKind::RepeatedPage,
@@ -75,14 +75,14 @@ async fn pages_that_were_lost_or_repeated_are_asked_for_again() {
         FaultKind::DuplicateRows,
         FaultKind::ShuffledRows,
     ] {
-        let world = prepared(|_| {}).await;
-        world.trouble(Trouble::new(kind, 1).on(CANDLES));
-        let told = world.candles("SBER", CandleStep::Hour, from, to).await.unwrap();
+        let fixture = prepared(|_| {}).await;
+        fixture.inject(InjectedFault::new(kind, 1).on(CANDLES));
+        let told = fixture.candles("SBER", CandleStep::Hour, from, to).await.unwrap();
         assert_eq!(told.value, whole.value, "{kind:?}");
     }
-    let world = prepared(|_| {}).await;
-    world.trouble(Trouble::new(FaultKind::RepeatedPage, 100).on(CANDLES));
-    let fault = world.candles("SBER", CandleStep::Hour, from, to).await.unwrap_err();
+    let fixture = prepared(|_| {}).await;
+    fixture.inject(InjectedFault::new(FaultKind::RepeatedPage, 100).on(CANDLES));
+    let fault = fixture.candles("SBER", CandleStep::Hour, from, to).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_incomplete"));
 }
 
@@ -92,12 +92,12 @@ const OWN_CANDLES: &str = "/iss/*/securities/GAZP/candles.json";
 async fn rows_that_are_lost_inside_a_page_are_asked_for_again() {
     let (from, to) = ("2026-10-05", "2026-11-10");
     for step in [CandleStep::Day, CandleStep::Hour, CandleStep::TenMinutes] {
-        let world = prepared(|_| {}).await;
-        let whole = world.candles("GAZP", step, from, to).await.unwrap();
+        let fixture = prepared(|_| {}).await;
+        let whole = fixture.candles("GAZP", step, from, to).await.unwrap();
         assert!(whole.value.missing.is_empty() && whole.value.unchecked.is_none(), "{step:?}");
-        let world = prepared(|_| {}).await;
-        world.trouble(Trouble::new(FaultKind::MissingRows, 1).on(OWN_CANDLES));
-        let told = world.candles("GAZP", step, from, to).await.unwrap();
+        let fixture = prepared(|_| {}).await;
+        fixture.inject(InjectedFault::new(FaultKind::MissingRows, 1).on(OWN_CANDLES));
+        let told = fixture.candles("GAZP", step, from, to).await.unwrap();
         assert_eq!(told.value, whole.value, "{step:?}");
     }
 }
@@ -105,23 +105,23 @@ async fn rows_that_are_lost_inside_a_page_are_asked_for_again() {
 #[tokio::test]
 async fn bars_of_days_have_no_holes_that_can_be_filled() {
     let days = clock::TimeRange::of_days(date("2026-10-05"), date("2026-11-10"));
-    let world = prepared(|_| {}).await;
-    let whole = world.moex.bars("GAZP", Interval::D1, days).await.unwrap();
-    let world = prepared(|_| {}).await;
-    world.trouble(Trouble::new(FaultKind::MissingRows, 1).on(OWN_CANDLES));
-    let told = world.moex.bars("GAZP", Interval::D1, days).await.unwrap();
+    let fixture = prepared(|_| {}).await;
+    let whole = fixture.moex.bars("GAZP", Interval::D1, days).await.unwrap();
+    let fixture = prepared(|_| {}).await;
+    fixture.inject(InjectedFault::new(FaultKind::MissingRows, 1).on(OWN_CANDLES));
+    let told = fixture.moex.bars("GAZP", Interval::D1, days).await.unwrap();
     assert_eq!((told.bars, told.covered), (whole.bars, whole.covered));
 }
 
 #[tokio::test]
 async fn rows_that_stay_lost_are_named_by_their_days() {
     let (from, to) = ("2026-10-05", "2026-11-10");
-    let world = prepared(|_| {}).await;
-    let whole = world.candles("GAZP", CandleStep::Day, from, to).await.unwrap();
+    let fixture = prepared(|_| {}).await;
+    let whole = fixture.candles("GAZP", CandleStep::Day, from, to).await.unwrap();
     for (kind, first) in [(FaultKind::MissingRows, false), (FaultKind::EmptyBlocks, true)] {
-        let world = prepared(|_| {}).await;
-        world.trouble(Trouble::new(kind, 100).on(OWN_CANDLES));
-        let told = world.candles("GAZP", CandleStep::Day, from, to).await.unwrap();
+        let fixture = prepared(|_| {}).await;
+        fixture.inject(InjectedFault::new(kind, 100).on(OWN_CANDLES));
+        let told = fixture.candles("GAZP", CandleStep::Day, from, to).await.unwrap();
         let SecurityCandles { candles, missing, .. } = told.value.as_ref();
         assert!(!missing.is_empty() && missing.is_sorted(), "{kind:?}");
         assert_eq!(candles.len() + missing.len(), whole.value.candles.len(), "{kind:?}");
@@ -133,30 +133,30 @@ async fn rows_that_stay_lost_are_named_by_their_days() {
 
 #[tokio::test]
 async fn what_cannot_be_asked_for_again_is_named_all_the_same() {
-    let world = prepared(|config| config.http.retries = 0).await;
-    world.trouble(Trouble::new(FaultKind::MissingRows, 1).on(OWN_CANDLES));
-    world.trouble(Trouble::new(FaultKind::Status500, 1).on(OWN_CANDLES));
-    let told = world.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
+    let fixture = prepared(|config| config.http.retries = 0).await;
+    fixture.inject(InjectedFault::new(FaultKind::MissingRows, 1).on(OWN_CANDLES));
+    fixture.inject(InjectedFault::new(FaultKind::Status500, 1).on(OWN_CANDLES));
+    let told = fixture.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
     assert!(!told.value.missing.is_empty() && told.value.unchecked.is_none());
 }
 
 #[tokio::test]
 async fn nobody_is_his_own_witness() {
-    let world = prepared(|_| {}).await;
-    world.trouble(Trouble::new(FaultKind::MissingRows, 100).on("/iss/*/SBER/candles.json"));
-    let told = world.candles("SBER", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
+    let fixture = prepared(|_| {}).await;
+    fixture.inject(InjectedFault::new(FaultKind::MissingRows, 100).on("/iss/*/SBER/candles.json"));
+    let told = fixture.candles("SBER", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
     assert!(!told.value.missing.is_empty());
 }
 
 #[tokio::test]
 async fn what_was_not_traded_or_not_there_is_told_apart_from_what_is_lost() {
-    let world = prepared(|_| {}).await;
+    let fixture = prepared(|_| {}).await;
     // Its trading was halted before its split.
-    let told = world.candles("TRNFP", CandleStep::Day, "2024-02-01", "2024-03-01").await.unwrap();
+    let told = fixture.candles("TRNFP", CandleStep::Day, "2024-02-01", "2024-03-01").await.unwrap();
     let days: Vec<_> = told.value.missing.iter().map(Date::to_string).collect();
     assert_eq!(days, ["2024-02-15", "2024-02-16", "2024-02-19", "2024-02-20"]);
     // Before its first day nothing is missing, nor for an index on days without one, nor to come.
-    let first = world.moex.first_open("SBER", Interval::D1).await.unwrap().unwrap().date();
+    let first = fixture.moex.first_open("SBER", Interval::D1).await.unwrap().unwrap().date();
     let early = first.checked_sub(jiff::Span::new().days(90)).unwrap().to_string();
     for (code, from, to) in [
         ("SBER", early.as_str(), "2013-06-03"),
@@ -166,7 +166,7 @@ async fn what_was_not_traded_or_not_there_is_told_apart_from_what_is_lost() {
         ("GAZP", "2026-11-11", "2026-11-11"),
     ] {
         for step in [CandleStep::Day, CandleStep::Hour] {
-            let told = world.candles(code, step, from, to).await.unwrap();
+            let told = fixture.candles(code, step, from, to).await.unwrap();
             assert_eq!(told.value.missing, [], "{code} {from} {step:?}");
             assert_eq!(told.value.unchecked, None, "{code} {from} {step:?}");
         }
@@ -175,22 +175,23 @@ async fn what_was_not_traded_or_not_there_is_told_apart_from_what_is_lost() {
 
 #[tokio::test]
 async fn a_series_that_cannot_be_checked_says_so() {
-    let world = prepared(|config| config.http.retries = 0).await;
-    world.trouble(Trouble::new(FaultKind::Status500, 1).on("/iss/*/SBER/candleborders.json"));
-    let told = world.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
+    let fixture = prepared(|config| config.http.retries = 0).await;
+    fixture
+        .inject(InjectedFault::new(FaultKind::Status500, 1).on("/iss/*/SBER/candleborders.json"));
+    let told = fixture.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
     assert!(!told.value.candles.is_empty() && told.value.missing.is_empty());
     assert_eq!(told.value.unchecked.as_deref(), Some("the exchange failed with status 500"));
     // It is not kept for as long as one that is whole.
-    world.clock.advance(Duration::from_secs(20));
-    let told = world.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
+    fixture.clock.advance(Duration::from_secs(20));
+    let told = fixture.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
     assert_eq!(told.value.unchecked, None);
 }
 
 #[tokio::test]
 async fn a_check_that_stalls_does_not_hold_the_answer() {
-    let world = prepared(|config| config.check_timeout = Duration::from_millis(50)).await;
-    world.trouble(Trouble::new(FaultKind::Stall, 1).on("/iss/*/SBER/candleborders.json"));
-    let told = world.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
+    let fixture = prepared(|config| config.check_timeout = Duration::from_millis(50)).await;
+    fixture.inject(InjectedFault::new(FaultKind::Stall, 1).on("/iss/*/SBER/candleborders.json"));
+    let told = fixture.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
     assert!(!told.value.candles.is_empty());
     assert_eq!(told.value.unchecked.as_deref(), Some("the exchange took too long"));
 }
@@ -198,41 +199,42 @@ async fn a_check_that_stalls_does_not_hold_the_answer() {
 #[tokio::test]
 async fn rows_that_a_cursor_counts_are_not_lost() {
     for kind in [FaultKind::MissingRows, FaultKind::DuplicateRows, FaultKind::ShuffledRows] {
-        let world = prepared(|_| {}).await;
-        let whole = world.constituents("IMOEX", "2026-11-06").await.unwrap();
+        let fixture = prepared(|_| {}).await;
+        let whole = fixture.constituents("IMOEX", "2026-11-06").await.unwrap();
         let mut codes: Vec<_> = whole.value.constituents.iter().map(|it| it.code.clone()).collect();
-        let world = prepared(|_| {}).await;
-        world.trouble(Trouble::new(kind, 1).on("/iss/*/analytics/IMOEX.json"));
-        let told = world.constituents("IMOEX", "2026-11-06").await.unwrap();
+        let fixture = prepared(|_| {}).await;
+        fixture.inject(InjectedFault::new(kind, 1).on("/iss/*/analytics/IMOEX.json"));
+        let told = fixture.constituents("IMOEX", "2026-11-06").await.unwrap();
         let mut seen: Vec<_> = told.value.constituents.iter().map(|it| it.code.clone()).collect();
         codes.sort();
         seen.sort();
         assert_eq!(seen, codes, "{kind:?}");
     }
-    let world = prepared(|_| {}).await;
-    world.trouble(Trouble::new(FaultKind::MissingRows, 100).on("/iss/*/analytics/IMOEX.json"));
-    let fault = world.constituents("IMOEX", "2026-11-06").await.unwrap_err();
+    let fixture = prepared(|_| {}).await;
+    fixture
+        .inject(InjectedFault::new(FaultKind::MissingRows, 100).on("/iss/*/analytics/IMOEX.json"));
+    let fault = fixture.constituents("IMOEX", "2026-11-06").await.unwrap_err();
     assert_eq!(fault.code(), "upstream_incomplete");
 }
 
 #[tokio::test]
 async fn a_stall_ends_with_the_timeout() {
-    let world = prepared(|config| {
+    let fixture = prepared(|config| {
         config.http.request_timeout = Duration::from_secs(1);
         config.http.retries = 1;
     })
     .await;
-    world.trouble(Trouble::new(FaultKind::Stall, 2).on(CANDLES));
-    let fault = ask(&world).await.unwrap_err();
+    fixture.inject(InjectedFault::new(FaultKind::Stall, 2).on(CANDLES));
+    let fault = ask(&fixture).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::Timeout, "upstream_timeout"));
-    assert_eq!(world.asked("candles"), 2);
-    assert!(ask(&world).await.is_ok());
+    assert_eq!(fixture.asked("candles"), 2);
+    assert!(ask(&fixture).await.is_ok());
 }
 
 #[tokio::test]
 async fn nobody_listening_is_unreachable() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let clock = Arc::new(FakeClock(AtomicI64::new(moscow(NOON).0)));
+    let clock = Arc::new(FakeClock::new(moscow(NOON)));
     let moex = Moex::new(config(&format!("http://{closed}")), clock).unwrap();
     let fault = moex.latest(&symbols(&["SBER"])).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_unreachable"));
@@ -242,80 +244,83 @@ async fn nobody_listening_is_unreachable() {
 
 #[tokio::test]
 async fn an_answer_without_end_is_cut_off() {
-    let world = world_at(NOON, |config| config.http.body_bytes_max = 1_000).await;
-    let fault = world.moex.securities().await.unwrap_err();
+    let fixture = fixture_at(NOON, |config| config.http.body_bytes_max = 1_000).await;
+    let fault = fixture.moex.securities().await.unwrap_err();
     assert_eq!(fault.code(), "upstream_malformed");
     assert!(fault.message().contains("larger than 1000 bytes"), "{fault}");
 }
 
 #[tokio::test]
 async fn told_to_wait_nothing_is_asked_until_then() {
-    let world = prepared(|_| {}).await;
-    world.trouble(Trouble::new(FaultKind::Status429, 1).retry_after_s(20).on(CANDLES));
-    assert_eq!(ask(&world).await.unwrap_err().retry_wait(), Some(Duration::from_secs(20)));
-    let before = world.sim.iss_requests();
-    world.clock.advance(Duration::from_secs(15));
-    let fault = world.moex.search("IMOEX", 5).await.map(|told| told.freshness.fallback);
-    assert!(fault.unwrap().unwrap().contains("request limit"), "another question went through");
-    assert_eq!(world.sim.iss_requests(), before);
-    assert_eq!(world.moex.health().await, VenueHealth::Degraded);
-    world.clock.advance(Duration::from_secs(5));
-    assert!(ask(&world).await.is_ok());
-    assert_eq!(world.moex.health().await, VenueHealth::Up);
+    let fixture = prepared(|_| {}).await;
+    fixture.inject(InjectedFault::new(FaultKind::Status429, 1).retry_after_s(20).on(CANDLES));
+    assert_eq!(ask(&fixture).await.unwrap_err().retry_wait(), Some(Duration::from_secs(20)));
+    let before = fixture.sim.iss_requests();
+    fixture.clock.advance(Duration::from_secs(15));
+    let fault = fixture.moex.search("IMOEX", 5).await.map(|told| told.freshness.fallback);
+    assert!(fault.unwrap().unwrap().contains("request limit"), "another request went through");
+    assert_eq!(fixture.sim.iss_requests(), before);
+    assert_eq!(fixture.moex.health().await, VenueHealth::Degraded);
+    fixture.clock.advance(Duration::from_secs(5));
+    assert!(ask(&fixture).await.is_ok());
+    assert_eq!(fixture.moex.health().await, VenueHealth::Up);
 }
 
 #[tokio::test]
 async fn old_prices_stand_in_for_an_hour_and_say_so() {
-    let world = prepared(|config| config.http.retries = 0).await;
-    let fresh = world.snapshot("SBER").await.unwrap();
-    let quotes = world.moex.latest(&symbols(&["SBER"])).await.unwrap();
-    world.clock.advance(Duration::from_mins(30));
+    let fixture = prepared(|config| config.http.retries = 0).await;
+    let fresh = fixture.snapshot("SBER").await.unwrap();
+    let quotes = fixture.moex.latest(&symbols(&["SBER"])).await.unwrap();
+    fixture.clock.advance(Duration::from_mins(30));
     for _ in 0..2 {
-        world.trouble(Trouble::new(FaultKind::Status503, 1).on("/iss/*/securities/SBER.json"));
+        fixture
+            .inject(InjectedFault::new(FaultKind::Status503, 1).on("/iss/*/securities/SBER.json"));
     }
-    let stale = world.snapshot("SBER").await.unwrap();
+    let stale = fixture.snapshot("SBER").await.unwrap();
     assert_eq!((&stale.value, stale.freshness.as_of), (&fresh.value, fresh.freshness.as_of));
     assert!(stale.freshness.stale);
     assert_eq!(stale.freshness.fallback.as_deref(), Some("the exchange failed with status 503"));
-    let again = world.moex.latest(&symbols(&["SBER"])).await.unwrap().remove(0).unwrap();
+    let again = fixture.moex.latest(&symbols(&["SBER"])).await.unwrap().remove(0).unwrap();
     assert_eq!(again.price, quotes[0].as_ref().unwrap().price);
     assert!(again.freshness.stale);
-    world.clock.advance(Duration::from_mins(31));
-    world.trouble(Trouble::new(FaultKind::Status503, 1).on("/iss/*/securities/SBER.json"));
-    assert_eq!(world.snapshot("SBER").await.unwrap_err().code(), "upstream_failed");
+    fixture.clock.advance(Duration::from_mins(31));
+    fixture.inject(InjectedFault::new(FaultKind::Status503, 1).on("/iss/*/securities/SBER.json"));
+    assert_eq!(fixture.snapshot("SBER").await.unwrap_err().code(), "upstream_failed");
 }
 
 #[tokio::test]
 async fn an_empty_answer_about_a_known_share_is_not_its_end() {
-    let world = prepared(|_| {}).await;
-    world.trouble(Trouble::new(FaultKind::EmptyBlocks, 1).on("/iss/*/securities/SBER.json"));
-    let fault = world.snapshot("SBER").await.unwrap_err();
+    let fixture = prepared(|_| {}).await;
+    fixture.inject(InjectedFault::new(FaultKind::EmptyBlocks, 1).on("/iss/*/securities/SBER.json"));
+    let fault = fixture.snapshot("SBER").await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_malformed"));
     // Without the rows of trading there is still the close before.
-    world.trouble(Trouble::new(FaultKind::EmptyMarketdata, 1).on("/iss/*/securities/SBER.json"));
-    let told = world.snapshot("SBER").await.unwrap();
+    fixture.inject(
+        InjectedFault::new(FaultKind::EmptyMarketdata, 1).on("/iss/*/securities/SBER.json"),
+    );
+    let told = fixture.snapshot("SBER").await.unwrap();
     assert!(told.freshness.stale && told.value.open.is_none());
     assert_eq!(Some(told.value.last), told.value.previous_close);
 }
 
 #[tokio::test]
 async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
-    let world = prepared(|config| config.http.retries = 0).await;
-    world.trouble(Trouble::new(FaultKind::Status500, 6));
+    let fixture = prepared(|config| config.http.retries = 0).await;
+    fixture.inject(InjectedFault::new(FaultKind::Status500, 6));
     for _ in 0..5 {
-        assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_failed");
+        assert_eq!(ask(&fixture).await.unwrap_err().code(), "upstream_failed");
     }
-    let fault = ask(&world).await.unwrap_err();
+    let fault = ask(&fixture).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_failed"));
     assert_eq!(fault.retry_wait(), Some(Duration::from_secs(30)));
     assert!(fault.message().contains("status 500; after repeated failures"), "{fault}");
-    assert_eq!(world.moex.health().await, VenueHealth::Down);
-    assert_eq!(world.asked("candles"), 5);
-    world.clock.advance(Duration::from_secs(30));
-    assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_failed");
-    world.clock.advance(Duration::from_secs(30));
-    assert!(ask(&world).await.is_ok());
-    assert_eq!(world.moex.health().await, VenueHealth::Up);
+    assert_eq!(fixture.moex.health().await, VenueHealth::Down);
+    assert_eq!(fixture.asked("candles"), 5);
+    fixture.clock.advance(Duration::from_secs(30));
+    assert_eq!(ask(&fixture).await.unwrap_err().code(), "upstream_failed");
+    fixture.clock.advance(Duration::from_secs(30));
+    assert!(ask(&fixture).await.is_ok());
+    assert_eq!(fixture.moex.health().await, VenueHealth::Up);
 }
 
 #[tokio::test]
@@ -325,55 +330,55 @@ async fn while_it_is_left_alone_everybody_is_told_the_cause() {
         (FaultKind::Drop, Kind::Unavailable, "upstream_unreachable"),
         (FaultKind::Stall, Kind::Timeout, "upstream_timeout"),
     ] {
-        let world = prepared(|config| {
+        let fixture = prepared(|config| {
             config.http.retries = 0;
             config.http.breaker_failures = 1;
             config.http.request_timeout = Duration::from_secs(1);
         })
         .await;
-        world.trouble(Trouble::new(kind, 1));
-        assert_eq!(ask(&world).await.unwrap_err().code(), code, "{kind:?}");
-        let before = world.sim.iss_requests();
-        world.clock.advance(Duration::from_secs(10));
-        let told = world.constituents("IMOEX", "2026-11-06").await.unwrap_err();
+        fixture.inject(InjectedFault::new(kind, 1));
+        assert_eq!(ask(&fixture).await.unwrap_err().code(), code, "{kind:?}");
+        let before = fixture.sim.iss_requests();
+        fixture.clock.advance(Duration::from_secs(10));
+        let told = fixture.constituents("IMOEX", "2026-11-06").await.unwrap_err();
         assert_eq!((told.kind(), told.code()), (fault, code), "{kind:?}");
         assert_eq!(told.retry_wait(), Some(Duration::from_secs(20)), "{kind:?}");
-        assert_eq!(world.sim.iss_requests(), before, "{kind:?}");
+        assert_eq!(fixture.sim.iss_requests(), before, "{kind:?}");
     }
 }
 
 #[tokio::test]
 async fn the_pace_is_kept_and_identical_questions_are_one() {
-    let world = world_at(NOON, |config| {
+    let fixture = fixture_at(NOON, |config| {
         config.requests_per_second = 1;
         config.burst = 3;
     })
     .await;
-    let many = (0..20).map(|_| world.snapshot("SBER"));
+    let many = (0..20).map(|_| fixture.snapshot("SBER"));
     let told = futures_util::future::join_all(many).await;
     assert!(told.iter().all(Result::is_ok));
-    assert_eq!((world.asked("board"), world.asked("snapshot")), (1, 1));
-    assert!(world.snapshot("GAZP").await.is_ok());
-    let fault = world.snapshot("LKOH").await.unwrap_err();
+    assert_eq!((fixture.asked("board"), fixture.asked("snapshot")), (1, 1));
+    assert!(fixture.snapshot("GAZP").await.is_ok());
+    let fault = fixture.snapshot("LKOH").await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::RateLimited, "upstream_rate_limited"));
-    world.clock.advance(Duration::from_secs(1));
-    assert!(world.snapshot("LKOH").await.is_ok());
+    fixture.clock.advance(Duration::from_secs(1));
+    assert!(fixture.snapshot("LKOH").await.is_ok());
 }
 
 #[tokio::test]
 async fn health_is_asked_for_rarely() {
-    let world = world().await;
+    let fixture = fixture().await;
     for _ in 0..10 {
-        assert_eq!(world.moex.health().await, VenueHealth::Up);
+        assert_eq!(fixture.moex.health().await, VenueHealth::Up);
     }
-    assert_eq!(world.asked("engines"), 1);
-    world.moex.drain().await;
+    assert_eq!(fixture.asked("engines"), 1);
+    fixture.moex.drain().await;
 }
 
 #[test]
 fn an_address_that_is_none_is_refused() {
     for url in ["", "moex", "ftp://example.org", "http://", "http://example.org?x=1"] {
-        let clock = Arc::new(FakeClock(AtomicI64::new(0)));
+        let clock = Arc::new(FakeClock::new(Millis(0)));
         let config = MoexConfig { iss_url: url.to_owned(), ..config("") };
         assert_eq!(Moex::new(config, clock).err().unwrap().code(), "invalid_upstream_url", "{url}");
     }

@@ -8,62 +8,62 @@ use market::{
 
 use super::*;
 
-async fn search(world: &World, text: &str) -> Vec<SecurityMatch> {
-    world.moex.search(text, 10).await.unwrap().value
+async fn search(fixture: &Fixture, text: &str) -> Vec<SecurityMatch> {
+    fixture.moex.search(text, 10).await.unwrap().value
 }
 
 #[tokio::test]
 async fn names_codes_and_isins_are_found_in_both_languages() {
-    let world = world().await;
+    let fixture = fixture().await;
     for text in ["SBER", "sber", "Сбербанк", "сбербанк", "Sberbank", "RU0009029540"]
     {
-        let found = search(&world, text).await;
+        let found = search(&fixture, text).await;
         assert_eq!(found.first().map(|it| it.code.as_str()), Some("SBER"), "{text}: {found:?}");
         assert!(found[0].traded);
     }
-    let found = search(&world, "газпром").await;
+    let found = search(&fixture, "газпром").await;
     assert!(found.iter().any(|it| it.code == "GAZP"), "{found:?}");
-    assert!(search(&world, "IMOEX").await.iter().any(|it| it.code == "IMOEX"));
-    assert!(search(&world, "zzzzzz").await.is_empty());
+    assert!(search(&fixture, "IMOEX").await.iter().any(|it| it.code == "IMOEX"));
+    assert!(search(&fixture, "zzzzzz").await.is_empty());
     for text in ["", "   ", &"x".repeat(101)] {
-        assert_eq!(world.moex.search(text, 10).await.unwrap_err().kind(), Kind::Invalid);
+        assert_eq!(fixture.moex.search(text, 10).await.unwrap_err().kind(), Kind::Invalid);
     }
-    assert_eq!(world.moex.search("ао", 3).await.unwrap().value.len(), 3);
+    assert_eq!(fixture.moex.search("ао", 3).await.unwrap().value.len(), 3);
 }
 
 #[tokio::test]
 async fn a_search_without_the_exchange_says_that_it_is_less() {
-    let world = world().await;
-    world.moex.securities().await.unwrap();
-    world.trouble(Trouble::new(FaultKind::Status503, 4).on("/iss/securities.json"));
-    let told = world.moex.search("Лукойл", 10).await.unwrap();
+    let fixture = fixture().await;
+    fixture.moex.securities().await.unwrap();
+    fixture.inject(InjectedFault::new(FaultKind::Status503, 4).on("/iss/securities.json"));
+    let told = fixture.moex.search("Лукойл", 10).await.unwrap();
     assert_eq!(told.value[0].code, "LKOH");
     assert!(told.freshness.fallback.unwrap().contains("only the main board"));
 }
 
 #[tokio::test]
 async fn dividends_ascend_and_strangers_have_none_because_they_are_not_there() {
-    let world = world().await;
-    let told = world.moex.dividends("SBER").await.unwrap();
+    let fixture = fixture().await;
+    let told = fixture.moex.dividends("SBER").await.unwrap();
     assert!(told.value.len() > 2);
     assert!(told.value.is_sorted_by_key(|it| it.record_date));
     assert!(told.value.iter().all(|it| it.currency == "RUB" && !it.value.is_negative()));
-    let fault = world.moex.dividends("SBERR").await.unwrap_err();
+    let fault = fixture.moex.dividends("SBERR").await.unwrap_err();
     assert_eq!(fault.code(), "unknown_symbol");
-    assert_eq!(world.asked("dividends"), 1);
+    assert_eq!(fixture.asked("dividends"), 1);
 }
 
 #[tokio::test]
 async fn splits_are_told_of_all_or_of_one() {
-    let world = world().await;
-    let all = world.moex.splits(None).await.unwrap().value;
+    let fixture = fixture().await;
+    let all = fixture.moex.splits(None).await.unwrap().value;
     assert!(all.len() >= 5 && all.is_sorted_by_key(|it| it.date));
-    let one = world.moex.splits(Some("TRNFP")).await.unwrap().value;
+    let one = fixture.moex.splits(Some("TRNFP")).await.unwrap().value;
     let shown: Vec<_> =
         one.iter().map(|it| format!("{} {}:{}", it.date, it.before, it.after)).collect();
     assert_eq!(shown, ["2024-02-21 1:100"]);
-    assert!(world.moex.splits(Some("SBER")).await.unwrap().value.is_empty());
-    assert!(world.moex.splits(Some("NOPE")).await.is_err());
+    assert!(fixture.moex.splits(Some("SBER")).await.unwrap().value.is_empty());
+    assert!(fixture.moex.splits(Some("NOPE")).await.is_err());
 }
 
 fn on(days: &[TradingDay], text: &str) -> TradingDay {
@@ -72,8 +72,8 @@ fn on(days: &[TradingDay], text: &str) -> TradingDay {
 
 #[tokio::test]
 async fn past_days_are_as_they_were_and_days_to_come_as_announced() {
-    let world = world().await;
-    let told = world.moex.trading_days(date("2026-10-30"), date("2027-01-12")).await.unwrap();
+    let fixture = fixture().await;
+    let told = fixture.moex.trading_days(date("2026-10-30"), date("2027-01-12")).await.unwrap();
     let days = &told.value;
     assert_eq!(days.len(), 75);
     assert!(days.is_sorted_by(|left, right| left.date < right.date));
@@ -98,15 +98,15 @@ async fn past_days_are_as_they_were_and_days_to_come_as_announced() {
 
 #[tokio::test]
 async fn without_a_record_rules_are_told_and_marked() {
-    let world = world().await;
-    world.moex.securities().await.unwrap();
-    world.trouble(Trouble::new(FaultKind::Html, 100).on("/iss/*/candleborders.json"));
-    let told = world.moex.trading_days(date("2026-11-02"), date("2026-11-06")).await.unwrap();
+    let fixture = fixture().await;
+    fixture.moex.securities().await.unwrap();
+    fixture.inject(InjectedFault::new(FaultKind::Html, 100).on("/iss/*/candleborders.json"));
+    let told = fixture.moex.trading_days(date("2026-11-02"), date("2026-11-06")).await.unwrap();
     assert!(told.freshness.stale);
     assert!(told.freshness.fallback.unwrap().contains("by rule"));
     assert_eq!(on(&told.value, "2026-11-05").basis, DayBasis::Weekly);
     for (from, to) in [("2026-11-06", "2026-11-02"), ("2006-11-06", "2026-11-02")] {
-        let fault = world.moex.trading_days(date(from), date(to)).await.unwrap_err();
+        let fault = fixture.moex.trading_days(date(from), date(to)).await.unwrap_err();
         assert_eq!((fault.kind(), fault.code()), (Kind::Invalid, "invalid_range"));
     }
 }

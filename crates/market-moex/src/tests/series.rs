@@ -8,8 +8,8 @@ use super::*;
 
 #[tokio::test]
 async fn pages_are_followed_to_the_end() {
-    let world = world().await;
-    let told = world.candles("SBER", CandleStep::Hour, "2026-01-12", "2026-11-10").await.unwrap();
+    let fixture = fixture().await;
+    let told = fixture.candles("SBER", CandleStep::Hour, "2026-01-12", "2026-11-10").await.unwrap();
     let candles = &told.value.candles;
     assert!(candles.len() > 2_500, "{}", candles.len());
     assert!(candles.is_sorted_by(|left, right| left.begins < right.begins));
@@ -18,44 +18,45 @@ async fn pages_are_followed_to_the_end() {
     assert_eq!(candles.last().unwrap().begins.date(), date("2026-11-10"));
     assert!(told.value.missing.is_empty(), "{:?}", told.value.missing);
     assert_eq!(told.value.unchecked, None);
-    // The hours, their days, and the record that the days are held against.
-    let pages = world.asked("candles");
+    // The hours, their days, and the record that the days are cached against.
+    let pages = fixture.asked("candles");
     assert_eq!(pages, candles.len() / 500 + 1 + 1 + 1);
     // Days that are over stay as they are.
-    world.clock.advance(Duration::from_hours(2));
-    world.candles("SBER", CandleStep::Hour, "2026-01-12", "2026-11-10").await.unwrap();
-    assert_eq!(world.asked("candles"), pages);
+    fixture.clock.advance(Duration::from_hours(2));
+    fixture.candles("SBER", CandleStep::Hour, "2026-01-12", "2026-11-10").await.unwrap();
+    assert_eq!(fixture.asked("candles"), pages);
 }
 
 #[tokio::test]
 async fn the_candle_that_is_forming_is_told_apart() {
-    let world = world().await;
+    let fixture = fixture().await;
     for step in CandleStep::ALL {
-        let told = world.candles("SBER", step, "2026-11-01", "2026-11-11").await.unwrap();
+        let told = fixture.candles("SBER", step, "2026-11-01", "2026-11-11").await.unwrap();
         let (last, before) = told.value.candles.split_last().unwrap();
         assert!(!last.closed, "{step:?}");
         assert!(before.iter().all(|candle| candle.closed), "{step:?}");
         assert_eq!(told.freshness.delay, Delay::Delayed15m);
     }
-    let told = world.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
+    let told = fixture.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
     let last = told.value.candles.last().unwrap();
     // Fifteen minutes late, it is still five past twelve.
     assert_eq!(last.begins_rfc3339(), "2026-11-11T12:00:00+03:00");
-    world.clock.advance(Duration::from_mins(50));
-    let told = world.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
+    fixture.clock.advance(Duration::from_mins(50));
+    let told = fixture.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
     let hours: Vec<_> = told.value.candles.iter().map(|it| (it.begins.hour(), it.closed)).collect();
     assert!(hours.ends_with(&[(11, true), (12, false)]), "{hours:?}");
-    world.clock.advance(Duration::from_mins(5));
-    let told = world.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
+    fixture.clock.advance(Duration::from_mins(5));
+    let told = fixture.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
     let hours: Vec<_> = told.value.candles.iter().map(|it| (it.begins.hour(), it.closed)).collect();
     assert!(hours.contains(&(12, true)), "{hours:?}");
 }
 
 #[tokio::test]
 async fn prices_have_the_digits_of_their_share_and_no_dust() {
-    let world = world().await;
+    let fixture = fixture().await;
     for code in ["SBER", "AFKS", "FEES", "TRNFP", "IMOEX"] {
-        let told = world.candles(code, CandleStep::Day, "2026-09-01", "2026-11-10").await.unwrap();
+        let told =
+            fixture.candles(code, CandleStep::Day, "2026-09-01", "2026-11-10").await.unwrap();
         let decimals = told.value.security.decimals;
         for candle in &told.value.candles {
             for price in [candle.open, candle.high, candle.low, candle.close] {
@@ -71,24 +72,24 @@ fn span(from: &str, to: &str) -> TimeRange {
     TimeRange::new(moscow(from), moscow(to))
 }
 
-async fn bars(world: &World, interval: Interval, span: TimeRange) -> Vec<Bar> {
-    world.moex.bars("SBER", interval, span).await.unwrap().bars
+async fn bars(fixture: &Fixture, interval: Interval, span: TimeRange) -> Vec<Bar> {
+    fixture.moex.bars("SBER", interval, span).await.unwrap().bars
 }
 
 #[tokio::test]
 async fn bars_of_a_day_are_named_by_its_date() {
-    let world = world().await;
+    let fixture = fixture().await;
     let days = TimeRange::of_days(date("2026-11-02"), date("2026-11-10"));
-    let batch = world.moex.bars("SBER", Interval::D1, days).await.unwrap();
+    let batch = fixture.moex.bars("SBER", Interval::D1, days).await.unwrap();
     assert_eq!(batch.covered, days);
-    let told = world.candles("SBER", CandleStep::Day, "2026-11-02", "2026-11-10").await.unwrap();
+    let told = fixture.candles("SBER", CandleStep::Day, "2026-11-02", "2026-11-10").await.unwrap();
     let opens: Vec<_> = batch.bars.iter().map(|bar| bar.open_time).collect();
     let dates: Vec<_> =
         told.value.candles.iter().map(|it| Millis::start_of(it.begins.date())).collect();
     assert_eq!(opens, dates);
     // Today is forming, and what is to come is not known.
     let more = TimeRange::new(days.from, Millis(days.to.0 + 9 * DAY_MS));
-    let batch = world.moex.bars("SBER", Interval::D1, more).await.unwrap();
+    let batch = fixture.moex.bars("SBER", Interval::D1, more).await.unwrap();
     assert_eq!(batch.covered.to, Millis::start_of(date("2026-11-11")));
     assert_eq!(batch.bars.len(), opens.len());
 }
@@ -104,11 +105,12 @@ fn whole(candles: &[SecurityCandle], from: Millis, to: Millis) -> Option<[market
 
 #[tokio::test]
 async fn intervals_the_exchange_lacks_are_made_of_its_own() {
-    let world = world().await;
-    let told = world.candles("SBER", CandleStep::Minute, "2026-11-09", "2026-11-09").await.unwrap();
+    let fixture = fixture().await;
+    let told =
+        fixture.candles("SBER", CandleStep::Minute, "2026-11-09", "2026-11-09").await.unwrap();
     let day = span("2026-11-09T00:00:00", "2026-11-10T00:00:00");
     for interval in [Interval::M1, Interval::M5, Interval::M15, Interval::M30, Interval::H1] {
-        let bars = bars(&world, interval, day).await;
+        let bars = bars(&fixture, interval, day).await;
         assert!(bars.is_sorted_by(|left, right| left.open_time < right.open_time));
         let mut made = 0;
         for bar in &bars {
@@ -125,22 +127,22 @@ async fn intervals_the_exchange_lacks_are_made_of_its_own() {
         }
         assert_eq!(made, told.value.candles.len(), "{interval}");
     }
-    let fault = world.moex.bars("SBER", Interval::S1, day).await.unwrap_err();
+    let fault = fixture.moex.bars("SBER", Interval::S1, day).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::Invalid, "interval_not_served"));
 }
 
 #[tokio::test]
 async fn pieces_of_a_span_come_to_the_whole() {
-    let world = world().await;
+    let fixture = fixture().await;
     let (from, to) = (moscow("2026-11-05T00:00:00").0, moscow("2026-11-11T12:00:00").0);
     for interval in [Interval::M15, Interval::H4, Interval::D3] {
         let all = TimeRange::new(Millis(from), Millis(to));
-        let whole = world.moex.bars("SBER", interval, all).await.unwrap();
+        let whole = fixture.moex.bars("SBER", interval, all).await.unwrap();
         // A cut in the middle of a bar leaves it to the piece that it opens in.
         for cut in [from + 37 * 3_600_000 + 420_000, from + 2 * DAY_MS] {
             let mut pieces =
-                bars(&world, interval, TimeRange::new(Millis(from), Millis(cut))).await;
-            pieces.extend(bars(&world, interval, TimeRange::new(Millis(cut), Millis(to))).await);
+                bars(&fixture, interval, TimeRange::new(Millis(from), Millis(cut))).await;
+            pieces.extend(bars(&fixture, interval, TimeRange::new(Millis(cut), Millis(to))).await);
             assert_eq!(pieces, whole.bars, "{interval}");
         }
     }
@@ -148,25 +150,25 @@ async fn pieces_of_a_span_come_to_the_whole() {
 
 #[tokio::test]
 async fn what_is_covered_grows_with_the_delayed_clock() {
-    let world = world().await;
+    let fixture = fixture().await;
     let minute = |text: &str| moscow(&format!("2026-11-11T{text}:00"));
     let all = span("2026-11-11T12:00:00", "2026-11-11T13:00:00");
     // It is 12:20:31, and the exchange shows 12:05:31.
-    let batch = world.moex.bars("SBER", Interval::M1, all).await.unwrap();
+    let batch = fixture.moex.bars("SBER", Interval::M1, all).await.unwrap();
     assert!(batch.covered.to <= minute("12:05") && batch.covered.to >= minute("12:00"));
     assert!(batch.bars.iter().all(|bar| bar.open_time < batch.covered.to));
-    world.clock.advance(Duration::from_mins(10));
-    let later = world.moex.bars("SBER", Interval::M1, all).await.unwrap();
+    fixture.clock.advance(Duration::from_mins(10));
+    let later = fixture.moex.bars("SBER", Interval::M1, all).await.unwrap();
     assert!(later.covered.to >= minute("12:10") && later.covered.to <= minute("12:15"));
     assert!(later.bars.starts_with(&batch.bars));
 }
 
 #[tokio::test]
 async fn the_first_bar_and_ends_of_time() {
-    let world = world().await;
-    let first = world.moex.first_open("SBER", Interval::D1).await.unwrap().unwrap();
+    let fixture = fixture().await;
+    let first = fixture.moex.first_open("SBER", Interval::D1).await.unwrap().unwrap();
     let early = TimeRange::new(Millis(first.0 - 40 * DAY_MS), Millis(first.0 + 5 * DAY_MS));
-    let batch = world.moex.bars("SBER", Interval::D1, early).await.unwrap();
+    let batch = fixture.moex.bars("SBER", Interval::D1, early).await.unwrap();
     assert_eq!(batch.bars.first().map(|bar| bar.open_time), Some(first));
     assert_eq!(batch.covered, early);
     let request = CandleRequest {
@@ -176,17 +178,17 @@ async fn the_first_bar_and_ends_of_time() {
         from: Date::MIN,
         to: Date::MAX,
     };
-    assert!(world.moex.candles(&request).await.unwrap().value.candles.len() > 100);
+    assert!(fixture.moex.candles(&request).await.unwrap().value.candles.len() > 100);
     let backwards = CandleRequest { from: Date::MAX, to: Date::MIN, ..request };
-    assert_eq!(world.moex.candles(&backwards).await.unwrap_err().code(), "invalid_range");
+    assert_eq!(fixture.moex.candles(&backwards).await.unwrap_err().code(), "invalid_range");
     let ever = TimeRange::new(Millis(i64::MIN), Millis(i64::MAX));
-    let months = world.moex.bars("SBER", Interval::Month, ever).await.unwrap();
+    let months = fixture.moex.bars("SBER", Interval::Month, ever).await.unwrap();
     assert!(months.bars.len() > 100);
     let never = TimeRange::new(Millis(i64::MAX - 1), Millis(i64::MAX));
-    assert!(world.moex.bars("SBER", Interval::Month, never).await.unwrap().bars.is_empty());
-    let fault = world.moex.bars("SBER", Interval::M1, ever).await.unwrap_err();
+    assert!(fixture.moex.bars("SBER", Interval::Month, never).await.unwrap().bars.is_empty());
+    let fault = fixture.moex.bars("SBER", Interval::M1, ever).await.unwrap_err();
     assert_eq!(fault.code(), "span_too_long");
-    let fault = world.moex.bars("NOPE", Interval::D1, early).await.unwrap_err();
+    let fault = fixture.moex.bars("NOPE", Interval::D1, early).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::NotFound, "unknown_symbol"));
-    assert_eq!(world.moex.first_open("SBER", Interval::S1).await.unwrap(), None);
+    assert_eq!(fixture.moex.first_open("SBER", Interval::S1).await.unwrap(), None);
 }

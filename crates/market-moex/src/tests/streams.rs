@@ -19,24 +19,24 @@ const STEP: Duration = Duration::from_millis(5);
 const CANDLES: &str = "/iss/*/candles.json";
 
 /// An exchange and an adapter that looks at it without rest.
-async fn live() -> World {
+async fn live() -> Fixture {
     live_at(NOON, |_| {}).await
 }
 
-async fn live_at(now: &str, change: impl FnOnce(&mut MoexConfig)) -> World {
-    let world = world_at(now, |config| {
+async fn live_at(now: &str, change: impl FnOnce(&mut MoexConfig)) -> Fixture {
+    let fixture = fixture_at(now, |config| {
         config.live.every = Duration::from_millis(2);
-        config.live.second_look = Duration::from_millis(1);
+        config.live.gap_retry_wait = Duration::from_millis(1);
         config.live.linger = Duration::from_millis(40);
-        config.live.room_wait = Duration::from_millis(100);
+        config.live.queue_wait = Duration::from_millis(100);
         change(config);
     })
     .await;
-    world.sim.set_iss_limit(1_000_000);
-    world
+    fixture.sim.set_iss_limit(1_000_000);
+    fixture
 }
 
-impl World {
+impl Fixture {
     async fn follow(&self, code: &str, interval: Interval) -> Reader {
         self.follow_with(code, interval, SubscribeOptions::default()).await
     }
@@ -92,12 +92,12 @@ struct Reader {
 
 impl Reader {
     async fn next(&mut self) -> Option<Arc<KlineEvent>> {
-        let patience = Instant::now() + PATIENCE;
+        let pacing_wait_max = Instant::now() + PATIENCE;
         let event = loop {
             if let Ok(next) = tokio::time::timeout(STEP, self.feed.next()).await {
                 break next?;
             }
-            assert!(Instant::now() < patience, "{}: nothing came", self.code);
+            assert!(Instant::now() < pacing_wait_max, "{}: nothing came", self.code);
             self.clock.advance(Duration::from_secs(2));
         };
         self.note(&event);
@@ -179,8 +179,8 @@ fn is_down(event: &KlineEvent) -> bool {
 
 #[tokio::test]
 async fn candles_form_and_close_as_the_record_says() {
-    let world = live().await;
-    let mut reader = world.follow("SBER", Interval::M1).await;
+    let fixture = live().await;
+    let mut reader = fixture.follow("SBER", Interval::M1).await;
     assert_eq!(*reader.next().await.unwrap(), KlineEvent::Connected);
     // It is 12:20:31, and the exchange shows 12:05:31.
     let event = reader.next().await.unwrap();
@@ -193,7 +193,7 @@ async fn candles_form_and_close_as_the_record_says() {
     }
     assert_eq!(reader.closed[0].open_time, moscow("2026-11-11T12:05:00"));
     assert!(grew >= 20, "{grew} states of forming candles");
-    world.check(&reader).await;
+    fixture.check(&reader).await;
     assert_eq!(reader.count(is_down), 0);
 }
 
@@ -211,78 +211,83 @@ async fn every_interval_that_has_bars_can_be_followed() {
         (Interval::W1, 1_440, 2),
         (Interval::Month, 10_000, 2),
     ] {
-        let world = live().await;
+        let fixture = live().await;
         // The clock moves on while the first candle is waited for.
-        let first = interval.open_of(bars::shown(seen(&world), bars::step_of(interval).unwrap()));
-        let mut reader = world.follow("GAZP", interval).await;
+        let first =
+            interval.open_of(bars::bar_clock(seen(&fixture), bars::step_of(interval).unwrap()));
+        let mut reader = fixture.follow("GAZP", interval).await;
         reader.read_until(is_forming).await;
         while reader.closed.len() < count {
-            world.clock.advance(Duration::from_mins(minutes));
+            fixture.clock.advance(Duration::from_mins(minutes));
             reader.drain().await;
         }
         assert_eq!(reader.closed[0].open_time, first, "{interval}");
-        world.check(&reader).await;
+        fixture.check(&reader).await;
     }
 }
 
 /// The exchange's delayed clock.
-fn seen(world: &World) -> Millis {
-    Millis(world.clock.now().0 - 15 * 60_000)
+fn seen(fixture: &Fixture) -> Millis {
+    Millis(fixture.clock.now().0 - 15 * 60_000)
 }
 
 #[tokio::test]
 async fn indices_are_not_late() {
-    let world = live().await;
-    let share = world.follow("SBER", Interval::M1).await;
-    let mut reader = world.follow("IMOEX", Interval::M1).await;
+    let fixture = live().await;
+    let share = fixture.follow("SBER", Interval::M1).await;
+    let mut reader = fixture.follow("IMOEX", Interval::M1).await;
     assert_eq!((share.feed.delay(), reader.feed.delay()), (Delay::Delayed15m, Delay::RealTime));
     reader.read_to(moscow("2026-11-11T12:20:00")).await;
-    world.clock.advance(Duration::from_mins(3));
+    fixture.clock.advance(Duration::from_mins(3));
     reader.read_to(moscow("2026-11-11T12:23:00")).await;
-    world.check(&reader).await;
+    fixture.check(&reader).await;
 }
 
 #[tokio::test]
 async fn a_sleeping_exchange_is_connected_and_says_nothing() {
     // An hour after the end of the evening.
-    let world = live_at("2026-11-12T01:00:00", |_| {}).await;
+    let fixture = live_at("2026-11-12T01:00:00", |_| {}).await;
     let after = Some(moscow("2026-11-11T23:45:00"));
     let options = SubscribeOptions { resume_after: after, ..SubscribeOptions::default() };
-    let mut reader = world.follow_with("SBER", Interval::M1, options).await;
-    let mut late = world.follow("SBER", Interval::M1).await;
+    let mut reader = fixture.follow_with("SBER", Interval::M1, options).await;
+    let mut late = fixture.follow("SBER", Interval::M1).await;
     assert_eq!(*late.next().await.unwrap(), KlineEvent::Connected);
     reader.drain().await;
-    let asked = world.asked("candles");
-    while world.asked("candles") < asked + 5 {
+    let asked = fixture.asked("candles");
+    while fixture.asked("candles") < asked + 5 {
         let nothing = tokio::time::timeout(STEP, reader.feed.next()).await;
         assert!(nothing.is_err(), "{nothing:?}");
     }
-    world.clock.advance(Duration::from_hours(10));
+    fixture.clock.advance(Duration::from_hours(10));
     reader.read_to(moscow("2026-11-12T10:45:00")).await;
     late.read_to(moscow("2026-11-12T10:45:00")).await;
     // The night has no candles, and the morning all of them.
     assert!(reader.closed[0].open_time < moscow("2026-11-11T23:50:00"), "{:?}", reader.closed[0]);
-    world.check(&reader).await;
+    fixture.check(&reader).await;
     assert!(late.closed[0].open_time >= moscow("2026-11-12T06:50:00"), "{:?}", late.closed[0]);
-    world.check(&late).await;
+    fixture.check(&late).await;
 }
 
 #[tokio::test]
 async fn what_cannot_be_followed_is_refused_before_anything_is_asked() {
-    let world = live().await;
+    let fixture = live().await;
     for (code, interval, kind, word) in [
         ("SBRE", Interval::M1, fault::Kind::NotFound, "unknown_symbol"),
         ("QQQQQQQQ", Interval::M1, fault::Kind::NotFound, "unknown_symbol"),
         ("SBER", Interval::S1, fault::Kind::Invalid, "interval_not_served"),
     ] {
-        let fault =
-            world.moex.subscribe(code, interval, SubscribeOptions::default()).await.err().unwrap();
+        let fault = fixture
+            .moex
+            .subscribe(code, interval, SubscribeOptions::default())
+            .await
+            .err()
+            .unwrap();
         assert_eq!((fault.kind(), fault.code()), (kind, word), "{code} {fault}");
     }
     for after in [Millis(-1), Millis(0), Millis(i64::MIN)] {
         let options = SubscribeOptions { resume_after: Some(after), ..SubscribeOptions::default() };
-        let fault = world.moex.subscribe("SBER", Interval::M1, options).await.err().unwrap();
+        let fault = fixture.moex.subscribe("SBER", Interval::M1, options).await.err().unwrap();
         assert_eq!(fault.code(), "resume_too_far");
     }
-    assert_eq!((world.series(), world.asked("candles")), (0, 0));
+    assert_eq!((fixture.series(), fixture.asked("candles")), (0, 0));
 }

@@ -13,15 +13,15 @@ async fn a_failure_is_told_and_what_closed_meanwhile_comes_in_order() {
         // More than a page holds, over a night.
         (FaultKind::Status503, Duration::from_hours(23)),
     ] {
-        let world = live().await;
-        let mut reader = world.follow("SBER", Interval::M1).await;
+        let fixture = live().await;
+        let mut reader = fixture.follow("SBER", Interval::M1).await;
         reader.read_until(is_forming).await;
-        world.clock.advance(Duration::from_mins(2));
+        fixture.clock.advance(Duration::from_mins(2));
         reader.read(2).await;
-        world.trouble(Trouble::new(kind, 1_000).on(CANDLES));
+        fixture.inject(InjectedFault::new(kind, 1_000).on(CANDLES));
         reader.read_until(is_down).await;
-        world.clock.advance(away);
-        world.sim.faults().clear();
+        fixture.clock.advance(away);
+        fixture.sim.faults().clear();
         let last = reader.closed.last().unwrap().open_time;
         let gap = reader.read_until(is_gap).await;
         let KlineEvent::GapFilled(span) = *gap else { panic!("{gap:?}") };
@@ -29,9 +29,9 @@ async fn a_failure_is_told_and_what_closed_meanwhile_comes_in_order() {
         assert!(span.from > last && span.to == Millis(told.0 + 60_000), "{kind:?} {span:?}");
         // It goes on as before.
         reader.read_until(is_forming).await;
-        world.clock.advance(Duration::from_mins(2));
+        fixture.clock.advance(Duration::from_mins(2));
         reader.read(1).await;
-        world.check(&reader).await;
+        fixture.check(&reader).await;
         assert_eq!(reader.closed[0].open_time, moscow("2026-11-11T12:05:00"));
         assert_eq!(reader.count(is_down), 1, "{kind:?}");
         assert_eq!(reader.count(|it| *it == KlineEvent::Connected), 2, "{kind:?}");
@@ -40,44 +40,44 @@ async fn a_failure_is_told_and_what_closed_meanwhile_comes_in_order() {
 
 #[tokio::test]
 async fn a_failure_before_the_first_look_is_told_too() {
-    let world = live().await;
-    world.moex.securities().await.unwrap();
-    world.trouble(Trouble::new(FaultKind::Status500, 1_000).on(CANDLES));
-    let mut reader = world.follow("SBER", Interval::M1).await;
+    let fixture = live().await;
+    fixture.moex.securities().await.unwrap();
+    fixture.inject(InjectedFault::new(FaultKind::Status500, 1_000).on(CANDLES));
+    let mut reader = fixture.follow("SBER", Interval::M1).await;
     assert_eq!(*reader.next().await.unwrap(), KlineEvent::Reconnecting);
-    world.sim.faults().clear();
-    world.clock.advance(Duration::from_mins(2));
+    fixture.sim.faults().clear();
+    fixture.clock.advance(Duration::from_mins(2));
     reader.read(2).await;
     assert_eq!(reader.statuses, [KlineEvent::Reconnecting, KlineEvent::Connected]);
-    world.check(&reader).await;
+    fixture.check(&reader).await;
 }
 
 #[tokio::test]
 async fn a_machine_that_slept_says_what_it_missed() {
-    let world = live().await;
-    let mut reader = world.follow("SBER", Interval::M1).await;
+    let fixture = live().await;
+    let mut reader = fixture.follow("SBER", Interval::M1).await;
     reader.read_until(is_forming).await;
-    world.clock.advance(Duration::from_mins(30));
+    fixture.clock.advance(Duration::from_mins(30));
     reader.read_until(is_gap).await;
     assert!(reader.closed.len() >= 29);
     assert_eq!(reader.count(is_down), 0);
-    world.check(&reader).await;
+    fixture.check(&reader).await;
 }
 
 #[tokio::test]
 async fn rows_that_an_answer_lost_are_not_taken_for_silence() {
     for interval in [Interval::M1, Interval::M5] {
         for kind in [FaultKind::MissingRows, FaultKind::EmptyBlocks, FaultKind::ShuffledRows] {
-            let world = live().await;
-            let mut reader = world.follow("SBER", interval).await;
+            let fixture = live().await;
+            let mut reader = fixture.follow("SBER", interval).await;
             for step in [1, 1, 2, 5, 10, 1, 40] {
                 reader.read_until(is_forming).await;
-                world.trouble(Trouble::new(kind, 1).on(CANDLES));
-                world.clock.advance(Duration::from_mins(step));
+                fixture.inject(InjectedFault::new(kind, 1).on(CANDLES));
+                fixture.clock.advance(Duration::from_mins(step));
             }
             reader.read_to(moscow("2026-11-11T13:05:00")).await;
             assert_eq!(reader.closed[0].open_time, moscow("2026-11-11T12:05:00"), "{kind:?}");
-            world.check(&reader).await;
+            fixture.check(&reader).await;
         }
     }
 }
@@ -92,7 +92,7 @@ impl Dice {
         (self.0 >> 33) % sides
     }
 
-    fn trouble(&mut self) -> Trouble {
+    fn inject(&mut self) -> InjectedFault {
         let kind = match self.roll(9) {
             0 => FaultKind::Status500,
             1 => FaultKind::Status503,
@@ -102,35 +102,35 @@ impl Dice {
             5 => FaultKind::ErrorRows,
             6 => FaultKind::DuplicateRows,
             7 => FaultKind::MalformedRows,
-            _ => return Trouble::new(FaultKind::MissingRows, 1).on(CANDLES),
+            _ => return InjectedFault::new(FaultKind::MissingRows, 1).on(CANDLES),
         };
-        Trouble::new(kind, 1 + self.roll(9) as u32).on(CANDLES)
+        InjectedFault::new(kind, 1 + self.roll(9) as u32).on(CANDLES)
     }
 }
 
 #[tokio::test]
 async fn no_candle_is_lost_in_hours_of_trouble() {
-    let world = live_at("2026-11-11T09:30:00", |_| {}).await;
+    let fixture = live_at("2026-11-11T09:30:00", |_| {}).await;
     let mut readers = Vec::new();
     for (code, interval) in [("SBER", Interval::M1), ("GAZP", Interval::M5)] {
-        readers.push(world.follow(code, interval).await);
+        readers.push(fixture.follow(code, interval).await);
     }
     let mut dice = Dice(20_261_116);
-    while world.clock.now() < moscow("2026-11-11T14:00:00") {
-        world.clock.advance(Duration::from_secs(10 + dice.roll(400)));
-        if dice.roll(2) == 0 && world.sim.faults().list().is_empty() {
-            world.trouble(dice.trouble());
+    while fixture.clock.now() < moscow("2026-11-11T14:00:00") {
+        fixture.clock.advance(Duration::from_secs(10 + dice.roll(400)));
+        if dice.roll(2) == 0 && fixture.sim.faults().list().is_empty() {
+            fixture.inject(dice.inject());
         }
         for reader in &mut readers {
             reader.drain().await;
         }
     }
-    world.sim.faults().clear();
-    world.clock.advance(Duration::from_mins(10));
+    fixture.sim.faults().clear();
+    fixture.clock.advance(Duration::from_mins(10));
     for reader in &mut readers {
         reader.read_to(moscow("2026-11-11T13:45:00")).await;
         assert!(reader.closed.len() >= 40, "{} {}", reader.code, reader.closed.len());
-        world.check(reader).await;
+        fixture.check(reader).await;
     }
     let down: usize = readers.iter().map(|reader| reader.count(is_down)).sum();
     assert!(down >= 5, "{down} failures were told");

@@ -4,22 +4,22 @@ use super::*;
 
 #[tokio::test]
 async fn followers_of_a_series_share_one_poller() {
-    let world = live().await;
+    let fixture = live().await;
     let mut readers = Vec::new();
     for _ in 0..20 {
-        readers.push(world.follow("SBER", Interval::M1).await);
-        readers.push(world.follow("sber", Interval::M5).await);
+        readers.push(fixture.follow("SBER", Interval::M1).await);
+        readers.push(fixture.follow("sber", Interval::M5).await);
     }
-    assert_eq!(world.series(), 2);
+    assert_eq!(fixture.series(), 2);
     for reader in &mut readers {
         reader.read_until(is_forming).await;
     }
-    world.clock.advance(Duration::from_mins(5));
+    fixture.clock.advance(Duration::from_mins(5));
     for reader in &mut readers {
         reader.read(1).await;
     }
     // An event is built once: everybody holds the same one.
-    world.clock.advance(Duration::from_mins(1));
+    fixture.clock.advance(Duration::from_mins(1));
     let minute = moscow("2026-11-11T12:10:00");
     let is_it = |event: &KlineEvent| {
         matches!(event, KlineEvent::Candle { kline, .. }
@@ -28,38 +28,38 @@ async fn followers_of_a_series_share_one_poller() {
     let (one, two) = (readers[0].read_until(is_it).await, readers[2].read_until(is_it).await);
     assert!(Arc::ptr_eq(&one, &two));
     // Who comes later does not wait for a change to see what is forming.
-    let mut late = world.follow("SBER", Interval::M1).await;
+    let mut late = fixture.follow("SBER", Interval::M1).await;
     assert_eq!(*late.next().await.unwrap(), KlineEvent::Connected);
     assert!(is_forming(&late.next().await.unwrap()));
 }
 
 #[tokio::test]
 async fn nothing_is_asked_once_nobody_follows() {
-    let world = live().await;
-    let mut reader = world.follow("SBER", Interval::M1).await;
+    let fixture = live().await;
+    let mut reader = fixture.follow("SBER", Interval::M1).await;
     reader.read_until(is_forming).await;
     drop(reader);
-    while world.series() > 0 {
+    while fixture.series() > 0 {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    let asked = world.asked("candles");
+    let asked = fixture.asked("candles");
     tokio::time::sleep(Duration::from_millis(30)).await;
-    assert_eq!(world.asked("candles"), asked);
+    assert_eq!(fixture.asked("candles"), asked);
     // And again as if for the first time.
-    let mut again = world.follow("SBER", Interval::M1).await;
+    let mut again = fixture.follow("SBER", Interval::M1).await;
     again.read_until(is_forming).await;
     assert_eq!(again.statuses, [KlineEvent::Connected]);
 }
 
 #[tokio::test]
 async fn a_reader_that_is_too_slow_is_cut_off_and_resumes_without_loss() {
-    let world = live().await;
+    let fixture = live().await;
     let options = SubscribeOptions { resume_after: None, queue_max: 3 };
-    let mut slow = world.follow_with("SBER", Interval::M1, options).await;
-    let mut quick = world.follow("SBER", Interval::M1).await;
+    let mut slow = fixture.follow_with("SBER", Interval::M1, options).await;
+    let mut quick = fixture.follow("SBER", Interval::M1).await;
     quick.read_until(is_forming).await;
     for _ in 0..8 {
-        world.clock.advance(Duration::from_mins(1));
+        fixture.clock.advance(Duration::from_mins(1));
         quick.read(1).await;
     }
     let end = slow.end().await;
@@ -68,100 +68,100 @@ async fn a_reader_that_is_too_slow_is_cut_off_and_resumes_without_loss() {
     assert_eq!(end.resume_after, slow.closed[2].open_time);
     let options =
         SubscribeOptions { resume_after: Some(end.resume_after), ..SubscribeOptions::default() };
-    let mut again = world.follow_with("SBER", Interval::M1, options).await;
+    let mut again = fixture.follow_with("SBER", Interval::M1, options).await;
     again.read(5).await;
     slow.closed.append(&mut again.closed);
     assert_eq!(slow.closed, quick.closed);
-    world.check(&slow).await;
+    fixture.check(&slow).await;
 }
 
 #[tokio::test]
 async fn what_was_missed_comes_first_over_as_many_pages_as_it_takes() {
-    let world = live().await;
+    let fixture = live().await;
     let after = moscow("2026-11-09T10:00:00");
     let options = SubscribeOptions { resume_after: Some(after), ..SubscribeOptions::default() };
-    // The first one begins the series, the second one finds it further on.
-    let mut first = world.follow_with("SBER", Interval::M1, options).await;
+    // The first one begins the series, the second one searches it further on.
+    let mut first = fixture.follow_with("SBER", Interval::M1, options).await;
     first.read_until(is_forming).await;
-    let mut second = world.follow_with("SBER", Interval::M1, options).await;
+    let mut second = fixture.follow_with("SBER", Interval::M1, options).await;
     second.read_until(is_forming).await;
     assert!(first.closed.len() > 1_500, "{}", first.closed.len());
     assert_eq!(first.closed, second.closed);
     assert_eq!(first.closed[0].open_time, moscow("2026-11-09T10:01:00"));
     assert_eq!(first.count(is_gap), 0, "nothing was heard before, so nothing was missed");
-    world.check(&first).await;
+    fixture.check(&first).await;
     // One without a point to resume from begins with what is forming.
-    let mut third = world.follow("SBER", Interval::M1).await;
+    let mut third = fixture.follow("SBER", Interval::M1).await;
     let event = third.read_until(|event| matches!(event, KlineEvent::Candle { .. })).await;
     assert!(is_forming(&event), "{event:?}");
 }
 
 #[tokio::test]
 async fn a_replay_waits_for_an_exchange_that_fails() {
-    let world = live().await;
-    let mut first = world.follow("SBER", Interval::M1).await;
+    let fixture = live().await;
+    let mut first = fixture.follow("SBER", Interval::M1).await;
     first.read_until(is_forming).await;
     let options = SubscribeOptions {
         resume_after: Some(moscow("2026-11-11T11:00:00")),
         ..SubscribeOptions::default()
     };
-    world.trouble(Trouble::new(FaultKind::ErrorRows, 9).on(CANDLES));
-    let mut reader = world.follow_with("SBER", Interval::M1, options).await;
+    fixture.inject(InjectedFault::new(FaultKind::ErrorRows, 9).on(CANDLES));
+    let mut reader = fixture.follow_with("SBER", Interval::M1, options).await;
     // The exchange is left alone for a while after so many failures.
     first.read_until(is_down).await;
-    world.clock.advance(Duration::from_mins(1));
+    fixture.clock.advance(Duration::from_mins(1));
     reader.read(64).await;
     assert_eq!(reader.closed[0].open_time, moscow("2026-11-11T11:01:00"));
-    world.check(&reader).await;
+    fixture.check(&reader).await;
 }
 
 /// What others were told exists, however often an answer does not have it.
 #[tokio::test]
 async fn a_replay_does_not_take_empty_answers_for_the_end() {
-    let world = live().await;
-    let mut first = world.follow("SBER", Interval::M1).await;
+    let fixture = live().await;
+    let mut first = fixture.follow("SBER", Interval::M1).await;
     first.read_until(is_forming).await;
-    world.clock.advance(Duration::from_mins(6));
+    fixture.clock.advance(Duration::from_mins(6));
     first.read(6).await;
-    world.trouble(Trouble::new(FaultKind::EmptyBlocks, 1_000).on(CANDLES));
+    fixture.inject(InjectedFault::new(FaultKind::EmptyBlocks, 1_000).on(CANDLES));
     let options = SubscribeOptions {
         resume_after: Some(first.closed[0].open_time),
         ..SubscribeOptions::default()
     };
-    let mut second = world.follow_with("SBER", Interval::M1, options).await;
-    let asked = world.asked("candles");
-    while world.asked("candles") < asked + 16 {
+    let mut second = fixture.follow_with("SBER", Interval::M1, options).await;
+    let asked = fixture.asked("candles");
+    while fixture.asked("candles") < asked + 16 {
         second.drain().await;
     }
-    world.sim.faults().clear();
+    fixture.sim.faults().clear();
     second.read(6).await;
     assert_eq!(second.closed[0], first.closed[1]);
-    world.check(&second).await;
+    fixture.check(&second).await;
 }
 
 #[tokio::test]
 async fn a_reader_who_is_ahead_gets_nothing_twice() {
-    let world = live().await;
+    let fixture = live().await;
     let options = SubscribeOptions {
         resume_after: Some(moscow("2026-11-11T12:06:00")),
         ..SubscribeOptions::default()
     };
-    let mut reader = world.follow_with("SBER", Interval::M1, options).await;
-    world.clock.advance(Duration::from_mins(4));
+    let mut reader = fixture.follow_with("SBER", Interval::M1, options).await;
+    fixture.clock.advance(Duration::from_mins(4));
     reader.read(2).await;
     assert_eq!(reader.closed[0].open_time, moscow("2026-11-11T12:07:00"));
 }
 
 #[tokio::test]
 async fn a_resume_point_beyond_all_time_is_one_that_is_ahead() {
-    let world = live().await;
+    let fixture = live().await;
     for interval in Interval::ALL.into_iter().filter(|interval| *interval != Interval::S1) {
         for after in [i64::MAX, i64::MAX - 1, i64::MAX - 40 * clock::DAY_MS] {
             let options = SubscribeOptions {
                 resume_after: Some(Millis(after)),
                 ..SubscribeOptions::default()
             };
-            let mut reader = world.follow_with("SBER", interval, options).await;
+            let mut reader = fixture.follow_with("SBER", interval, options).await;
             let event = reader.next().await.unwrap();
             assert_eq!(*event, KlineEvent::Connected, "{interval} after {after}");
         }
@@ -172,32 +172,32 @@ async fn a_resume_point_beyond_all_time_is_one_that_is_ahead() {
 async fn there_are_only_so_many_series_and_followers() {
     let change = |config: &mut MoexConfig| {
         config.live.series_max = 2;
-        config.live.followers_max = 3;
+        config.live.subscribers_max = 3;
     };
-    let world = live_at(NOON, change).await;
-    let _one = world.follow("SBER", Interval::M1).await;
-    let two = world.follow("GAZP", Interval::M1).await;
-    let full = world.moex.subscribe("LKOH", Interval::M1, SubscribeOptions::default()).await;
+    let fixture = live_at(NOON, change).await;
+    let _one = fixture.follow("SBER", Interval::M1).await;
+    let two = fixture.follow("GAZP", Interval::M1).await;
+    let full = fixture.moex.subscribe("LKOH", Interval::M1, SubscribeOptions::default()).await;
     assert_eq!(full.err().unwrap().code(), "too_many_streams");
-    let _three = world.follow("GAZP", Interval::M1).await;
-    let full = world.moex.subscribe("GAZP", Interval::M1, SubscribeOptions::default()).await;
+    let _three = fixture.follow("GAZP", Interval::M1).await;
+    let full = fixture.moex.subscribe("GAZP", Interval::M1, SubscribeOptions::default()).await;
     assert_eq!(full.err().unwrap().code(), "too_many_streams");
     drop(two);
-    world.follow("GAZP", Interval::M1).await.read_until(is_forming).await;
+    fixture.follow("GAZP", Interval::M1).await.read_until(is_forming).await;
 }
 
 #[tokio::test]
 async fn followers_are_told_when_the_house_closes() {
-    let world = live().await;
-    let mut reader = world.follow("SBER", Interval::M1).await;
+    let fixture = live().await;
+    let mut reader = fixture.follow("SBER", Interval::M1).await;
     reader.read_until(is_forming).await;
-    world.clock.advance(Duration::from_mins(2));
+    fixture.clock.advance(Duration::from_mins(2));
     reader.read(2).await;
-    world.moex.drain().await;
+    fixture.moex.drain().await;
     let end = reader.end().await;
     assert_eq!(end.cause, EndCause::Closed);
     assert_eq!(end.resume_after, reader.closed[1].open_time);
-    let fault = world
+    let fault = fixture
         .moex
         .subscribe("SBER", Interval::M1, SubscribeOptions::default())
         .await

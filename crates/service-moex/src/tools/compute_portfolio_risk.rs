@@ -9,7 +9,7 @@ use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::correlation::{aligned, prices_missing};
+use super::compute_correlation_matrix::{aligned, prices_missing};
 use crate::answer::{Answer, figure, known};
 use crate::figures::risk::{Question, Returns, risk};
 use crate::figures::year::Year;

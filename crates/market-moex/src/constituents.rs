@@ -1,5 +1,5 @@
-//! The basket of an index with the prices of its members, and with their sectors where a sector
-//! index of the exchange's holds them: its own sector column is empty.
+//! Index constituents with prices and sectors. The exchange's sector column is empty, so the sector
+//! comes from the sector index that contains the security.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use jiff::civil::Date;
 use market::{Constituent, Decimal, Delay, IndexConstituents, Split, WithFreshness};
 
 use crate::Inner;
+use crate::moscow_time;
 use crate::number;
-use crate::shelf::Ages;
-use crate::snapshot::told;
-use crate::weights::Weights;
-use crate::zone;
+use crate::snapshot::with_freshness;
+use crate::stale_cache::CacheAges;
+use crate::weights::IndexWeights;
 
-/// The exchange's sector indices and what they are of.
+/// The exchange's sector indices and their sectors.
 const SECTORS: [(&str, &str); 10] = [
     ("MOEXOG", "Oil and gas"),
     ("MOEXFN", "Finance"),
@@ -33,17 +33,17 @@ const SECTORS: [(&str, &str); 10] = [
 /// A price and its change in percent.
 type Price = (Decimal, Option<Decimal>);
 
-/// Prices by code, and how far behind the market they are.
+/// Prices by code, and their delay.
 struct Prices {
     by_code: HashMap<String, Price>,
     delay: Delay,
 }
 
-/// Sectors by code, and why some are missing.
+/// Sectors by code, and the error when some could not be fetched.
 #[derive(Default)]
 struct Sectors {
     by_code: HashMap<String, &'static str>,
-    lost: Option<String>,
+    error: Option<String>,
 }
 
 impl Inner {
@@ -52,8 +52,8 @@ impl Inner {
         index: &str,
         date: Date,
     ) -> Result<WithFreshness<Arc<IndexConstituents>>, Fault> {
-        let held = self.weights(index, date).await?;
-        let weights = Arc::clone(&held.value);
+        let cached = self.weights(index, date).await?;
+        let weights = Arc::clone(&cached.value);
         let mut missing = Vec::new();
         let index = index.trim().to_uppercase();
         let (prices, sectors) =
@@ -63,13 +63,13 @@ impl Inner {
             Prices { by_code: HashMap::new(), delay: Delay::EndOfDay }
         });
         let sectors = sectors.unwrap_or_else(|fault| Sectors {
-            lost: Some(fault.to_string()),
+            error: Some(fault.to_string()),
             ..Sectors::default()
         });
-        missing.extend(sectors.lost.map(|lost| format!("sectors: {lost}")));
+        missing.extend(sectors.error.map(|error| format!("sectors: {error}")));
         let names = self.index_names().await.ok();
         let name = names.and_then(|names| names.iter().find(|it| it.code == index)?.name.clone());
-        let constituent = |member: &crate::weights::Member| {
+        let constituent = |member: &crate::weights::IndexMember| {
             let price = prices.by_code.get(&member.code);
             Constituent {
                 code: member.code.clone(),
@@ -83,25 +83,25 @@ impl Inner {
         let basket = IndexConstituents {
             index,
             name,
-            asked: date,
+            requested: date,
             effective: weights.effective,
             constituents: weights.members.iter().map(constituent).collect(),
             missing,
         };
         let end = weights.effective.to_datetime(jiff::civil::Time::constant(23, 59, 59, 0));
-        let as_of = zone::instant(end).0.min(held.received_at);
-        let mut freshness = self.freshness(as_of, held.received_at, prices.delay);
+        let as_of = moscow_time::to_instant(end).0.min(cached.received_at);
+        let mut freshness = self.freshness(as_of, cached.received_at, prices.delay);
         if basket.effective != date {
             let effective = basket.effective;
             freshness.fallback =
                 Some(format!("{date} has no basket; this is the one of {effective}"));
         }
-        Ok(told(held, Arc::new(basket), freshness))
+        Ok(with_freshness(cached, Arc::new(basket), freshness))
     }
 
     /// Of the running session where the weights are of it, else the closes of their day.
-    async fn prices(self: &Arc<Self>, weights: &Weights) -> Result<Prices, Fault> {
-        let today = zone::today(self.clock.now());
+    async fn prices(self: &Arc<Self>, weights: &IndexWeights) -> Result<Prices, Fault> {
+        let today = moscow_time::today(self.clock.now());
         if weights.effective >= today {
             return self.live_prices().await.map(|(prices, _)| prices);
         }
@@ -121,11 +121,11 @@ impl Inner {
             return Err(Fault::unavailable("no_price", message));
         }
         // Where splits cannot be had, a change over one of them is plain to see.
-        let splits = splits.map(|held| held.value).unwrap_or_default();
+        let splits = splits.map(|cached| cached.value).unwrap_or_default();
         let price = |(code, close): (&String, &Decimal)| {
             let change = before.as_ref().ok().and_then(|(day, closes)| {
                 let before = *closes.get(code)?;
-                let before = without_splits(before, code, *day, weights.effective, &splits)?;
+                let before = split_adjusted(before, code, *day, weights.effective, &splits)?;
                 number::change_pct(*close, before)
             });
             (code.clone(), (*close, change))
@@ -134,55 +134,55 @@ impl Inner {
     }
 
     async fn live_prices(self: &Arc<Self>) -> Result<(Prices, Option<Date>), Fault> {
-        let ages = Ages { fresh: self.config.price_age, stale: self.config.price_age_stale };
+        let ages = CacheAges { fresh: self.config.price_age, stale: self.config.price_age_stale };
         let board = self.board(ages).await?.value;
-        let session = board.shots.values().filter_map(|shot| shot.snapshot.session).max();
-        let price = |(code, shot): (&String, &crate::snapshot::Shot)| {
-            (code.clone(), (shot.snapshot.last, shot.snapshot.change_pct))
+        let session = board.snapshots.values().filter_map(|dated| dated.snapshot.session).max();
+        let price = |(code, dated): (&String, &crate::snapshot::DatedSnapshot)| {
+            (code.clone(), (dated.snapshot.last, dated.snapshot.change_pct))
         };
-        let by_code = board.shots.iter().map(price).collect();
+        let by_code = board.snapshots.iter().map(price).collect();
         Ok((Prices { by_code, delay: board.delay }, session))
     }
 
-    /// The sector of each member of a sector index. Sectors change rarely, so one day stands for
-    /// its month, and what is kept of it serves every date in that month.
+    /// The sector of each member of a sector index. Sectors change rarely, so the first trading day
+    /// of a month is used for all dates of the month, and one cache entry serves them.
     async fn sectors(self: &Arc<Self>, index: &str, date: Date) -> Result<Sectors, Fault> {
         let names = self.index_names().await?;
-        // A day of trading, so that none of the sector indices has to look for one.
+        // A trading day, so that no sector index has to search for one.
         let near = self.weights(index, date.first_of_month()).await;
-        let date = near.map_or(date, |held| held.value.effective);
+        let date = near.map_or(date, |cached| cached.value.effective);
         let asked = SECTORS.iter().filter_map(|(index, sector)| {
             let name = names.iter().find(|it| it.code == *index)?;
             if name.from.is_some_and(|from| date < from) {
                 return None;
             }
-            // An index that is not calculated any more still tells what its members do.
+            // The constituents of an index that ended still have its sector.
             let day = name.till.map_or(date, |till| till.min(date));
             Some(async move { (*sector, self.weights(index, day).await) })
         });
         let (mut sectors, mut without) = (Sectors::default(), Vec::new());
         for (sector, told) in join_all(asked).await {
             match told {
-                Ok(held) => {
-                    for member in &held.value.members {
+                Ok(cached) => {
+                    for member in &cached.value.members {
                         sectors.by_code.entry(member.code.clone()).or_insert(sector);
                     }
                 }
-                // It was not calculated yet, so it says nothing about anybody.
+                // The index was not calculated yet on that day.
                 Err(fault) if fault.kind() == Kind::NotFound => {}
                 Err(fault) => without.push((sector, fault)),
             }
         }
         if let Some((_, fault)) = without.first() {
             let names: Vec<&str> = without.iter().map(|(sector, _)| *sector).collect();
-            sectors.lost = Some(format!("{fault} (asked for {})", names.join(", ")));
+            sectors.error = Some(format!("{fault} (asked for {})", names.join(", ")));
         }
         Ok(sectors)
     }
 }
 
-/// A price of `day` on the scale of `date`.
-fn without_splits(
+/// A price of `day`, adjusted for the splits up to `date`.
+fn split_adjusted(
     price: Decimal,
     code: &str,
     day: Date,
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splits_between_two_days_are_taken_out() {
+    fn prices_are_adjusted_for_the_splits_between_two_days() {
         let day = |text: &str| clock::parse_date(text).unwrap();
         let split = |code: &str, date: &str, before, after| Split {
             code: code.to_owned(),
@@ -222,13 +222,13 @@ mod tests {
             ("SBER", "280", "2024-02-14", "2024-02-21", "280"),
         ] {
             let price = price.parse().unwrap();
-            let is = without_splits(price, code, day(from), day(to), &splits).unwrap();
+            let is = split_adjusted(price, code, day(from), day(to), &splits).unwrap();
             assert_eq!(is, scaled.parse().unwrap(), "{code} {from} {to}");
         }
         let broken = [split("SBER", "2024-02-21", 1, 0)];
         let one = "1".parse().unwrap();
         assert_eq!(
-            without_splits(one, "SBER", day("2024-02-20"), day("2024-02-22"), &broken),
+            split_adjusted(one, "SBER", day("2024-02-20"), day("2024-02-22"), &broken),
             None
         );
     }

@@ -73,8 +73,12 @@ fn text(basket: &IndexConstituents) -> String {
         basket.effective,
         basket.constituents.len()
     );
-    if basket.effective != basket.asked {
-        _ = writeln!(text, "{} was no trading day; this is the last one before it", basket.asked);
+    if basket.effective != basket.requested {
+        _ = writeln!(
+            text,
+            "{} was no trading day; this is the last one before it",
+            basket.requested
+        );
     }
     text.push_str("ticker weight% price change% sector\n");
     let mut sorted: Vec<&Constituent> = basket.constituents.iter().collect();

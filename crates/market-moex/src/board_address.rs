@@ -1,4 +1,4 @@
-//! Where a security is found: its board, and the engine and market that the board belongs to.
+//! The address of a board in ISS paths (engine, market, board), and the fault for unknown codes.
 
 use fault::Fault;
 use market::closest_codes;
@@ -8,17 +8,18 @@ use crate::listing::Board;
 /// The board where shares are traded.
 pub(crate) const MAIN_BOARD: &str = "TQBR";
 const SUGGESTIONS_MAX: usize = 3;
-/// Longer than any code or board of the exchange's.
+/// The most bytes of a code or board name; the exchange's are shorter.
 const NAME_MAX: usize = 36;
 
+/// A board with the engine and market it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
+pub(crate) struct BoardAddress {
     pub(crate) engine: String,
     pub(crate) market: String,
     pub(crate) board: String,
 }
 
-impl Place {
+impl BoardAddress {
     fn new(engine: &str, market: &str, board: &str) -> Self {
         Self { engine: engine.to_owned(), market: market.to_owned(), board: board.to_owned() }
     }
@@ -27,13 +28,13 @@ impl Place {
         Self::new("stock", "shares", MAIN_BOARD)
     }
 
-    /// As the exchange describes it; `None` where its words could not be part of a path.
-    pub(crate) fn told(engine: &str, market: &str, board: &str) -> Option<Self> {
+    /// An address from the exchange's words; `None` when one of them is not plain enough for a path.
+    pub(crate) fn checked(engine: &str, market: &str, board: &str) -> Option<Self> {
         let plain = [engine, market, board].into_iter().all(is_plain);
         plain.then(|| Self::new(engine, market, board))
     }
 
-    /// Values of indices are published as they are calculated; prices wait.
+    /// Whether it is a board of indices: their values are published without delay, prices are not.
     pub(crate) fn is_index(&self) -> bool {
         self.market == "index"
     }
@@ -43,7 +44,7 @@ impl Place {
     }
 }
 
-/// Whether it can be a code or a board, and therefore part of a path as it is.
+/// Whether the name can be a code or board and needs no encoding in a path.
 pub(crate) fn is_plain(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     (1..=NAME_MAX).contains(&name.len())
@@ -51,19 +52,19 @@ pub(crate) fn is_plain(name: &str) -> bool {
         && name.bytes().any(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Says that a code is not known, and which may have been meant.
+/// The fault for an unknown code, with suggestions from the main board.
 pub(crate) fn unknown(code: &str, board: Option<&Board>) -> Fault {
     let shown: String = code.chars().take(40).collect();
     let mut message = format!("ticker {shown:?} is not known to the Moscow Exchange");
-    let meant = board.map(|board| meant(code, board)).unwrap_or_default();
+    let meant = board.map(|board| suggestions(code, board)).unwrap_or_default();
     if !meant.is_empty() {
         message = format!("{message}; did you mean {}?", meant.join(", "));
     }
     Fault::not_found("unknown_symbol", message)
 }
 
-/// Codes whose names begin like what was asked for, then codes that look like it.
-fn meant<'a>(asked: &str, board: &'a Board) -> Vec<&'a str> {
+/// CodeListing whose names begin like what was asked for, then codes that look like it.
+fn suggestions<'a>(asked: &str, board: &'a Board) -> Vec<&'a str> {
     let wanted = asked.to_lowercase();
     let begins =
         |name: &str| wanted.chars().count() >= 3 && name.to_lowercase().starts_with(&wanted);
@@ -73,7 +74,7 @@ fn meant<'a>(asked: &str, board: &'a Board) -> Vec<&'a str> {
         .filter(|it| begins(&it.short_name) || it.latin_name.as_deref().is_some_and(begins))
         .map(|it| it.code.as_str())
         .collect();
-    // One letter is near to too much.
+    // A single letter is close to too many codes.
     let near = if asked.chars().count() < 2 { 0 } else { SUGGESTIONS_MAX };
     let known = board.securities.iter().map(|it| it.code.as_str());
     for code in closest_codes(&asked.to_uppercase(), known, near) {
@@ -101,11 +102,11 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_made_of_plain_words() {
-        assert_eq!(Place::main().path(), "engines/stock/markets/shares/boards/TQBR");
-        let index = Place::told("stock", "index", "SNDX").unwrap();
+    fn an_address_is_a_path_of_plain_names() {
+        assert_eq!(BoardAddress::main().path(), "engines/stock/markets/shares/boards/TQBR");
+        let index = BoardAddress::checked("stock", "index", "SNDX").unwrap();
         assert_eq!(index.path(), "engines/stock/markets/index/boards/SNDX");
-        assert!(index.is_index() && !Place::main().is_index());
-        assert_eq!(Place::told("stock", "../x", "TQBR"), None);
+        assert!(index.is_index() && !BoardAddress::main().is_index());
+        assert_eq!(BoardAddress::checked("stock", "../x", "TQBR"), None);
     }
 }

@@ -1,5 +1,4 @@
-//! The codes that quotes and bars are served of: the shares of the main board, and the funds and
-//! indices beside it.
+//! The listing for quotes and bars: shares of the main board, funds and indices.
 
 use std::sync::Arc;
 
@@ -8,37 +7,37 @@ use futures_util::future::join_all;
 use market::{Listing, Security};
 
 use crate::Inner;
-use crate::client::Question;
-use crate::place::Place;
-use crate::shelf::Ages;
+use crate::board_address::BoardAddress;
+use crate::client::IssRequest;
 use crate::snapshot::read_security;
+use crate::stale_cache::CacheAges;
 
-/// The market and board of each.
-const BESIDE: [(&str, &str); 3] = [("shares", "TQTF"), ("index", "SNDX"), ("index", "RTSI")];
+/// Market and board of the funds and indices.
+const EXTRA_BOARDS: [(&str, &str); 3] = [("shares", "TQTF"), ("index", "SNDX"), ("index", "RTSI")];
 const COLUMNS: &str = "SECID,BOARDID,SHORTNAME,CURRENCYID,STATUS";
 
-/// What is listed, and whether all boards were heard.
-pub(crate) type Codes = (Arc<Listing>, bool);
+/// The listing, and whether all boards answered.
+pub(crate) type CodeListing = (Arc<Listing>, bool);
 
 impl Inner {
     pub(crate) async fn listing(self: &Arc<Self>) -> Result<Arc<Listing>, Fault> {
         let inner = Arc::clone(self);
         let work = async move { inner.gather_codes().await };
-        // A listing that lacks a board is made again soon.
-        let kept = self.shelves.codes.peek(&());
+        // A listing without all boards expires early.
+        let kept = self.caches.codes.peek(&());
         let fresh = match kept {
-            Some(held) if !held.value.1 => self.config.listing_age_miss,
+            Some(cached) if !cached.value.1 => self.config.listing_age_miss,
             _ => self.config.listing_age,
         };
-        let ages = Ages { fresh, stale: self.config.reference_age_stale };
-        Ok(self.shelves.codes.get((), ages, work).await?.value.0)
+        let ages = CacheAges { fresh, stale: self.config.reference_age_stale };
+        Ok(self.caches.codes.get((), ages, work).await?.value.0)
     }
 
-    async fn gather_codes(self: &Arc<Self>) -> Result<Codes, Fault> {
+    async fn gather_codes(self: &Arc<Self>) -> Result<CodeListing, Fault> {
         let main = self.names().await?.value;
         let mut listing = Listing::clone(&main.listing);
         let mut whole = true;
-        let beside = BESIDE.iter().map(|(market, board)| self.codes_of(market, board));
+        let beside = EXTRA_BOARDS.iter().map(|(market, board)| self.codes_of(market, board));
         for told in join_all(beside).await {
             let Ok(securities) = told else {
                 whole = false;
@@ -59,11 +58,14 @@ impl Inner {
     }
 
     async fn codes_of(&self, market: &str, board: &str) -> Result<Vec<Security>, Fault> {
-        let Some(place) = Place::told("stock", market, board) else { return Ok(Vec::new()) };
-        let question = Question::new("board", format!("{}/securities", place.path()), "securities")
-            .with("securities.columns", COLUMNS);
-        let answer = match self.client.ask(&question).await {
-            // No board, no codes.
+        let Some(address) = BoardAddress::checked("stock", market, board) else {
+            return Ok(Vec::new());
+        };
+        let request =
+            IssRequest::new("board", format!("{}/securities", address.path()), "securities")
+                .with("securities.columns", COLUMNS);
+        let answer = match self.client.fetch(&request).await {
+            // A board that the exchange does not have has no codes.
             Err(fault) if fault.kind() == Kind::NotFound => return Ok(Vec::new()),
             answer => answer?,
         };

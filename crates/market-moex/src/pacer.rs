@@ -1,30 +1,30 @@
-//! Our manners: requests are spread evenly after a small burst, and the exchange is left alone
-//! when it says so. It publishes no limit, so there is none to read.
+//! Paces outgoing requests: after a burst they are spread evenly, and none is sent while the exchange
+//! asked to wait. The exchange publishes no limit, so the rate is configured.
 
 use parking_lot::Mutex;
 use std::time::Duration;
 
 use clock::Millis;
 
-/// Longer than any sensible wait.
+/// The longest wait that a response can impose: 24 hours.
 const BLOCK_MAX_MS: i64 = 24 * 3_600_000;
 
 #[derive(Debug)]
 struct Schedule {
-    /// When the next request would go if they all went evenly; microseconds.
+    /// When the next request would be sent at an even rate, in microseconds.
     next_us: i64,
     blocked_until: Millis,
 }
 
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct RequestPacer {
     schedule: Mutex<Schedule>,
     gap_us: i64,
-    /// How far ahead of the even schedule a request may go.
+    /// How far ahead of the even schedule a request may be sent: the burst.
     slack_us: i64,
 }
 
-impl Pace {
+impl RequestPacer {
     pub(crate) fn new(per_second: u32, burst: u32) -> Self {
         let gap_us = 1_000_000 / i64::from(per_second.max(1));
         let slack_us = gap_us * i64::from(burst.max(1) - 1);
@@ -32,15 +32,15 @@ impl Pace {
         Self { schedule: Mutex::new(schedule), gap_us, slack_us }
     }
 
-    /// How long to wait before sending, the place in the queue being taken; or, as an error, how
-    /// long it would have been.
-    pub(crate) fn reserve(&self, now: Millis, patience: Duration) -> Result<Duration, Duration> {
+    /// Reserves a send slot and returns how long to wait for it. `Err` is the wait that would have
+    /// been longer than `wait_max`; nothing is reserved then.
+    pub(crate) fn reserve(&self, now: Millis, wait_max: Duration) -> Result<Duration, Duration> {
         let mut schedule = self.schedule.lock();
         let now_us = now.0.saturating_mul(1_000);
         let blocked_us = schedule.blocked_until.0.saturating_mul(1_000);
         let due_us = schedule.next_us.saturating_sub(self.slack_us).max(blocked_us).max(now_us);
         let wait = Duration::from_micros(due_us.saturating_sub(now_us).unsigned_abs());
-        if wait > patience {
+        if wait > wait_max {
             return Err(wait);
         }
         schedule.next_us = schedule.next_us.max(due_us).saturating_add(self.gap_us);
@@ -63,39 +63,39 @@ mod tests {
     use super::*;
 
     const NOW: Millis = Millis(1_700_000_000_000);
-    const PATIENT: Duration = Duration::from_secs(60);
+    const WAIT_MAX: Duration = Duration::from_secs(60);
 
     #[test]
-    fn after_the_burst_requests_are_spread() {
-        let pace = Pace::new(10, 3);
+    fn requests_after_the_burst_are_spread_evenly() {
+        let pacer = RequestPacer::new(10, 3);
         let waits: Vec<_> =
-            (0..6).map(|_| pace.reserve(NOW, PATIENT).unwrap().as_millis()).collect();
+            (0..6).map(|_| pacer.reserve(NOW, WAIT_MAX).unwrap().as_millis()).collect();
         assert_eq!(waits, [0, 0, 0, 100, 200, 300]);
-        // A silence fills the burst again, and no more than that.
+        // A pause refills the burst and no more.
         let later = Millis(NOW.0 + 60_000);
         let waits: Vec<_> =
-            (0..4).map(|_| pace.reserve(later, PATIENT).unwrap().as_millis()).collect();
+            (0..4).map(|_| pacer.reserve(later, WAIT_MAX).unwrap().as_millis()).collect();
         assert_eq!(waits, [0, 0, 0, 100]);
     }
 
     #[test]
-    fn who_will_not_wait_takes_no_place() {
-        let pace = Pace::new(1, 1);
-        assert_eq!(pace.reserve(NOW, Duration::ZERO), Ok(Duration::ZERO));
+    fn a_refused_request_reserves_no_slot() {
+        let pacer = RequestPacer::new(1, 1);
+        assert_eq!(pacer.reserve(NOW, Duration::ZERO), Ok(Duration::ZERO));
         for _ in 0..5 {
-            assert_eq!(pace.reserve(NOW, Duration::ZERO), Err(Duration::from_secs(1)));
+            assert_eq!(pacer.reserve(NOW, Duration::ZERO), Err(Duration::from_secs(1)));
         }
-        assert_eq!(pace.reserve(NOW, PATIENT), Ok(Duration::from_secs(1)));
+        assert_eq!(pacer.reserve(NOW, WAIT_MAX), Ok(Duration::from_secs(1)));
     }
 
     #[test]
-    fn a_block_holds_everything_and_is_never_shortened() {
-        let pace = Pace::new(10, 3);
-        pace.block(NOW, Duration::from_secs(20));
-        pace.block(NOW, Duration::from_secs(2));
-        assert!(pace.is_blocked(Millis(NOW.0 + 19_999)));
-        assert_eq!(pace.reserve(NOW, PATIENT), Ok(Duration::from_secs(20)));
-        pace.block(NOW, Duration::MAX);
-        assert!(!pace.is_blocked(Millis(NOW.0 + BLOCK_MAX_MS)));
+    fn a_block_delays_every_request_and_is_never_shortened() {
+        let pacer = RequestPacer::new(10, 3);
+        pacer.block(NOW, Duration::from_secs(20));
+        pacer.block(NOW, Duration::from_secs(2));
+        assert!(pacer.is_blocked(Millis(NOW.0 + 19_999)));
+        assert_eq!(pacer.reserve(NOW, WAIT_MAX), Ok(Duration::from_secs(20)));
+        pacer.block(NOW, Duration::MAX);
+        assert!(!pacer.is_blocked(Millis(NOW.0 + BLOCK_MAX_MS)));
     }
 }

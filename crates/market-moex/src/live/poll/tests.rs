@@ -4,7 +4,7 @@ use market::Decimal;
 use proptest::prelude::*;
 
 use super::*;
-use crate::zone;
+use crate::moscow_time;
 
 /// Candles of so many minutes after ten in the morning; those in brackets have closed.
 fn candles(text: &str) -> Vec<SecurityCandle> {
@@ -14,7 +14,7 @@ fn candles(text: &str) -> Vec<SecurityCandle> {
         let price = Decimal::from_parts(i128::from(minute), 0).unwrap();
         SecurityCandle {
             begins,
-            offset_min: zone::instant(begins).1,
+            offset_min: moscow_time::to_instant(begins).1,
             open: price,
             high: price,
             low: price,
@@ -29,7 +29,7 @@ fn candles(text: &str) -> Vec<SecurityCandle> {
 
 /// So many minutes and seconds after ten.
 fn at(minute: i8, second: i8) -> Millis {
-    zone::instant(jiff::civil::date(2026, 11, 11).at(10, minute, second, 0)).0
+    moscow_time::to_instant(jiff::civil::date(2026, 11, 11).at(10, minute, second, 0)).0
 }
 
 fn minute_of(at: Millis) -> i64 {
@@ -37,25 +37,25 @@ fn minute_of(at: Millis) -> i64 {
 }
 
 /// Closed candles in brackets, then the one that is forming, then how far everything is known.
-fn shown_as(look: &Look) -> String {
+fn shown_as(polled: &CandlePoll) -> String {
     let mut words: Vec<String> =
-        look.rows.iter().map(|row| format!("[{}]", minute_of(row.bar.open_time))).collect();
-    words.extend(look.forming.map(|it| minute_of(it.bar.open_time).to_string()));
-    words.push(format!("<{}", minute_of(look.known_to)));
-    words.extend(look.holes.then(|| "holes".to_owned()));
+        polled.rows.iter().map(|row| format!("[{}]", minute_of(row.bar.open_time))).collect();
+    words.extend(polled.forming.map(|it| minute_of(it.bar.open_time).to_string()));
+    words.push(format!("<{}", minute_of(polled.known_to)));
+    words.extend(polled.has_gaps.then(|| "has_gaps".to_owned()));
     words.join(" ")
 }
 
-fn answer(text: &str, seen: Millis, full: bool) -> Answer {
-    Answer { candles: candles(text), full, cut: full, seen }
+fn answer(text: &str, seen: Millis, full: bool) -> PolledCandles {
+    PolledCandles { candles: candles(text), full, cut: full, seen }
 }
 
 #[track_caller]
 fn check(interval: Interval, text: &str, seen: Millis, full: bool, expected: &str) {
     let step = CandleStep::Minute;
-    let look = judge(interval, step, at(0, 0), &answer(text, seen, full)).unwrap();
-    assert_eq!(shown_as(&look), expected, "{interval} {text}");
-    assert!(look.rows.iter().all(|row| row.closed) && look.forming.is_none_or(|it| !it.closed));
+    let polled = classify(interval, step, at(0, 0), &answer(text, seen, full)).unwrap();
+    assert_eq!(shown_as(&polled), expected, "{interval} {text}");
+    assert!(polled.rows.iter().all(|row| row.closed) && polled.forming.is_none_or(|it| !it.closed));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_later_candle_or_time_closes_and_the_end_of_rows_does_not() {
 fn a_full_page_that_leads_nowhere_is_not_followed_by_another_at_once() {
     let more = |text| {
         let answer = answer(text, at(30, 0), true);
-        judge(Interval::M15, CandleStep::Minute, at(0, 0), &answer).unwrap().more
+        classify(Interval::M15, CandleStep::Minute, at(0, 0), &answer).unwrap().more
     };
     assert!(more("[0] [1] [15]"));
     assert!(!more("[0] [1]") && !more(""));
@@ -86,15 +86,15 @@ fn a_full_page_that_leads_nowhere_is_not_followed_by_another_at_once() {
 #[test]
 fn what_may_be_missing_is_noticed_before_it_is_passed() {
     use Interval::{M1, M5};
-    check(M1, "[1] 2", at(2, 30), false, "[1] 2 <2 holes");
-    check(M1, "[0] 2", at(2, 30), false, "[0] 2 <2 holes");
-    check(M1, "2", at(2, 30), false, "2 <2 holes");
+    check(M1, "[1] 2", at(2, 30), false, "[1] 2 <2 has_gaps");
+    check(M1, "[0] 2", at(2, 30), false, "[0] 2 <2 has_gaps");
+    check(M1, "2", at(2, 30), false, "2 <2 has_gaps");
     check(M1, "[0] [1] 2", at(2, 30), false, "[0] [1] 2 <2");
     // What is missing in a candle that is forming does no harm yet.
     check(M5, "[1] [2] 4", at(4, 30), false, "0 <0");
-    check(M5, "[1] [2] [4]", at(5, 30), false, "[0] <5 holes");
+    check(M5, "[1] [2] [4]", at(5, 30), false, "[0] <5 has_gaps");
     check(M5, "[0] [1] [2] [3] [4] 6", at(6, 30), false, "[0] 5 <5");
-    check(M5, "[0] [1] [2] [3] 6", at(6, 30), false, "[0] 5 <5 holes");
+    check(M5, "[0] [1] [2] [3] 6", at(6, 30), false, "[0] 5 <5 has_gaps");
     // The last minutes of a candle may be late; then they are not.
     check(M5, "[0] [1] [2] [3]", at(9, 0), false, "0 <0");
     check(M5, "[0] [1] [2] [3]", at(10, 0), false, "[0] <5");
@@ -114,7 +114,7 @@ fn two_answers_give_what_either_has_as_far_as_both_reach() {
         (("", false), ("0", false), ""),
     ] {
         let (one, two) = (answer(first.0, at(5, 0), first.1), answer(second.0, at(6, 0), second.1));
-        let joined = joined(one, two, CandleStep::Minute);
+        let joined = merge(one, two, CandleStep::Minute);
         let minutes: Vec<String> =
             joined.candles.iter().map(|it| it.begins.minute().to_string()).collect();
         assert_eq!(minutes.join(" "), both, "{first:?} {second:?}");
@@ -123,7 +123,7 @@ fn two_answers_give_what_either_has_as_far_as_both_reach() {
     }
     // The newer state of a candle counts.
     let joined =
-        joined(answer("0", at(0, 30), false), answer("[0]", at(1, 30), false), CandleStep::Minute);
+        merge(answer("0", at(0, 30), false), answer("[0]", at(1, 30), false), CandleStep::Minute);
     assert!(joined.candles[0].closed);
 }
 
@@ -144,14 +144,14 @@ proptest! {
             let text: Vec<String> = rows
                 .map(|it| if at(*it, 0).0 + 60_000 <= seen.0 { format!("[{it}]") } else { it.to_string() })
                 .collect();
-            let look = judge(interval, step, from, &answer(&text.join(" "), seen, false)).unwrap();
-            prop_assert!(look.known_to >= from);
-            prop_assert!(look.forming.is_none_or(|it| it.bar.open_time == look.known_to));
-            from = look.known_to;
-            told.extend(look.rows);
+            let polled = classify(interval, step, from, &answer(&text.join(" "), seen, false)).unwrap();
+            prop_assert!(polled.known_to >= from);
+            prop_assert!(polled.forming.is_none_or(|it| it.bar.open_time == polled.known_to));
+            from = polled.known_to;
+            told.extend(polled.rows);
         }
         let all: Vec<String> = traded.iter().map(|it| format!("[{it}]")).collect();
-        let whole = fold(interval, step, candles(&all.join(" ")).iter()).unwrap();
+        let whole = fold_bars(interval, step, candles(&all.join(" ")).iter()).unwrap();
         prop_assert_eq!(told.iter().map(|it| it.bar).collect::<Vec<_>>(), whole);
     }
 }

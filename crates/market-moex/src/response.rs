@@ -1,5 +1,5 @@
-//! What an answer means: tables, or which fault it is, whether trying again can help, and whether
-//! the exchange is to blame.
+//! Parses an ISS response into tables, or into a fault that says whether to retry and whether it
+//! counts against the circuit breaker.
 
 use std::time::Duration;
 
@@ -8,22 +8,22 @@ use http_client::{HttpResponse, RequestFailure, Retry};
 use market::Delay;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 
-use crate::tables::{Tables, Unreadable};
+use crate::tables::{IssError, Tables};
 
-/// How long we stay away when told to without being told how long.
+/// The wait after a 429 without `Retry-After`.
 const WAIT_GUESS: Duration = Duration::from_secs(30);
 const WAIT_MAX: Duration = Duration::from_hours(24);
 
-/// The tables of a good answer.
+/// The tables of a successful response.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct IssResponse {
     pub(crate) tables: Tables,
-    /// Whoever has no subscription sees prices with a delay; the exchange says which it is.
+    /// Clients without a subscription get delayed prices; a header says which kind this is.
     pub(crate) delay: Delay,
 }
 
-/// What the exchange meant.
-pub(crate) fn read(response: HttpResponse) -> Result<Answer, RequestFailure> {
+/// Parses the response.
+pub(crate) fn parse(response: HttpResponse) -> Result<IssResponse, RequestFailure> {
     if !response.status.is_success() {
         return Err(failure(&response));
     }
@@ -31,24 +31,25 @@ pub(crate) fn read(response: HttpResponse) -> Result<Answer, RequestFailure> {
     let says_html =
         text(&response, CONTENT_TYPE.as_str()).is_some_and(|kind| kind.contains("html"));
     if says_html || first == Some(&b'<') {
-        let message = "the exchange answered with a page instead of data; it does so where data \
+        let message = "the exchange answered with a page stale_reason of data; it does so where data \
                        needs a subscription";
         return Err(RequestFailure::refusal(Fault::unavailable("upstream_refused", message)));
     }
-    let tables = Tables::read(&response.body).map_err(|unreadable| match unreadable {
-        Unreadable::Malformed(error) => {
+    let tables = Tables::read(&response.body).map_err(|error| match error {
+        IssError::Malformed(error) => {
             let message = "the exchange's answer is not understood";
             let fault = Fault::unavailable("upstream_malformed", message).caused_by(error);
             RequestFailure::venue_error(fault, Retry::Never)
         }
-        Unreadable::Failed(said) => {
+        IssError::Failed(reported) => {
             let message = "the exchange could not acquire its data";
-            let fault = Fault::unavailable("upstream_failed", message).caused_by(shown(&said));
+            let fault =
+                Fault::unavailable("upstream_failed", message).caused_by(excerpt(&reported));
             RequestFailure::venue_error(fault, Retry::AfterBackoff)
         }
     })?;
     let granted = text(&response, "x-micexpassport-marker") == Some("granted");
-    Ok(Answer { tables, delay: if granted { Delay::RealTime } else { Delay::Delayed15m } })
+    Ok(IssResponse { tables, delay: if granted { Delay::RealTime } else { Delay::Delayed15m } })
 }
 
 fn text<'a>(response: &'a HttpResponse, name: &str) -> Option<&'a str> {
@@ -72,7 +73,7 @@ fn failure(response: &HttpResponse) -> RequestFailure {
         500.. => {
             let message = format!("the exchange failed with status {status}");
             let fault = Fault::unavailable("upstream_failed", message);
-            let fault = fault.caused_by(shown(&String::from_utf8_lossy(&response.body)));
+            let fault = fault.caused_by(excerpt(&String::from_utf8_lossy(&response.body)));
             let fault = match wait {
                 Some(wait) => fault.retry_after(wait),
                 None => fault,
@@ -86,9 +87,9 @@ fn failure(response: &HttpResponse) -> RequestFailure {
     }
 }
 
-/// What the exchange said, for the log.
-fn shown(said: &str) -> String {
-    said.chars().take(200).collect()
+/// The first 200 characters of a message of the exchange, for the log.
+fn excerpt(message: &str) -> String {
+    message.chars().take(200).collect()
 }
 
 #[cfg(test)]
@@ -109,13 +110,13 @@ mod tests {
 
     #[track_caller]
     fn check(answer: HttpResponse, kind: Kind, code: &str, retry: Retry, broken: bool) {
-        let failure = read(answer).unwrap_err();
+        let failure = parse(answer).unwrap_err();
         let is = (failure.fault.kind(), failure.fault.code(), failure.retry, failure.trips_breaker);
         assert_eq!(is, (kind, code, retry, broken));
     }
 
     #[test]
-    fn every_answer_has_its_meaning() {
+    fn each_kind_of_response_gives_its_fault() {
         use Kind::{Internal, NotFound, RateLimited, Unavailable};
         use Retry::{AfterBackoff, Never, WhenUnblocked};
         let html = [("content-type", "text/html; charset=utf-8")];
@@ -139,20 +140,20 @@ mod tests {
     }
 
     #[test]
-    fn the_marker_tells_delayed_from_live() {
+    fn the_marker_header_gives_the_delay() {
         for (headers, delay) in [
             (&[("x-micexpassport-marker", "granted")][..], Delay::RealTime),
             (&[("x-micexpassport-marker", "denied")][..], Delay::Delayed15m),
             (&[][..], Delay::Delayed15m),
         ] {
-            assert_eq!(read(answer(200, headers, "{}")).unwrap().delay, delay);
+            assert_eq!(parse(answer(200, headers, "{}")).unwrap().delay, delay);
         }
     }
 
     #[test]
-    fn the_wait_is_told_by_header_or_guessed() {
+    fn the_wait_comes_from_the_header_or_is_thirty_seconds() {
         let wait = |status: u16, headers: &[(&'static str, &str)]| {
-            let failure = read(answer(status, headers, "{}")).unwrap_err();
+            let failure = parse(answer(status, headers, "{}")).unwrap_err();
             failure.fault.retry_wait().map(|wait| wait.as_secs())
         };
         assert_eq!(wait(429, &[("retry-after", "7")]), Some(7));
