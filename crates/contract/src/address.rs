@@ -1,9 +1,9 @@
-//! Paths of tools: a `{name}` in one is an argument of the tool.
+//! Paths of HTTP bindings, in which `{name}` is an argument.
 
 use crate::files::ContractError;
 use crate::schema::Schema;
 
-/// The arguments that stand in a path, in their order.
+/// The names of the arguments in a path, in order.
 pub fn path_parameters(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
@@ -12,7 +12,8 @@ pub(crate) fn all<'a>(path: &'a str, also: &'a [String]) -> impl Iterator<Item =
     std::iter::once(path).chain(also.iter().map(String::as_str))
 }
 
-/// Fails on a path that no request could have, or that has an argument the input does not know.
+/// Fails on a path that no request can have, on paths with different arguments, and on an argument
+/// that the input schema lacks.
 pub(crate) fn check(path: &str, also: &[String], input: &Schema) -> Result<(), ContractError> {
     let first: Vec<&str> = path_parameters(path).collect();
     for path in all(path, also) {

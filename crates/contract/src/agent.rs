@@ -1,37 +1,45 @@
-//! The agent that a contract may have: which tool answers for it, and how it presents itself.
+//! The agent section of a contract: the tool behind it and its A2A agent card.
 
 use serde::Deserialize;
 
 use crate::files::ContractError;
 use crate::spec::ToolSpec;
 
-/// An agent is one tool of its contract, seen by other agents.
+/// An agent: one tool of its contract, offered to other agents over A2A.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentSpec {
-    /// The tool that answers: it takes `{input: {messages, metadata}}` and gives `{output}`.
+    /// The tool behind the agent: it takes `{input: {messages, metadata}}` and returns `{output}`.
     pub tool: String,
+    /// The name on the card.
     pub name: String,
+    /// The description on the card.
     pub description: String,
+    /// The skills on the card.
     pub skills: Vec<AgentSkill>,
-    /// The address of its protocol endpoints.
+    /// The path of its endpoints.
     pub path: String,
 }
 
-/// One thing that an agent can be asked to do.
+/// One skill of an agent card.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentSkill {
+    /// The id of the skill.
     pub id: String,
+    /// The name for people.
     pub name: String,
+    /// The description for people and models.
     pub description: String,
+    /// Keywords.
     pub tags: Vec<String>,
+    /// Example requests.
     #[serde(default)]
     pub examples: Vec<String>,
 }
 
 impl AgentSpec {
-    /// Fails where the agent could not be served as it is written.
+    /// Fails if the tool, the path or the skills are missing or wrong.
     pub(crate) fn check(&self, service: &str, tools: &[ToolSpec]) -> Result<(), ContractError> {
         let wrong = |what: String| Err(ContractError(format!("{service}: the agent {what}")));
         if !tools.iter().any(|tool| tool.name == self.tool) {

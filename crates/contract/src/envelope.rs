@@ -1,26 +1,28 @@
-//! A fault on its way out, in the words of the contract that was called.
+//! The envelope: a contract's own form of an error.
 
 use std::time::Duration;
 
 use fault::{Fault, Kind};
 use serde_json::{Map, Value};
 
-use crate::spec::ErrorRow;
+use crate::errors::ErrorRow;
 
-/// What an envelope may say beside the fault itself.
+/// What an envelope may contain beside the fault.
 #[derive(Debug)]
 pub struct FailureContext<'a> {
-    /// What was called; empty where nothing was reached.
+    /// The tool that was called; empty if the request did not reach one.
     pub tool: &'a str,
+    /// The id of the request.
     pub request_id: &'a str,
-    /// The arguments as they came; some contracts repeat part of the request in their errors.
+    /// The arguments as they came, if [`Envelope::repeats_request`].
     pub args: &'a Map<String, Value>,
+    /// The row of the contract's error table.
     pub row: &'a ErrorRow,
 }
 
-/// A contract's own spelling of failure.
+/// Builds a contract's error objects.
 pub trait Envelope: Send + Sync {
-    /// Whether errors repeat part of the request; only then are its arguments kept.
+    /// Whether errors repeat part of the request. The arguments are copied only then.
     fn repeats_request(&self) -> bool {
         false
     }
@@ -35,10 +37,16 @@ pub trait Envelope: Send + Sync {
 /// A failed call, ready for any transport to encode.
 #[derive(Debug)]
 pub struct CallFailure {
+    /// The fault's kind.
     pub kind: Kind,
+    /// The fault's code.
     pub code: &'static str,
+    /// The HTTP status of the contract's error table.
     pub http_status: u16,
+    /// When the client may try again, if that is known.
     pub retry_after: Option<Duration>,
+    /// The error object of a tool call.
     pub tool_error: Value,
+    /// The body of an HTTP response.
     pub http_body: Value,
 }

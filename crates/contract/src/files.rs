@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-/// A contract that cannot be served. Found at start-up, never during a call.
+/// A contract that cannot be served; reported at start-up, never during a call.
 #[derive(Debug)]
 pub struct ContractError(pub(crate) String);
 
@@ -16,12 +16,12 @@ impl std::fmt::Display for ContractError {
 
 impl std::error::Error for ContractError {}
 
-/// Every embedded file, as `service/file.json`.
+/// The path of every embedded file, as `service/file.json`.
 pub fn file_paths() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(path, _)| *path)
 }
 
-/// The text of `service/file.json`.
+/// The text of the embedded file `service/file.json`.
 pub fn file_text(path: &str) -> Option<&'static str> {
     FILES.iter().find(|(name, _)| *name == path).map(|(_, text)| *text)
 }
@@ -32,11 +32,16 @@ pub(crate) fn json(path: &str) -> Result<Value, ContractError> {
     serde_json::from_str(text).map_err(|e| ContractError(format!("contracts/{path}: {e}")))
 }
 
-/// How deep references may lead from one another: what goes further leads to itself.
+/// Parses an embedded file.
+pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &str) -> Result<T, ContractError> {
+    serde_json::from_value(json(path)?).map_err(|e| ContractError(format!("contracts/{path}: {e}")))
+}
+
+/// How many references may be nested; a deeper chain is a cycle.
 const DEPTH_MAX: u8 = 8;
 
-/// Follows `file.json#/pointer` inside a service's folder, and every `$ref` of that form in what is
-/// found, so that a schema is whole wherever it is shown.
+/// Resolves `file.json#/pointer` inside a service's folder, and every `$ref` of that form in the
+/// result, so that a listed schema has no references.
 pub(crate) fn follow(service: &str, reference: &str) -> Result<Value, ContractError> {
     whole(service, find(service, reference)?, DEPTH_MAX)
 }
@@ -49,7 +54,7 @@ fn find(service: &str, reference: &str) -> Result<Value, ContractError> {
     })
 }
 
-/// Puts what is referred to in the place of the reference; what stands beside the reference stays.
+/// Replaces every `$ref` by its target; keywords beside the `$ref` override the target's.
 fn whole(service: &str, value: Value, depth: u8) -> Result<Value, ContractError> {
     let part = |value| whole(service, value, depth);
     let mut object = match value {

@@ -1,8 +1,10 @@
-//! What is promised, and the one path every call takes to have it kept.
+//! Contracts, and the pipeline that every call of every transport takes.
 //!
 //! Contract files (`contracts/<service>/*.json`) are the only source of schemas. A service binds
-//! its handlers to them in a [`Tools`] table, a [`Catalog`] holds the tables, and the [`Pipeline`]
-//! carries a call through them. Transports and services meet here and nowhere else.
+//! its handlers to them in a [`Tools`] table, a [`Catalog`] holds the services, and the [`Pipeline`]
+//! runs calls. Transports and services depend on this crate and not on each other.
+
+#![warn(missing_docs)]
 
 mod access;
 mod address;
@@ -14,6 +16,7 @@ mod concurrency;
 mod credential_monitor;
 mod download;
 mod envelope;
+mod errors;
 mod files;
 mod json_reply;
 mod meter;
@@ -41,6 +44,7 @@ pub use catalog::{Catalog, ToolRef, View, VisibleTool, host_safe};
 pub use concurrency::Concurrency;
 pub use download::Download;
 pub use envelope::{CallFailure, Envelope, FailureContext};
+pub use errors::{ErrorRow, ErrorTable};
 pub use files::{ContractError, file_paths, file_text};
 pub use json_reply::JsonReply;
 pub use meter::{CallRecord, Meter};
@@ -48,8 +52,7 @@ pub use pipeline::{CallOutcome, Pipeline, StreamInput, StreamOutcome};
 pub use reply::{HttpReply, Reply};
 pub use schema::Schema;
 pub use spec::{
-    Contract, ContractDocument, ErrorRow, ErrorTable, HttpBinding, ResourceSpec, SseBinding,
-    StreamSpec, ToolSpec,
+    Contract, ContractDocument, HttpBinding, ResourceSpec, SseBinding, StreamSpec, ToolSpec,
 };
 pub use stream::{EventFeed, StreamEvent, Subscription};
 pub use stream_metrics::StreamMetrics;

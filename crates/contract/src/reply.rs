@@ -1,41 +1,46 @@
-//! What a handler answers with, seen from each side: as a tool result and as an HTTP body.
+//! A handler's reply, which each transport asks for its own form.
 
 use serde_json::{Map, Value};
 
-/// A successful answer. Transports ask only for the side they send, so nothing is built twice.
+/// A successful result. Transports ask only for the form they send, so no other is built.
 pub trait Reply: Send + Sync {
-    /// The tool result, fitting the contract's output schema.
+    /// The tool result; it matches the contract's output schema.
     fn result(&self) -> Value;
 
-    /// A text that is useful alone, for clients that show no structured content. It does not
-    /// repeat the JSON, and stays within about 8,000 tokens.
+    /// A text for clients that show no structured content. It is not the JSON again, and has at most
+    /// about 8,000 tokens.
     fn text(&self) -> String;
 
-    /// The text of a tool result, where a contract wants another one than `text`.
+    /// The text of a tool result, if a contract wants another one than `text`.
     fn tool_text(&self) -> String {
         self.text()
     }
 
-    /// What has no room in a closed schema: freshness and provenance.
+    /// The `_meta` of a tool result: freshness and provenance, which a closed schema has no room for.
     fn meta(&self) -> Map<String, Value> {
         Map::new()
     }
 
-    /// The job that goes on after this answer, where its tool may become a task.
+    /// The id of the job that continues after this reply, if the tool's calls may become tasks.
     fn job(&self) -> Option<&str> {
         None
     }
 
+    /// The HTTP response.
     fn http(&self) -> HttpReply {
         HttpReply { status: 200, body: self.result(), max_age_s: None, headers: Vec::new() }
     }
 }
 
+/// A reply as an HTTP response.
 #[derive(Debug, Clone)]
 pub struct HttpReply {
+    /// The status.
     pub status: u16,
+    /// The body, as JSON.
     pub body: Value,
-    /// How long a cache may serve it without asking; `None` for answers that must not be kept.
+    /// `Cache-Control: max-age` in seconds; `None` for `no-store`.
     pub max_age_s: Option<u32>,
+    /// Further headers.
     pub headers: Vec<(&'static str, String)>,
 }

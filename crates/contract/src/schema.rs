@@ -1,4 +1,4 @@
-//! One compiled JSON Schema, and its complaints as problems a caller can act on.
+//! A compiled JSON Schema, whose errors name the field and what was expected there.
 
 use fault::Fault;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -7,9 +7,10 @@ use serde_json::{Map, Value};
 
 use crate::files::ContractError;
 
-/// How many problems of one input are told; the rest would only repeat.
+/// How many problems of one input are reported.
 const PROBLEMS_MAX: usize = 8;
 
+/// A compiled JSON Schema.
 #[derive(Debug)]
 pub struct Schema {
     json: Value,
@@ -21,6 +22,7 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// Compiles a schema; formats such as `date` are validated.
     pub fn compile(json: Value) -> Result<Self, ContractError> {
         let validator = jsonschema::options()
             .should_validate_formats(true)
@@ -37,11 +39,12 @@ impl Schema {
         Ok(Self { json, validator, defaults, integers })
     }
 
+    /// The schema itself.
     pub fn json(&self) -> &Value {
         &self.json
     }
 
-    /// Refuses what the schema does not allow, naming each field and what was expected there.
+    /// Fails if a value does not match; the fault names each field and what was expected there.
     pub fn check(&self, value: &Value) -> Result<(), Fault> {
         if self.validator.is_valid(value) {
             return Ok(());
@@ -50,20 +53,21 @@ impl Schema {
         for error in self.validator.iter_errors(value).take(PROBLEMS_MAX) {
             problems.extend(describe(&error));
         }
-        let told: Vec<String> = problems
+        let phrases: Vec<String> = problems
             .iter()
             .map(|(field, expected)| match field.as_str() {
                 "" => format!("expected {expected}"),
                 _ => format!("{field}: expected {expected}"),
             })
             .collect();
-        let fault = Fault::invalid("invalid_input", format!("invalid input: {}", told.join("; ")));
+        let fault =
+            Fault::invalid("invalid_input", format!("invalid input: {}", phrases.join("; ")));
         Err(problems
             .into_iter()
             .fold(fault, |fault, (field, expected)| fault.problem(field, expected)))
     }
 
-    /// Checks arguments, fills in the contract's defaults and spells integers as integers.
+    /// Validates arguments, adds the schema's defaults and converts `1.0` to `1` in integer fields.
     pub fn accept(&self, args: Map<String, Value>) -> Result<Map<String, Value>, Fault> {
         let value = Value::Object(args);
         self.check(&value)?;
@@ -82,14 +86,13 @@ impl Schema {
     }
 }
 
-/// A float that is a whole number, as the integer nearest to it that a handler can take. Casting
-/// saturates, which is what an absurdly large page number deserves.
+/// A whole float as an integer. The cast saturates: a page number above `u64::MAX` becomes that.
 fn whole(value: f64) -> Value {
     if value < 0.0 { Value::from(value as i64) } else { Value::from(value as u64) }
 }
 
-/// The field and the phrase that completes "expected …". Values are never repeated: they may be
-/// secrets, or megabytes.
+/// The field, and the phrase that completes "expected …". Values are never repeated, because they
+/// may be secrets or megabytes long.
 fn describe(error: &jsonschema::ValidationError<'_>) -> Vec<(String, String)> {
     let at = dotted(error.instance_path());
     let below = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };

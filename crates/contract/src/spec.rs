@@ -1,10 +1,9 @@
-//! A service's contract as read from its files: tools, documents, and the table of errors.
+//! A service's contract as read from its files: tools, streams, uploads, documents.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fault::{Fault, Kind};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -12,173 +11,160 @@ use crate::access::AccessRules;
 use crate::address;
 use crate::agent::AgentSpec;
 use crate::concurrency::Concurrency;
-use crate::files::{ContractError, file_text, follow, json};
+use crate::errors::ErrorTable;
+use crate::files::{ContractError, file_text, follow, json, read_json};
 use crate::schema::Schema;
 use crate::task::TaskSpec;
 use crate::transfer::{DownloadFile, DownloadSpec, UploadFile, UploadSpec};
 
+/// A service's contract, before handlers are bound to it.
 #[derive(Debug)]
 pub struct Contract {
+    /// The name of the service and of its folder.
     pub service: String,
+    /// The title for people.
     pub title: String,
+    /// The version of the contract.
     pub version: String,
+    /// One sentence about the service.
     pub summary: String,
+    /// How callers prove who they are.
     pub access: AccessRules,
-    /// How large a request to this service alone may be, where it needs more than is usual.
+    /// The largest MCP request to this service alone, if it needs more than the server's limit.
     pub body_bytes: Option<usize>,
-    /// What a model is told about this service before its first call.
+    /// The MCP instructions: what a model should know before its first call.
     pub instructions: String,
+    /// Files that are served unchanged.
     pub documents: Vec<ContractDocument>,
+    /// The tools.
     pub tools: Vec<ToolSpec>,
+    /// The streams.
     pub streams: Vec<StreamSpec>,
+    /// The uploads.
     pub uploads: Vec<UploadSpec>,
+    /// The downloads.
     pub downloads: Vec<DownloadSpec>,
+    /// The templates of MCP resources.
     pub resources: Vec<ResourceSpec>,
+    /// The agent for other agents, if there is one.
     pub agent: Option<AgentSpec>,
+    /// How faults are reported.
     pub errors: Arc<ErrorTable>,
 }
 
-/// A file of the contract that is served as it is.
+/// A file of the contract that is served unchanged, as an MCP resource.
 #[derive(Debug)]
 pub struct ContractDocument {
+    /// The URI of the MCP resource.
     pub uri: String,
+    /// The title for people.
     pub title: String,
+    /// The text of the file.
     pub text: &'static str,
-    /// Where it is also served over plain HTTP.
+    /// The path at which plain HTTP serves it too.
     pub http: Option<String>,
 }
 
+/// One tool of a contract.
 #[derive(Debug)]
 pub struct ToolSpec {
+    /// The contract's name of the tool.
     pub name: String,
+    /// The title for people.
     pub title: String,
+    /// The description for models.
     pub description: String,
+    /// The schema of the arguments.
     pub input: Schema,
-    /// The input where a header may dispatch the credential; absent where it makes no difference.
+    /// The input schema without a required credential argument, for transports whose header may
+    /// carry the credential; `None` if it equals `input`.
     pub relaxed: Option<Schema>,
+    /// The schema of the result.
     pub output: Schema,
-    /// The MCP hints, as listed.
+    /// The MCP annotations, as listed.
     pub annotations: Value,
+    /// Whether calls change nothing.
     pub read_only: bool,
+    /// How plain HTTP calls the tool; `None` if it cannot.
     pub http: Option<HttpBinding>,
-    /// Part of the HTTP API alone: not listed to models, which have a better tool for the job.
+    /// Whether only the HTTP API has this tool. Models have a better one for the same job.
     pub http_only: bool,
-    /// How long a call may take, where it is not what is usual in the house. A caller may ask for
-    /// another time with an argument [`TIMEOUT`], where the input has one.
+    /// How long a call may take; `None` for the pipeline's default. A caller may ask for another
+    /// timeout with the argument [`TIMEOUT`], if the input schema has it.
     pub timeout: Option<Duration>,
-    /// How many calls at once, where it is not what is usual in the house.
+    /// How many calls run at once; `None` for the server's default.
     pub concurrency: Option<Concurrency>,
-    /// Set where a call may go on as a task.
+    /// Set if a call may become a task.
     pub task: Option<TaskSpec>,
 }
 
-/// The argument with which a caller says how many milliseconds a call may take.
+/// The argument with a call's timeout in milliseconds.
 pub(crate) const TIMEOUT: &str = "timeoutMs";
 
-/// How a tool is reached over plain HTTP: its arguments are the query (of a `GET` or `DELETE`) or
-/// the body (of a `POST` or `PUT`), and whatever of them stands in the path; its reply is the body.
+/// How a tool is called over plain HTTP. Arguments come from the path, and from the query (`GET`,
+/// `DELETE`) or the body (`POST`, `PUT`); the reply is the response's body.
 #[derive(Debug)]
 pub struct HttpBinding {
+    /// `GET`, `POST`, `PUT` or `DELETE`.
     pub method: String,
-    /// With `{name}` where an argument stands.
+    /// The path, with `{name}` for each argument in it.
     pub path: String,
     /// Further paths of the same tool, with the same arguments.
     pub also: Vec<String>,
+    /// The schema of the response's body.
     pub body: Schema,
-    /// Whether 206 is a possible answer.
+    /// Whether 206 is a possible status.
     pub partial: bool,
 }
 
-/// An answer that goes on: its subscription, its events, and where it is reached.
+/// One stream of a contract: its subscription, its events and its paths.
 #[derive(Debug)]
 pub struct StreamSpec {
+    /// The name of the stream.
     pub name: String,
+    /// The title for people.
     pub title: String,
+    /// The description for people.
     pub description: String,
-    /// What a subscriber says, where it can say it in JSON.
+    /// The schema of a subscription in JSON.
     pub input: Schema,
-    /// What every event looks like.
+    /// The schema of every event.
     pub event: Schema,
-    /// The field of the input that takes the resume point of an event; see [`crate::StreamEvent`].
+    /// The field of the input that takes an event's resume point; see [`crate::StreamEvent`].
     pub resume: String,
+    /// How it is served as server-sent events; `None` if it is not.
     pub sse: Option<SseBinding>,
-    /// The address of the WebSocket on which it can be subscribed to; streams share addresses.
+    /// The path of the WebSocket that serves it; several streams may share one.
     pub ws: Option<String>,
 }
 
-/// A stream as server-sent events; the query is the subscription.
+/// A stream as server-sent events; the query string is the subscription.
 #[derive(Debug)]
 pub struct SseBinding {
+    /// The path.
     pub path: String,
+    /// The schema of the query.
     pub query: Schema,
 }
 
-/// A family of resources: read through a tool, and watched through a stream.
+/// A template of MCP resources: a tool reads them, a stream reports their changes.
 #[derive(Debug)]
 pub struct ResourceSpec {
-    /// A URI with `{name}` where an argument of both stands.
+    /// The URI, with `{name}` for each argument of the tool and the stream.
     pub template: String,
+    /// The name of the template.
     pub name: String,
+    /// The title for people.
     pub title: String,
+    /// The description for models.
     pub description: String,
-    /// The tool that reads it.
+    /// The tool that reads a resource.
     pub read: String,
-    /// The stream whose resumable events say that it changed.
+    /// The stream whose events with a resume point mean that the resource changed.
     pub watch: Option<String>,
-    /// Arguments whose values a tool can list, each with that tool and the place of the texts in
-    /// its result: `list_symbols#/symbols`. Those with an `enum` need no tool.
+    /// Arguments whose values a tool lists, each with the tool and the JSON pointer of the values
+    /// in its result, such as `list_symbols#/symbols`. An argument with an `enum` needs no tool.
     pub complete: BTreeMap<String, String>,
-}
-
-/// How a fault is spelled by this contract.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ErrorRow {
-    /// The contract's word.
-    pub r#type: String,
-    pub http_status: u16,
-    pub retryable: bool,
-}
-
-#[derive(Debug)]
-pub struct ErrorTable {
-    kinds: BTreeMap<String, ErrorRow>,
-    codes: BTreeMap<String, ErrorRow>,
-    /// What a failed tool call must look like.
-    pub envelope: Schema,
-    /// What a failed HTTP request must look like.
-    pub http_envelope: Schema,
-}
-
-impl ErrorTable {
-    /// A table that spells every kind as itself, with any envelope that fits the schema.
-    #[cfg(test)]
-    pub(crate) fn of_kinds(envelope: Value) -> Result<Self, ContractError> {
-        let row = |kind: &Kind| {
-            let word = kind.word().to_owned();
-            let row = ErrorRow { r#type: word.clone(), http_status: 500, retryable: false };
-            (word, row)
-        };
-        Ok(Self {
-            kinds: Kind::ALL.iter().map(row).collect(),
-            codes: BTreeMap::new(),
-            envelope: Schema::compile(envelope.clone())?,
-            http_envelope: Schema::compile(envelope)?,
-        })
-    }
-
-    /// The row of the fault's own code, else of its kind. Every kind has one; see [`Contract::load`].
-    pub fn row(&self, fault: &Fault) -> &ErrorRow {
-        static LAST_RESORT: std::sync::LazyLock<ErrorRow> = std::sync::LazyLock::new(|| ErrorRow {
-            r#type: "INTERNAL_ERROR".to_owned(),
-            http_status: 500,
-            retryable: false,
-        });
-        self.codes
-            .get(fault.code())
-            .or_else(|| self.kinds.get(fault.kind().word()))
-            .unwrap_or(&LAST_RESORT)
-    }
 }
 
 #[derive(Deserialize)]
@@ -277,20 +263,11 @@ struct HttpFile {
     partial: bool,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ErrorsFile {
-    envelope: String,
-    http_envelope: String,
-    kinds: BTreeMap<String, ErrorRow>,
-    codes: BTreeMap<String, ErrorRow>,
-}
-
 impl Contract {
-    /// Reads `contracts/<service>/contract.json` and everything it refers to.
+    /// Loads `contracts/<service>/contract.json` and the files it refers to.
     pub fn load(service: &str) -> Result<Self, ContractError> {
         let path = format!("{service}/contract.json");
-        let file: ContractFile = read(&path)?;
+        let file: ContractFile = read_json(&path)?;
         if file.service != service {
             return Err(ContractError(format!("contracts/{path} calls itself {}", file.service)));
         }
@@ -307,7 +284,7 @@ impl Contract {
             resources: file.resources.into_iter().map(ResourceFile::load).collect(),
             documents: documents.collect::<Result<_, _>>()?,
             agent: file.agent,
-            errors: Arc::new(load_errors(service)?),
+            errors: Arc::new(ErrorTable::load(service)?),
             access: file.access,
             body_bytes: file.body_bytes,
             service: file.service,
@@ -316,11 +293,11 @@ impl Contract {
             summary: file.summary,
             instructions: file.instructions,
         };
-        contract.whole()
+        contract.check_references()
     }
 
-    /// Fails where a resource or the agent refers to what the contract does not have.
-    pub(crate) fn whole(self) -> Result<Self, ContractError> {
+    /// Fails if a resource or the agent refers to a tool or stream that the contract lacks.
+    pub(crate) fn check_references(self) -> Result<Self, ContractError> {
         if let Some(agent) = &self.agent {
             agent.check(&self.service, &self.tools)?;
         }
@@ -345,28 +322,11 @@ impl Contract {
         json(&format!("{}/{file}", self.service))
     }
 
+    /// A tool by its name.
     pub fn tool(&self, name: &str) -> Result<&ToolSpec, ContractError> {
         let found = self.tools.iter().find(|tool| tool.name == name);
         found.ok_or_else(|| ContractError(format!("{} has no tool {name}", self.service)))
     }
-}
-
-fn read<T: serde::de::DeserializeOwned>(path: &str) -> Result<T, ContractError> {
-    serde_json::from_value(json(path)?).map_err(|e| ContractError(format!("contracts/{path}: {e}")))
-}
-
-fn load_errors(service: &str) -> Result<ErrorTable, ContractError> {
-    let path = format!("{service}/errors.json");
-    let file: ErrorsFile = read(&path)?;
-    if let Some(kind) = Kind::ALL.iter().find(|kind| !file.kinds.contains_key(kind.word())) {
-        return Err(ContractError(format!("contracts/{path} has no row for {}", kind.word())));
-    }
-    Ok(ErrorTable {
-        envelope: Schema::compile(follow(service, &file.envelope)?)?,
-        http_envelope: Schema::compile(follow(service, &file.http_envelope)?)?,
-        kinds: file.kinds,
-        codes: file.codes,
-    })
 }
 
 impl DocumentFile {
@@ -380,8 +340,7 @@ impl DocumentFile {
 
 impl ToolFile {
     fn load(self, service: &str, access: &AccessRules) -> Result<ToolSpec, ContractError> {
-        // A description may stand in the document that the service publishes, so that it is
-        // written once.
+        // A description may refer to the document that the service publishes.
         let description = match self.description.contains(".json#/") {
             true => follow(service, &self.description)?.as_str().unwrap_or_default().to_owned(),
             false => self.description,
@@ -407,7 +366,8 @@ impl ToolFile {
 }
 
 impl ToolSpec {
-    /// The input as it is listed and checked: to the letter where the service was addressed alone.
+    /// The input schema as it is listed and checked: the contract's own if the caller addressed
+    /// the service alone.
     pub fn input_for(&self, alone: bool) -> &Schema {
         self.relaxed.as_ref().filter(|_| !alone).unwrap_or(&self.input)
     }
@@ -427,12 +387,12 @@ impl HttpFile {
 }
 
 impl HttpBinding {
-    /// Every path of the tool, the first one first.
+    /// Every path of the tool, the main one first.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         address::all(&self.path, &self.also)
     }
 
-    /// Whether the arguments that are not in the path are in the body.
+    /// Whether the arguments come from the body, not the query.
     pub fn has_body(&self) -> bool {
         matches!(&*self.method, "POST" | "PUT")
     }
@@ -473,7 +433,7 @@ impl ResourceFile {
 }
 
 impl ResourceSpec {
-    /// The arguments that a URI of this family carries.
+    /// The arguments in a URI; `None` if it does not match the template.
     pub fn arguments(&self, uri: &str) -> Option<Map<String, Value>> {
         let mut args = Map::new();
         let (mut rule, mut rest) = (self.template.as_str(), uri);

@@ -1,4 +1,4 @@
-//! The table that binds a contract's tools to handlers; neither side may have one the other lacks.
+//! Binds a contract's tools to handlers. Start-up fails if either side has one that the other lacks.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,13 +23,13 @@ use crate::transfer::{DownloadSpec, UploadSpec};
 use crate::upload::Upload;
 
 pub(crate) type HandlerFuture<T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send>>;
-/// A handler behind a pointer; `T` is what it answers with.
+/// A type-erased handler; `T` is what it returns.
 pub(crate) type Handler<T> =
     Box<dyn Fn(CallContext, Map<String, Value>) -> HandlerFuture<T> + Send + Sync>;
 pub(crate) type Receiver =
     Box<dyn Fn(CallContext, Upload) -> HandlerFuture<Box<dyn Reply>> + Send + Sync>;
 
-/// A service's rows while they are being written down.
+/// The handlers of a service, before they are bound to its contract.
 pub struct Tools<S> {
     service: Arc<S>,
     tools: Vec<Unbound<Handler<Box<dyn Reply>>>>,
@@ -42,13 +42,14 @@ pub struct Tools<S> {
 type Unbound<H> = (&'static str, Scope, H);
 
 impl<S: Send + Sync + 'static> Tools<S> {
+    /// No handlers yet; each handler gets `service` in its [`Cx`].
     pub fn of(service: Arc<S>) -> Self {
         let (tools, streams) = (Vec::new(), Vec::new());
         let (uploads, downloads) = (Vec::new(), Vec::new());
         Self { service, tools, streams, uploads, downloads, followers: Vec::new() }
     }
 
-    /// Adds a row. The boxing happens here, once, so that a handler is a plain `async fn`.
+    /// Adds a tool. Boxing happens here, so that a handler is a plain `async fn`.
     #[must_use]
     pub fn tool<A, R, F, Fut>(mut self, name: &'static str, scope: Scope, handler: F) -> Self
     where
@@ -62,8 +63,8 @@ impl<S: Send + Sync + 'static> Tools<S> {
         self
     }
 
-    /// Says how a call of a tool is followed once it has gone on as a job; every tool whose contract
-    /// lets it become a task has such a handler.
+    /// Adds the follower of a tool: the handler that reports the job behind a call. Every tool with
+    /// a task section in its contract needs one.
     #[must_use]
     pub fn follow<F, Fut>(mut self, tool: &'static str, handler: F) -> Self
     where
@@ -86,7 +87,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
         self
     }
 
-    /// Adds an upload: its handler reads the parts of the form while they come.
+    /// Adds an upload: its handler reads the parts of the form as they arrive.
     #[must_use]
     pub fn upload<R, F, Fut>(mut self, name: &'static str, scope: Scope, handler: F) -> Self
     where
@@ -103,7 +104,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
         self
     }
 
-    /// Adds a download: its handler says what is sent.
+    /// Adds a download: its handler opens the file.
     #[must_use]
     pub fn download<A, F, Fut>(mut self, name: &'static str, scope: Scope, open: F) -> Self
     where
@@ -115,8 +116,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
         self
     }
 
-    /// Joins the rows with their contract; fails on a row that the contract does not have, and on
-    /// what the contract has without a row.
+    /// Binds the handlers to their contract; fails if either side has one that the other lacks.
     pub fn bind(
         self,
         contract: Contract,
@@ -132,7 +132,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
                     ToolRow { spec, scope, handler, limiter, follow: None }
                 })
                 .collect();
-        followed(&service, &mut tools, self.followers)?;
+        bind_followers(&service, &mut tools, self.followers)?;
         let streams = join(&service, contract.streams, self.streams, |spec| &spec.name)?
             .into_iter()
             .map(|(spec, scope, open)| StreamRow { spec: Arc::new(spec), scope, open });
@@ -181,7 +181,7 @@ where
     Box::new(move |cx, args| {
         let (service, handler) = (Arc::clone(&service), handler.clone());
         Box::pin(async move {
-            // The schema has been checked, so a mismatch here is a contract our types missed.
+            // The arguments match the schema, so a mismatch means that our types differ from it.
             let args: A = serde_json::from_value(Value::Object(args)).map_err(Fault::internal)?;
             handler(cx.with_service(service), args).await.map(finish)
         })
@@ -190,7 +190,7 @@ where
 
 type Joined<P, H> = Vec<(P, Scope, H)>;
 
-/// Each spec with its row. Neither side may have one the other lacks.
+/// Pairs each spec with its handler; fails if either side has one that the other lacks.
 fn join<P, H>(
     service: &str,
     specs: Vec<P>,
@@ -212,8 +212,8 @@ fn join<P, H>(
     }
 }
 
-/// Gives each tool that may become a task its follower. Neither side may lack the other here either.
-fn followed(
+/// Gives each tool with a task section its follower; fails if either side lacks the other.
+fn bind_followers(
     service: &str,
     tools: &mut [ToolRow],
     followers: Vec<(&'static str, Handler<JobReport>)>,
@@ -228,29 +228,44 @@ fn followed(
     match tools.iter().find(|row| row.spec.task.is_some() && row.follow.is_none()) {
         Some(row) => {
             let name = &row.spec.name;
-            Err(ContractError(format!("{service}: nobody follows the tasks of {name}")))
+            Err(ContractError(format!("{service}: no follower for the tasks of {name}")))
         }
         None => Ok(()),
     }
 }
 
-/// A contract with its handlers: everything a transport needs to serve it.
+/// A contract with its handlers.
 pub struct Service {
+    /// The name of the service.
     pub name: Arc<str>,
+    /// The title for people.
     pub title: String,
+    /// The version of the contract.
     pub version: String,
+    /// One sentence about the service.
     pub summary: String,
+    /// How callers prove who they are.
     pub access: AccessRules,
+    /// The largest MCP request to this service alone, if it needs more than the server's limit.
     pub body_bytes: Option<usize>,
+    /// The MCP instructions.
     pub instructions: String,
+    /// Files that are served unchanged.
     pub documents: Vec<crate::spec::ContractDocument>,
-    pub errors: Arc<crate::spec::ErrorTable>,
+    /// How faults are reported.
+    pub errors: Arc<crate::errors::ErrorTable>,
     pub(crate) envelope: Box<dyn Envelope>,
+    /// The tools, in contract order.
     pub tools: Vec<ToolRow>,
+    /// The streams.
     pub streams: Vec<StreamRow>,
+    /// The uploads.
     pub uploads: Vec<UploadRow>,
+    /// The downloads.
     pub downloads: Vec<DownloadRow>,
+    /// The templates of MCP resources.
     pub resources: Vec<ResourceSpec>,
+    /// The agent for other agents, if there is one.
     pub agent: Option<AgentSpec>,
 }
 
@@ -271,7 +286,9 @@ impl Service {
 
 /// A tool with its handler.
 pub struct ToolRow {
+    /// The contract's part.
     pub spec: ToolSpec,
+    /// The scope that a caller needs.
     pub scope: Scope,
     pub(crate) handler: Handler<Box<dyn Reply>>,
     pub(crate) limiter: ConcurrencyLimiter,
@@ -279,7 +296,7 @@ pub struct ToolRow {
 }
 
 impl ToolRow {
-    /// Fails where a reply is not what the contract promises.
+    /// Fails if a reply does not match the output schema.
     pub(crate) fn validate_reply(&self, reply: &dyn Reply) -> Result<(), Fault> {
         self.spec.output.check(&reply.result()).map_err(|fault| {
             Fault::internal(format!("{} broke its own contract: {fault}", self.spec.name))
@@ -287,21 +304,30 @@ impl ToolRow {
     }
 }
 
+/// A stream with its handler.
 pub struct StreamRow {
+    /// The contract's part.
     pub spec: Arc<StreamSpec>,
+    /// The scope that a caller needs.
     pub scope: Scope,
     pub(crate) open: Handler<Subscription>,
 }
 
+/// An upload with its handler.
 pub struct UploadRow {
+    /// The contract's part.
     pub spec: Arc<UploadSpec>,
+    /// The scope that a caller needs.
     pub scope: Scope,
     pub(crate) receiver: Receiver,
     pub(crate) limiter: ConcurrencyLimiter,
 }
 
+/// A download with its handler.
 pub struct DownloadRow {
+    /// The contract's part.
     pub spec: DownloadSpec,
+    /// The scope that a caller needs.
     pub scope: Scope,
     pub(crate) open: Handler<Download>,
 }

@@ -1,5 +1,5 @@
-//! Calls that go on after their answer: what a contract says of them, and what a service tells of
-//! the job behind one. Protocols that have tasks show such a call as one; the others do not see it.
+//! Tasks: calls that continue as a job after their reply. A service reports the state of the job;
+//! protocols that have tasks show it, the others do not.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::reply::Reply;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSpec {
-    /// How often a client is told to ask, in milliseconds.
+    /// How often clients should poll, in milliseconds.
     pub poll_ms: u64,
-    /// How long after its beginning a task can be asked for, in seconds. The job behind it is kept
-    /// for at least as long.
+    /// How long after its start a task can be asked for, in seconds. The job is kept at least as
+    /// long.
     pub ttl_s: u64,
 }
 
@@ -27,12 +27,12 @@ impl TaskSpec {
     }
 }
 
-/// What is asked about the job behind a task; see [`crate::Tools::follow`].
+/// A request for the state of the job behind a task; see [`crate::Tools::follow`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct JobQuery {
-    /// As the reply named it; see [`Reply::job`].
+    /// The id of the job; see [`Reply::job`].
     pub job: String,
-    /// Whether it is to cancel, if it has not ended.
+    /// Whether to cancel the job if it has not ended.
     pub cancel: bool,
 }
 
@@ -46,39 +46,50 @@ impl JobQuery {
     }
 }
 
-/// What a service tells of the job behind a task. One that is not the caller's own is not there.
+/// The state of the job behind a task. A service reports a foreign job as not found.
 pub struct JobReport {
-    /// RFC 3339, as is the next.
+    /// When the job was created, in RFC 3339.
     pub created_at: String,
-    /// When the job last changed its state.
+    /// When the job last changed its state, in RFC 3339.
     pub changed_at: String,
-    /// The time since it was made.
+    /// The time since it was created.
     pub age: Duration,
-    /// How far it is, or how it ended, for a person or a model to read.
+    /// Its progress or its end, for a person or a model.
     pub note: String,
+    /// The phase of the job.
     pub phase: JobPhase,
 }
 
+/// The phase of a job.
 pub enum JobPhase {
+    /// Queued or running.
     Working,
-    /// What the call came to: a reply that fits the output of its tool, or the fault that it would
-    /// have answered with.
+    /// The result of the call: a reply that matches the tool's output schema, or a fault.
     Ended(Result<Box<dyn Reply>, Fault>),
+    /// Cancelled before it ended.
     Cancelled,
 }
 
 /// A task, ready for a transport to encode.
 pub struct TaskReport {
+    /// The tool's task section.
     pub spec: TaskSpec,
+    /// When the job was created, in RFC 3339.
     pub created_at: String,
+    /// When the job last changed its state, in RFC 3339.
     pub changed_at: String,
+    /// Its progress or its end, for a person or a model.
     pub note: String,
+    /// The phase of the task.
     pub phase: TaskPhase,
 }
 
+/// The phase of a task.
 pub enum TaskPhase {
+    /// Queued or running.
     Working,
-    /// Exactly what the call would have answered, had it waited.
+    /// What the call would have returned, had it waited.
     Ended(CallOutcome),
+    /// Cancelled before it ended.
     Cancelled,
 }

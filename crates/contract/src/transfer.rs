@@ -1,5 +1,5 @@
-//! What a contract says of files that come and go: where they are sent, how large they may be, and
-//! where they are fetched. The bytes themselves are in [`crate::upload`] and [`crate::download`].
+//! The upload and download sections of a contract: paths, size limits and schemas. The bytes
+//! themselves are in [`crate::upload`] and [`crate::download`].
 
 use serde::Deserialize;
 
@@ -8,44 +8,57 @@ use crate::concurrency::Concurrency;
 use crate::files::{ContractError, follow};
 use crate::schema::Schema;
 
-/// A form with files, sent with `POST` as `multipart/form-data`.
+/// One upload of a contract: a form with files, sent with `POST` as `multipart/form-data`.
 #[derive(Debug)]
 pub struct UploadSpec {
+    /// The name.
     pub name: String,
+    /// The title for people.
     pub title: String,
+    /// The description for people.
     pub description: String,
+    /// The main path.
     pub path: String,
     /// Further paths of the same upload.
     pub also: Vec<String>,
-    /// How large one file may be.
+    /// The largest file, in bytes.
     pub file_bytes: u64,
-    /// How large all files of one form may be together.
+    /// The largest sum of all files of one form, in bytes.
     pub batch_bytes: u64,
-    /// The fields of the form that are no files, as one object.
+    /// The schema of the form's fields that are not files, as one object.
     pub form: Schema,
+    /// The schema of the reply.
     pub output: Schema,
+    /// How many uploads run at once; `None` for the server's default.
     pub concurrency: Option<Concurrency>,
 }
 
-/// A file that is fetched with `GET`; the arguments are the query and what stands in the path.
+/// One download of a contract, fetched with `GET`; arguments come from the path and the query.
 #[derive(Debug)]
 pub struct DownloadSpec {
+    /// The name.
     pub name: String,
+    /// The title for people.
     pub title: String,
+    /// The description for people.
     pub description: String,
+    /// The main path, with `{name}` for each argument in it.
     pub path: String,
     /// Further paths of the same file.
     pub also: Vec<String>,
+    /// The schema of the arguments.
     pub input: Schema,
 }
 
 impl UploadSpec {
+    /// Every path, the main one first.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         address::all(&self.path, &self.also)
     }
 }
 
 impl DownloadSpec {
+    /// Every path, the main one first.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         address::all(&self.path, &self.also)
     }
@@ -82,7 +95,7 @@ pub(crate) struct DownloadFile {
 impl UploadFile {
     pub(crate) fn load(self, service: &str) -> Result<UploadSpec, ContractError> {
         let form = Schema::compile(follow(service, &self.form)?)?;
-        // The fields come with the form, so a path has none of them.
+        // Any argument name passes, because the fields come with the form and not with the path.
         address::check(&self.path, &self.also, &Schema::compile(true.into())?)?;
         Ok(UploadSpec {
             form,

@@ -1,5 +1,5 @@
-//! Files on their way in: the parts of a form, one after the other, none of them held whole. How
-//! they are told apart is the transport's affair; how large they may be is decided here.
+//! An upload: the parts of a multipart form, one after the other, none held in memory whole. The
+//! transport splits the parts; this module enforces the size limits.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -20,77 +20,87 @@ mod tests;
 
 pub use memory::MemoryParts;
 
-/// How long the text of one field may be.
+/// The longest text field, in bytes.
 const FIELD_BYTES_MAX: usize = 64 * 1024;
 const FIELDS_MAX: usize = 64;
-/// Files and fields of one form.
+/// The most files and fields of one form.
 const PARTS_MAX: usize = 1_000;
-/// How much of a made-up name is repeated.
+/// How many characters of a client's field name an error repeats.
 const NAME_SHOWN_MAX: usize = 64;
 
-/// Where the parts come from.
+/// A source of the parts of a form.
 pub trait PartSource: Send + Unpin {
-    /// The next part; `None` after a body that ended as it should. Asked only when the part before
-    /// it has been read to its end.
+    /// The head of the next part; `None` after a complete body. Called only when the part before it
+    /// was read to its end.
     fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<PartHead>, Fault>>;
 
-    /// More of the part; `None` at its end.
+    /// The next chunk of the part; `None` at its end.
     fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Fault>>;
 }
 
-/// What a part says of itself.
+/// The head of a part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PartHead {
+    /// The name of the form field.
     pub name: String,
-    /// What makes it a file. Its last component alone, without control characters.
+    /// Set if the part is a file: the last component of its name, without control characters.
     pub file_name: Option<String>,
+    /// The media type, as the client says.
     pub content_type: Option<String>,
 }
 
-/// A form with files as its handler reads it. Dropping it ends the reading.
+/// A form with files, as its handler reads it. Dropping it stops the reading.
 pub struct Upload {
     source: Box<dyn PartSource>,
-    /// The limits and the form's schema; absent where nobody set any.
+    /// The limits and the form's schema, if any were set.
     spec: Option<Arc<UploadSpec>>,
     announced: Option<u64>,
     id: Option<String>,
-    /// The fields that came so far.
+    /// The fields read so far.
     fields: BTreeMap<String, String>,
     parts: usize,
-    place: Place,
-    /// Of the file that is being read.
+    state: ReadState,
+    /// Bytes of the file that is being read.
     file_bytes: u64,
-    /// Of all files so far.
+    /// Bytes of all files so far.
     received: u64,
 }
 
-/// How far the reading is.
-enum Place {
-    Between,
+/// How far the form was read.
+enum ReadState {
+    BetweenParts,
     InFile,
-    Over,
-    /// What went wrong once goes on being wrong.
-    Broken(Fault),
+    Ended,
+    /// Every later read fails with the same fault.
+    Failed(Fault),
 }
 
+/// One part of a form.
 pub enum UploadPart<'a> {
-    Field { name: String, text: String },
+    /// A text field, read whole.
+    Field {
+        /// The name of the field.
+        name: String,
+        /// Its text.
+        text: String,
+    },
+    /// A file, which the handler reads in chunks.
     File(FilePart<'a>),
 }
 
-/// A file that is read while it comes.
+/// A file that is read as it arrives.
 pub struct FilePart<'a> {
     /// The name of its field in the form.
     pub name: String,
-    /// As the client calls it, the last component alone; may be empty.
+    /// The client's name of the file, last component only; may be empty.
     pub file_name: String,
-    /// As the client would have it, which says little.
+    /// The client's media type, which is not verified.
     pub content_type: Option<String>,
     upload: &'a mut Upload,
 }
 
 impl FilePart<'_> {
-    /// More of the file; `None` at its end.
+    /// The next chunk of the file; `None` at its end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Fault> {
         self.upload.chunk().await
     }
@@ -107,7 +117,7 @@ impl FilePart<'_> {
 }
 
 impl Upload {
-    /// An upload without limits of its own; see [`Upload::with_spec`].
+    /// An upload without limits; see [`Upload::with_spec`].
     pub fn new(source: impl PartSource + 'static) -> Self {
         Self {
             source: Box::new(source),
@@ -116,34 +126,34 @@ impl Upload {
             id: None,
             fields: BTreeMap::new(),
             parts: 0,
-            place: Place::Between,
+            state: ReadState::BetweenParts,
             file_bytes: 0,
             received: 0,
         }
     }
 
-    /// With the length of the whole body, where the client said it.
+    /// Sets the length of the whole body, if the client announced it.
     #[must_use]
     pub fn announced(mut self, bytes: Option<u64>) -> Self {
         self.announced = bytes;
         self
     }
 
-    /// With the client's own name for it.
+    /// Sets the client's id of the upload.
     #[must_use]
     pub fn named(mut self, id: Option<String>) -> Self {
         self.id = id;
         self
     }
 
-    /// Under the limits and the form of a contract.
+    /// Sets the limits and the form's schema of a contract.
     #[must_use]
     pub fn with_spec(mut self, spec: &Arc<UploadSpec>) -> Self {
         self.spec = Some(Arc::clone(spec));
         self
     }
 
-    /// The length of the whole body, where the client said it.
+    /// The length of the whole body, if the client announced it.
     pub fn announced_bytes(&self) -> Option<u64> {
         self.announced
     }
@@ -153,25 +163,25 @@ impl Upload {
         self.received
     }
 
-    /// The client's own name for this upload, 1 to 64 characters of `A-Za-z0-9._-`.
+    /// The client's id of this upload, 1 to 64 characters of `A-Za-z0-9._-`.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// The next part; `None` after a whole body. What was not read of the file before it is thrown
-    /// away, and counted all the same.
+    /// The next part; `None` after a complete body. Unread bytes of the file before it are discarded
+    /// and counted.
     pub async fn next(&mut self) -> Result<Option<UploadPart<'_>>, Fault> {
         while self.chunk().await?.is_some() {}
-        if matches!(self.place, Place::Over) {
+        if matches!(self.state, ReadState::Ended) {
             return Ok(None);
         }
         let head = self.head().await;
-        let Some(head) = self.kept(head)? else {
-            self.place = Place::Over;
+        let Some(head) = self.remember_fault(head)? else {
+            self.state = ReadState::Ended;
             return Ok(None);
         };
         if let Some(file_name) = head.file_name {
-            (self.place, self.file_bytes) = (Place::InFile, 0);
+            (self.state, self.file_bytes) = (ReadState::InFile, 0);
             let (name, content_type) = (head.name, head.content_type);
             return Ok(Some(UploadPart::File(FilePart {
                 name,
@@ -181,19 +191,19 @@ impl Upload {
             })));
         }
         let text = self.text(&head.name).await;
-        let text = self.kept(text)?;
+        let text = self.remember_fault(text)?;
         self.fields.insert(head.name.clone(), text.clone());
         Ok(Some(UploadPart::Field { name: head.name, text }))
     }
 
-    /// The fields that came so far, as the contract's form would have them. They may come after the
-    /// files, so only when there are no more parts is it known that none is missing.
+    /// The fields read so far, converted and validated by the contract's form. Fields may come after
+    /// files, so a missing one is certain only after the last part.
     pub fn form<A: DeserializeOwned>(&self) -> Result<A, Fault> {
         let args = match &self.spec {
             Some(spec) => form::read(&self.fields, &spec.form)?,
             None => self.fields.iter().map(|(k, v)| (k.clone(), Value::from(&**v))).collect(),
         };
-        // The schema has been checked, so a mismatch here is a contract our types missed.
+        // The fields match the schema, so a mismatch means that our types differ from it.
         serde_json::from_value(Value::Object(args)).map_err(Fault::internal)
     }
 
@@ -201,7 +211,7 @@ impl Upload {
         let Some(mut head) = poll_fn(|context| self.source.poll_head(context)).await? else {
             return Ok(None);
         };
-        // A browser gives a field that is sent as a blob of JSON the name of a file.
+        // A browser adds a file name to a field that it sends as a JSON blob.
         if self.is_field(&head.name) {
             head.file_name = None;
         }
@@ -234,7 +244,7 @@ impl Upload {
         Ok(())
     }
 
-    /// The text of a field, whole.
+    /// Reads the text of a field.
     async fn text(&mut self, name: &str) -> Result<String, Fault> {
         let mut bytes = Vec::new();
         while let Some(more) = poll_fn(|context| self.source.poll_chunk(context)).await? {
@@ -254,18 +264,18 @@ impl Upload {
         })
     }
 
-    /// More of the file that is being read; `None` where there is none.
+    /// The next chunk of the file that is being read; `None` if no file is.
     async fn chunk(&mut self) -> Result<Option<Bytes>, Fault> {
-        match &self.place {
-            Place::Between | Place::Over => return Ok(None),
-            Place::Broken(fault) => return Err(fault.shared()),
-            Place::InFile => {}
+        match &self.state {
+            ReadState::BetweenParts | ReadState::Ended => return Ok(None),
+            ReadState::Failed(fault) => return Err(fault.shared()),
+            ReadState::InFile => {}
         }
         let more = poll_fn(|context| self.source.poll_chunk(context)).await;
         let more = more.and_then(|more| self.counted(more));
-        let more = self.kept(more)?;
+        let more = self.remember_fault(more)?;
         if more.is_none() {
-            self.place = Place::Between;
+            self.state = ReadState::BetweenParts;
         }
         Ok(more)
     }
@@ -289,10 +299,10 @@ impl Upload {
         Ok(more)
     }
 
-    /// Remembers a fault, because what comes after it cannot be made sense of.
-    fn kept<T>(&mut self, read: Result<T, Fault>) -> Result<T, Fault> {
+    /// Keeps a fault, because the body cannot be parsed after it.
+    fn remember_fault<T>(&mut self, read: Result<T, Fault>) -> Result<T, Fault> {
         if let Err(fault) = &read {
-            self.place = Place::Broken(fault.shared());
+            self.state = ReadState::Failed(fault.shared());
         }
         read
     }

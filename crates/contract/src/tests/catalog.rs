@@ -85,10 +85,10 @@ fn resource(read: &str, watch: Option<&str>, complete: &[(&str, &str)]) -> crate
 }
 
 #[track_caller]
-fn check_whole(resource: crate::ResourceSpec, missing: Option<&str>) {
+fn check_references(resource: crate::ResourceSpec, missing: Option<&str>) {
     let mut contract = contract("s", &["a", "b"]);
     contract.resources.push(resource);
-    let error = contract.whole().err().map(|error| error.to_string());
+    let error = contract.check_references().err().map(|error| error.to_string());
     assert_eq!(error.is_some(), missing.is_some(), "{error:?}");
     let told = error.unwrap_or_default();
     assert!(missing.is_none_or(|missing| told.contains(missing)), "{told}");
@@ -96,11 +96,11 @@ fn check_whole(resource: crate::ResourceSpec, missing: Option<&str>) {
 
 #[test]
 fn a_resource_refers_only_to_what_the_contract_has() {
-    check_whole(resource("a", None, &[("symbol", "b#/list")]), None);
-    check_whole(resource("c", None, &[]), Some("no tool c"));
-    check_whole(resource("a", Some("live"), &[]), Some("no stream live"));
-    check_whole(resource("a", None, &[("symbol", "c#/list")]), Some("no tool c"));
-    check_whole(resource("a", None, &[("symbol", "b")]), Some("no tool"));
+    check_references(resource("a", None, &[("symbol", "b#/list")]), None);
+    check_references(resource("c", None, &[]), Some("no tool c"));
+    check_references(resource("a", Some("live"), &[]), Some("no stream live"));
+    check_references(resource("a", None, &[("symbol", "c#/list")]), Some("no tool c"));
+    check_references(resource("a", None, &[("symbol", "b")]), Some("no tool"));
 }
 
 #[track_caller]

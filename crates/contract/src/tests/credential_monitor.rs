@@ -18,8 +18,8 @@ use crate::{
 
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Admits everybody until told otherwise, and counts how often it is asked.
-struct Door {
+/// Admits every credential until it is revoked or expires, and counts the checks.
+struct TestAuthenticator {
     opened: Instant,
     revoked: AtomicBool,
     broken: AtomicBool,
@@ -28,7 +28,7 @@ struct Door {
 }
 
 #[async_trait]
-impl Authenticator for Door {
+impl Authenticator for TestAuthenticator {
     async fn authenticate(
         &self,
         _credential: &Credential,
@@ -53,13 +53,13 @@ impl Authenticator for Door {
     }
 }
 
-struct Silent;
+struct NoMeter;
 
-impl Meter for Silent {
+impl Meter for NoMeter {
     fn record(&self, _record: &CallRecord<'_>) {}
 }
 
-/// Never says anything.
+/// Never yields an event.
 struct Quiet;
 
 impl EventFeed for Quiet {
@@ -76,8 +76,8 @@ async fn hang(_cx: Cx<()>, _args: Value) -> Result<Echo, Fault> {
     std::future::pending().await
 }
 
-fn watched_pipeline(expires_after: Option<Duration>) -> (Arc<Door>, Pipeline) {
-    let door = Arc::new(Door {
+fn watched_pipeline(expires_after: Option<Duration>) -> (Arc<TestAuthenticator>, Pipeline) {
+    let door = Arc::new(TestAuthenticator {
         opened: Instant::now(),
         revoked: AtomicBool::new(false),
         broken: AtomicBool::new(false),
@@ -106,7 +106,8 @@ fn watched_pipeline(expires_after: Option<Duration>) -> (Arc<Door>, Pipeline) {
     let authenticator = Arc::clone(&door) as Arc<dyn Authenticator>;
     (
         door,
-        Pipeline::new(catalog, authenticator, Arc::new(Silent), EVERY).with_recheck_interval(EVERY),
+        Pipeline::new(catalog, authenticator, Arc::new(NoMeter), EVERY)
+            .with_recheck_interval(EVERY),
     )
 }
 
@@ -121,7 +122,7 @@ fn bearer(token: &str) -> Credential {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_open_ends_when_its_credential_is_taken_back() {
+async fn a_stream_ends_when_its_credential_is_revoked() {
     let (door, pipeline) = watched_pipeline(None);
     let mut feed = subscribe(&pipeline, bearer("a")).await;
     assert!(timeout(Duration::from_mins(10), feed.next()).await.is_err(), "it was good");
@@ -136,7 +137,7 @@ async fn what_is_open_ends_when_its_credential_is_taken_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_expiry_is_not_waited_for_longer_than_it_takes() {
+async fn a_stream_ends_when_its_credential_expires() {
     let (_, pipeline) = watched_pipeline(Some(Duration::from_millis(1_200)));
     let since = Instant::now();
     let mut feed = subscribe(&pipeline, bearer("a")).await;
@@ -146,7 +147,7 @@ async fn an_expiry_is_not_waited_for_longer_than_it_takes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_credential_is_looked_at_once_for_all_it_has_open() {
+async fn streams_of_one_credential_share_one_recheck() {
     let (door, pipeline) = watched_pipeline(None);
     let mut feeds = Vec::new();
     for _ in 0..100 {
@@ -169,7 +170,7 @@ async fn a_credential_is_looked_at_once_for_all_it_has_open() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_gate_that_cannot_answer_ends_nothing() {
+async fn an_unavailable_authenticator_ends_no_stream() {
     let (door, pipeline) = watched_pipeline(None);
     let mut feed = subscribe(&pipeline, bearer("a")).await;
     door.broken.store(true, Ordering::SeqCst);
@@ -180,7 +181,7 @@ async fn a_gate_that_cannot_answer_ends_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_needs_no_credential_has_none_to_lose() {
+async fn a_stream_without_a_credential_is_not_rechecked() {
     let (door, pipeline) = watched_pipeline(None);
     let mut feed = subscribe(&pipeline, Credential::None).await;
     door.revoked.store(true, Ordering::SeqCst);
@@ -189,7 +190,7 @@ async fn what_needs_no_credential_has_none_to_lose() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_long_call_ends_as_well() {
+async fn a_long_call_ends_when_its_credential_is_revoked() {
     let (door, pipeline) = watched_pipeline(None);
     let calling = pipeline.call_by_name("a.b", fixture::call("a", json!(7)));
     let revoke = async {

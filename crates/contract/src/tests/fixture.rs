@@ -87,7 +87,7 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
     }
 }
 
-/// Negative codes of behaviour: 7 waits for ever, 8 breaks its contract, 9 fails.
+/// 7 waits for ever, 8 breaks the contract, 9 fails, any other number is echoed.
 async fn answer(_cx: Cx<()>, args: Args) -> Result<Echo, Fault> {
     match args.n {
         7 => std::future::pending().await,
@@ -109,11 +109,11 @@ pub(crate) fn bind(rows: &[&'static str], promised: &[&str]) -> Result<Service, 
     table(rows).bind(contract("s", promised), Plain).map_err(|error| error.to_string())
 }
 
-pub(crate) struct Doorman;
+pub(crate) struct ScopeAuthenticator;
 
-/// The credential says what the caller may do; "bad" is none.
+/// The token is the scope it grants; "bad" is invalid.
 #[async_trait]
-impl Authenticator for Doorman {
+impl Authenticator for ScopeAuthenticator {
     async fn authenticate(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
         let scope = match credential {
             Credential::Bearer(text) if !matches!(&**text, "bad" | "") => text.to_string(),
@@ -123,15 +123,15 @@ impl Authenticator for Doorman {
     }
 }
 
-pub(crate) struct Silent;
+pub(crate) struct NoMeter;
 
-impl Meter for Silent {
+impl Meter for NoMeter {
     fn record(&self, _record: &CallRecord<'_>) {}
 }
 
 fn pipeline_of(service: Service, timeout: Duration) -> Pipeline {
     let catalog = Catalog::new(vec![service]).unwrap();
-    Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), timeout)
+    Pipeline::new(catalog, Arc::new(ScopeAuthenticator), Arc::new(NoMeter), timeout)
 }
 
 /// A pipeline whose one contract carries the credential in this argument.
@@ -147,7 +147,7 @@ pub(crate) fn argued(argument: &str) -> Pipeline {
     }
     let service = table(&["a.b"]).bind(contract, Plain).unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
-    Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), Duration::from_secs(1))
+    Pipeline::new(catalog, Arc::new(ScopeAuthenticator), Arc::new(NoMeter), Duration::from_secs(1))
 }
 
 pub(crate) fn pipeline() -> Pipeline {

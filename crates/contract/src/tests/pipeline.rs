@@ -25,13 +25,13 @@ async fn a_call_fails_at_the_first_step_that_refuses_it() {
 }
 
 #[tokio::test]
-async fn a_handler_that_hangs_or_lies_is_caught() {
+async fn a_handler_that_hangs_or_breaks_its_contract_fails_the_call() {
     assert_eq!(outcome(call("read", json!(7))).await, Err((Kind::Timeout, "deadline")));
     assert_eq!(outcome(call("read", json!(8))).await, Err((Kind::Internal, "internal")));
 }
 
 #[tokio::test]
-async fn a_caller_that_leaves_ends_the_call() {
+async fn a_cancelled_call_ends() {
     let waiting = call("read", json!(7));
     waiting.cancel.cancel();
     assert_eq!(outcome(waiting).await, Err((Kind::Cancelled, "cancelled")));
@@ -53,7 +53,7 @@ async fn code_within_service(pipeline: &Pipeline, call: Call) -> Option<&'static
 }
 
 #[tokio::test]
-async fn a_call_waits_for_its_turn_and_a_full_line_is_told() {
+async fn a_call_queues_for_its_tool_and_a_full_queue_refuses() {
     let pipeline = narrow(1, 1);
     let (first, leave) = (call("read", json!(7)), call("read", json!(7)));
     let (end_first, end_leave) = (first.cancel.clone(), leave.cancel.clone());
@@ -83,7 +83,7 @@ async fn a_call_waits_for_its_turn_and_a_full_line_is_told() {
 }
 
 #[tokio::test]
-async fn waiting_counts_as_time() {
+async fn time_in_the_queue_counts_towards_the_timeout() {
     let pipeline = narrow(1, 1);
     let hung = call("read", json!(7));
     let release = hung.cancel.clone();
@@ -98,7 +98,7 @@ async fn waiting_counts_as_time() {
 }
 
 #[tokio::test]
-async fn a_caller_may_say_how_long_it_waits_within_the_contract() {
+async fn a_caller_may_set_the_timeout_within_the_contract() {
     for (asked, told) in [
         (json!(5), "no answer within 0.005 s"),
         (json!(20.0), "no answer within 0.02 s"),
@@ -125,7 +125,7 @@ fn with_token(token: Value, n: Value) -> Call {
 }
 
 #[tokio::test]
-async fn a_credential_among_the_arguments_is_asked_for_before_anything_else() {
+async fn a_credential_argument_is_checked_before_the_other_arguments() {
     let pipeline = argued();
     let check = async |call: Call, expected: Option<&str>| {
         assert_eq!(code_within_service(&pipeline, call).await, expected);

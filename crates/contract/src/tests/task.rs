@@ -6,7 +6,7 @@ use std::time::Duration;
 use fault::{Fault, Kind};
 use serde_json::{Map, Value, json};
 
-use super::fixture::{Doorman, Echo, Plain, Silent, contract, table};
+use super::fixture::{Echo, NoMeter, Plain, ScopeAuthenticator, contract, table};
 use crate::{
     Call, Catalog, Contract, Credential, Cx, JobPhase, JobQuery, JobReport, Pipeline, TaskPhase,
     TaskSpec, Tools,
@@ -43,7 +43,7 @@ fn tools() -> Tools<()> {
 fn pipeline() -> Pipeline {
     let service = tools().follow("a.b", follow).bind(promised(Some(RULES)), Plain).unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
-    Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), Duration::from_secs(5))
+    Pipeline::new(catalog, Arc::new(ScopeAuthenticator), Arc::new(NoMeter), Duration::from_secs(5))
 }
 
 fn call(credential: &str) -> Call {
@@ -69,7 +69,7 @@ async fn told(credential: &str, job: &str, cancel: bool) -> Result<String, &'sta
 }
 
 #[tokio::test]
-async fn a_task_is_told_of_as_its_tool_would_answer() {
+async fn a_task_reports_what_its_tool_would_return() {
     for (credential, job, cancel, expected) in [
         ("read", "slow", false, Ok("working")),
         ("read", "slow", true, Ok("cancelled")),
@@ -89,7 +89,7 @@ async fn a_task_is_told_of_as_its_tool_would_answer() {
 }
 
 #[tokio::test]
-async fn what_never_becomes_a_task_is_not_followed() {
+async fn a_tool_without_a_task_section_has_no_tasks() {
     let pipeline = pipeline();
     let tool = pipeline.catalog().find(None, "c").unwrap();
     let ask = JobQuery { job: "done".to_owned(), cancel: false };
@@ -101,7 +101,7 @@ fn the_contract_and_the_table_agree_on_what_may_be_a_task() {
     for (task, follower, refused) in [
         (None, None, None),
         (Some(RULES), Some("a.b"), None),
-        (Some(RULES), None, Some("nobody follows the tasks of a.b")),
+        (Some(RULES), None, Some("no follower for the tasks of a.b")),
         (None, Some("a.b"), Some("a.b is no task in the contract")),
         (Some(RULES), Some("c"), Some("c is no task in the contract")),
     ] {

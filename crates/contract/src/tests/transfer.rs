@@ -9,7 +9,7 @@ use fault::{Fault, Kind};
 use futures_util::{StreamExt as _, stream};
 use serde_json::{Map, Value, json};
 
-use super::fixture::{Args, Doorman, Echo, Plain, Silent, contract};
+use super::fixture::{Args, Echo, NoMeter, Plain, ScopeAuthenticator, contract};
 use crate::{
     Call, Catalog, Contract, Credential, Cx, Download, DownloadSpec, HttpBinding, MemoryParts,
     Pipeline, Schema, Scope, Service, Tools, Upload, UploadPart, UploadSpec, View,
@@ -86,7 +86,7 @@ fn service(contract: Contract, scope: Scope) -> Service {
 
 fn pipeline(service: Service) -> Pipeline {
     let catalog = Catalog::new(vec![service]).unwrap();
-    Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), Duration::from_secs(1))
+    Pipeline::new(catalog, Arc::new(ScopeAuthenticator), Arc::new(NoMeter), Duration::from_secs(1))
 }
 
 fn call(credential: &str, n: Option<i64>) -> Call {

@@ -1,5 +1,4 @@
-//! The fields of a form as one object. A form knows only texts, so the schema says what each of
-//! them is to be read as.
+//! Converts the text fields of a form into one JSON object, by the types in the form's schema.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +8,7 @@ use serde_json::{Map, Value};
 use super::shown;
 use crate::schema::Schema;
 
-/// Checked, and with the contract's defaults.
+/// The fields as an object, validated and with the schema's defaults.
 pub(super) fn read(
     fields: &BTreeMap<String, String>,
     form: &Schema,
@@ -17,7 +16,7 @@ pub(super) fn read(
     let mut args = Map::new();
     for (name, text) in fields {
         let kind = form.json()["properties"][name]["type"].as_str().unwrap_or("string");
-        // What a browser sends of a field that nobody filled in.
+        // A browser sends an empty text for a field that was not filled in.
         if text.is_empty() && kind != "string" {
             continue;
         }
@@ -26,7 +25,7 @@ pub(super) fn read(
     form.accept(args)
 }
 
-/// What does not convert to a number is left for the schema to refuse.
+/// A text that is not a number stays a text, so that the schema refuses it.
 fn value(name: &str, text: &str, kind: &str) -> Result<Value, Fault> {
     Ok(match kind {
         "object" | "array" => serde_json::from_str(text).map_err(|_| {

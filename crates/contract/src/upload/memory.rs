@@ -1,4 +1,4 @@
-//! A form that is all there already: for tests, and for whoever has no network between.
+//! A form in memory, for tests and for callers without a network.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
@@ -8,20 +8,23 @@ use fault::Fault;
 
 use super::{PartHead, PartSource};
 
+/// A form in memory.
 #[derive(Debug, Default)]
 pub struct MemoryParts {
     parts: VecDeque<(PartHead, VecDeque<Bytes>)>,
-    /// Of the part that is being read.
+    /// The chunks of the part that is being read.
     chunks: VecDeque<Bytes>,
-    /// What comes instead of an end.
+    /// The fault that the form ends with, if any.
     broken: Option<Fault>,
 }
 
 impl MemoryParts {
+    /// A form without parts.
     pub fn new() -> Self {
         Self::default()
     }
 
+    /// Adds a text field.
     #[must_use]
     pub fn field(mut self, name: &str, text: &str) -> Self {
         let head = PartHead { name: name.to_owned(), ..PartHead::default() };
@@ -29,7 +32,7 @@ impl MemoryParts {
         self
     }
 
-    /// A file that comes in these pieces.
+    /// Adds a file that arrives in these chunks.
     #[must_use]
     pub fn file<'a>(
         mut self,
@@ -47,7 +50,7 @@ impl MemoryParts {
         self
     }
 
-    /// Ends with a fault, in the middle of the last part where there is one.
+    /// Ends the form with a fault, inside its last part if it has one.
     #[must_use]
     pub fn broken(mut self, fault: Fault) -> Self {
         self.broken = Some(fault);
