@@ -50,7 +50,7 @@ impl ErrorTable {
         })
     }
 
-    /// The row of the fault's code, else of its kind. [`Contract::load`] fails if a kind has none.
+    /// The row of the fault's code, else of its kind. [`crate::Contract::load`] fails if a kind has none.
     pub fn row(&self, fault: &Fault) -> &ErrorRow {
         static LAST_RESORT: std::sync::LazyLock<ErrorRow> = std::sync::LazyLock::new(|| ErrorRow {
             r#type: "INTERNAL_ERROR".to_owned(),
