@@ -7,7 +7,6 @@ use std::time::Duration;
 use fault::Fault;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
-use reqwest::redirect::Policy;
 
 use crate::RequestFailure;
 
@@ -46,15 +45,10 @@ impl ReqwestFetch {
         connect_timeout: Duration,
         headers: HeaderMap,
     ) -> Result<Self, Fault> {
-        // Fails only when a provider is installed already, which is fine.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let mut http = reqwest::Client::builder()
+        let mut http = crate::builder("stoa")
             .connect_timeout(connect_timeout)
             .default_headers(headers)
-            .redirect(Policy::none())
-            .no_proxy()
-            .tcp_nodelay(true)
-            .user_agent("stoa");
+            .tcp_nodelay(true);
         if base.starts_with("http:") {
             // Lets a machine without root certificates talk to the simulated exchange.
             http = http.tls_certs_only([]);

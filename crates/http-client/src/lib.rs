@@ -5,6 +5,7 @@
 
 mod backoff;
 mod breaker;
+mod builder;
 mod failure;
 mod fetch;
 mod retry;
@@ -13,6 +14,7 @@ mod transport;
 
 pub use backoff::{Backoff, random_unit};
 pub use breaker::{Breaker, BreakerStatus, CircuitOpen, Permit};
+pub use builder::builder;
 pub use failure::{RequestFailure, Retry};
 pub use fetch::{Fetch, FetchFuture, HttpResponse};
 pub use retry::{is_fresh, jitter};

@@ -8,7 +8,6 @@ use async_trait::async_trait;
 use fault::Fault;
 use futures_util::StreamExt;
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use reqwest::redirect::Policy;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -40,14 +39,9 @@ impl ModelClient {
             return Err(Fault::invalid("invalid_llm_model", "no model is named")
                 .problem("model", "the name of a model"));
         }
-        // Fails only where a provider is installed already, which is as good.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let mut http = reqwest::Client::builder()
+        let mut http = http_client::builder("stoa")
             .connect_timeout(config.timeouts.connect)
-            .redirect(Policy::none())
-            .no_proxy()
             .tcp_nodelay(true)
-            .user_agent("stoa")
             .default_headers(headers(&config));
         if endpoint.scheme() == "http" {
             // A machine without certificates can still talk to a model of its own.

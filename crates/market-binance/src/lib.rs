@@ -12,6 +12,7 @@ mod quotes;
 mod response;
 mod server_time;
 mod stream;
+mod venue_adapter;
 mod weight_budget;
 mod wire;
 
@@ -23,7 +24,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use clock::{Clock, Millis, TimeRange};
 use fault::Fault;
-use http_client::{BreakerStatus, Fetch, SingleFlight, WhenAbandoned, is_fresh};
+use http_client::{Fetch, SingleFlight, WhenAbandoned, is_fresh};
 use market::{
     BarBatch, BarSource, Interval, Kline, KlineSource, Listing, Quote, QuoteSource, Symbol,
     SymbolSource, TradingHours, VenueHealth,
@@ -146,26 +147,12 @@ impl Binance {
 
     /// Whether the exchange works. Sends a ping only if the last one is too old.
     pub async fn health(&self) -> VenueHealth {
-        let breaker = self.shared.client.transport.breaker.status();
-        let now = self.shared.clock.now();
-        if breaker == BreakerStatus::Open {
-            return VenueHealth::Down;
-        }
-        if self.shared.client.budget.is_blocked(now) {
-            return VenueHealth::Degraded;
-        }
-        match self.shared.ping(now).await {
-            false => VenueHealth::Down,
-            true if breaker == BreakerStatus::Failing => VenueHealth::Degraded,
-            true => VenueHealth::Up,
-        }
+        market::VenueAdapter::health(self).await
     }
 
     /// Ends all subscriptions and waits for running tasks. Called once, at shutdown.
     pub async fn drain(&self) {
-        self.shared.streams.stop.cancel();
-        self.shared.tasks.close();
-        self.shared.tasks.wait().await;
+        market::VenueAdapter::drain(self).await;
     }
 }
 

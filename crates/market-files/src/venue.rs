@@ -9,7 +9,7 @@ use clock::{Millis, TimeRange};
 use fault::Fault;
 use market::{
     BarArchive, BarBatch, BarSeries, BarSource, Delay, Freshness, Interval, Listing, PageRequest,
-    Quote, QuoteSource, Symbol, SymbolSource, TradingHours,
+    Quote, QuoteSource, Symbol, SymbolSource, TradingHours, Venue, VenueAdapter,
 };
 use market_bars::BarStore;
 
@@ -75,6 +75,17 @@ fn series(symbol: Symbol, interval: Interval) -> BarSeries {
 }
 
 #[async_trait]
+impl VenueAdapter for FileVenue {
+    fn venue(&self) -> Venue {
+        Venue::File
+    }
+
+    fn source(&self) -> &str {
+        SOURCE
+    }
+}
+
+#[async_trait]
 impl QuoteSource for FileVenue {
     async fn latest(&self, symbols: &[Symbol]) -> Result<Vec<Result<Arc<Quote>, Fault>>, Fault> {
         let mut quotes = Vec::with_capacity(symbols.len());
@@ -107,7 +118,7 @@ impl BarSource for FileVenue {
     }
 
     async fn first_open(&self, code: &str, interval: Interval) -> Result<Option<Millis>, Fault> {
-        let symbol = Symbol { venue: market::Venue::File, code: code.to_owned() };
+        let symbol = Symbol { venue: Venue::File, code: code.to_owned() };
         let series = [series(symbol, interval)];
         let first = PageRequest { series: &series, range: ALWAYS, offset: 0, limit: 1 };
         let page = self.store.page(&first).await?;

@@ -30,6 +30,7 @@ mod snapshot;
 mod stale_cache;
 mod tables;
 mod traded_days;
+mod venue_adapter;
 mod weights;
 
 use parking_lot::Mutex;
@@ -37,7 +38,7 @@ use std::sync::Arc;
 
 use clock::{Clock, Millis};
 use fault::Fault;
-use http_client::{BreakerStatus, SingleFlight, WhenAbandoned, is_fresh};
+use http_client::{SingleFlight, WhenAbandoned, is_fresh};
 use jiff::civil::Date;
 use market::{
     BarBatch, CandleRequest, Delay, Dividend, Interval, SecurityCandles, Split, VenueHealth,
@@ -174,26 +175,12 @@ impl Moex {
 
     /// The health of the exchange. It is pinged at most once in `health_age`.
     pub async fn health(&self) -> VenueHealth {
-        let breaker = self.inner.client.transport.breaker.status();
-        let now = self.inner.clock.now();
-        if breaker == BreakerStatus::Open {
-            return VenueHealth::Down;
-        }
-        if self.inner.client.pacer.is_blocked(now) {
-            return VenueHealth::Degraded;
-        }
-        match self.inner.ping(now).await {
-            false => VenueHealth::Down,
-            true if breaker == BreakerStatus::Failing => VenueHealth::Degraded,
-            true => VenueHealth::Up,
-        }
+        market::VenueAdapter::health(self).await
     }
 
     /// Ends all subscriptions and waits for running requests. The server calls it once at shutdown.
     pub async fn drain(&self) {
-        self.inner.live.stop.cancel();
-        self.inner.tasks.close();
-        self.inner.tasks.wait().await;
+        market::VenueAdapter::drain(self).await;
     }
 }
 

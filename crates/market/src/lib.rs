@@ -15,6 +15,7 @@ mod ports;
 mod quote;
 mod securities;
 mod symbol;
+mod venue_adapter;
 
 pub use bar::{Bar, BarBatch, BarSeries};
 pub use calendar::TradingHours;
@@ -35,3 +36,4 @@ pub use securities::{
     StockExchange, TradingCalendar, TradingDay, TradingSession, TradingStatus, WithFreshness,
 };
 pub use symbol::{Symbol, Ticker, Venue, closest_codes};
+pub use venue_adapter::{VenueAdapter, health_probe};

@@ -177,7 +177,7 @@ fn quotes(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandError> {
         return Ok(service_quotes::service(RemoteApi::new(base, token)?)?);
     }
     let api = LocalApi::new(service_quotes::LocalApiParts {
-        venues: venues.for_quotes(),
+        venues: venues.ports(),
         default_venue: venues::DEFAULT,
         history: Arc::clone(&parts.history),
     });
@@ -186,7 +186,7 @@ fn quotes(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandError> {
 
 fn indicators(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandError> {
     let market = service_indicators::Market {
-        venues: venues.for_candles(),
+        venues: venues.ports(),
         default_venue: venues::DEFAULT,
         history: Arc::clone(&parts.history),
         health: venues.probe(),

@@ -1,17 +1,15 @@
-//! The venues this server has, opened once and shared by the services: live crypto, the Moscow
-//! Exchange, and imported files.
+//! The venues of this server, opened once and shared by the services. A new venue is one line in
+//! [`Venues::open`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use market::{HealthProbe, StockExchange, Venue, VenueHealth};
+use market::{HealthProbe, StockExchange, Venue, VenueAdapter, health_probe};
 use market_binance::{Binance, BinanceConfig, Observer};
 use market_files::FileVenue;
 use market_moex::{Moex, MoexConfig};
 use market_sim::{Sim, SimConfig};
-use service_indicators::VenueCandles;
-use service_quotes::VenuePorts;
 use telemetry::{GaugeHandle, Metrics};
 use tokio::net::TcpListener;
 
@@ -19,136 +17,89 @@ use crate::app::Parts;
 use crate::config::{MoexProvider, Provider};
 use crate::exit::CommandError;
 
-/// Where a bare symbol belongs.
+/// The venue of a symbol without a prefix.
 pub(crate) const DEFAULT: Venue = Venue::Binance;
 
 pub(crate) struct Venues {
-    binance: Arc<Binance>,
-    /// The name the exchange's bars are kept under.
-    source: String,
-    moex: Arc<Moex>,
-    moex_source: String,
-    files: Arc<FileVenue>,
+    adapters: Vec<Arc<dyn VenueAdapter>>,
+    default: Arc<dyn VenueAdapter>,
+    stocks: Arc<dyn StockExchange>,
 }
 
 impl Venues {
     pub(crate) async fn open(parts: &Parts<'_>) -> Result<Self, CommandError> {
-        let simulated = Simulated::start_where_needed(parts).await?;
-        let config = match &parts.config.provider {
-            Provider::Binance(site) => site.adapter("binance")?,
-            Provider::Simulated => BinanceConfig::new(&simulated.url, &simulated.source),
-        };
-        let moex = match &parts.config.moex {
-            MoexProvider::Iss(url) => MoexConfig::new(url, "moex"),
-            MoexProvider::Simulated => {
-                MoexConfig::new(format!("{}/iss", simulated.url), &simulated.source)
-            }
-        };
-        let source = config.source.clone();
-        let watch = Arc::new(BinanceMetrics {
-            metrics: Arc::clone(&parts.metrics),
-            weight: parts.metrics.upstream_weight_used("binance"),
-        });
-        let binance = Arc::new(Binance::observed(config, Arc::clone(&parts.clock), watch)?);
-        let moex_source = moex.source.clone();
-        let watch = Arc::new(MoexMetrics(Arc::clone(&parts.metrics)));
-        let moex = Arc::new(Moex::with_observer(moex, Arc::clone(&parts.clock), watch)?);
-        let files = Arc::new(FileVenue::new(Arc::clone(&parts.archive)));
-        Ok(Self { binance, source, moex, moex_source, files })
+        let simulated = Simulated::start_if_needed(parts).await?;
+        let binance = binance(parts, &simulated)?;
+        let moex = moex(parts, &simulated)?;
+        Ok(Self {
+            default: Arc::clone(&binance) as _,
+            stocks: Arc::clone(&moex) as _,
+            adapters: vec![binance, moex, Arc::new(FileVenue::new(Arc::clone(&parts.archive)))],
+        })
     }
 
-    pub(crate) fn for_quotes(&self) -> BTreeMap<Venue, VenuePorts> {
-        let binance = VenuePorts {
-            source: self.source.clone(),
-            quotes: Arc::clone(&self.binance) as _,
-            symbols: Arc::clone(&self.binance) as _,
-            bars: Some(Arc::clone(&self.binance) as _),
-            health: self.probe(),
-        };
-        let files = VenuePorts {
-            source: market_files::SOURCE.to_owned(),
-            quotes: Arc::clone(&self.files) as _,
-            symbols: Arc::clone(&self.files) as _,
-            bars: None,
-            health: Box::new(|| Box::pin(std::future::ready(VenueHealth::Up))),
-        };
-        let moex = VenuePorts {
-            source: self.moex_source.clone(),
-            quotes: Arc::clone(&self.moex) as _,
-            symbols: Arc::clone(&self.moex) as _,
-            bars: Some(Arc::clone(&self.moex) as _),
-            health: self.moex_probe(),
-        };
-        BTreeMap::from([(Venue::Binance, binance), (Venue::Moex, moex), (Venue::File, files)])
+    /// Each venue as a service needs it.
+    pub(crate) fn ports<P: From<Arc<dyn VenueAdapter>>>(&self) -> BTreeMap<Venue, P> {
+        let port = |adapter: &Arc<dyn VenueAdapter>| (adapter.venue(), Arc::clone(adapter).into());
+        self.adapters.iter().map(port).collect()
     }
 
-    pub(crate) fn for_candles(&self) -> BTreeMap<Venue, VenueCandles> {
-        let binance = VenueCandles {
-            source: self.source.clone(),
-            symbols: Arc::clone(&self.binance) as _,
-            bars: Some(Arc::clone(&self.binance) as _),
-            live: Some(Arc::clone(&self.binance) as _),
-        };
-        let files = VenueCandles {
-            source: market_files::SOURCE.to_owned(),
-            symbols: Arc::clone(&self.files) as _,
-            bars: None,
-            live: None,
-        };
-        let moex = VenueCandles {
-            source: self.moex_source.clone(),
-            symbols: Arc::clone(&self.moex) as _,
-            bars: Some(Arc::clone(&self.moex) as _),
-            live: Some(Arc::clone(&self.moex) as _),
-        };
-        BTreeMap::from([(Venue::Binance, binance), (Venue::Moex, moex), (Venue::File, files)])
-    }
-
-    /// The Moscow Exchange, whole.
+    /// The Moscow Exchange with its securities, indices and calendar.
     pub(crate) fn stocks(&self) -> Arc<dyn StockExchange> {
-        Arc::clone(&self.moex) as _
+        Arc::clone(&self.stocks)
     }
 
-    /// Where market data comes from.
+    /// Where the data of the default venue come from, as `/health` shows it.
     pub(crate) fn provider(&self) -> &str {
-        self.source.split(':').next().unwrap_or_default()
+        self.default.source_label()
     }
 
-    /// Ends what is followed live.
-    pub(crate) async fn close(&self) {
-        tokio::join!(self.binance.drain(), self.moex.drain());
-    }
-
-    fn moex_probe(&self) -> HealthProbe {
-        let moex = Arc::clone(&self.moex);
-        Box::new(move || {
-            let moex = Arc::clone(&moex);
-            Box::pin(async move { moex.health().await })
-        })
-    }
-
-    /// Asks the exchange how it is.
+    /// The health of the default venue.
     pub(crate) fn probe(&self) -> HealthProbe {
-        let binance = Arc::clone(&self.binance);
-        Box::new(move || {
-            let binance = Arc::clone(&binance);
-            Box::pin(async move { binance.health().await })
-        })
+        health_probe(&self.default)
+    }
+
+    /// Ends all live subscriptions of all venues.
+    pub(crate) async fn close(&self) {
+        let drains = self.adapters.iter().map(|adapter| adapter.drain());
+        futures_util::future::join_all(drains).await;
     }
 }
 
-/// The simulated exchange, if any venue needs it.
+fn binance(parts: &Parts<'_>, simulated: &Simulated) -> Result<Arc<Binance>, CommandError> {
+    let config = match &parts.config.provider {
+        Provider::Binance(site) => site.adapter("binance")?,
+        Provider::Simulated => BinanceConfig::new(&simulated.url, &simulated.source),
+    };
+    let metrics = BinanceMetrics {
+        metrics: Arc::clone(&parts.metrics),
+        weight: parts.metrics.upstream_weight_used("binance"),
+    };
+    Ok(Arc::new(Binance::observed(config, Arc::clone(&parts.clock), Arc::new(metrics))?))
+}
+
+fn moex(parts: &Parts<'_>, simulated: &Simulated) -> Result<Arc<Moex>, CommandError> {
+    let config = match &parts.config.moex {
+        MoexProvider::Iss(url) => MoexConfig::new(url, "moex"),
+        MoexProvider::Simulated => {
+            MoexConfig::new(format!("{}/iss", simulated.url), &simulated.source)
+        }
+    };
+    let metrics = MoexMetrics(Arc::clone(&parts.metrics));
+    Ok(Arc::new(Moex::with_observer(config, Arc::clone(&parts.clock), Arc::new(metrics))?))
+}
+
+/// The simulated exchange, if a venue uses it.
 #[derive(Default)]
 struct Simulated {
     url: String,
-    /// What its bars are kept under.
+    /// The name under which the archive stores its bars.
     source: String,
 }
 
 impl Simulated {
-    /// Runs it on a loopback port of its own, so that the real adapters talk to it over the real
-    /// wire.
-    async fn start_where_needed(parts: &Parts<'_>) -> Result<Self, CommandError> {
+    /// Runs it on its own loopback port, so that the real adapters speak their real protocols to it.
+    async fn start_if_needed(parts: &Parts<'_>) -> Result<Self, CommandError> {
         let config = parts.config;
         let real = matches!(config.provider, Provider::Binance(_))
             && matches!(config.moex, MoexProvider::Iss(_));
@@ -164,7 +115,7 @@ impl Simulated {
     }
 }
 
-/// Counts what is asked of the exchange.
+/// Counts requests to Binance, their weight and stream events.
 struct BinanceMetrics {
     metrics: Arc<Metrics>,
     weight: GaugeHandle,
@@ -184,6 +135,7 @@ impl Observer for BinanceMetrics {
     }
 }
 
+/// Counts requests to the Moscow Exchange and stream events.
 struct MoexMetrics(Arc<Metrics>);
 
 impl market_moex::Observer for MoexMetrics {

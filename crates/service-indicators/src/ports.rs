@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use market::{
     BarSeries, BarSource, HealthProbe, Interval, LiveKlines, SymbolSource, Ticker, Venue,
+    VenueAdapter,
 };
 use market_bars::BarHistory;
 
@@ -17,6 +18,17 @@ pub struct VenueCandles {
     pub bars: Option<Arc<dyn BarSource>>,
     /// Absent where nothing is traded, as for imported files.
     pub live: Option<Arc<dyn LiveKlines>>,
+}
+
+impl From<Arc<dyn VenueAdapter>> for VenueCandles {
+    fn from(adapter: Arc<dyn VenueAdapter>) -> Self {
+        Self {
+            source: adapter.source().to_owned(),
+            bars: Arc::clone(&adapter).bars(),
+            live: Arc::clone(&adapter).live(),
+            symbols: adapter,
+        }
+    }
 }
 
 impl VenueCandles {

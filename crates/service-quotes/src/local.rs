@@ -11,7 +11,7 @@ use fault::{Fault, Kind};
 use futures_util::future::join_all;
 use market::{
     Bar, BarSeries, BarSource, Delay, Freshness, HealthProbe, PageRequest, Quote, QuoteSource,
-    SymbolSource, Ticker, Venue, VenueHealth,
+    SymbolSource, Ticker, Venue, VenueAdapter, VenueHealth, health_probe,
 };
 use market_bars::{BarHistory, FillOptions};
 
@@ -37,6 +37,18 @@ pub struct VenuePorts {
     /// `None` when all bars are already in the archive, as for imported files.
     pub bars: Option<Arc<dyn BarSource>>,
     pub health: HealthProbe,
+}
+
+impl From<Arc<dyn VenueAdapter>> for VenuePorts {
+    fn from(adapter: Arc<dyn VenueAdapter>) -> Self {
+        Self {
+            source: adapter.source().to_owned(),
+            health: health_probe(&adapter),
+            bars: Arc::clone(&adapter).bars(),
+            quotes: Arc::clone(&adapter) as _,
+            symbols: adapter,
+        }
+    }
 }
 
 pub struct LocalApiParts {

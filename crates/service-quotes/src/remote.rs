@@ -34,7 +34,7 @@ impl RemoteApi {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
-        let client = reqwest::Client::builder()
+        let client = http_client::builder("stoa")
             .default_headers(headers)
             .connect_timeout(Duration::from_secs(5))
             .build()

@@ -6,7 +6,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use fault::{Fault, Kind};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::redirect::Policy;
 use ssrf_guard::PublicOnly;
 
 use crate::push::PushSender;
@@ -23,14 +22,9 @@ pub struct HttpPushSender {
 impl HttpPushSender {
     /// `private` allows addresses of this machine and of private networks.
     pub fn new(private: bool) -> Result<Self, Fault> {
-        // A provider that is installed already is the same one.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let builder = reqwest::Client::builder()
-            .redirect(Policy::none())
-            .no_proxy()
+        let builder = http_client::builder("stoa-a2a")
             .timeout(DELIVERY_TIMEOUT)
-            .connect_timeout(DELIVERY_TIMEOUT)
-            .user_agent("stoa-a2a");
+            .connect_timeout(DELIVERY_TIMEOUT);
         let builder = match private {
             true => builder,
             // Names are checked where they are resolved, so that what was checked is what is

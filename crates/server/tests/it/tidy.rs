@@ -122,7 +122,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
-    ("service-quotes", &["clock", "contract", "fault", "market", "market-bars"]),
+    ("service-quotes", &["clock", "contract", "fault", "http-client", "market", "market-bars"]),
     ("ssrf-guard", &[]),
     ("store", &["fault"]),
     ("ta", &[]),

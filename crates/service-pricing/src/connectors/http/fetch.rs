@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use fault::Fault;
 use reqwest::header::LOCATION;
-use reqwest::redirect::Policy;
 use reqwest::{Response, Url};
 use ssrf_guard::{PublicOnly, url_problem};
 use tokio::sync::Mutex;
@@ -16,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::connectors::http::robots::Robots;
 
+const USER_AGENT: &str = concat!("stoa/", env!("CARGO_PKG_VERSION"), " (price collector)");
 const PAGE_BYTES_MAX: usize = 2 << 20;
 const ROBOTS_BYTES_MAX: usize = 500 << 10;
 const REDIRECTS_MAX: usize = 3;
@@ -50,14 +50,9 @@ struct Site {
 
 impl Fetcher {
     pub(crate) fn new(fetch_policy: FetchPolicy) -> Result<Self, Fault> {
-        // Fails only where a provider is installed already, which is as good.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let builder = reqwest::Client::builder()
-            .redirect(Policy::none())
-            .no_proxy()
+        let builder = http_client::builder(USER_AGENT)
             .timeout(fetch_policy.patience)
-            .connect_timeout(fetch_policy.patience)
-            .user_agent(concat!("stoa/", env!("CARGO_PKG_VERSION"), " (price collector)"));
+            .connect_timeout(fetch_policy.patience);
         let builder = match fetch_policy.private {
             true => builder,
             false => builder.dns_resolver(Arc::new(PublicOnly)),
