@@ -1,7 +1,5 @@
-//! The server side of Binance's spot protocols: what every request goes through, and where to;
-//! streams are in `streams`.
-//!
-//! The market comes from `price_tree`; the endpoints under here only select and spell.
+//! The server side of Binance's spot protocols: routes, limits and faults of REST requests; WebSocket is
+//! in `streams`. Prices come from `price_tree`; the endpoints select and format them.
 
 mod damage;
 mod errors;
@@ -33,11 +31,11 @@ pub(crate) use self::streams::Streams;
 use self::damage::RowFault;
 use self::errors::ApiError;
 use self::params::Params;
-use crate::dice::{Dice, key};
 use crate::faults::{FaultKind, InjectedFault};
+use crate::keyed_rng::{KeyedRng, key};
 use crate::sim::Shared;
 
-/// What can be asked for.
+/// The REST endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Endpoint {
     Ping,
@@ -104,7 +102,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
     requests.merge(streams::router())
 }
 
-/// An answer before it is put on the wire.
+/// A response before faults change it.
 struct Answer {
     status: StatusCode,
     body: String,
@@ -148,7 +146,7 @@ async fn serve(shared: &Shared, endpoint: Endpoint, params: Params) -> Response 
         Some((FaultKind::Slow, delay)) => {
             tokio::time::sleep(Duration::from_millis(delay.unwrap_or_default())).await;
         }
-        // It ends with the connection, which the caller or the server closes.
+        // Ends when the client or the server closes the connection.
         Some((FaultKind::Stall, _)) => std::future::pending().await,
         _ => {}
     }
@@ -169,7 +167,7 @@ async fn serve(shared: &Shared, endpoint: Endpoint, params: Params) -> Response 
     response
 }
 
-/// One request after it was counted.
+/// One request after it was counted and charged.
 struct Stage<'a> {
     shared: &'a Shared,
     endpoint: Endpoint,
@@ -177,7 +175,7 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// What is answered instead of the truth, where a fault says so.
+    /// The response that a fault puts in place of the real one.
     fn refusal(&self, fault: Option<&InjectedFault>) -> Option<Answer> {
         let fault = fault?;
         let wait = fault.retry_after_s;
@@ -253,7 +251,7 @@ pub(crate) fn cut_in_half(body: String) -> Body {
         match next? {
             Some(half) => Some((Ok(half), Some(None))),
             None => {
-                // Lets what was written reach the socket first.
+                // Lets the first half reach the client before the error.
                 tokio::task::yield_now().await;
                 Some((Err(io::Error::from(io::ErrorKind::ConnectionReset)), None))
             }
@@ -262,10 +260,10 @@ pub(crate) fn cut_in_half(body: String) -> Body {
     Body::from_stream(chunks)
 }
 
-/// A request id in the usual form; the same request of the same run always has the same.
+/// A request id in UUID form, derived from the seed and the number of the request.
 fn uuid(seed: u64, request: u64) -> String {
-    let mut dice = Dice::new(key(&[seed, request]));
-    let (high, low) = (dice.roll(), dice.roll());
+    let mut rng = KeyedRng::new(key(&[seed, request]));
+    let (high, low) = (rng.next_u64(), rng.next_u64());
     format!(
         "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
         high >> 32,

@@ -1,5 +1,5 @@
-//! Misbehaviour on request: each fault strikes a given number of times and is then gone. Which
-//! requests it strikes is in `requests`, which connections, subscriptions and frames in `streams`.
+//! Injected faults: each strikes a given number of times and is then removed. `requests` matches faults
+//! to requests, `streams` to connections, subscriptions and frames.
 
 mod requests;
 mod streams;
@@ -8,7 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
 
-/// What can go wrong.
+/// The kinds of injected faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
@@ -51,11 +51,11 @@ pub enum FaultKind {
     EmptyBlocks,
     /// An ISS answer's `marketdata` has no rows.
     EmptyMarketdata,
-    /// An ISS answer's columns come the other way round.
+    /// An ISS answer's columns come in reverse order.
     ReorderedColumns,
-    /// An ISS answer has a column nobody knows before all others.
+    /// An ISS answer has an unknown first column.
     AddedColumns,
-    /// An ISS answer lacks every third column, save those that name things.
+    /// An ISS answer lacks every third column, except those with names and codes.
     DroppedColumns,
     /// An ISS answer's blocks hold an error instead of rows.
     ErrorRows,
@@ -71,11 +71,11 @@ pub enum FaultKind {
     UnsettledRows,
     /// A WebSocket connection ends without a close frame.
     WsDrop,
-    /// A WebSocket connection stays open, and nothing comes or is answered any more.
+    /// A WebSocket connection stays open but sends and answers nothing.
     WsStall,
     /// A stream is subscribed to and never sends on this connection.
     WsMute,
-    /// A subscription is neither fulfilled nor answered.
+    /// A subscription gets no response and no frames.
     WsUnanswered,
     /// A subscription is refused.
     WsRefused,
@@ -97,7 +97,7 @@ impl FaultKind {
     }
 }
 
-/// Faults as they are asked for at `POST /sim/faults`.
+/// One fault, as posted to `POST /sim/faults`.
 ///
 /// ```json
 /// {"kind": "status_429", "retry_after_s": 2, "times": 3, "path": "/api/v3/klines"}
@@ -187,7 +187,7 @@ impl Faults {
         self.0.lock()
     }
 
-    /// The error is a sentence that says what was wrong with the fault.
+    /// The error says what is wrong with the fault.
     pub fn add(&self, fault: InjectedFault) -> Result<(), String> {
         fault.check()?;
         let mut waiting = self.waiting();

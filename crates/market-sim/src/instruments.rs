@@ -1,22 +1,22 @@
-//! What the simulated exchange lists: assets with a worth in dollars, and pairs of them.
+//! The assets of the simulated exchange with their prices in dollars, and the listed pairs.
 
 use std::collections::HashMap;
 
 use clock::Millis;
 use jiff::civil::Date;
 
-/// Something that is traded, with the character of its price.
+/// An asset and the parameters of its price.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asset {
     pub(crate) name: &'static str,
     pub(crate) usd: f64,
-    /// How far the price usually moves in a day on its own account, as a fraction.
+    /// The usual daily move that is independent of the market, as a fraction.
     pub(crate) volatility: f64,
     /// How strongly it follows the market as a whole.
     pub(crate) beta: f64,
 }
 
-/// A pair as it is listed.
+/// A listed pair.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Instrument {
     pub(crate) symbol: &'static str,
@@ -139,7 +139,7 @@ const PAIRS: [Row; 43] = [
     Row(("BONKUSDT", "BONK", "USDT"), (8, 0), (24.0, 51.0), (2023, 12, 15, 8), None),
     Row(("AAVEUSDT", "AAVE", "USDT"), (2, 3), (33.0, 71.0), (2020, 10, 16, 3), None),
     Row(("HBARUSDT", "HBAR", "USDT"), (5, 0), (36.0, 78.0), (2019, 9, 29, 4), None),
-    // Stopped for good, but still in the listing.
+    // Halted for good, but still listed.
     Row(
         ("LUNAUSDT", "LUNA", "USDT"),
         (4, 2),
@@ -147,12 +147,12 @@ const PAIRS: [Row; 43] = [
         (2020, 8, 21, 10),
         Some((2022, 5, 13, "BREAK")),
     ),
-    // A newcomer, and a pair that hardly trades: whole minutes pass without a price.
+    // A new pair, and a pair that rarely trades: whole minutes pass without a trade.
     Row(("AGORAUSDT", "AGORA", "USDT"), (4, 1), (7.0, 26.0), (2026, 10, 6, 12), None),
     Row(("OBOLBNB", "OBOL", "BNB"), (8, 0), (0.05, 0.4), (2025, 5, 7, 10), None),
 ];
 
-/// Every pair, and where to find it by name.
+/// Every pair, with an index by symbol.
 #[derive(Debug)]
 pub(crate) struct Instruments {
     all: Vec<Instrument>,
@@ -166,7 +166,7 @@ impl Instruments {
         Self { all, by_symbol }
     }
 
-    /// The pair, unless it will only be listed later.
+    /// The pair, if it is listed at `now`.
     pub(crate) fn find(&self, symbol: &str, now: Millis) -> Option<&Instrument> {
         let pair = self.all.get(*self.by_symbol.get(symbol)?)?;
         (pair.listed <= now).then_some(pair)

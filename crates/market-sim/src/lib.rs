@@ -1,15 +1,15 @@
 //! A simulated exchange: seeded markets behind the real wire protocols of Binance and of the Moscow
-//! exchange, their errors, limits and quirks included, which can be told to misbehave.
+//! exchange with their errors, limits and quirks. Tests inject faults into it.
 //!
-//! Real adapters run against it unchanged. It keeps no history: any bar of any time is computed
-//! from the seed when it is asked for.
+//! Real adapters run against it unchanged. It stores no history: every bar is computed from the seed when
+//! it is requested.
 //!
 //! | path | what is there |
 //! |---|---|
 //! | `GET /api/v3/ping`, `time`, `exchangeInfo`, `klines`, `ticker/24hr`, `ticker/price` | Binance |
 //! | `/ws`, `/ws/{stream}`, `/stream?streams={a}/{b}` | Binance's kline streams over WebSocket |
 //! | `GET /iss/...json` | the Moscow exchange's ISS, see below |
-//! | `GET`, `POST`, `DELETE /sim/faults` | what is to go wrong, see [`InjectedFault`] |
+//! | `GET`, `POST`, `DELETE /sim/faults` | injected faults, see [`InjectedFault`] |
 //! | `PUT /sim/limits` | `{"request_weight_per_minute": 6000, "iss_requests_per_minute": 6000}` |
 //!
 //! ISS, where `M` is `engines/stock/markets/{shares|index}` or that with `/boards/{board}`:
@@ -27,9 +27,9 @@
 //! | `calendars`, `M/securities/{code}/orderbook` | only for subscribers: a page; 403 |
 
 mod binance;
-mod dice;
 mod faults;
 mod instruments;
+mod keyed_rng;
 mod moex;
 mod outages;
 mod price_tree;

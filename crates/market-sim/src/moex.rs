@@ -1,7 +1,5 @@
-//! The server side of the Moscow exchange's ISS: where requests go, and what every answer has in
-//! common.
-//!
-//! Only JSON, only the stock engine's shares and indices, and only what is open to everybody.
+//! The server side of the Moscow exchange's ISS: routes and the common parts of responses. Only JSON, only
+//! shares and indices of the stock engine, and only what needs no subscription.
 
 mod analytics;
 mod basket;
@@ -40,11 +38,11 @@ use self::listing::{Listing, Security};
 use self::query::Query;
 use self::tape::Tape;
 use crate::binance::{DropConnection, cut_in_half};
-use crate::dice::{Dice, key, key_of};
 use crate::faults::{FaultKind, InjectedFault};
+use crate::keyed_rng::{KeyedRng, key, key_of};
 use crate::sim::Shared;
 
-/// What this part of the exchange keeps between requests.
+/// The state of ISS between requests.
 #[derive(Debug)]
 pub(crate) struct Moex {
     listing: Listing,
@@ -59,7 +57,7 @@ impl Moex {
     }
 }
 
-/// The exchange as one request sees it.
+/// ISS at the time of one request.
 struct Iss<'a> {
     seed: u64,
     listing: &'a Listing,
@@ -68,7 +66,7 @@ struct Iss<'a> {
 }
 
 impl<'a> Iss<'a> {
-    /// How late shares are for those who do not pay. Indices are not.
+    /// The delay of share prices without a subscription. Indices have none.
     const DELAY_MS: i64 = 15 * 60_000;
 
     fn until(&self, security: Security<'_>) -> Wall {
@@ -148,10 +146,10 @@ impl Board {
     }
 }
 
-/// Why a request has no blocks for an answer.
+/// Why a response has no blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Failure {
-    /// There is no such address.
+    /// Unknown path.
     Unknown,
     /// Only for subscribers: a page to sign in on.
     SignIn,
@@ -170,7 +168,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
     Router::new().route("/iss/{*path}", get(handle))
 }
 
-/// An answer before it is put on the wire.
+/// A response before faults change it.
 struct Answer {
     status: StatusCode,
     body: String,
@@ -213,15 +211,15 @@ async fn serve(shared: &Shared, path: &str, query: Query) -> Response {
         Some((FaultKind::Slow, delay)) => {
             tokio::time::sleep(Duration::from_millis(delay.unwrap_or_default())).await;
         }
-        // It ends with the connection, which the caller or the server closes.
+        // Ends when the client or the server closes the connection.
         Some((FaultKind::Stall, _)) => std::future::pending().await,
         _ => {}
     }
-    let id = Dice::new(key(&[shared.seed, key_of("iss"), request]));
+    let id = KeyedRng::new(key(&[shared.seed, key_of("iss"), request]));
     respond(answer, fault.map(|fault| fault.kind), id)
 }
 
-/// What is answered instead of the truth, where a fault says so.
+/// The response that a fault puts in place of the real one.
 fn refusal(fault: Option<&InjectedFault>) -> Option<Answer> {
     let fault = fault?;
     let page = |code: u16, title: &str| {
@@ -249,7 +247,7 @@ const PAST_ALL_ROWS: usize = 1_000_000_000;
 fn answer(iss: &Iss<'_>, path: &str, query: &Query, fault: Option<&InjectedFault>) -> Answer {
     let kind = fault.map(|fault| fault.kind);
     let asked = match kind {
-        // The page that is asked for is not the page that comes.
+        // The fault returns another page than the requested one.
         Some(FaultKind::RepeatedPage) => &query.starting_at(0),
         Some(FaultKind::MissingPage) => &query.starting_at(PAST_ALL_ROWS),
         _ => query,
@@ -271,7 +269,7 @@ fn answer(iss: &Iss<'_>, path: &str, query: &Query, fault: Option<&InjectedFault
     }
 }
 
-fn respond(answer: Answer, fault: Option<FaultKind>, mut id: Dice) -> Response {
+fn respond(answer: Answer, fault: Option<FaultKind>, mut id: KeyedRng) -> Response {
     let length = answer.body.len();
     let truncated = fault == Some(FaultKind::Truncated);
     let body = if truncated { cut_in_half(answer.body) } else { Body::from(answer.body) };
@@ -288,7 +286,8 @@ fn respond(answer: Answer, fault: Option<FaultKind>, mut id: Dice) -> Response {
         headers.insert(name, HeaderValue::from_static(value));
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    if let Ok(id) = HeaderValue::from_str(&format!("{:016x}{:016x}", id.roll(), id.roll())) {
+    if let Ok(id) = HeaderValue::from_str(&format!("{:016x}{:016x}", id.next_u64(), id.next_u64()))
+    {
         headers.insert("x-request-id", id);
     }
     if let Some(seconds) = answer.retry_after_s {

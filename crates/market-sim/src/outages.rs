@@ -1,21 +1,20 @@
-//! Stretches for which the exchange has no record: rows in them are left out, as after a real
-//! outage.
+//! Outages: the exchange has no rows for these times, as after a real outage.
 
 use clock::{DAY_MS, Millis, TimeRange};
 
-use crate::dice::{Dice, key, key_of};
+use crate::keyed_rng::{KeyedRng, key, key_of};
 
-/// One outage falls into each stretch of this many days. Days never straddle two of them.
+/// Each block of this many days has one outage. A day never lies in two blocks.
 const CELL_DAYS: i64 = 24;
 const CELL_MS: i64 = CELL_DAYS * DAY_MS;
 const MINUTES_MIN: u64 = 4;
 const MINUTES_MAX: u64 = 90;
 
-/// The outages of one market. They strike all its pairs at once and are whole minutes long.
+/// The outages of one market. They affect all its pairs and last whole minutes.
 #[derive(Debug)]
 pub(crate) struct Outages {
     key: u64,
-    /// The last one looked up, since neighbouring bars ask for the same.
+    /// The last outage that was computed, because neighbouring bars need the same one.
     last: Option<(i64, TimeRange)>,
 }
 
@@ -24,7 +23,7 @@ impl Outages {
         Self { key: key(&[seed, key_of("outages")]), last: None }
     }
 
-    /// The outage that touches a stretch, which lies within one day.
+    /// The outage that overlaps a range within one day.
     pub(crate) fn overlapping(&mut self, stretch: TimeRange) -> Option<TimeRange> {
         let cell = stretch.from.0.div_euclid(CELL_MS);
         let outage = match self.last {
@@ -36,10 +35,10 @@ impl Outages {
     }
 
     fn of_cell(&self, cell: i64) -> TimeRange {
-        let mut dice = Dice::new(key(&[self.key, cell as u64]));
-        let minutes = MINUTES_MIN + dice.roll() % (MINUTES_MAX - MINUTES_MIN + 1);
+        let mut rng = KeyedRng::new(key(&[self.key, cell as u64]));
+        let minutes = MINUTES_MIN + rng.next_u64() % (MINUTES_MAX - MINUTES_MIN + 1);
         let latest = (CELL_MS / 60_000).unsigned_abs() - MINUTES_MAX;
-        let start = cell * CELL_MS + (dice.roll() % latest) as i64 * 60_000;
+        let start = cell * CELL_MS + (rng.next_u64() % latest) as i64 * 60_000;
         TimeRange::new(Millis(start), Millis(start + minutes as i64 * 60_000))
     }
 }

@@ -8,11 +8,11 @@
 
 use clock::{DAY_MS, Millis, TimeRange};
 
-use crate::dice::{Dice, key, key_of, unit};
 use crate::instruments::{Asset, Instrument};
+use crate::keyed_rng::{KeyedRng, key, key_of, unit};
 use crate::outages::Outages;
 
-/// The name under which the level of the whole market is drawn.
+/// The random key of the level of the whole market.
 const LEVEL_OF_ALL: &str = "the market as a whole";
 
 /// A bar in whole ticks and steps.
@@ -31,7 +31,7 @@ pub(crate) struct Node {
 const LEVELS: [(i64, usize); 5] =
     [(DAY_MS, 24), (3_600_000, 12), (300_000, 5), (60_000, 60), (1_000, 0)];
 
-/// What happened in a stretch of time.
+/// The trades of a time range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Candle {
     pub(crate) bar: Node,
@@ -41,7 +41,7 @@ pub(crate) struct Candle {
 
 impl Candle {
     fn of(node: Node) -> Self {
-        // The four prices' mean stands for the average price paid.
+        // The mean of the four prices approximates the average price.
         let sum = i128::from(node.open)
             + i128::from(node.high)
             + i128::from(node.low)
@@ -60,17 +60,17 @@ impl Candle {
     }
 }
 
-/// Reads one instrument's tree. It remembers the last bar split at each depth, so that walking
-/// through time splits every bar once.
+/// Reads one instrument's tree. It caches the last bar split at each depth, so that reading forward in
+/// time splits every bar once.
 #[derive(Debug)]
 pub(crate) struct Walker<'a> {
     pair: &'a Instrument,
     key: u64,
     outages: Outages,
-    /// Where the record begins and ends; the end is a whole second.
+    /// The range with prices; its end is a whole second.
     record: TimeRange,
     split: [Option<(i64, Vec<Node>)>; 4],
-    /// The last day asked for: most questions are about the same one or the next.
+    /// The last day that was computed, because most requests are for the same day or the next.
     day: Option<(i64, Node)>,
     /// What moves the price: the market as a whole, the base asset and the quote asset.
     drifts: [u64; 3],
@@ -79,8 +79,7 @@ pub(crate) struct Walker<'a> {
 impl<'a> Walker<'a> {
     pub(crate) fn new(seed: u64, pair: &'a Instrument, now: Millis) -> Self {
         let until = pair.stopped.map_or(now, |(since, _)| since.min(now));
-        // The second that is under way is already in the record: a bar exists from its first
-        // moment on.
+        // The current second is included: a bar exists from its first millisecond on.
         let end = Millis(until.0.div_euclid(1_000).saturating_add(1).saturating_mul(1_000));
         Self {
             pair,
@@ -98,8 +97,7 @@ impl<'a> Walker<'a> {
         self.record
     }
 
-    /// What happened within the span; `None` where there is no record of it. The span's ends are
-    /// whole seconds.
+    /// The trades within the range; `None` if it has none. The ends of the range are whole seconds.
     pub(crate) fn fold(&mut self, span: TimeRange) -> Option<Candle> {
         let span = span.overlap(self.record);
         let mut candle = None;
@@ -157,8 +155,8 @@ impl<'a> Walker<'a> {
             return;
         }
         let mut nodes = self.split[depth].take().map(|(_, nodes)| nodes).unwrap_or_default();
-        let dice = Dice::new(key(&[self.key, depth as u64 + 1, cell as u64]));
-        split_bar(node, LEVELS[depth].1, dice, &mut nodes);
+        let rng = KeyedRng::new(key(&[self.key, depth as u64 + 1, cell as u64]));
+        split_bar(node, LEVELS[depth].1, rng, &mut nodes);
         self.split[depth] = Some((cell, nodes));
     }
 
@@ -176,18 +174,18 @@ impl<'a> Walker<'a> {
 
     fn generate_day(&self, day: i64, open: i64) -> Node {
         let close = self.price_at_midnight(day + 1);
-        let mut dice = Dice::new(key(&[self.key, 0, day as u64]));
+        let mut rng = KeyedRng::new(key(&[self.key, 0, day as u64]));
         let move_usual = self.pair.base.volatility + 0.02 * self.pair.base.beta;
-        let mut reach = || (open as f64 * move_usual * (0.1 + 0.4 * dice.unit())) as i64;
+        let mut reach = || (open as f64 * move_usual * (0.1 + 0.4 * rng.unit())) as i64;
         let (above, below) = (reach(), reach());
         let high = open.max(close) + above;
         let low = (open.min(close) - below).max(1);
         // Days that move more trade more.
         let swing = (high - low) as f64 / open as f64 / move_usual.max(1e-9);
-        let bustle = 0.35 + 0.45 * swing.min(4.0) + 0.6 * dice.unit();
+        let bustle = 0.35 + 0.45 * swing.min(4.0) + 0.6 * rng.unit();
         let trades = (self.pair.trades_per_day * bustle) as i64 + 1;
         let worth = self.pair.base.usd * 10_f64.powi(-(self.pair.volume_scale as i32));
-        let volume = (self.pair.turnover_usd * bustle * (0.8 + 0.4 * dice.unit()) / worth) as i64;
+        let volume = (self.pair.turnover_usd * bustle * (0.8 + 0.4 * rng.unit()) / worth) as i64;
         Node { open, high, low, close, volume: volume.max(trades), trades }
     }
 
@@ -207,9 +205,9 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// A wandering level whose usual step from one day to the next is about one. Octaves of straight
-/// lines between random heights give trends of all lengths up to half a year and keep the level
-/// near zero for ever, so that prices stay plausible at any date.
+/// A random level whose usual step from one day to the next is about one. Octaves of linear
+/// interpolation between random heights give trends of up to half a year and keep the level near zero,
+/// so that prices stay plausible at any date.
 pub(crate) fn drift(key_of_level: u64, day: i64) -> f64 {
     const OCTAVES: u32 = 8;
     const STEP_USUAL: f64 = 1.15;
@@ -230,14 +228,14 @@ pub(crate) fn drift(key_of_level: u64, day: i64) -> f64 {
 /// Parts of a whole are kept as fractions of this, so that sharing needs no division.
 const WHOLE_BITS: u32 = 24;
 
-/// Splits a bar into `count` children; see the module's promise.
-pub(crate) fn split_bar(parent: Node, count: usize, mut dice: Dice, children: &mut Vec<Node>) {
+/// Splits a bar into `count` children that add up to it, as the module header says.
+pub(crate) fn split_bar(parent: Node, count: usize, mut rng: KeyedRng, children: &mut Vec<Node>) {
     children.clear();
     let mut weights = [0_u64; 60];
     let weights = &mut weights[..count];
     let mut total = 0;
     for weight in weights.iter_mut() {
-        let roll = dice.roll() >> 52;
+        let roll = rng.next_u64() >> 52;
         // Squaring makes a few children busy and many quiet.
         total += 600_000 + roll * roll;
         *weight = total;
@@ -253,8 +251,8 @@ pub(crate) fn split_bar(parent: Node, count: usize, mut dice: Dice, children: &m
         children.push(flat);
         taken = upto;
     }
-    share_volume(parent, children, &mut dice);
-    walk_prices(parent, children, dice);
+    share_volume(parent, children, &mut rng);
+    walk_prices(parent, children, rng);
 }
 
 const fn flat_at(price: i64) -> Node {
@@ -262,7 +260,7 @@ const fn flat_at(price: i64) -> Node {
 }
 
 /// Each trade is at least one step; the rest goes to the children that trade, unevenly.
-fn share_volume(parent: Node, children: &mut [Node], dice: &mut Dice) {
+fn share_volume(parent: Node, children: &mut [Node], rng: &mut KeyedRng) {
     let spare = parent.volume - parent.trades;
     let sizes: f64 = children.iter().map(|child| child.trades as f64).sum();
     let mut left = spare;
@@ -272,7 +270,7 @@ fn share_volume(parent: Node, children: &mut [Node], dice: &mut Dice) {
             continue;
         }
         let fair = spare as f64 * child.trades as f64 / sizes;
-        let part = ((fair * (0.4 + 0.8 * dice.unit())) as i64).clamp(0, left);
+        let part = ((fair * (0.4 + 0.8 * rng.unit())) as i64).clamp(0, left);
         child.volume = child.trades + part;
         left -= part;
         last_active = Some(at);
@@ -290,7 +288,7 @@ fn share_volume(parent: Node, children: &mut [Node], dice: &mut Dice) {
 
 /// Leads the price from the parent's open to its close through the children that trade, within its
 /// range, and lets the two that come nearest touch its high and its low.
-fn walk_prices(parent: Node, children: &mut [Node], mut dice: Dice) {
+fn walk_prices(parent: Node, children: &mut [Node], mut rng: KeyedRng) {
     let active = children.iter().filter(|child| child.trades > 0).count();
     if active == 0 {
         return;
@@ -301,7 +299,7 @@ fn walk_prices(parent: Node, children: &mut [Node], mut dice: Dice) {
     let mut reached = 0.0;
     for at in steps.iter_mut().take(active) {
         // Three uniforms make a bell of variance one quarter.
-        reached += (dice.unit() + dice.unit() + dice.unit() - 1.5) * 2.0 * step;
+        reached += (rng.unit() + rng.unit() + rng.unit() - 1.5) * 2.0 * step;
         *at = reached;
     }
     let correction = ((parent.close - parent.open) as f64 - reached) / active as f64;
@@ -316,9 +314,9 @@ fn walk_prices(parent: Node, children: &mut [Node], mut dice: Dice) {
             price = if moves == active { parent.close } else { within(parent, target) };
         }
         child.close = price;
-        // A price that comes back to where it was has still been elsewhere.
+        // A price that returns to its start still moved in between.
         let mut wick =
-            || if child.trades > 1 { (step * (0.1 + 0.6 * dice.unit())) as i64 } else { 0 };
+            || if child.trades > 1 { (step * (0.1 + 0.6 * rng.unit())) as i64 } else { 0 };
         child.high = (child.open.max(child.close) + wick()).min(parent.high);
         child.low = (child.open.min(child.close) - wick()).max(parent.low);
     }
@@ -331,7 +329,7 @@ fn walk_prices(parent: Node, children: &mut [Node], mut dice: Dice) {
     }
 }
 
-/// A price beyond the parent's range turns back at its edge, as if it had met resistance there.
+/// Reflects a price beyond the parent's range at its edge.
 fn within(parent: Node, price: i64) -> i64 {
     let turned = if price > parent.high {
         parent.high - (price - parent.high)

@@ -1,4 +1,4 @@
-//! The exchange as a whole: its state, its routes, and the control endpoints beside them.
+//! The simulated exchange: its state, its routes, and the control endpoints.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,7 +34,7 @@ pub struct SimConfig {
     pub clock: Arc<dyn Clock>,
     /// Request weight a minute; Binance's own is 6,000.
     pub weight_limit: u32,
-    /// Requests a minute that ISS bears.
+    /// Requests a minute that ISS allows.
     pub iss_limit: u32,
     pub streams: StreamRules,
 }
@@ -50,7 +50,7 @@ impl SimConfig {
     }
 }
 
-/// What goes on over WebSocket.
+/// Counts of WebSocket connections, streams and frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StreamCounts {
     /// Connections accepted since the beginning.
@@ -62,7 +62,7 @@ pub struct StreamCounts {
     pub frames: u64,
 }
 
-/// What the handlers share.
+/// The state that all handlers share.
 pub(crate) struct Shared {
     pub(crate) seed: u64,
     pub(crate) clock: Arc<dyn Clock>,

@@ -1,16 +1,16 @@
-//! Which addresses that a stranger chose may be asked: those that can only be somebody else's. A name is judged where it
-//! is resolved, so that what was judged is what is connected to.
+//! SSRF guard: which URLs of users may be requested. Only public addresses are allowed; names are checked
+//! when they are resolved, so the checked address is the one that is connected to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// The longest address that is looked at.
+/// The longest URL that is accepted.
 const URL_CHARS_MAX: usize = 2_048;
 
-/// What was expected instead, if the text is no address that can be asked. `private` allows those
-/// of this machine and of private networks.
+/// What is expected instead, if the text is not a URL that may be requested. `private` allows this machine
+/// and private networks.
 pub fn address_problem(text: &str, private: bool) -> Option<&'static str> {
     if text.len() > URL_CHARS_MAX {
         return Some("a shorter address");
@@ -21,7 +21,7 @@ pub fn address_problem(text: &str, private: bool) -> Option<&'static str> {
     }
 }
 
-/// The same of an address that was read already.
+/// Like [`address_problem`], for a parsed URL.
 pub fn url_problem(url: &Url, private: bool) -> Option<&'static str> {
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Some("an absolute http or https address");
@@ -36,7 +36,7 @@ pub fn url_problem(url: &Url, private: bool) -> Option<&'static str> {
     (inside && !private).then_some("a public address")
 }
 
-/// Resolves names to public addresses alone.
+/// A DNS resolver that returns public addresses only.
 pub struct PublicOnly;
 
 impl Resolve for PublicOnly {
@@ -67,7 +67,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || address.is_link_local()
         || address.is_multicast()
         || address.is_documentation();
-    // Carriers' shared space, protocol assignments, benchmarks, and what was never given out.
+    // Carrier-grade NAT, protocol assignments, benchmarks and unassigned space.
     let shared = (a == 100 && (64..128).contains(&b))
         || (a, b, c) == (192, 0, 0)
         || (a == 198 && (18..20).contains(&b));
@@ -76,13 +76,13 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, _, _, _, _, g, h] = address.segments();
-    // An address of version 4 in disguise counts as what it is.
+    // IPv4-mapped and NAT64 addresses are checked as the IPv4 address they contain.
     let ([p, q], [r, s]) = (g.to_be_bytes(), h.to_be_bytes());
     if address.to_ipv4_mapped().is_some() || (a, b) == (0x64, 0xff9b) {
         return is_public_v4(Ipv4Addr::new(p, q, r, s));
     }
-    // 2000::/3 is all that is given out; 2001:db8::/32 is for books, 2002::/16 wraps version 4, and
-    // so does 2001::/32.
+    // Only 2000::/3 is assigned; 2001:db8::/32 is documentation, 2002::/16 (6to4) and 2001::/32 (Teredo)
+    // contain IPv4 addresses.
     (a & 0xe000) == 0x2000 && (a, b) != (0x2001, 0xdb8) && (a, b) != (0x2001, 0) && a != 0x2002
 }
 
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn only_public_addresses_are_asked() {
+    fn only_public_addresses_are_allowed() {
         check("https://shop.example/p/1", true, true);
         check("http://93.184.216.34:8080/", true, true);
         check("https://[2606:2800:220:1::1]/", true, true);

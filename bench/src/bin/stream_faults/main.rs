@@ -1,12 +1,11 @@
-//! Ten thousand forced disconnects and everything else an exchange does wrong, end to end: no
-//! closed candle may be lost, doubled, out of order or different. `bench/README.md` says how to
-//! read it.
-#![allow(clippy::print_stdout, reason = "the table is what this program is for")]
+//! 10,000 forced disconnects and all other stream faults, end to end: no closed candle may be lost,
+//! duplicated, out of order or different. `bench/README.md` explains the output.
+#![allow(clippy::print_stdout, reason = "the program prints its result")]
 
+mod faults;
 mod reader;
-mod sum;
-mod trouble;
-mod world;
+mod stack;
+mod tally;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -14,24 +13,25 @@ use std::time::Duration;
 
 use clock::{Millis, TimeRange};
 use market::{BarSource as _, Interval};
-use market_sim::{FaultKind, InjectedFault as Trouble};
+use market_sim::{FaultKind, InjectedFault};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use faults::random_fault;
 use reader::Reader;
-use sum::{Closed, Sum};
-use trouble::Dice;
-use world::World;
+use stack::BenchStack;
+use tally::{ClosedCandle, DeliveryTally};
+use testkit::TestRng;
 
-pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+pub(crate) type BenchResult<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 const CODES: [&str; 7] =
     ["BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "ADAUSDT", "DOGEUSDT", "BNBUSDT"];
 /// Subscribers of each series.
 const EACH: u64 = 3;
 const DISCONNECTS: u64 = 10_000;
-const PATIENCE: Duration = Duration::from_mins(10);
+const TIMEOUT: Duration = Duration::from_mins(10);
 const SEED: u64 = 20_261_115;
 
 #[tokio::main]
@@ -46,72 +46,76 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run() -> Outcome<bool> {
+async fn run() -> BenchResult<bool> {
     let wanted = match std::env::args().nth(1) {
         Some(count) => count.parse().map_err(|_| "usage: stream_faults [DISCONNECTS]")?,
         None => DISCONNECTS,
     };
-    let (world, began) = (World::begin().await?, Instant::now());
+    let (stack, began) = (BenchStack::start().await?, Instant::now());
     let (mut readers, stop) = (JoinSet::new(), CancellationToken::new());
     let series = CODES.iter().flat_map(|code| [Interval::M1, Interval::M3].map(|it| (*code, it)));
     for (code, interval) in series {
         for _ in 0..EACH {
             let reader = Reader::new(code, interval, SEED + readers.len() as u64);
-            readers.spawn(reader.run(world.address, stop.clone()));
+            readers.spawn(reader.run(stack.address, stop.clone()));
         }
     }
-    disconnect(&world, wanted).await?;
-    world.sim.faults().clear();
-    let until = world.clock.now();
-    // Whatever broke last is mended, and what closed before has had the time to come.
+    disconnect(&stack, wanted).await?;
+    stack.sim.faults().clear();
+    let until = stack.clock.now();
+    // Gives the last faults time to be repaired and the last candles time to arrive.
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let counts = world.sim.stream_counts();
+    let counts = stack.sim.stream_counts();
     stop.cancel();
-    let (mut sum, mut hung_up, mut gaps) = (Sum::default(), 0, 0);
+    let (mut tally, mut disconnects, mut gaps) = (DeliveryTally::default(), 0, 0);
     while let Some(reader) = readers.join_next().await {
         let reader = reader??;
-        sum.add(&reader.closed, &record(&world, &reader, until).await?);
-        hung_up += reader.hung_up;
+        tally.add(&reader.closed, &history(&stack, &reader, until).await?);
+        disconnects += reader.disconnects;
         gaps += reader.gaps;
     }
     let seconds = began.elapsed().as_secs();
     println!("forced disconnects by the exchange  {}", counts.opened - counts.connections);
-    println!("hang-ups and resumes of subscribers {}", hung_up);
+    println!("hang-ups and resumes of subscribers {}", disconnects);
     println!("gaps filled from the record         {}", gaps);
-    println!("closed candles delivered            {}", sum.candles);
-    println!("lost                                {}", sum.lost);
-    println!("duplicated                          {}", sum.doubled);
-    println!("out of order                        {}", sum.misplaced);
-    println!("different from the record           {}", sum.different);
-    println!("\n{} in {seconds} s", if sum.is_clean() { "clean" } else { "NOT CLEAN" });
-    Ok(sum.is_clean())
+    println!("closed candles delivered            {}", tally.candles);
+    println!("lost                                {}", tally.lost);
+    println!("duplicated                          {}", tally.duplicated);
+    println!("out of order                        {}", tally.out_of_order);
+    println!("different from the record           {}", tally.different);
+    println!("\n{} in {seconds} s", if tally.is_clean() { "clean" } else { "NOT CLEAN" });
+    Ok(tally.is_clean())
 }
 
-/// Makes trouble until enough connections have been broken.
-async fn disconnect(world: &World, wanted: u64) -> Outcome<()> {
-    let (mut dice, began) = (Dice(SEED), Instant::now());
+/// Injects faults until `wanted` connections have ended.
+async fn disconnect(stack: &BenchStack, wanted: u64) -> BenchResult<()> {
+    let (mut rng, began) = (TestRng::new(SEED), Instant::now());
     let ended = || {
-        let counts = world.sim.stream_counts();
+        let counts = stack.sim.stream_counts();
         counts.opened.saturating_sub(counts.connections)
     };
     while ended() < wanted {
-        if began.elapsed() > PATIENCE {
-            return Err(format!("only {} disconnects in {PATIENCE:?}", ended()).into());
+        if began.elapsed() > TIMEOUT {
+            return Err(format!("only {} disconnects in {TIMEOUT:?}", ended()).into());
         }
-        // Only a few at a time, so that they mix as they are rolled.
-        if world.sim.faults().list().len() < 8 {
-            world.sim.faults().add(dice.trouble())?;
+        // Only a few kinds wait at a time, so that they mix.
+        if stack.sim.faults().list().len() < 8 {
+            stack.sim.faults().add(random_fault(&mut rng))?;
         }
-        // The others wait for closings and gaps; drops need not.
-        world.sim.faults().add(Trouble::new(FaultKind::WsDrop, CODES.len() as u32))?;
+        // Some kinds wait for closings and gaps; drops strike at once.
+        stack.sim.faults().add(InjectedFault::new(FaultKind::WsDrop, CODES.len() as u32))?;
         tokio::time::sleep(Duration::from_millis(15)).await;
     }
     Ok(())
 }
 
-/// Everything the exchange's record holds from the subscriber's first candle to its last, and to
-/// the last that closed before `until` in any case.
-async fn record(world: &World, reader: &Reader, until: Millis) -> Outcome<Vec<Closed>> {
+/// The exchange's history from the subscriber's first candle to its last, at least up to the last that
+/// closed before `until`.
+async fn history(
+    stack: &BenchStack,
+    reader: &Reader,
+    until: Millis,
+) -> BenchResult<Vec<ClosedCandle>> {
     let opens = || reader.closed.iter().map(|it| Millis(it.open));
     let (Some(first), Some(last)) = (opens().min(), opens().max()) else {
         return Err(format!("{} {:?}: nothing came", reader.code, reader.interval).into());
@@ -119,11 +123,11 @@ async fn record(world: &World, reader: &Reader, until: Millis) -> Outcome<Vec<Cl
     let interval = reader.interval;
     let span = TimeRange::new(first, interval.next_open(last).max(interval.open_of(until)));
     loop {
-        let record = world.binance.bars(reader.code, interval, span).await?;
+        let record = stack.binance.bars(reader.code, interval, span).await?;
         if record.covered == span {
-            return Ok(record.bars.iter().map(Closed::of).collect());
+            return Ok(record.bars.iter().map(ClosedCandle::of).collect());
         }
-        // What is known of the exchange's time is a little behind it, and time flies here.
+        // The newest row is not final for a moment.
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

@@ -1,5 +1,5 @@
-//! A subscriber that follows a series over WebSocket, hangs up without a word now and then, and
-//! resumes after the last closed candle it has.
+//! A subscriber over WebSocket that drops its connection at random and resumes after its last closed
+//! candle.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -7,56 +7,68 @@ use std::time::Duration;
 use bench::frames::{self, CLOSE, PING, PONG, TEXT};
 use market::Interval;
 use serde_json::{Value, json};
+use testkit::TestRng;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::Outcome;
-use crate::sum::Closed;
-use crate::trouble::Dice;
+use crate::BenchResult;
+use crate::faults::below;
+use crate::tally::ClosedCandle;
 
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Before asking again for what was refused.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// The wait before a retry after an error.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A subscriber stays for at most so many closed candles at a time.
+/// The most closed candles of one connection.
 const CANDLES_MAX: u32 = 12;
 
 pub(crate) struct Reader {
     pub(crate) code: &'static str,
     pub(crate) interval: Interval,
-    pub(crate) closed: Vec<Closed>,
-    /// How often it hung up, or was hung up on.
-    pub(crate) hung_up: u64,
+    pub(crate) closed: Vec<ClosedCandle>,
+    /// Connections that ended, by either side.
+    pub(crate) disconnects: u64,
     pub(crate) gaps: u64,
-    dice: Dice,
+    rng: TestRng,
 }
 
 impl Reader {
     pub(crate) fn new(code: &'static str, interval: Interval, seed: u64) -> Self {
-        Self { code, interval, closed: Vec::new(), hung_up: 0, gaps: 0, dice: Dice(seed) }
+        Self {
+            code,
+            interval,
+            closed: Vec::new(),
+            disconnects: 0,
+            gaps: 0,
+            rng: TestRng::new(seed),
+        }
     }
 
-    /// Follows until told to stop.
-    pub(crate) async fn run(mut self, to: SocketAddr, stop: CancellationToken) -> Outcome<Self> {
+    /// Follows until cancelled.
+    pub(crate) async fn run(
+        mut self,
+        to: SocketAddr,
+        stop: CancellationToken,
+    ) -> BenchResult<Self> {
         while !stop.is_cancelled() {
-            let candles = 1 + self.dice.roll(CANDLES_MAX);
-            if timeout(PATIENCE * 2, self.follow(to, candles, &stop)).await?.is_err() {
+            let candles = 1 + below(&mut self.rng, CANDLES_MAX);
+            if timeout(TIMEOUT * 2, self.follow(to, candles, &stop)).await?.is_err() {
                 tokio::time::sleep(PAUSE).await;
             }
-            self.hung_up += 1;
+            self.disconnects += 1;
         }
         Ok(self)
     }
 
-    /// One connection, for so many closed candles.
+    /// One connection, for `candles` closed candles.
     async fn follow(
         &mut self,
         to: SocketAddr,
         candles: u32,
         stop: &CancellationToken,
-    ) -> Outcome<()> {
+    ) -> BenchResult<()> {
         let mut stream = TcpStream::connect(to).await?;
         let request = format!(
             "GET /ws HTTP/1.1\r\nhost: {to}\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
@@ -82,13 +94,13 @@ impl Reader {
                     PING => {
                         stream.write_all(&frames::from_client(PONG, frame.payload)).await?;
                     }
-                    CLOSE => return Err("the server said good-bye".into()),
-                    _ => self.hear(&serde_json::from_slice(frame.payload)?)?,
+                    CLOSE => return Err("the server closed the connection".into()),
+                    _ => self.handle_message(&serde_json::from_slice(frame.payload)?)?,
                 }
                 bytes.drain(..length);
             }
-            if timeout(PATIENCE, stream.read_buf(&mut bytes)).await?? == 0 {
-                return Err("the server hung up".into());
+            if timeout(TIMEOUT, stream.read_buf(&mut bytes)).await?? == 0 {
+                return Err("the connection ended".into());
             }
         }
         Ok(())
@@ -105,13 +117,14 @@ impl Reader {
         asked
     }
 
-    fn hear(&mut self, message: &Value) -> Outcome<()> {
+    fn handle_message(&mut self, message: &Value) -> BenchResult<()> {
         let candle = &message["candle"];
         match message["type"].as_str() {
             Some("kline") if candle["closed"] == true => {
                 let number = |name: &str| candle[name].as_f64().unwrap_or(f64::NAN);
                 let open = candle["t"].as_i64().ok_or("a candle without its time")?;
-                self.closed.push(Closed { open, numbers: ["o", "h", "l", "c", "v"].map(number) });
+                self.closed
+                    .push(ClosedCandle { open, numbers: ["o", "h", "l", "c", "v"].map(number) });
             }
             Some("status") if message["status"] == "gap_filled" => self.gaps += 1,
             Some("error") => return Err(message.to_string().into()),

@@ -1,11 +1,11 @@
-//! What a fault makes of the rows of a klines answer.
+//! Faults that change the rows of a klines response.
 
 use clock::Millis;
 
 use super::klines::Row;
 use crate::faults::{FaultKind, InjectedFault};
 
-/// Damage to the rows of a klines answer.
+/// A change of the rows of a klines response.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum RowFault {
     Missing,

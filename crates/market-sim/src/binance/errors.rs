@@ -1,4 +1,4 @@
-//! Binance's error answers, word for word.
+//! Binance's error responses, word for word.
 
 use axum::http::StatusCode;
 

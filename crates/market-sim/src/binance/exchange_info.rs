@@ -1,4 +1,4 @@
-//! `GET /api/v3/exchangeInfo`: what is listed, under which rules.
+//! `GET /api/v3/exchangeInfo`: the listed pairs and their filters.
 
 use clock::Millis;
 use serde_json::{Value, json};

@@ -7,14 +7,14 @@ use super::damage::RowFault;
 use super::errors::ApiError;
 use super::params::{Params, legal_symbol};
 use super::text::{push_i64, push_scaled};
-use crate::dice::{key, unit};
 use crate::instruments::{Instrument, Instruments};
+use crate::keyed_rng::{key, unit};
 use crate::price_tree::{Candle, Walker};
 
 const LIMIT_DEFAULT: i64 = 500;
 const LIMIT_MAX: i64 = 1_000;
 
-/// Which rows are asked for.
+/// The rows of one request.
 #[derive(Debug, Clone, Copy)]
 struct Selection {
     interval: Interval,

@@ -1,5 +1,5 @@
-//! Request weight: counted by the minute, refused with 429 above the limit, and answered with 418
-//! for callers who do not stop.
+//! Request weight: counted by the minute; requests above the limit get status 429, and clients that keep
+//! sending get status 418.
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -8,7 +8,7 @@ use clock::Millis;
 use super::errors::ApiError;
 
 const MINUTE_MS: i64 = 60_000;
-/// How often a caller may ignore a 429 before it is banned.
+/// How many 429 responses a client may ignore before it is banned.
 const REFUSALS_MAX: u32 = 5;
 const BAN_MS: i64 = 2 * MINUTE_MS;
 
@@ -21,11 +21,11 @@ struct Usage {
     banned_until: Millis,
 }
 
-/// The account of the one caller a simulated exchange has.
+/// The weight of the only client that a simulated exchange distinguishes.
 #[derive(Debug)]
 pub(crate) struct Limits(Mutex<Usage>);
 
-/// A request that is refused, and when to come back.
+/// A refused request and its `Retry-After`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) error: ApiError,
@@ -55,7 +55,8 @@ impl Limits {
         self.usage().limit = limit;
     }
 
-    /// The weight used so far this minute, which every answer tells, and whether it is too much.
+    /// Charges a request. Returns the weight used this minute, which every response reports, and whether
+    /// the request is refused.
     pub(crate) fn charge(&self, now: Millis, weight: u32) -> (u32, Result<(), Refusal>) {
         let mut usage = self.usage();
         let minute = now.0.div_euclid(MINUTE_MS);
@@ -90,7 +91,7 @@ fn banned(until: Millis, now: Millis) -> Refusal {
     Refusal { error: ApiError::banned(until.0), retry_after_s: seconds_between(now, until) }
 }
 
-/// Rounded up, so that waiting for it is waiting long enough.
+/// Rounded up, so that the wait is long enough.
 fn seconds_between(now: Millis, then: Millis) -> u64 {
     (then.0 - now.0).max(0).unsigned_abs().div_ceil(1_000)
 }

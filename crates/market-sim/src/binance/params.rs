@@ -1,4 +1,4 @@
-//! Reading query parameters the way Binance does: by name, each with its own complaint.
+//! Reads query parameters like Binance: by name, each with its own error.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ use clock::Millis;
 
 use super::errors::{ApiError, NUMBER_RANGE, SYMBOL_RANGE, SYMBOLS_RANGE};
 
-/// The parameters of one request, and how many of them were understood.
+/// The parameters of one request, and how many of them were read.
 #[derive(Debug)]
 pub(crate) struct Params {
     sent: Vec<(String, String)>,
@@ -39,7 +39,7 @@ impl Params {
         if text.len() > 20 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(ApiError::illegal(name, NUMBER_RANGE));
         }
-        // Twenty digits may exceed what we count in; no bar lies there anyway.
+        // Twenty digits may overflow i64; no bar has such a time.
         Ok(Some(text.parse().unwrap_or(i64::MAX)))
     }
 
@@ -67,7 +67,7 @@ impl Params {
     }
 }
 
-/// A symbol in lower case is refused for its characters, not looked up.
+/// A symbol in lower case is refused for its characters.
 pub(crate) fn legal_symbol(symbol: &str) -> Result<&str, ApiError> {
     if is_symbol(symbol) { Ok(symbol) } else { Err(ApiError::illegal("symbol", SYMBOL_RANGE)) }
 }

@@ -1,7 +1,6 @@
-//! Binance's market streams over WebSocket: who may connect, and under which rules.
-//!
-//! What goes on in a connection is in `session`, what a stream sends in `feed`. Prices follow the
-//! exchange's clock; pings, lifetimes and limits follow real time.
+//! Binance's market streams over WebSocket: accepts connections and has their rules. `session` runs a
+//! connection, `feed` a stream. Prices follow the exchange's clock; pings, lifetimes and limits follow
+//! tokio's time.
 
 mod feed;
 mod frame;
@@ -34,7 +33,7 @@ pub struct StreamRules {
     /// How many times faster than real time the exchange's clock runs.
     pub time_scale: f64,
     pub ping_every: Duration,
-    /// A client that does not answer a ping for this long is cut off.
+    /// The connection of a client that does not answer a ping for this long is closed.
     pub pong_within: Duration,
     /// How long a connection may last.
     pub life: Duration,
@@ -64,7 +63,7 @@ impl Default for StreamRules {
 #[derive(Debug)]
 pub(crate) struct Streams {
     pub(crate) rules: StreamRules,
-    seats: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     sessions: TaskTracker,
     opened: AtomicU64,
     pub(crate) streams: AtomicU64,
@@ -75,7 +74,7 @@ impl Streams {
     pub(crate) fn new(rules: StreamRules) -> Self {
         Self {
             rules,
-            seats: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
+            permits: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
             sessions: TaskTracker::new(),
             opened: AtomicU64::new(0),
             streams: AtomicU64::new(0),
@@ -92,7 +91,7 @@ impl Streams {
         }
     }
 
-    /// Waits for the connections, which end when the exchange is told to stop.
+    /// Waits for the connections, which end when the server is cancelled.
     pub(crate) async fn ended(&self) {
         self.sessions.close();
         self.sessions.wait().await;
@@ -141,7 +140,7 @@ fn accept(shared: Arc<Shared>, stop: Stop, up: WebSocketUpgrade, opening: Openin
     if opening.streams.len() > shared.streams.rules.streams_max {
         return StatusCode::BAD_REQUEST.into_response();
     }
-    let Ok(seat) = Arc::clone(&shared.streams.seats).try_acquire_owned() else {
+    let Ok(permit) = Arc::clone(&shared.streams.permits).try_acquire_owned() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
     let stop = stop.map(|Extension(stop)| stop).unwrap_or_default();
@@ -156,7 +155,7 @@ fn accept(shared: Arc<Shared>, stop: Stop, up: WebSocketUpgrade, opening: Openin
                     () = stop.cancelled() => {}
                     () = session.run() => {}
                 }
-                drop((session, seat));
+                drop((session, permit));
             })
         })
         .into_response()

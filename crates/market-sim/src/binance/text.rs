@@ -1,4 +1,4 @@
-//! Writing numbers as Binance does: decimals as strings with eight places.
+//! Formats numbers like Binance: decimals as strings with eight places.
 
 /// Binance's places after the point, whatever the tick is.
 const PLACES: u32 = 8;

@@ -9,7 +9,7 @@ use super::text::scaled;
 use crate::instruments::{Instrument, Instruments};
 use crate::price_tree::{Candle, Walker};
 
-/// What one symbol's answer is made from.
+/// The values of one symbol.
 struct Day {
     candle: Candle,
     span: TimeRange,
@@ -50,7 +50,7 @@ pub(crate) fn price(
     })
 }
 
-/// Symbols are looked up before anything is answered: one unknown symbol fails the whole request.
+/// One unknown symbol fails the whole request.
 fn for_each_asked(
     instruments: &Instruments,
     now: Millis,

@@ -1,10 +1,10 @@
-//! Faults of requests: which kinds there are, and which requests they are meant for.
+//! Matches faults to HTTP requests.
 
 use super::{FaultKind, Faults, InjectedFault};
 use crate::binance::Endpoint;
 
 impl FaultKind {
-    /// What goes wrong with further pages only.
+    /// Strikes only further pages.
     const fn strikes_pages(self) -> bool {
         matches!(self, Self::RepeatedPage | Self::MissingPage)
     }
@@ -19,7 +19,7 @@ impl FaultKind {
             | Self::ErrorRows
             | Self::RepeatedPage
             | Self::MissingPage => path.starts_with("/iss/"),
-            // Other endpoints have nothing to be late with.
+            // Only klines can be late.
             Self::RestLag | Self::UnsettledRows => path == Endpoint::Klines.path(),
             Self::WsMute | Self::WsUnanswered | Self::WsRefused => false,
             kind => !kind.strikes_frames() && !kind.strikes_closings(),
@@ -33,7 +33,7 @@ impl Faults {
         self.strike_page(path, false)
     }
 
-    /// The same for a request that may ask for a further page.
+    /// Like `strike`; `further` says whether the request is for a further page.
     pub(crate) fn strike_page(&self, path: &str, further: bool) -> Option<InjectedFault> {
         self.take(|fault| {
             fault.kind.strikes_requests(path)
@@ -43,7 +43,7 @@ impl Faults {
     }
 }
 
-/// Whether a path is the one wanted, in which `*` stands for anything.
+/// Whether a path matches a pattern in which `*` stands for anything.
 fn matches(wanted: &str, path: &str) -> bool {
     let mut parts = wanted.split('*');
     let Some(mut rest) = parts.next().and_then(|start| path.strip_prefix(start)) else {

@@ -1,20 +1,20 @@
-//! Faults of WebSocket streams: which kinds there are, and which streams they are meant for.
+//! Matches faults to WebSocket connections, subscriptions and frames.
 
 use super::{FaultKind, Faults, InjectedFault};
 
 impl FaultKind {
-    /// What goes wrong with a whole connection or with any frame of it.
+    /// Strikes a connection or any of its frames.
     pub(crate) const fn strikes_frames(self) -> bool {
         use FaultKind::{WsDrop, WsDuplicate, WsReorder, WsShutdown, WsStall};
         matches!(self, WsDrop | WsStall | WsShutdown | WsDuplicate | WsReorder)
     }
 
-    /// What goes wrong with subscriptions.
+    /// Strikes subscriptions.
     pub(crate) const fn strikes_subscriptions(self) -> bool {
         matches!(self, Self::WsUnanswered | Self::WsRefused)
     }
 
-    /// What goes wrong with closing frames only.
+    /// Strikes only closing frames.
     pub(crate) const fn strikes_closings(self) -> bool {
         matches!(self, Self::WsLateClose | Self::WsMissingClose)
     }

@@ -8,7 +8,7 @@ use super::calendar::{Wall, day_of, kind_of};
 use super::listing::{Index, Listing};
 use super::prices::SharePrices;
 use super::tape::{Part, Tape, children};
-use crate::dice::{Dice, key, key_of};
+use crate::keyed_rng::{KeyedRng, key, key_of};
 use crate::price_tree::{Node, drift};
 
 /// Roubles for a dollar, usually.
@@ -78,8 +78,8 @@ impl<'a> Basket<'a> {
         let mut parts = Vec::with_capacity(starts.len());
         for (at, start) in starts.into_iter().enumerate() {
             let to = self.ticks(closes[at], day, (at + 1) as f64 / hours);
-            let mut dice = Dice::new(key(&[self.key, 0, start.0.cast_unsigned()]));
-            let mut reach = || (from as f64 * 0.0006 * (0.3 + dice.unit())) as i64 + 1;
+            let mut rng = KeyedRng::new(key(&[self.key, 0, start.0.cast_unsigned()]));
+            let mut reach = || (from as f64 * 0.0006 * (0.3 + rng.unit())) as i64 + 1;
             let (high, low) = (from.max(to) + reach(), from.min(to) - reach());
             let node = Node { open: from, high, low, close: to, volume: SECONDS, trades: SECONDS };
             parts.push(Part { start, node, value: values[at] });

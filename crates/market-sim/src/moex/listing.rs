@@ -7,7 +7,7 @@ use clock::parse_date;
 use jiff::civil::Date;
 
 use super::calendar::day_of;
-use crate::dice::{Dice, key_of};
+use crate::keyed_rng::{KeyedRng, key_of};
 
 /// A share of the main board.
 #[derive(Debug, Clone)]
@@ -284,10 +284,10 @@ fn share(line: &'static str) -> Option<Share> {
 /// A code in the form of an ISIN, with the check digit it must have.
 fn isin_of(secid: &str) -> String {
     const LETTERS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    let mut dice = Dice::new(key_of(secid));
+    let mut rng = KeyedRng::new(key_of(secid));
     let mut text = "RU000A".to_owned();
     for _ in 0..5 {
-        text.push(char::from(LETTERS[(dice.roll() % 36) as usize]));
+        text.push(char::from(LETTERS[(rng.next_u64() % 36) as usize]));
     }
     let check = check_digit(&text);
     text.push(check);

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::calendar::{DayKind, kind_of};
 use super::listing::Share;
-use crate::dice::{Dice, key, key_of, unit};
+use crate::keyed_rng::{KeyedRng, key, key_of, unit};
 use crate::price_tree::{Node, drift};
 
 /// The usual move of the whole market in a day.
@@ -92,18 +92,18 @@ impl<'a> SharePrices<'a> {
             return None;
         }
         let share = self.share;
-        let mut dice = Dice::new(key(&[self.key, 0, day.cast_unsigned()]));
+        let mut rng = KeyedRng::new(key(&[self.key, 0, day.cast_unsigned()]));
         let calm = if kind_of(day) == DayKind::Weekend { WEEKEND_CALM } else { 1.0 };
         let move_usual = share.volatility + MARKET_MOVE * share.beta;
-        let gap = (dice.unit() - 0.5) * 0.4 * move_usual * calm;
+        let gap = (rng.unit() - 0.5) * 0.4 * move_usual * calm;
         let open = self.ticks(self.level_before(day) * (1.0 + gap), day);
         let close = self.ticks(self.level(day), day);
-        let mut reach = || (open as f64 * move_usual * calm * (0.08 + 0.4 * dice.unit())) as i64;
+        let mut reach = || (open as f64 * move_usual * calm * (0.08 + 0.4 * rng.unit())) as i64;
         let (above, below) = (reach(), reach());
         let (high, low) = (open.max(close) + above, (open.min(close) - below).max(1));
         // Days that move more trade more.
         let swing = (high - low) as f64 / open as f64 / move_usual;
-        let bustle = (0.35 + 0.45 * swing.min(4.0) + 0.5 * dice.unit()) * calm;
+        let bustle = (0.35 + 0.45 * swing.min(4.0) + 0.5 * rng.unit()) * calm;
         let trades = (share.turnover * bustle / TRADE_USUAL) as i64 + 1;
         let unit = self.unit(day);
         let lots = share.turnover * bustle * 1e6 / (open as f64 * unit as f64);

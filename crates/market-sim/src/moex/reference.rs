@@ -7,7 +7,7 @@ use super::listing::Share;
 use super::prices::SharePrices;
 use super::query::Query;
 use super::{Board, Iss};
-use crate::dice::{Dice, key, key_of};
+use crate::keyed_rng::{KeyedRng, key, key_of};
 
 const ENGINES: [(i64, &str, [&str; 2]); 7] = [
     (1, "stock", ["Фондовый рынок и рынок депозитов", "Securities Market"]),
@@ -229,9 +229,9 @@ fn payments(seed: u64, share: &Share, last: i64) -> Vec<(i64, i128)> {
     let mut payments = Vec::new();
     for (year, month) in years.flat_map(|year| months.iter().map(move |month| (year, *month))) {
         let named = key(&[seed, key_of("dividends"), key_of(share.company)]);
-        let mut dice =
-            Dice::new(key(&[named, year.unsigned_abs().into(), month.unsigned_abs().into()]));
-        let date = jiff::civil::Date::new(year, month, 8 + (dice.roll() % 14) as i8);
+        let mut rng =
+            KeyedRng::new(key(&[named, year.unsigned_abs().into(), month.unsigned_abs().into()]));
+        let date = jiff::civil::Date::new(year, month, 8 + (rng.next_u64() % 14) as i8);
         let Ok(date) = date else { continue };
         let day = regular_from(day_of(date));
         if day < share.listed || day > last {
@@ -239,7 +239,7 @@ fn payments(seed: u64, share: &Share, last: i64) -> Vec<(i64, i128)> {
         }
         // Decided well before, at the price of then.
         let price = share.price * prices.level(day - 60) * share.factor(day);
-        let paid = price * share.dividend_yield / months.len() as f64 * (0.8 + 0.4 * dice.unit());
+        let paid = price * share.dividend_yield / months.len() as f64 * (0.8 + 0.4 * rng.unit());
         let places = if paid < 1.0 { 100.0 } else { 10_000.0 };
         payments.push((day, (paid * 1e6 / places).round() as i128 * places as i128));
     }

@@ -6,7 +6,7 @@ use super::history::last_day;
 use super::listing::{INDICES, Index, Security, Share};
 use super::query::Query;
 use super::{Board, Iss};
-use crate::dice::key_of;
+use crate::keyed_rng::key_of;
 
 const COLUMNS: [Column; 16] = [
     ("id", Type::Int),

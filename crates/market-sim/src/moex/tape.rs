@@ -8,7 +8,7 @@ use super::basket::Basket;
 use super::calendar::{DayKind, MINUTE_MS, Wall, kind_of};
 use super::listing::{Index, Listing, Security};
 use super::prices::SharePrices;
-use crate::dice::{Dice, key, key_of};
+use crate::keyed_rng::{KeyedRng, key, key_of};
 use crate::price_tree::{Node, split_bar};
 
 /// What happened in a stretch of time. Prices and money are in millionths.
@@ -268,9 +268,9 @@ impl<'a> Tape<'a> {
 
     fn split_into(&self, depth: usize, part: Part) -> Vec<(Wall, Node)> {
         let starts = children(kind_of(part.start.day()), depth, part.start);
-        let dice = Dice::new(key(&[self.key, depth as u64 + 1, part.start.0.cast_unsigned()]));
+        let rng = KeyedRng::new(key(&[self.key, depth as u64 + 1, part.start.0.cast_unsigned()]));
         let mut nodes = Vec::with_capacity(starts.len());
-        split_bar(part.node, starts.len(), dice, &mut nodes);
+        split_bar(part.node, starts.len(), rng, &mut nodes);
         starts.into_iter().zip(nodes).collect()
     }
 }

@@ -1,5 +1,4 @@
-//! One kline stream of one connection: when which frame is due. Time is the exchange's own, so a
-//! clock that runs fast makes the stream run fast.
+//! One kline stream of one connection: decides which frame is due at the exchange's time.
 
 use std::collections::VecDeque;
 
@@ -12,9 +11,9 @@ use crate::instruments::Instrument;
 use crate::price_tree::Walker;
 use crate::sim::Shared;
 
-/// How long after its end a candle is said to be closed.
+/// How long after its end the closing frame of a candle is sent.
 const CLOSING_DELAY_MS: i64 = 59;
-/// A clock that leaps further than this many candles has not been watched by anybody.
+/// After a jump of the clock by more candles than this, the candles between are not sent.
 const CANDLES_BEHIND_MAX: usize = 1_000;
 const LATE_MAX: usize = 100;
 
@@ -23,16 +22,16 @@ pub(crate) struct Feed {
     stream: String,
     symbol: String,
     interval: Interval,
-    /// The candle that has not been said to be closed.
+    /// The candle whose closing frame was not sent yet.
     open: Millis,
     push_at: Millis,
-    /// Closing frames that were held back, and until when.
+    /// Delayed closing frames, each with the time to send it.
     late: VecDeque<(Millis, Millis)>,
 }
 
 impl Feed {
-    /// `None` for streams that will never send anything: Binance accepts those, too. Names are
-    /// lower case up to the interval.
+    /// `None` for streams that never send; Binance accepts those as well. Names are lower case up to
+    /// the interval.
     pub(crate) fn new(stream: &str, now: Millis) -> Option<Self> {
         let (symbol, interval) = stream.split_once("@kline_")?;
         let interval = Interval::parse(interval)?;
@@ -49,7 +48,7 @@ impl Feed {
         })
     }
 
-    /// When something is to be sent.
+    /// When the next frame is due.
     pub(crate) fn due(&self) -> Millis {
         let closing = self.closing_at();
         let late = self.late.front().map_or(closing, |(until, _)| *until);
@@ -63,7 +62,7 @@ impl Feed {
         Millis(self.interval.next_open(self.open).0 + CLOSING_DELAY_MS)
     }
 
-    /// Appends what is due.
+    /// Appends the frames that are due.
     pub(crate) fn advance(&mut self, shared: &Shared, now: Millis, frames: &mut Vec<Frame>) {
         if now < self.due() {
             return;
@@ -120,7 +119,7 @@ impl Feed {
         }
     }
 
-    /// Nothing is sent for a candle of which there is no record.
+    /// Sends nothing for a candle inside an outage.
     fn send(
         &self,
         walker: &mut Walker<'_>,

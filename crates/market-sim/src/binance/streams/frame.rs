@@ -1,4 +1,4 @@
-//! What is sent over a stream, spelt as Binance spells it.
+//! The text of stream messages, as Binance formats them.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::binance::text::{push_i64, push_scaled};
 use crate::instruments::Instrument;
 use crate::price_tree::Candle;
 
-/// One frame before it is wrapped for the connection it goes to.
+/// One message before it is wrapped for a combined connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) stream: String,
@@ -32,7 +32,7 @@ pub(crate) fn kline(shown: Shown<'_>, closed: bool, now: Millis) -> String {
     let bar = candle.bar;
     let both = pair.price_scale + pair.volume_scale;
     let (taken, taken_turnover) = taken(open, &candle);
-    // Numbers of trades only have to grow; a candle without trades has none.
+    // Trade ids only have to grow; a candle without trades has none.
     let first = if bar.trades == 0 { -1 } else { open.0 / 1_000 * 10_000 };
     let last = if bar.trades == 0 { -1 } else { first + bar.trades - 1 };
     let mut text = String::with_capacity(400);
@@ -65,7 +65,7 @@ pub(crate) fn shutdown(now: Millis) -> Frame {
     Frame { stream: "!serverShutdown".to_owned(), data }
 }
 
-/// As it goes over a combined connection.
+/// The message as a combined connection sends it.
 pub(crate) fn combined(frame: &Frame) -> String {
     let stream = serde_json::Value::from(frame.stream.as_str());
     format!("{{\"stream\":{stream},\"data\":{}}}", frame.data)

@@ -1,4 +1,4 @@
-//! What a client may ask over an open connection, and what it is told.
+//! Requests that a client sends over an open connection, and the responses.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ enum Method {
     ListSubscriptions,
 }
 
-/// What is asked and under which id; otherwise the answer that says what is wrong.
+/// Parses a request and its id; the error is the response to send.
 pub(crate) fn read(text: &str) -> Result<(Order, Value), String> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| refusal(3, &format!("Invalid JSON: {error}"), &Value::Null))?;
@@ -60,7 +60,7 @@ pub(crate) fn answer(result: &Value, id: &Value) -> String {
     json!({"result": result, "id": id}).to_string()
 }
 
-/// Not as it is documented, without `error` around it, but as it comes.
+/// A refusal as Binance sends it, inside `error`; its documents show it without `error`.
 pub(crate) fn refusal(code: u8, reason: &str, id: &Value) -> String {
     json!({"error": {"code": code, "msg": reason}, "id": id}).to_string()
 }

@@ -1,5 +1,4 @@
-//! One WebSocket connection: pings and pongs, requests, frames when they are due, and what a fault
-//! makes of them.
+//! One WebSocket connection: pings, requests, frames that are due, and injected faults.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -18,12 +17,12 @@ use super::requests::{self, Order};
 use crate::faults::FaultKind;
 use crate::sim::Shared;
 
-/// The clock is looked at this often even if it stands still, since it may be set by hand.
+/// The clock is read this often even if it stands still, because tests set it.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How long a stalled connection is held open.
+/// How long a stalled connection stays open.
 const STALL_MAX: Duration = Duration::from_mins(2);
 
-/// How a connection was asked for.
+/// The path and query a connection was opened with.
 #[derive(Debug)]
 pub(crate) struct Opening {
     pub(crate) combined: bool,
@@ -34,19 +33,19 @@ pub(crate) struct Session {
     socket: WebSocket,
     shared: Arc<Shared>,
     combined: bool,
-    /// By name; those that will never send anything are empty.
+    /// By stream name; `None` for streams that never send.
     feeds: BTreeMap<String, Option<Feed>>,
-    /// A frame that is to come after the next one.
+    /// A frame that is sent after the next one.
     held: Option<Frame>,
     /// When the client's last messages came.
     heard: VecDeque<Instant>,
-    /// Since when a pong is owed, and what it must hold.
+    /// When the first unanswered ping was sent, and the payload of the last one.
     owed: Option<(Instant, Vec<u8>)>,
     ends_at: Instant,
 }
 
-/// The connection is over.
-struct Over;
+/// The connection has ended.
+struct Ended;
 
 impl Session {
     pub(crate) fn new(socket: WebSocket, shared: Arc<Shared>, opening: Opening) -> Self {
@@ -66,10 +65,10 @@ impl Session {
     }
 
     pub(crate) async fn run(&mut self) {
-        let _over = self.serve().await;
+        let _ended = self.serve().await;
     }
 
-    async fn serve(&mut self) -> Result<(), Over> {
+    async fn serve(&mut self) -> Result<(), Ended> {
         let (ping_every, pong_within) =
             (self.shared.streams.rules.ping_every, self.shared.streams.rules.pong_within);
         let mut ping = tokio::time::interval_at(Instant::now() + ping_every, ping_every);
@@ -79,8 +78,8 @@ impl Session {
             tokio::select! {
                 biased;
                 message = self.socket.next() => {
-                    let Some(Ok(message)) = message else { return Err(Over) };
-                    self.hear(message).await?;
+                    let Some(Ok(message)) = message else { return Err(Ended) };
+                    self.handle_message(message).await?;
                 }
                 () = sleep_until(wake) => self.send_due().await?,
                 _ = ping.tick() => self.ping().await?,
@@ -94,7 +93,7 @@ impl Session {
         }
     }
 
-    /// When the next frame is due, in real time.
+    /// When the next frame is due, in tokio's time.
     fn wake_at(&self) -> Instant {
         let now = self.shared.clock.now();
         let due = self.feeds.values().flatten().map(Feed::due).min();
@@ -104,28 +103,28 @@ impl Session {
         Instant::now() + wait.max(Duration::from_millis(1))
     }
 
-    async fn send(&mut self, message: Message) -> Result<(), Over> {
-        // A client that does not read is as bad as one that does not answer.
-        let patience = self.shared.streams.rules.pong_within;
-        match timeout(patience, self.socket.send(message)).await {
+    async fn send(&mut self, message: Message) -> Result<(), Ended> {
+        // A client that does not read is treated like one that does not answer pings.
+        let limit = self.shared.streams.rules.pong_within;
+        match timeout(limit, self.socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
-            _ => Err(Over),
+            _ => Err(Ended),
         }
     }
 
-    async fn close(&mut self, code: u16, reason: &'static str) -> Result<(), Over> {
+    async fn close(&mut self, code: u16, reason: &'static str) -> Result<(), Ended> {
         self.send(Message::Close(Some(CloseFrame { code, reason: reason.into() }))).await?;
-        Err(Over)
+        Err(Ended)
     }
 
-    async fn ping(&mut self) -> Result<(), Over> {
+    async fn ping(&mut self) -> Result<(), Ended> {
         let payload = self.shared.clock.now().0.to_string().into_bytes();
         let since = self.owed.take().map_or_else(Instant::now, |(since, _)| since);
         self.owed = Some((since, payload.clone()));
         self.send(Message::Ping(payload.into())).await
     }
 
-    async fn hear(&mut self, message: Message) -> Result<(), Over> {
+    async fn handle_message(&mut self, message: Message) -> Result<(), Ended> {
         let now = Instant::now();
         self.heard.retain(|at| now.duration_since(*at) < Duration::from_secs(1));
         self.heard.push_back(now);
@@ -133,11 +132,11 @@ impl Session {
             return self.close(close_code::POLICY, "Too many requests").await;
         }
         match message {
-            Message::Text(text) => match self.obey(text.as_str()) {
+            Message::Text(text) => match self.handle_request(text.as_str()) {
                 Some(answer) => self.send(Message::Text(answer.into())).await,
                 None => Ok(()),
             },
-            // A pong that nobody asked for proves nothing.
+            // An unsolicited pong does not count.
             Message::Pong(payload) => {
                 self.owed.take_if(|(_, owed)| **owed == *payload);
                 Ok(())
@@ -147,12 +146,12 @@ impl Session {
                 let refusal = requests::refusal(3, "Invalid JSON: binary data", &Value::Null);
                 self.send(Message::Text(refusal.into())).await
             }
-            Message::Close(_) => Err(Over),
+            Message::Close(_) => Err(Ended),
         }
     }
 
-    /// The answer; only a fault makes that there is none.
-    fn obey(&mut self, text: &str) -> Option<String> {
+    /// The response to a request; `None` only by a fault.
+    fn handle_request(&mut self, text: &str) -> Option<String> {
         let (order, id) = match requests::read(text) {
             Ok(read) => read,
             Err(refusal) => return Some(refusal),
@@ -186,7 +185,7 @@ impl Session {
         Some(requests::answer(&Value::Null, &id))
     }
 
-    /// One request is struck once, however many streams it names.
+    /// A fault strikes one request once, however many streams it names.
     fn subscription_fault(&self, streams: &[String]) -> Option<FaultKind> {
         let strike =
             |name| self.shared.faults.strike_stream(name, FaultKind::strikes_subscriptions);
@@ -208,7 +207,7 @@ impl Session {
         }
     }
 
-    async fn send_due(&mut self) -> Result<(), Over> {
+    async fn send_due(&mut self) -> Result<(), Ended> {
         let now = self.shared.clock.now();
         let mut frames = Vec::new();
         for feed in self.feeds.values_mut().flatten() {
@@ -220,13 +219,13 @@ impl Session {
         Ok(())
     }
 
-    async fn send_frame(&mut self, frame: Frame, now: Millis) -> Result<(), Over> {
+    async fn send_frame(&mut self, frame: Frame, now: Millis) -> Result<(), Ended> {
         let fault = self.shared.faults.strike_stream(&frame.stream, FaultKind::strikes_frames);
         match fault.map(|fault| fault.kind) {
-            Some(FaultKind::WsDrop) => return Err(Over),
+            Some(FaultKind::WsDrop) => return Err(Ended),
             Some(FaultKind::WsStall) => {
                 tokio::time::sleep(STALL_MAX).await;
-                return Err(Over);
+                return Err(Ended);
             }
             Some(FaultKind::WsShutdown) => {
                 self.ends_at =
@@ -247,7 +246,7 @@ impl Session {
         }
     }
 
-    async fn put(&mut self, frame: &Frame) -> Result<(), Over> {
+    async fn put(&mut self, frame: &Frame) -> Result<(), Ended> {
         self.shared.streams.frames.fetch_add(1, Ordering::Relaxed);
         let text = if self.combined { frame::combined(frame) } else { frame.data.clone() };
         self.send(Message::Text(text.into())).await

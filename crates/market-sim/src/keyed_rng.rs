@@ -1,6 +1,5 @@
-//! Randomness that can be asked for out of order: the same key always gives the same numbers.
-//!
-//! Not for secrets; it only has to look like a market.
+//! Random numbers by key: the same key always gives the same numbers, in any order of requests. Not for
+//! secrets.
 
 /// Scrambles a word so that neighbouring inputs give unrelated outputs.
 const fn scramble(mut word: u64) -> u64 {
@@ -11,33 +10,33 @@ const fn scramble(mut word: u64) -> u64 {
 
 const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// One word out of several.
+/// A key from several numbers.
 pub(crate) fn key(parts: &[u64]) -> u64 {
     parts.iter().fold(STRIDE, |all, part| scramble(all.wrapping_add(STRIDE) ^ scramble(*part)))
 }
 
-/// One word out of a name.
+/// A key from a name.
 pub(crate) fn key_of(name: &str) -> u64 {
     name.bytes().fold(STRIDE, |all, byte| scramble(all ^ u64::from(byte)))
 }
 
-/// A sequence of numbers that belongs to a key.
+/// The random numbers of one key.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Dice(u64);
+pub(crate) struct KeyedRng(u64);
 
-impl Dice {
+impl KeyedRng {
     pub(crate) const fn new(key: u64) -> Self {
         Self(key)
     }
 
-    pub(crate) const fn roll(&mut self) -> u64 {
+    pub(crate) const fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STRIDE);
         scramble(self.0)
     }
 
-    /// From 0 up to, but without, 1.
+    /// A number from 0 up to, not including, 1.
     pub(crate) fn unit(&mut self) -> f64 {
-        unit(self.roll())
+        unit(self.next_u64())
     }
 }
 
@@ -61,10 +60,10 @@ mod tests {
 
     #[test]
     fn units_fill_their_range_evenly() {
-        let mut dice = Dice::new(7);
+        let mut rng = KeyedRng::new(7);
         let mut buckets = [0_u32; 10];
         for _ in 0..10_000 {
-            buckets[(dice.unit() * 10.0) as usize] += 1;
+            buckets[(rng.unit() * 10.0) as usize] += 1;
         }
         assert!(buckets.iter().all(|count| (850..1150).contains(count)), "{buckets:?}");
     }

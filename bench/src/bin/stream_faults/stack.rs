@@ -1,6 +1,5 @@
-//! The whole way in one process, on a clock that runs six hundred times as fast: the simulated
-//! exchange, the adapter, the service and the WebSocket transport. A minute lasts a tenth of a
-//! second, and so does everything that waits for one.
+//! Simulated exchange, adapter, service and WebSocket transport in one process, on a clock that runs 600
+//! times as fast: a minute lasts 0.1 s.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -29,7 +28,7 @@ use transport_http::{
     SystemPages,
 };
 
-use crate::Outcome;
+use crate::BenchResult;
 
 const SCALE: u32 = 600;
 const SOURCE: &str = "simulated:7";
@@ -46,23 +45,23 @@ impl Clock for FastClock {
     }
 }
 
-pub(crate) struct World {
+pub(crate) struct BenchStack {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) sim: Sim,
     pub(crate) binance: Arc<Binance>,
-    /// Where subscribers connect to.
+    /// The address that subscribers connect to.
     pub(crate) address: SocketAddr,
     stop: CancellationToken,
     _folder: TempFolder,
 }
 
-impl World {
-    pub(crate) async fn begin() -> Outcome<Self> {
+impl BenchStack {
+    pub(crate) async fn start() -> BenchResult<Self> {
         let clock: Arc<dyn Clock> =
             Arc::new(FastClock { began: Instant::now(), start: SystemClock.now() });
         let tasks = Tasks { tracker: TaskTracker::new(), stop: CancellationToken::new() };
         let (sim, exchange) = exchange(&clock, &tasks).await?;
-        let binance = Arc::new(Binance::new(hurried(exchange), Arc::clone(&clock))?);
+        let binance = Arc::new(Binance::new(scaled_config(exchange), Arc::clone(&clock))?);
         let folder = TempFolder::new();
         let config = StoreConfig { data_dir: folder.path().to_owned(), url: None };
         let db = Db::open(&config).await?;
@@ -86,21 +85,21 @@ impl World {
         };
         let service =
             service_indicators::service(market, Arc::clone(&clock), "bench", tasks.clone())?;
-        let patience = Duration::from_secs(30);
+        let timeout = Duration::from_secs(30);
         let catalog = Catalog::new(vec![service])?;
-        let pipeline = Pipeline::new(catalog, Arc::new(Open), Arc::new(Open), patience);
+        let pipeline = Pipeline::new(catalog, Arc::new(Open), Arc::new(Open), timeout);
         let address = serve(&Arc::new(pipeline), &tasks).await?;
         Ok(Self { clock, sim, binance, address, stop, _folder: folder })
     }
 }
 
-impl Drop for World {
+impl Drop for BenchStack {
     fn drop(&mut self) {
         self.stop.cancel();
     }
 }
 
-async fn exchange(clock: &Arc<dyn Clock>, tasks: &Tasks) -> Outcome<(Sim, SocketAddr)> {
+async fn exchange(clock: &Arc<dyn Clock>, tasks: &Tasks) -> BenchResult<(Sim, SocketAddr)> {
     let mut config = SimConfig::new(7, Arc::clone(clock));
     config.streams = StreamRules {
         time_scale: f64::from(SCALE),
@@ -116,9 +115,9 @@ async fn exchange(clock: &Arc<dyn Clock>, tasks: &Tasks) -> Outcome<(Sim, Socket
     Ok((sim, address))
 }
 
-/// Everything as it is for real, divided by the speed of the clock where it is real time. Each
-/// series has a connection of its own, so that there are more of them to break.
-fn hurried(exchange: SocketAddr) -> BinanceConfig {
+/// The settings of production, divided by the speed of the clock where they are real time. Each series has
+/// its own connection, so that more connections can break.
+fn scaled_config(exchange: SocketAddr) -> BinanceConfig {
     let mut config = BinanceConfig::new(format!("http://{exchange}"), SOURCE);
     config.http.rate_limit_wait_max = Duration::ZERO;
     config.http.retry_wait = Duration::from_millis(1);
@@ -141,7 +140,7 @@ fn hurried(exchange: SocketAddr) -> BinanceConfig {
     config
 }
 
-async fn serve(pipeline: &Arc<Pipeline>, tasks: &Tasks) -> Outcome<SocketAddr> {
+async fn serve(pipeline: &Arc<Pipeline>, tasks: &Tasks) -> BenchResult<SocketAddr> {
     let condition = || ServerHealth { status: "ok", provider: SOURCE.to_owned() };
     let pages = SystemPages {
         version: "bench",
@@ -150,7 +149,7 @@ async fn serve(pipeline: &Arc<Pipeline>, tasks: &Tasks) -> Outcome<SocketAddr> {
         metrics_type: "text/plain",
     };
     let view = View::default();
-    // All clients come from one address here, and come back ten thousand times.
+    // All clients have one address and reconnect ten thousand times.
     let client_limits = ClientLimits { open_max: 0, per_minute: 0 };
     let streams = StreamOptions { client_limits, ..StreamOptions::default() };
     let routes = transport_http::router(pipeline, &view, pages, &streams);
@@ -179,7 +178,7 @@ async fn serve(pipeline: &Arc<Pipeline>, tasks: &Tasks) -> Outcome<SocketAddr> {
     Ok(address)
 }
 
-/// Lets everybody read, and counts nothing.
+/// Allows every read and records nothing.
 struct Open;
 
 #[async_trait]
