@@ -1,4 +1,4 @@
-//! The one shape of every answer: `metadata`, `data`, `metrics`, and no error.
+//! The reply of every tool: `metadata`, `data`, `metrics`, and no error.
 
 use contract::Reply;
 use jiff::civil::Date;
@@ -12,19 +12,19 @@ pub(crate) struct Answer {
     pub(crate) metrics: Value,
     pub(crate) text: String,
     pub(crate) freshness: Option<Freshness>,
-    /// What the series lack, by ticker; empty where an answer holds no series.
+    /// Missing days by ticker; empty when the reply has no series.
     pub(crate) gaps: Vec<(String, Gaps)>,
 }
 
-/// Days that are told in full; more of them are counted.
-const DAYS_TOLD_MAX: usize = 60;
+/// The most missing days that a reply lists; all are counted.
+const DAYS_LISTED_MAX: usize = 60;
 
-/// What a series lacks.
+/// The missing days of a series.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Gaps {
-    /// Days on which the exchange traded and of which there is no candle, or not all of them.
+    /// Trading days for which candles are missing, all or some of them.
     pub(crate) missing: Vec<Date>,
-    /// Why that could not be found out.
+    /// Why missing days could not be determined, if they could not.
     pub(crate) unchecked: Option<String>,
 }
 
@@ -33,13 +33,13 @@ impl Gaps {
         Self { missing: candles.missing.clone(), unchecked: candles.unchecked.clone() }
     }
 
-    /// The missing days, where there are any.
+    /// The missing days as JSON; `None` when there are none.
     pub(crate) fn days(&self) -> Option<Value> {
-        let days = self.missing.iter().take(DAYS_TOLD_MAX);
+        let days = self.missing.iter().take(DAYS_LISTED_MAX);
         (!self.missing.is_empty()).then(|| days.map(|day| Value::from(day.to_string())).collect())
     }
 
-    fn told(&self) -> Value {
+    fn to_json(&self) -> Value {
         json!({
             "complete": self.unchecked.is_none().then_some(self.missing.is_empty()),
             "num_missing_days": self.missing.len(),
@@ -48,7 +48,7 @@ impl Gaps {
         })
     }
 
-    /// A line for the text; none where nothing is missing.
+    /// A line for the text; `None` when no day is missing.
     fn line(&self, ticker: &str) -> Option<String> {
         if let Some(why) = &self.unchecked {
             return Some(format!(
@@ -94,17 +94,17 @@ impl Reply for Answer {
     fn meta(&self) -> Map<String, Value> {
         let mut meta = Map::new();
         if let Some(freshness) = &self.freshness {
-            meta.insert("stoa/freshness".to_owned(), told(freshness));
+            meta.insert("stoa/freshness".to_owned(), freshness_json(freshness));
         }
         if !self.gaps.is_empty() {
-            let gaps = self.gaps.iter().map(|(ticker, gaps)| (ticker.clone(), gaps.told()));
+            let gaps = self.gaps.iter().map(|(ticker, gaps)| (ticker.clone(), gaps.to_json()));
             meta.insert("stoa/completeness".to_owned(), Value::Object(gaps.collect()));
         }
         meta
     }
 }
 
-fn told(freshness: &Freshness) -> Value {
+fn freshness_json(freshness: &Freshness) -> Value {
     json!({
         "source": freshness.source,
         "as_of": freshness.as_of.to_rfc3339(),
@@ -115,7 +115,7 @@ fn told(freshness: &Freshness) -> Value {
     })
 }
 
-/// An object from what is known; what is not is left out, because the schemas want numbers.
+/// An object of the known fields; unknown ones are left out, because the schemas require numbers.
 pub(crate) fn known<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
     let known = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Value::Object(known.collect())
@@ -126,12 +126,12 @@ pub(crate) fn number(value: Decimal) -> Value {
     Value::from(value.to_f64())
 }
 
-/// A figure, where there is one.
+/// A rounded figure; `None` when it is absent or not finite.
 pub(crate) fn figure(value: Option<f64>) -> Option<Value> {
     value.filter(|value| value.is_finite()).map(|value| Value::from(rounded(value)))
 }
 
-/// Figures are estimates; digits beyond these would only pretend.
+/// Rounds to six decimals; figures are estimates without more precision.
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
@@ -141,24 +141,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_left_out() {
+    fn unknown_fields_are_left_out() {
         let found = known([("a", Some(json!(1))), ("b", None), ("c", figure(Some(f64::NAN)))]);
         assert_eq!(found, json!({"a": 1}));
         assert_eq!(figure(Some(1.234_567_89)), Some(json!(1.234_568)));
     }
 
     #[track_caller]
-    fn check(missing: usize, unchecked: Option<&str>, complete: Value, told: usize, line: &str) {
+    fn check(missing: usize, unchecked: Option<&str>, complete: Value, listed: usize, line: &str) {
         let missing = vec![jiff::civil::date(2024, 2, 15); missing];
         let gaps = Gaps { missing, unchecked: unchecked.map(ToOwned::to_owned) };
-        assert_eq!(gaps.told()["complete"], complete);
-        assert_eq!(gaps.told()["missing_days"].as_array().map(Vec::len), Some(told));
-        let said = gaps.line("X").unwrap_or_default();
-        assert!(said.contains(line) && said.is_empty() == line.is_empty(), "{said}");
+        assert_eq!(gaps.to_json()["complete"], complete);
+        assert_eq!(gaps.to_json()["missing_days"].as_array().map(Vec::len), Some(listed));
+        let text = gaps.line("X").unwrap_or_default();
+        assert!(text.contains(line) && text.is_empty() == line.is_empty(), "{text}");
     }
 
     #[test]
-    fn what_is_missing_is_named_up_to_a_bound() {
+    fn missing_days_are_listed_up_to_a_limit() {
         check(0, None, json!(true), 0, "");
         check(1, None, json!(false), 1, "on 2024-02-15\n");
         check(99, None, json!(false), 60, "and 89 more");

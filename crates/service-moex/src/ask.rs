@@ -1,10 +1,10 @@
-//! Arguments that a schema cannot check alone: tickers, and dates in their order.
+//! Checks arguments that a schema cannot check: tickers, boards, and the order of dates.
 
 use clock::parse_date;
 use fault::Fault;
 use jiff::civil::Date;
 
-/// Days that one question about candles may span, by the length of the candles.
+/// The most days of one request for candles, by their length.
 pub(crate) const DAYS_MAX_DAILY: i64 = 3_660;
 pub(crate) const DAYS_MAX_HOURLY: i64 = 730;
 
@@ -24,7 +24,7 @@ pub(crate) fn board(field: &str, text: &str) -> Result<String, Fault> {
     })
 }
 
-/// Upper case, without the spaces that come with copying.
+/// The trimmed text in upper case; `None` when it is not a plain name.
 fn name(text: &str) -> Option<String> {
     let name = text.trim().to_uppercase();
     let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
@@ -39,7 +39,7 @@ pub(crate) fn date(field: &str, text: &str) -> Result<Date, Fault> {
     })
 }
 
-/// Two dates in order, at most so many days apart.
+/// Parses two dates and checks their order and distance.
 pub(crate) fn period(from: &str, to: &str, days_max: i64) -> Result<(Date, Date), Fault> {
     let (from, to) = (date("from_date", from)?, date("to_date", to)?);
     if to < from {
@@ -57,7 +57,7 @@ pub(crate) fn period(from: &str, to: &str, days_max: i64) -> Result<(Date, Date)
     Ok((from, to))
 }
 
-/// How many days there are from one to the other, both included.
+/// The number of days from one date to the other, both included.
 pub(crate) fn days(from: Date, to: Date) -> i64 {
     i64::from((to - from).get_days()) + 1
 }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn tickers_are_trimmed_and_raised_or_refused() {
+    fn tickers_are_trimmed_and_upper_cased_or_refused() {
         check_ticker(" sber ", Some("SBER"));
         check_ticker("RU000A0JX0J2", Some("RU000A0JX0J2"));
         for bad in ["", "  ", "СБЕР", "SB ER", "../x", "SBER?", "a/b"] {

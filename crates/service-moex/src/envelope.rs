@@ -1,7 +1,6 @@
-//! A fault in this contract's words: `metadata` from the request, `data` empty, `error` set.
-//!
-//! Which fields that are, and what they are when the request leaves them out, is read from the
-//! tools' own schemas, so that an error fits them wherever one can.
+//! Writes a fault as the contract's error object: `metadata` repeats the request, `data` is empty,
+//! `error` is set. The fields of `metadata` and their defaults come from the tools' schemas, so that
+//! an error fits the schema where it can.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,11 +15,11 @@ pub(crate) struct Iss {
     clock: Arc<dyn Clock>,
 }
 
-/// What an error of one tool has around it.
+/// The parts of a tool's schema that its errors need.
 struct Shape {
-    /// Fields of the metadata that a request may name, each with its default.
+    /// Fields of `metadata` that are also arguments, each with its default.
     fields: Vec<(String, Option<Value>)>,
-    /// Whether the metadata says when it was true.
+    /// Whether `metadata` has `as_of`.
     dated: bool,
     empty: Value,
 }
@@ -51,7 +50,7 @@ impl Iss {
         let mut metadata = Map::new();
         metadata.insert("source".to_owned(), Value::from("moex-iss"));
         for (name, default) in shape.into_iter().flat_map(|shape| &shape.fields) {
-            // Only what could be a field's value: a wrong one may be of any size and kind.
+            // Only short texts and lists are repeated: an invalid argument may be anything.
             let value = match args.get(name) {
                 Some(value) => Some(value).filter(|value| fits(value)),
                 None => default.as_ref(),
@@ -109,7 +108,7 @@ fn fits(value: &Value) -> bool {
     }
 }
 
-/// An index that the schema does not list is still an index we do not know.
+/// The error type. An index that the schema does not list is reported as an unknown index.
 fn kind<'a>(fault: &Fault, cx: &FailureContext<'a>) -> &'a str {
     let asked = cx.args.get("index_ticker").is_some_and(Value::is_string);
     let index = fault.problems().iter().any(|it| it.field == "index_ticker");
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_metadata_is_the_request_with_its_defaults() {
+    fn the_metadata_repeats_the_request_with_its_defaults() {
         let days = || json!({ "from_date": "2024-01-03", "to_date": "2024-01-05" });
         let of = |pairs: &[(&str, &str)]| {
             let mut all = days();
@@ -191,7 +190,7 @@ mod tests {
             json!({ "source": "moex-iss", "index_ticker": "IMOEX", "as_of_date": "2024-01-03" }),
             true,
         );
-        // A snapshot without a price cannot be one, so its error does not fit where it would go.
+        // The schema of a snapshot requires a price, so its error cannot fit the schema.
         check(
             "get_security_snapshot",
             json!({ "ticker": "SBER" }),
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_anything_is_not_repeated() {
+    fn invalid_arguments_are_not_repeated() {
         let long = "x".repeat(101);
         for ticker in [json!(5), json!(long), json!({ "a": 1 }), Value::Null] {
             let (told, fits) = error("get_dividends", json!({ "ticker": ticker }));

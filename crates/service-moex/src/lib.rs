@@ -1,7 +1,7 @@
 //! The Moscow Exchange contract: securities, price history, indices, and risk over them.
 //!
-//! What the exchange says comes through the ports of `market`; this crate checks what is asked,
-//! computes the figures, and answers in the contract's shapes.
+//! The crate checks arguments, reads the exchange through the ports of `market`, computes figures,
+//! and replies in the contract's format.
 
 mod answer;
 mod ask;
@@ -23,13 +23,13 @@ pub struct Moex {
 }
 
 impl Moex {
-    /// The day it is in Moscow, whose clocks have been three hours ahead since 2014.
+    /// The date in Moscow, which has been three hours ahead of UTC since 2014.
     pub(crate) fn today(&self) -> Date {
         Millis(self.clock.now().0.saturating_add(3 * 3_600_000)).date()
     }
 }
 
-/// The service with its tool table, ready for the catalogue.
+/// The service with its tools bound to handlers.
 pub fn service(
     exchange: Arc<dyn StockExchange>,
     clock: Arc<dyn Clock>,
