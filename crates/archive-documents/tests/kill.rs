@@ -1,17 +1,17 @@
-//! A process that is killed while it takes files in and deletes them: what was answered for is
-//! there, whole, and nothing else is once the next process has swept.
+//! Kills a process while it stores and deletes files. Every acknowledged file is complete, and after
+//! a sweep nothing else is on the disk. The killed process is this program with the argument `child`.
 
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
     clippy::print_stdout,
-    reason = "a test fails by panicking, and its child speaks on stdout"
+    reason = "a test fails by panicking, and its child reports on stdout"
 )]
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
 
 use archive_accounts::Visibility;
@@ -19,10 +19,12 @@ use archive_documents::{
     Documents, FileFilter, FileRecord, MIGRATIONS, UploadLimits, UploadMetadata,
 };
 use clock::SystemClock;
+use libtest_mimic::{Arguments, Trial};
 use store::{Db, StoreConfig};
 use testkit::{TempFolder, postgres};
 use tokio::task::JoinSet;
 
+const CHILD: &str = "child";
 const DATA: &str = "STOA_TEST_DOCUMENTS_DATA";
 const URL: &str = "STOA_TEST_DOCUMENTS_URL";
 const ROUND: &str = "STOA_TEST_DOCUMENTS_ROUND";
@@ -42,13 +44,14 @@ async fn open(config: &StoreConfig) -> (Db, Documents) {
     (db.clone(), Documents::new(db, &config.data_dir, Arc::new(SystemClock), rules))
 }
 
-/// A file's name says what must be in it; the same number is the same content.
+/// The content that belongs to a file name; the same number gives the same content.
 fn content(name: &str) -> String {
     let number: usize = name.rsplit_once('-').unwrap().1.parse().unwrap();
     format!("line {number}\n").repeat(1 + number % 7 * 20_000)
 }
 
-/// Sends two files at once, one of which every task has as well, and deletes one of them again.
+/// Stores two files in one transaction, one of them with content that other tasks share, and
+/// deletes one of the two.
 async fn send(db: &Db, documents: &Documents, task: &str, number: usize) {
     let names = [format!("{task}-{number}"), format!("{task} shared-{}", number % 3)];
     let mut receipts = Vec::new();
@@ -73,10 +76,9 @@ async fn send(db: &Db, documents: &Documents, task: &str, number: usize) {
     documents.release(hash).await.unwrap();
 }
 
-/// The process that is killed. Run by the test below, which says where the files are.
-#[tokio::test(flavor = "multi_thread")]
+/// The process that is killed. The parent passes the data folder and the database.
 async fn child() {
-    let Ok(data) = std::env::var(DATA) else { return };
+    let data = std::env::var(DATA).unwrap();
     let round = std::env::var(ROUND).unwrap();
     let config = StoreConfig { data_dir: data.into(), url: std::env::var(URL).ok() };
     let (db, documents) = open(&config).await;
@@ -92,24 +94,24 @@ async fn child() {
     tasks.join_all().await;
 }
 
-/// Killed with the test, whatever becomes of that.
-struct Killed(Child);
+/// Kills the child on drop, also when the test fails.
+struct KillOnDrop(Child);
 
-impl Drop for Killed {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         self.0.kill().ok();
         self.0.wait().ok();
     }
 }
 
-fn start_child(config: &StoreConfig, round: usize) -> Killed {
+fn start_child(config: &StoreConfig, round: usize) -> KillOnDrop {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["child", "--exact", "--nocapture"]).env(DATA, &config.data_dir);
+    command.arg(CHILD).env(DATA, &config.data_dir);
     command.env(ROUND, round.to_string());
     if let Some(url) = &config.url {
         command.env(URL, url);
     }
-    Killed(command.stdout(Stdio::piped()).spawn().unwrap())
+    KillOnDrop(command.stdout(Stdio::piped()).spawn().unwrap())
 }
 
 fn names_below(folder: &Path) -> BTreeSet<String> {
@@ -125,7 +127,7 @@ fn names_below(folder: &Path) -> BTreeSet<String> {
     names
 }
 
-async fn killed_again_and_again(config: StoreConfig) {
+async fn kill_repeatedly(config: StoreConfig) {
     let (_, documents) = open(&config).await;
     let (mut kept, mut deleting) = (BTreeSet::new(), BTreeSet::new());
     for round in 0..5 {
@@ -138,7 +140,7 @@ async fn killed_again_and_again(config: StoreConfig) {
             deleting.extend(line.strip_prefix(DELETING).map(str::to_owned));
         }
         drop(child);
-        // What it said between the last line that was read and its end counts as well.
+        // Lines the child wrote after the last one that was read count too.
         for line in lines.map_while(Result::ok) {
             kept.extend(line.strip_prefix(KEPT).map(str::to_owned));
             deleting.extend(line.strip_prefix(DELETING).map(str::to_owned));
@@ -162,18 +164,30 @@ async fn check(
     }
     let there: BTreeSet<String> = files.iter().map(|it| it.id.clone()).collect();
     let lost: Vec<_> = kept.iter().filter(|id| !there.contains(*id)).collect();
-    assert!(lost.iter().all(|id| deleting.contains(*id)), "{lost:?} were answered for");
+    assert!(lost.iter().all(|id| deleting.contains(*id)), "{lost:?} were acknowledged");
     let hashes: BTreeSet<String> = files.into_iter().map(|it| it.hash).collect();
     assert_eq!(names_below(&config.data_dir.join("files")), hashes);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_was_answered_for_is_there_and_nothing_else() {
+async fn acknowledged_files_survive_a_kill_and_nothing_else_does() {
     let folder = TempFolder::new();
-    killed_again_and_again(StoreConfig::sqlite(folder.path())).await;
+    kill_repeatedly(StoreConfig::sqlite(folder.path())).await;
     if let Some(url) = postgres::database() {
         let folder = TempFolder::new();
         let data_dir = folder.path().to_owned();
-        killed_again_and_again(StoreConfig { data_dir, url: Some(url) }).await;
+        kill_repeatedly(StoreConfig { data_dir, url: Some(url) }).await;
     }
+}
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    if std::env::args().nth(1).as_deref() == Some(CHILD) {
+        runtime.block_on(child());
+        return ExitCode::SUCCESS;
+    }
+    let trial = Trial::test("acknowledged_files_survive_a_kill_and_nothing_else_does", move || {
+        runtime.block_on(acknowledged_files_survive_a_kill_and_nothing_else_does());
+        Ok(())
+    });
+    libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code()
 }

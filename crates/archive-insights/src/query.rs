@@ -1,24 +1,24 @@
-//! A question about insights, and its answer.
+//! A query for insights and its result.
 
 use clock::Millis;
 
 use crate::insight::Insight;
 
-/// The most insights of one answer; a larger limit is taken as this one.
+/// The most insights of one result; a larger limit is lowered to this.
 pub const RESULTS_MAX: u32 = 1_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SortKey {
     CreatedAt,
     Confidence,
-    /// How well the keywords match; the time of creation where there are none.
+    /// How well the keywords match; by time of creation without keywords.
     Relevance,
 }
 
-/// All filters must hold. Equals are ordered by their making, in the direction of the sort.
+/// All filters must match. Insights with equal sort keys are ordered by creation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InsightQuery {
-    /// Words that must all be there, "phrases", and beginnings of words with a `*`.
+    /// Words that must all occur, "phrases", and prefixes with a `*`.
     pub keywords: Option<String>,
     pub source_llm: Option<String>,
     /// An insight must have all of them.
@@ -58,16 +58,16 @@ impl Default for InsightQuery {
 }
 
 impl InsightQuery {
-    /// Whether there is anything to match; blank keywords are none.
+    /// Whether there are keywords; blank ones do not count.
     pub fn has_keywords(&self) -> bool {
         self.keywords.as_ref().is_some_and(|it| !it.trim().is_empty())
     }
 }
 
-/// A page of what was found and how much there is in all, both of one moment.
+/// One page of results and the total, both of one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SearchResults {
-    /// With the place that matches, where there were keywords.
+    /// Each with a snippet if the query had keywords.
     pub insights: Vec<(Insight, Option<String>)>,
     pub total: u64,
 }

@@ -1,4 +1,4 @@
-//! Answering a question.
+//! Runs a query and cuts a snippet for each result.
 
 use archive_accounts::Visibility;
 use fault::Fault;
@@ -11,40 +11,45 @@ use crate::scope;
 use crate::snippet::snippet;
 use crate::statement;
 
-/// A text of this many bytes is worth letting others run before it is read for its snippet.
+/// Yields to other tasks before it cuts the snippet of a text longer than this.
 const LONG_BYTES: usize = 16_384;
 
 impl Insights {
-    /// What this asker may see and all filters let through: a page, and how many there are. Both
-    /// come from one statement and so from one moment.
+    /// One page of the insights that the caller may see and that pass all filters, and their total.
+    /// Both come from one statement and so from one moment.
     pub async fn query(
         &self,
         visibility: &Visibility,
-        ask: &InsightQuery,
+        query: &InsightQuery,
     ) -> Result<SearchResults, Fault> {
-        let keywords = ask.keywords.as_deref().filter(|_| ask.has_keywords());
+        let keywords = query.keywords.as_deref().filter(|_| query.has_keywords());
         let terms = match keywords {
             Some(keywords) => keywords::parse(keywords)?,
             None => Vec::new(),
         };
-        // Only punctuation was asked for, and no insight is found by that.
+        // The keywords are only punctuation, which matches nothing.
         if keywords.is_some() && terms.is_empty() {
             return Ok(SearchResults::default());
         }
-        let scopes = self.scopes(visibility, ask.case_id.as_deref()).await?;
+        let scopes = self.scopes(visibility, query.case_id.as_deref()).await?;
         let (engine, owner) = (self.0.db.engine(), scope::owner(&visibility.owner));
-        let statement = if terms.is_empty() && ask.tags.is_empty() {
-            statement::listing(engine, ask, &scopes, owner)
+        let statement = if terms.is_empty() && query.tags.is_empty() {
+            statement::listing(engine, query, &scopes, owner)
         } else {
-            statement::matching(engine, ask, &terms, &scopes, owner)
+            statement::matching(engine, query, &terms, &scopes, owner)
         };
         let mut found = SearchResults::default();
         for row in self.0.db.fetch_all(statement).await? {
             found.total = row.count(0)?;
             if row.int_or_null(1)?.is_some() {
                 let insight = Insight::read(&row, 2)?;
-                let shown = shown(&insight, &terms).await;
-                found.insights.push((insight, shown));
+                // Scopes are hashes; this compares the real owner and case.
+                if !visibility.sees(&insight.owner, insight.case_id.as_deref()) {
+                    tracing::error!(insight = insight.id, "left out an insight of another scope");
+                    continue;
+                }
+                let snippet = best_snippet(&insight, &terms).await;
+                found.insights.push((insight, snippet));
             }
         }
         Ok(found)
@@ -58,8 +63,8 @@ impl Insights {
         limit: u32,
     ) -> Result<(Vec<Insight>, u64), Fault> {
         let file_id = Some(file_id.to_owned());
-        let ask = InsightQuery { file_id, descending: false, limit, ..InsightQuery::default() };
-        let found = self.query(visibility, &ask).await?;
+        let query = InsightQuery { file_id, descending: false, limit, ..InsightQuery::default() };
+        let found = self.query(visibility, &query).await?;
         Ok((found.insights.into_iter().map(|(insight, _)| insight).collect(), found.total))
     }
 
@@ -72,7 +77,7 @@ impl Insights {
     }
 }
 
-async fn shown(insight: &Insight, terms: &[Term]) -> Option<String> {
+async fn best_snippet(insight: &Insight, terms: &[Term]) -> Option<String> {
     if terms.is_empty() {
         return None;
     }

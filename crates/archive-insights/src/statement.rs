@@ -52,12 +52,15 @@ impl StatementBuilder {
     /// What is seen whole, and of the rest what is the asker's own.
     fn visible(&mut self, scopes: &Scopes, owner: i64) -> String {
         let mut ways = Vec::new();
-        if !scopes.seen.is_empty() {
-            ways.push(self.one_of("i.scope", &scopes.seen));
+        if !scopes.visible.is_empty() {
+            ways.push(self.one_of("i.scope", &scopes.visible));
         }
-        if !scopes.own.is_empty() {
+        if !scopes.own_only.is_empty() {
             let owner = self.bind(owner);
-            ways.push(format!("(i.owner = {owner} AND {})", self.one_of("i.scope", &scopes.own)));
+            ways.push(format!(
+                "(i.owner = {owner} AND {})",
+                self.one_of("i.scope", &scopes.own_only)
+            ));
         }
         format!("({})", ways.join(" OR "))
     }
@@ -97,14 +100,14 @@ pub(crate) fn matching(
     let keys: Vec<i64> = tags.chain(ask.file_id.as_deref().map(scope::file)).collect();
     let wanted = IndexTerms { terms, keys: &keys };
     let mut conditions = builder.filters(ask);
-    if !scopes.own.is_empty() {
+    if !scopes.own_only.is_empty() {
         conditions.push(builder.visible(scopes, owner));
     }
     let sort = sort_of(ask, terms);
     let joined = !conditions.is_empty() || sort != SortKey::Relevance;
     conditions.insert(0, String::new());
     let conditions = conditions.join(" AND ");
-    let all: Vec<i64> = scopes.seen.iter().chain(&scopes.own).copied().collect();
+    let all: Vec<i64> = scopes.visible.iter().chain(&scopes.own_only).copied().collect();
     let searches: Vec<String> = all
         .chunks(all.len().div_ceil(SEARCHES_MAX).max(SCOPES_AT_ONCE))
         .map(|some| search(&mut builder, &wanted, some, sort, joined) + &conditions)

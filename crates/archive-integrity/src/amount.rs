@@ -71,7 +71,7 @@ pub(crate) struct Amount {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct AmountMention {
     pub(crate) amount: Amount,
     pub(crate) span: Span,
 }
@@ -142,7 +142,7 @@ const ABOUT: [&str; 12] = [
 ];
 
 /// All numbers among the words that are not taken by a date or a citation.
-pub(crate) fn find(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<Found> {
+pub(crate) fn find(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<AmountMention> {
     let free = |at: usize| taken.get(at).is_some_and(|it| !it);
     let mut list = Vec::new();
     let mut at = 0;
@@ -154,7 +154,7 @@ pub(crate) fn find(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<Found>
         if let Some((value, end)) = fraction(words, at) {
             let span = Span { start: words[at].start, end: words[end - 1].end };
             let amount = Amount { value, slack: ONE / 2, unit: Unit::Percent };
-            list.push(Found { amount, span });
+            list.push(AmountMention { amount, span });
             at = end;
             continue;
         }
@@ -212,7 +212,7 @@ fn finish(
     (first, mut end): (usize, usize),
     mut value: u128,
     mut step: u128,
-) -> Found {
+) -> AmountMention {
     let mut scaled = false;
     let spelled = !words[first].text.starts_with(|it: char| it.is_ascii_digit());
     while let Some(scale) = words.get(end).filter(|_| !spelled).and_then(scale) {
@@ -238,7 +238,7 @@ fn finish(
         (false, true) => step / 2,
         _ => 0,
     };
-    Found { amount: Amount { value, slack, unit }, span }
+    AmountMention { amount: Amount { value, slack, unit }, span }
 }
 
 /// A currency in letters before its number: `EUR 47,000`.

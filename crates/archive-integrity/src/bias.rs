@@ -2,11 +2,11 @@
 //!
 //! Words in quotation marks and in sentences that say whose view it is do not count. Weights: a
 //! loaded word 0.35 (0.15 where the source uses it too), a sweeping phrase 0.4, one side's words
-//! doubted and the other's taken as proven 0.35, only one of two sides heard 0.35.
+//! doubted and the other's taken as proven 0.35, only one of two sides quoted 0.35.
 
 use std::collections::BTreeMap;
 
-use crate::cast::Actor;
+use crate::actors::Actor;
 use crate::honesty::own_hits;
 use crate::index::Index;
 use crate::lexicon::Tone;
@@ -19,7 +19,7 @@ const WORDS_MIN: usize = 4;
 
 pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> InsightReport {
     let mut list = Vec::new();
-    let mut sides: BTreeMap<Actor, Side> = BTreeMap::new();
+    let mut sides: BTreeMap<Actor, PartyTreatment> = BTreeMap::new();
     for sentence in &reading.sentences {
         list.extend(loaded(reading, index, sentence));
         weigh(reading, index, sentence, &mut sides);
@@ -39,7 +39,7 @@ fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<
     if hits.is_empty() {
         return list;
     }
-    let parties = index.cast.parties(reading, sentence);
+    let parties = index.actors.parties(reading, sentence);
     for hit in &hits {
         let word = reading.slice(hit.span);
         // A loaded word in the midst of a sentence with a capital is part of a name.
@@ -68,13 +68,13 @@ fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<
 /// The party a loaded word stands nearest to, for the message.
 fn near(index: &Index<'_>, parties: &[(Actor, Span)], byte: usize) -> String {
     let nearest = parties.iter().min_by_key(|it| it.1.start.abs_diff(byte));
-    nearest.map(|it| format!(", about {}", index.cast.called(it.0))).unwrap_or_default()
+    nearest.map(|it| format!(", about {}", index.actors.called(it.0))).unwrap_or_default()
 }
 
 /// How one party's words are treated.
 #[derive(Debug, Default, Clone, Copy)]
-struct Side {
-    heard: usize,
+struct PartyTreatment {
+    quoted: usize,
     doubted: usize,
     proven: usize,
     at: Span,
@@ -85,14 +85,14 @@ fn weigh(
     reading: &Reading<'_>,
     index: &Index<'_>,
     sentence: &Sentence,
-    sides: &mut BTreeMap<Actor, Side>,
+    sides: &mut BTreeMap<Actor, PartyTreatment>,
 ) {
     let hits = own_hits(reading, sentence);
     if hits.is_empty() {
         return;
     }
-    let parties = index.cast.parties(reading, sentence);
-    let mut heard: Vec<Actor> = Vec::new();
+    let parties = index.actors.parties(reading, sentence);
+    let mut quoted: Vec<Actor> = Vec::new();
     for hit in hits {
         let (doubted, proven) = match hit.tone {
             Tone::Doubting => (1, 0),
@@ -105,9 +105,9 @@ fn weigh(
         };
         let side = sides.entry(*actor).or_default();
         // Two verbs in a sentence are one time of speaking.
-        if !heard.contains(actor) {
-            side.heard += 1;
-            heard.push(*actor);
+        if !quoted.contains(actor) {
+            side.quoted += 1;
+            quoted.push(*actor);
         }
         side.doubted += doubted;
         side.proven += proven;
@@ -118,21 +118,21 @@ fn weigh(
 fn lopsided(
     reading: &Reading<'_>,
     index: &Index<'_>,
-    sides: &BTreeMap<Actor, Side>,
+    sides: &BTreeMap<Actor, PartyTreatment>,
 ) -> Option<Issue> {
     let doubted = sides.iter().find(|it| it.1.doubted > 0 && it.1.proven == 0);
     let proven = sides.iter().find(|it| it.1.proven > 0 && it.1.doubted == 0);
     if let Some(((one, _), (other, side))) = doubted.zip(proven) {
-        let (one, other) = (index.cast.called(*one), index.cast.called(*other));
+        let (one, other) = (index.actors.called(*one), index.actors.called(*other));
         let message =
             format!("what {one} says is doubted and what {other} says is taken as proven");
         let advice = "use the same verb for both sides";
         return Some(Issue::at(reading, side.at, "uneven_verbs", 0.35, message, advice));
     }
-    let (only, side) = sides.iter().next().filter(|it| sides.len() == 1 && it.1.heard >= 2)?;
+    let (only, side) = sides.iter().next().filter(|it| sides.len() == 1 && it.1.quoted >= 2)?;
     let other = index.speakers().into_iter().find(|it| it != only)?;
-    let (only, other) = (index.cast.called(*only), index.cast.called(other));
-    let message = format!("only {only} is heard, though {other} speaks in the source too");
+    let (only, other) = (index.actors.called(*only), index.actors.called(other));
+    let message = format!("only {only} is quoted, though {other} speaks in the source too");
     let advice = format!("add what {other} says");
     Some(Issue::at(reading, side.at, "one_sided", 0.35, message, advice))
 }

@@ -38,7 +38,7 @@ impl Date {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct DateMention {
     pub(crate) date: Date,
     /// Written in figures with a stroke, so that day and month may be meant the other way round.
     pub(crate) ambiguous: bool,
@@ -127,8 +127,8 @@ fn year(word: &Word<'_>) -> Option<u16> {
 }
 
 /// All dates among the words, in order, none overlapping.
-pub(crate) fn find(text: &str, words: &[Word<'_>]) -> Vec<Found> {
-    let mut list: Vec<Found> = Vec::new();
+pub(crate) fn find(text: &str, words: &[Word<'_>]) -> Vec<DateMention> {
+    let mut list: Vec<DateMention> = Vec::new();
     let mut at = 0;
     while at < words.len() {
         let floor = list.last().map_or(0, |it| it.words.1);
@@ -138,7 +138,7 @@ pub(crate) fn find(text: &str, words: &[Word<'_>]) -> Vec<Found> {
         at = match found {
             Some((first, end, date, ambiguous)) => {
                 let span = Span { start: words[first].start, end: words[end - 1].end };
-                list.push(Found { date, ambiguous, span, words: (first, end) });
+                list.push(DateMention { date, ambiguous, span, words: (first, end) });
                 end
             }
             None => at + 1,

@@ -1,25 +1,28 @@
-//! `opinion_drift`: what insights say of one topic, in the order they were made.
+//! `opinion_drift`: compares the statements of insights about one topic, oldest first.
 //!
-//! Two statements speak of the same thing where at least half of their telling words are shared
-//! (figures, negations and words of decision left out). A later one that differs from the nearest
-//! earlier one of another insight is a change. Weights: a decision or a plain yes turned round
-//! 0.55, a tone turned from praise to blame 0.5, another number or date, or one part of the same sentence
-//! replaced, 0.4, doubt turned to
-//! certainty or back 0.35. A change that is explained, by a word such as «corrected» or by a
-//! different file, takes a fifth of that. An insight with nothing to compare it with is a warning.
+//! Two statements have the same topic if they share at least half of their content words (numbers,
+//! negations and decision words excluded). A change is a difference from the nearest earlier
+//! statement of another insight. Weights: a reversed decision 0.55; a tone turned from praise to
+//! blame 0.5; a changed number or date, or one replaced part of the sentence, 0.4; doubt turned into
+//! certainty or back 0.35. A change explained by a word such as «corrected» or by another file
+//! weighs a fifth. An insight without a comparable statement is a warning.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
+use std::sync::LazyLock;
 
 use crate::holding::{is_holding, is_opposed};
 use crate::honesty::own_hits;
-use crate::lexicon::{Hit, Tone, has};
+use crate::lexicon::{Tone, ToneHit, has};
 use crate::reading::{Reading, Sentence, Value};
 use crate::report::{InsightReport, Issue, OpinionChange, insufficient_evidence};
 use crate::text::{Word, clip, fold, is_stop, stem, words};
 use crate::{Insight, Span, TestOptions, readable};
 
-/// Plain words that judge, one way and the other; `*` stands for any ending.
-const GOOD: &str = "excellent good sound strong reliable credible honest careful thorough safe true \
+/// Words that judge, for and against; `*` stands for any ending.
+static GOOD: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::parse(
+        "excellent good sound strong reliable credible honest careful thorough safe true \
 accurate fair clear proper complete correct outstanding superb solid genuine fit persuasive \
 convincing compelling robust favorable favourable promising prudent* wise wisely competent* skilful* \
 skillful* diligent* worthwhile sensible sensibly consistent truthful justified reasonable* adequate* \
@@ -27,8 +30,12 @@ useful helpful cooperative innocent generous watertight airtight well-founded si
 straightforward timely meritorious tenable plausible profitable solvent stable healthy secure \
 satisfactory properly correctly carefully responsibly lawfully благоприят* сильн* надежн* \
 обоснован* хорош* убедительн* правомерн* законн* добросовестн* качественн* выгодн* правдив* \
-достоверн* перспективн* целесообразн* полезн*";
-const BAD: &str = "terrible bad weak unsound unreliable incredible dishonest careless sloppy poor \
+достоверн* перспективн* целесообразн* полезн*",
+    )
+});
+static BAD: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::parse(
+        "terrible bad weak unsound unreliable incredible dishonest careless sloppy poor \
 dangerous unsafe false inaccurate unfair unclear improper incomplete incorrect wrong awful \
 defective dreadful shoddy fake unfit thin flimsy shaky doubtful dubious evasive hostile rash* \
 reckless* foolish* imprudent* incompetent* botched negligent* pointless futile hopeless useless \
@@ -37,25 +44,53 @@ unreasonable* inconsistent untruthful unjustified guilty misleading unhelpful un
 unstable insecure unsatisfactory fragile tenuous poorly wrongly badly irresponsibly unlawfully \
 carelessly неблагоприят* слаб* ненадежн* необоснован* плох* неубедительн* неправомерн* незаконн* \
 недобросовестн* некачественн* невыгодн* ложн* недостоверн* бесперспективн* нецелесообразн* бесполезн* \
-сомнительн* безнадежн*";
-/// How much of a thing there is.
-const HIGH: &str = "high large considerable substantial significant great likely serious heavy broad \
+сомнительн* безнадежн*",
+    )
+});
+/// Words of degree, high and low.
+static HIGH: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::parse(
+        "high large considerable substantial significant great likely serious heavy broad \
 wide long extensive major probable strict ample much many often always высок* больш* значительн* \
-существенн* вероятн* серьезн*";
-const LOW: &str = "low small slight modest minor negligible unlikely trivial light narrow short limited \
+существенн* вероятн* серьезн*",
+    )
+});
+static LOW: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::parse(
+        "low small slight modest minor negligible unlikely trivial light narrow short limited \
 improbable lenient scant little few rarely never низк* невысок* мал* незначительн* несущественн* \
-маловероятн* ничтожн*";
+маловероятн* ничтожн*",
+    )
+});
 
-fn is_listed(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|it| match it.strip_suffix('*') {
-        Some(start) => word.starts_with(start),
-        None => it == word,
-    })
+/// A set of words and of word beginnings (written with `*`), each found by hashing.
+struct WordList {
+    words: HashSet<&'static str>,
+    beginnings: HashSet<&'static str>,
+    /// Bytes of the shortest and the longest beginning.
+    beginning_bytes: RangeInclusive<usize>,
 }
 
-/// Left out of a topic because they stand beside every decision.
+impl WordList {
+    fn parse(list: &'static str) -> Self {
+        let (beginnings, words): (HashSet<_>, HashSet<_>) =
+            list.split_ascii_whitespace().partition(|it| it.ends_with('*'));
+        let beginnings: HashSet<&str> =
+            beginnings.into_iter().map(|it| it.trim_end_matches('*')).collect();
+        let bytes = || beginnings.iter().map(|it| it.len());
+        let beginning_bytes = bytes().min().unwrap_or(1)..=bytes().max().unwrap_or(0);
+        Self { words, beginnings, beginning_bytes }
+    }
+
+    fn contains(&self, word: &str) -> bool {
+        let begins = |bytes| word.get(..bytes).is_some_and(|it| self.beginnings.contains(it));
+        self.words.contains(word) || self.beginning_bytes.clone().any(begins)
+    }
+}
+
+/// Excluded from topics, because they occur beside every decision.
 const NEUTRAL: [&str; 6] = ["doubt", "possible", "proceed", "fault", "refuses", "refused"];
-/// Sides of which a verdict can be for one only.
+/// Opposing sides: a decision can favour only one of them.
 const RIVALS: [(&str, &str); 20] = [
     ("contractor", "owner"),
     ("supplier", "buyer"),
@@ -82,7 +117,7 @@ const RIVALS: [(&str, &str); 20] = [
 const ORDER: [&str; 7] = ["first", "second", "third", "fourth", "fifth", "last", "next"];
 
 fn is_judging(folded: &str) -> bool {
-    [GOOD, BAD, HIGH, LOW].iter().any(|it| is_listed(it, folded))
+    [&GOOD, &BAD, &HIGH, &LOW].iter().any(|it| it.contains(folded))
 }
 
 /// One sentence of one insight.
@@ -90,16 +125,16 @@ struct Statement<'a> {
     insight: usize,
     sentence: &'a Sentence,
     topic: HashSet<String>,
-    hits: Vec<Hit>,
+    hits: Vec<ToneHit>,
 }
 
-/// Statements remembered for one word; the newest push out the oldest.
+/// Statements indexed per word; the newest replaces the oldest.
 const REMEMBERED: usize = 32;
-/// Shared words from which two statements speak of the same thing, as a share of all.
+/// The share of common words from which two statements have the same topic.
 const SAME_TOPIC: f64 = 0.5;
-/// And from which they may be one sentence with a part replaced.
+/// The share from which they may be the same sentence with one part replaced.
 const NEAR_TOPIC: f64 = 0.2;
-/// The share of a sentence that must stay for the rest to be a replacement.
+/// The share of a sentence that must be unchanged for the rest to count as replaced.
 const SAME_FRAME: f64 = 0.6;
 
 pub(crate) fn check(insights: &[Insight], options: &TestOptions) -> Vec<InsightReport> {
@@ -111,7 +146,7 @@ pub(crate) fn check(insights: &[Insight], options: &TestOptions) -> Vec<InsightR
     let mut order: Vec<usize> = (0..insights.len()).collect();
     order.sort_by_key(|it| (insights[*it].created_ms, *it));
     let wanted: Option<HashSet<String>> = options.topic.as_deref().map(topic_words);
-    let mut memory = Memory::default();
+    let mut memory = StatementIndex::default();
     for at in order {
         let reading = &readings[at];
         let mut fresh = Vec::new();
@@ -122,7 +157,8 @@ pub(crate) fn check(insights: &[Insight], options: &TestOptions) -> Vec<InsightR
                 continue;
             }
             if let Some((before, share)) = memory.nearest(&statement) {
-                let pair = Turn { insights, readings: &readings, before, after: &statement };
+                let pair =
+                    StatementPair { insights, readings: &readings, before, after: &statement };
                 let replaced = pair.replaced();
                 if share < SAME_TOPIC && !replaced {
                     fresh.push(statement);
@@ -158,7 +194,7 @@ fn topic_words(topic: &str) -> HashSet<String> {
 impl<'a> Statement<'a> {
     fn new(insight: usize, reading: &Reading<'_>, sentence: &'a Sentence) -> Self {
         let hits = own_hits(reading, sentence);
-        // Doubt, tone, figures and days are what is compared, so they are not the topic.
+        // Doubt, tone, numbers and dates are compared separately, so they are not part of the topic.
         let marks = reading.marks_of(sentence).iter();
         let values = marks.filter(|it| matches!(it.value, Value::Amount(_) | Value::Date { .. }));
         let apart: Vec<Span> = hits
@@ -202,12 +238,12 @@ impl<'a> Statement<'a> {
 }
 
 #[derive(Default)]
-struct Memory<'a> {
+struct StatementIndex<'a> {
     statements: Vec<Statement<'a>>,
     by_word: HashMap<String, Vec<usize>>,
 }
 
-impl<'a> Memory<'a> {
+impl<'a> StatementIndex<'a> {
     fn add(&mut self, statement: Statement<'a>) {
         let id = self.statements.len();
         for word in &statement.topic {
@@ -220,7 +256,7 @@ impl<'a> Memory<'a> {
         self.statements.push(statement);
     }
 
-    /// The earlier statement that shares most, the newest of equals.
+    /// The earlier statement with the largest share of common words, the newest of equals.
     fn nearest(&self, statement: &Statement<'_>) -> Option<(&Statement<'a>, f64)> {
         let mut shared: HashMap<usize, u32> = HashMap::new();
         for word in &statement.topic {
@@ -250,15 +286,15 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// An earlier and a later statement of the same thing.
-struct Turn<'a> {
+/// An earlier and a later statement on the same topic.
+struct StatementPair<'a> {
     insights: &'a [Insight],
     readings: &'a [Reading<'a>],
     before: &'a Statement<'a>,
     after: &'a Statement<'a>,
 }
 
-impl Turn<'_> {
+impl StatementPair<'_> {
     fn changes(&self, replaced: bool) -> Vec<(Issue, OpinionChange)> {
         let mut list = Vec::new();
         if let Some(at) = self.turned() {
@@ -299,10 +335,10 @@ impl Turn<'_> {
         let (gone, come) = (telling(gone), telling(come));
         let count = |it: usize| f64::from(u32::try_from(it).unwrap_or(u32::MAX));
         let kept = count(front + back) / count(old.len().max(new.len()).max(1));
-        let alike = |list: &str| {
-            gone.iter().any(|it| is_listed(list, it)) && come.iter().any(|it| is_listed(list, it))
+        let alike = |list: &WordList| {
+            gone.iter().any(|it| list.contains(it)) && come.iter().any(|it| list.contains(it))
         };
-        let same = [GOOD, BAD, HIGH, LOW].iter().any(|it| alike(it));
+        let same = [&GOOD, &BAD, &HIGH, &LOW].iter().any(|it| alike(it));
         let stems = |list: &[String]| -> Vec<String> { list.iter().map(|it| stem(it)).collect() };
         // Numbers, days and doubts are weighed by themselves.
         let figure = |it: &String| it.starts_with(|it: char| it.is_ascii_digit());
@@ -360,8 +396,8 @@ impl Turn<'_> {
     /// Good turned to bad, or a word to the same with a prefix that denies it.
     fn judged_otherwise(&self) -> bool {
         let (old, new) = (self.folded(self.before), self.folded(self.after));
-        let has = |words: &[String], list: &str| words.iter().any(|it| is_listed(list, it));
-        let turned = |one: &str, two: &str| {
+        let has = |words: &[String], list: &WordList| words.iter().any(|it| list.contains(it));
+        let turned = |one: &WordList, two: &WordList| {
             has(&old, one) && has(&new, two) && !has(&old, two) && !has(&new, one)
         };
         let plain = self.before.sentence.polarity.negated.is_empty()
@@ -369,8 +405,8 @@ impl Turn<'_> {
         let opposed = old.iter().any(|it| {
             !new.contains(it) && new.iter().any(|at| !old.contains(at) && is_opposed(it, at))
         });
-        let judged = turned(GOOD, BAD) || turned(BAD, GOOD);
-        plain && (judged || turned(HIGH, LOW) || turned(LOW, HIGH) || opposed)
+        let judged = turned(&GOOD, &BAD) || turned(&BAD, &GOOD);
+        plain && (judged || turned(&HIGH, &LOW) || turned(&LOW, &HIGH) || opposed)
     }
 
     /// A verdict for the one side that was for the other.

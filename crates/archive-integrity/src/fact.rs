@@ -18,8 +18,8 @@ mod values;
 
 use std::collections::HashSet;
 
-use crate::cast::Segment;
-use crate::index::{Aligned, Index};
+use crate::actors::Segment;
+use crate::index::{AlignedSentence, Index};
 use crate::reading::{Reading, Sentence, Value};
 use crate::report::{InsightReport, Issue, insufficient_evidence};
 use crate::text::{clip, stem};
@@ -162,7 +162,7 @@ pub(crate) fn findings(reading: &Reading<'_>, claims: &[Claim]) -> Vec<Issue> {
 /// Every claim of the insight, in the order of its text, the sources it names last.
 pub(crate) fn claims(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> Vec<Claim> {
     let mut check =
-        Check { reading, index, claims: Vec::new(), settled: Vec::new(), segments: Vec::new() };
+        FactCheck { reading, index, claims: Vec::new(), settled: Vec::new(), segments: Vec::new() };
     if index.is_empty() {
         return Vec::new();
     }
@@ -180,7 +180,7 @@ pub(crate) fn claims(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
 }
 
 /// One insight against one index.
-struct Check<'a, 't, 's> {
+struct FactCheck<'a, 't, 's> {
     reading: &'a Reading<'t>,
     index: &'a Index<'s>,
     claims: Vec<Claim>,
@@ -191,15 +191,15 @@ struct Check<'a, 't, 's> {
 }
 
 /// A sentence of the insight and those of the source that resemble it.
-struct Pair<'a> {
+struct SentencePair<'a> {
     sentence: &'a Sentence,
-    aligned: Vec<Aligned>,
+    aligned: Vec<AlignedSentence>,
     /// The same without names and months, which are what is being checked.
-    plain: Vec<Aligned>,
+    plain: Vec<AlignedSentence>,
 }
 
-impl Pair<'_> {
-    fn best(&self) -> Option<Aligned> {
+impl SentencePair<'_> {
+    fn best(&self) -> Option<AlignedSentence> {
         self.aligned.first().copied()
     }
 
@@ -208,12 +208,12 @@ impl Pair<'_> {
     }
 }
 
-impl Check<'_, '_, '_> {
+impl FactCheck<'_, '_, '_> {
     fn push(
         &mut self,
         kind: ClaimKind,
         bytes: Span,
-        (support, place): (Support, Option<crate::index::Place>),
+        (support, place): (Support, Option<crate::index::SourcePosition>),
     ) {
         self.claims.push(Claim {
             kind,
@@ -240,14 +240,14 @@ impl Check<'_, '_, '_> {
         names
     }
 
-    fn pair<'a>(&self, sentence: &'a Sentence) -> Pair<'a> {
+    fn pair<'a>(&self, sentence: &'a Sentence) -> SentencePair<'a> {
         let aligned = self.index.align(&sentence.stems);
         let names = self.name_stems(sentence);
         let own = sentence.stems.iter().filter(|it| !names.contains(*it) && !date::is_month(it));
         let plain = self.index.align(&own.cloned().collect::<Vec<_>>());
         let useful = plain.first().is_some_and(|it| it.score >= 0.2);
         let plain = if useful { plain } else { aligned.clone() };
-        Pair { sentence, aligned, plain }
+        SentencePair { sentence, aligned, plain }
     }
 
     fn sentence(&mut self, sentence: &Sentence) {

@@ -5,8 +5,8 @@
 //! a nameless authority that the source does not have 0.35; three hedges in one sentence 0.15.
 
 use crate::fact::{self, Claim, Support};
-use crate::index::{Aligned, Index};
-use crate::lexicon::{self, Hit, Tone};
+use crate::index::{AlignedSentence, Index};
+use crate::lexicon::{self, Tone, ToneHit};
 use crate::reading::{Reading, Sentence, Value};
 use crate::report::{InsightReport, Issue, insufficient_evidence};
 use crate::text::stem;
@@ -16,13 +16,13 @@ pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
     let claims = fact::claims(insight, reading, index);
     let mut list = Vec::new();
     for sentence in &reading.sentences {
-        let scene = Scene::new(reading, index, sentence, &claims);
-        list.extend(scene.memory());
-        list.extend(scene.certainty());
-        list.extend(scene.dropped_doubt());
-        list.extend(scene.superlatives());
-        list.extend(scene.accusation());
-        list.extend(scene.hedges());
+        let context = SentenceContext::new(reading, index, sentence, &claims);
+        list.extend(context.memory());
+        list.extend(context.certainty());
+        list.extend(context.dropped_doubt());
+        list.extend(context.superlatives());
+        list.extend(context.accusation());
+        list.extend(context.hedges());
     }
     if index.is_empty() {
         list.push(insufficient_evidence("there is no source text to weigh certainty against"));
@@ -32,18 +32,18 @@ pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
     InsightReport::new(&insight.id, list)
 }
 
-pub(crate) struct Scene<'a, 't, 's> {
+pub(crate) struct SentenceContext<'a, 't, 's> {
     reading: &'a Reading<'t>,
     index: &'a Index<'s>,
     sentence: &'a Sentence,
-    pub(crate) hits: Vec<Hit>,
-    aligned: Vec<Aligned>,
+    pub(crate) hits: Vec<ToneHit>,
+    aligned: Vec<AlignedSentence>,
     /// Some claim of this sentence has no support.
     pub(crate) is_unsupported: bool,
 }
 
 /// Outside quotation marks: a quoted word is somebody else's.
-pub(crate) fn own_hits(reading: &Reading<'_>, sentence: &Sentence) -> Vec<Hit> {
+pub(crate) fn own_hits(reading: &Reading<'_>, sentence: &Sentence) -> Vec<ToneHit> {
     let mut hits = lexicon::find(reading.words_of(sentence));
     hits.retain(|it| !reading.in_quote(it.span.start));
     hits
@@ -68,7 +68,7 @@ answered observed";
 const SETTLED: &str = "conceded concedes admits finds determined указал отметил attributes opposes \
 opposed seeks sought demands asks asked установил";
 
-impl<'a, 't, 's> Scene<'a, 't, 's> {
+impl<'a, 't, 's> SentenceContext<'a, 't, 's> {
     pub(crate) fn new(
         reading: &'a Reading<'t>,
         index: &'a Index<'s>,
@@ -89,7 +89,7 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
         Self { reading, index, sentence, hits, aligned, is_unsupported }
     }
 
-    fn of(&self, tone: Tone) -> impl Iterator<Item = &Hit> {
+    fn of(&self, tone: Tone) -> impl Iterator<Item = &ToneHit> {
         self.hits.iter().filter(move |it| it.tone == tone)
     }
 
@@ -157,7 +157,7 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
         let (page, there) = self.index.sentence(sentence);
         let hits = lexicon::find(page.words_of(there));
         let words = page.words_of(there);
-        let open = |it: &&Hit| {
+        let open = |it: &&ToneHit| {
             let word = words.get(it.at).map(|it| it.text.to_lowercase()).unwrap_or_default();
             let neutral = NEUTRAL.split(' ').any(|it| it == word);
             let that = words.iter().skip(it.at + 1).take(4).any(|it| it.text == "that");
@@ -179,8 +179,9 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
         if !self.is_within(best.sentence, span) {
             return None;
         }
-        let flat =
-            |it: &&Aligned| it.score >= 0.85 * best.score && self.doubt_in(it.sentence).is_none();
+        let flat = |it: &&AlignedSentence| {
+            it.score >= 0.85 * best.score && self.doubt_in(it.sentence).is_none()
+        };
         if self.aligned.iter().any(|it| flat(&it)) {
             return None;
         }
@@ -263,7 +264,7 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
     }
 
     fn hedges(&self) -> Option<Issue> {
-        let hedges: Vec<&Hit> = self.of(Tone::Hedge).collect();
+        let hedges: Vec<&ToneHit> = self.of(Tone::Hedge).collect();
         let third = hedges.get(2)?;
         let message = format!("{} hedges in one sentence leave nothing said", hedges.len());
         Some(Issue::at(

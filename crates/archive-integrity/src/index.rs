@@ -4,16 +4,16 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::cast::{self, Actor, Cast, Relation, Segment, Thread};
+use crate::actors::{self, Actor, ActorIndex, Relation, Segment, Thread};
 use crate::date::Date;
 use crate::quote::{self, Folded};
-use crate::reading::{CiteKey, Mark, Reading, Sentence, Value};
+use crate::reading::{CiteKey, Reading, Sentence, Value, ValueMark};
 use crate::text::{clip, fold, stem};
 use crate::{SourceEvidence, SourceText, Span};
 
 /// Where something stands: page among all pages, sentence among all sentences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SourcePosition {
     pub(crate) page: usize,
     pub(crate) sentence: usize,
     pub(crate) span: Span,
@@ -21,7 +21,7 @@ pub(crate) struct Place {
 
 /// A sentence of the source that resembles one of the insight's.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Aligned {
+pub(crate) struct AlignedSentence {
     pub(crate) sentence: usize,
     /// The share of the insight's telling words that it holds, rare ones counting more.
     pub(crate) score: f64,
@@ -40,18 +40,18 @@ pub(crate) struct Index<'s> {
     folded: Vec<Folded>,
     sentences: Vec<(usize, usize)>,
     stems: HashMap<String, Vec<u32>>,
-    words: HashMap<String, Place>,
+    words: HashMap<String, SourcePosition>,
     /// Two neighbouring words, hashed; a hit is compared word by word.
     pairs: HashMap<u64, Vec<(u32, u32)>>,
-    amounts: Vec<(u128, Place)>,
-    dates: HashMap<Date, Vec<Place>>,
-    citations: HashMap<String, Vec<(CiteKey, Place)>>,
-    numbers: HashMap<String, Place>,
-    names: HashMap<String, Vec<Place>>,
-    initials: HashMap<String, Place>,
+    amounts: Vec<(u128, SourcePosition)>,
+    dates: HashMap<Date, Vec<SourcePosition>>,
+    citations: HashMap<String, Vec<(CiteKey, SourcePosition)>>,
+    numbers: HashMap<String, SourcePosition>,
+    names: HashMap<String, Vec<SourcePosition>>,
+    initials: HashMap<String, SourcePosition>,
     pub(crate) holdings: HashMap<usize, Vec<usize>>,
     pub(crate) relations: HashMap<String, Vec<(Relation, usize)>>,
-    pub(crate) cast: Cast,
+    pub(crate) actors: ActorIndex,
     /// Who speaks in each sentence, where lines begin with a speaker.
     lines: Vec<Option<Actor>>,
     /// The segments of each sentence.
@@ -97,7 +97,7 @@ impl<'s> Index<'s> {
                 origins.push((text.file_hash.as_str(), u32::try_from(at + 1).unwrap_or(u32::MAX)));
             }
         }
-        let cast = Cast::new(&pages);
+        let actors = ActorIndex::new(&pages);
         let folded = pages.iter().map(|it| Folded::new(it.text)).collect();
         let mut index = Self {
             pages: Vec::new(),
@@ -115,18 +115,18 @@ impl<'s> Index<'s> {
             initials: HashMap::new(),
             holdings: HashMap::new(),
             relations: HashMap::new(),
-            cast,
+            actors,
             lines: Vec::new(),
             segments: Vec::new(),
             is_cut,
         };
         for (page, reading) in pages.iter().enumerate() {
-            index.lines.extend(index.cast.lines(reading));
-            let author = index.cast.author(reading);
+            index.lines.extend(index.actors.lines(reading));
+            let author = index.actors.author(reading);
             let mut thread = Thread { author, last: None };
             for (at, sentence) in reading.sentences.iter().enumerate() {
                 thread.author = index.speaker(index.sentences.len()).or(author);
-                let segments = index.cast.segments(reading, sentence, &mut thread);
+                let segments = index.actors.segments(reading, sentence, &mut thread);
                 index.segments.push(segments);
                 index.add_sentence(page, at, reading, sentence);
             }
@@ -145,20 +145,20 @@ impl<'s> Index<'s> {
         }
         for word in reading.words_of(sentence) {
             let span = Span { start: word.start, end: word.end };
-            self.words.entry(word.fold()).or_insert(Place { page, sentence: id, span });
+            self.words.entry(word.fold()).or_insert(SourcePosition { page, sentence: id, span });
         }
         for it in reading.marks_of(sentence) {
-            self.add_mark(it, Place { page, sentence: id, span: it.span });
+            self.add_mark(it, SourcePosition { page, sentence: id, span: it.span });
         }
         for it in &sentence.polarity.mentions {
             put(&mut self.holdings, it.axis, id);
         }
-        for it in self.cast.relations(reading, sentence) {
+        for it in self.actors.relations(reading, sentence) {
             put(&mut self.relations, it.class.clone(), (it, id));
         }
     }
 
-    fn add_mark(&mut self, mark: &Mark, place: Place) {
+    fn add_mark(&mut self, mark: &ValueMark, place: SourcePosition) {
         match &mark.value {
             Value::Citation(key) => {
                 put(&mut self.citations, key.source.clone(), (key.clone(), place));
@@ -209,11 +209,11 @@ impl<'s> Index<'s> {
         self.segments.get(id).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn place_in(&self, id: usize, span: Span) -> Place {
-        Place { page: self.sentences[id].0, sentence: id, span }
+    pub(crate) fn place_in(&self, id: usize, span: Span) -> SourcePosition {
+        SourcePosition { page: self.sentences[id].0, sentence: id, span }
     }
 
-    pub(crate) fn evidence(&self, place: Place) -> SourceEvidence {
+    pub(crate) fn evidence(&self, place: SourcePosition) -> SourceEvidence {
         let reading = &self.pages[place.page];
         let (file_hash, page) = self.origins[place.page];
         let (_, sentence) = self.sentence(place.sentence);
@@ -226,13 +226,13 @@ impl<'s> Index<'s> {
         }
     }
 
-    pub(crate) fn text_at(&self, place: Place) -> &'s str {
+    pub(crate) fn text_at(&self, place: SourcePosition) -> &'s str {
         self.pages[place.page].slice(place.span)
     }
 
     /// The source sentences nearest to these telling words. Figures do not count: they are what
     /// is being checked.
-    pub(crate) fn align(&self, stems: &[String]) -> Vec<Aligned> {
+    pub(crate) fn align(&self, stems: &[String]) -> Vec<AlignedSentence> {
         let mut total = 0.0;
         let mut scores: HashMap<u32, f64> = HashMap::new();
         for stem in stems.iter().filter(|it| !it.starts_with(|it: char| it.is_ascii_digit())) {
@@ -243,15 +243,15 @@ impl<'s> Index<'s> {
                 *scores.entry(*id).or_default() += weight;
             }
         }
-        let mut list: Vec<Aligned> = scores
+        let mut list: Vec<AlignedSentence> = scores
             .into_iter()
             .filter_map(|(id, sum)| {
                 let sentence = usize::try_from(id).ok()?;
-                Some(Aligned { sentence, score: sum / total })
+                Some(AlignedSentence { sentence, score: sum / total })
             })
             .collect();
         // Of equals the shorter sentence says it more plainly, then the earlier one.
-        let length = |it: &Aligned| self.sentence(it.sentence).1.stems.len();
+        let length = |it: &AlignedSentence| self.sentence(it.sentence).1.stems.len();
         list.sort_by(|one, other| {
             other
                 .score
@@ -264,29 +264,29 @@ impl<'s> Index<'s> {
     }
 
     /// Amounts of at most so much more or less.
-    pub(crate) fn amounts(&self, value: u128, slack: u128) -> &[(u128, Place)] {
+    pub(crate) fn amounts(&self, value: u128, slack: u128) -> &[(u128, SourcePosition)] {
         let from = self.amounts.partition_point(|it| it.0 < value.saturating_sub(slack));
         let to = self.amounts.partition_point(|it| it.0 <= value.saturating_add(slack));
         &self.amounts[from..to.min(from + LIST_MAX)]
     }
 
-    pub(crate) fn dates(&self, date: Date) -> &[Place] {
+    pub(crate) fn dates(&self, date: Date) -> &[SourcePosition] {
         self.dates.get(&date).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn citations(&self, source: &str) -> &[(CiteKey, Place)] {
+    pub(crate) fn citations(&self, source: &str) -> &[(CiteKey, SourcePosition)] {
         self.citations.get(source).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn number(&self, number: &str) -> Option<Place> {
+    pub(crate) fn number(&self, number: &str) -> Option<SourcePosition> {
         self.numbers.get(number).copied()
     }
 
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = (&String, &Place)> {
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = (&String, &SourcePosition)> {
         self.numbers.iter().take(LIST_MAX)
     }
 
-    pub(crate) fn word(&self, folded: &str) -> Option<Place> {
+    pub(crate) fn word(&self, folded: &str) -> Option<SourcePosition> {
         self.words.get(folded).copied()
     }
 
@@ -295,7 +295,7 @@ impl<'s> Index<'s> {
     }
 
     /// Names in the source that have this word in them.
-    pub(crate) fn names(&self, token: &str) -> impl Iterator<Item = (Place, Vec<String>)> {
+    pub(crate) fn names(&self, token: &str) -> impl Iterator<Item = (SourcePosition, Vec<String>)> {
         let list = self.names.get(&name_key(token)).map_or(&[][..], Vec::as_slice);
         list.iter().take(64).map(|place| {
             let words = self.text_at(*place);
@@ -308,11 +308,11 @@ impl<'s> Index<'s> {
     pub(crate) fn speakers(&self) -> BTreeSet<Actor> {
         let list = self.relations.get("argue").map_or(&[][..], Vec::as_slice);
         let agents = list.iter().flat_map(|it| it.0.agents.iter().copied());
-        agents.filter(|it| !cast::is_court(*it)).collect()
+        agents.filter(|it| !actors::is_court(*it)).collect()
     }
 
     /// A name whose first letters these are.
-    pub(crate) fn initials(&self, letters: &str) -> Option<Place> {
+    pub(crate) fn initials(&self, letters: &str) -> Option<SourcePosition> {
         self.initials.get(letters).copied()
     }
 
@@ -350,7 +350,7 @@ impl<'s> Index<'s> {
         }
         let mut best: Vec<((u32, u32), u32)> = votes.into_iter().collect();
         best.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(&other.0)));
-        let mut near: Option<(f64, Place)> = None;
+        let mut near: Option<(f64, SourcePosition)> = None;
         for ((page, at), _) in best.into_iter().take(8) {
             let (Ok(page), Ok(at)) = (usize::try_from(page), usize::try_from(at)) else { continue };
             let text = &self.folded[page].words;
@@ -374,7 +374,7 @@ impl<'s> Index<'s> {
     }
 
     /// A Russian word in another case.
-    fn declined(&self, word: &str) -> Option<Place> {
+    fn declined(&self, word: &str) -> Option<SourcePosition> {
         if !word.chars().all(|it| ('а'..='я').contains(&it)) || word.chars().count() < 5 {
             return None;
         }
@@ -400,16 +400,16 @@ impl<'s> Index<'s> {
         list.iter().take(64).filter_map(|it| usize::try_from(*it).ok())
     }
 
-    fn window(&self, page: usize, words: &[(String, Span)]) -> Option<Place> {
+    fn window(&self, page: usize, words: &[(String, Span)]) -> Option<SourcePosition> {
         let span = Span { start: words.first()?.1.start, end: words.last()?.1.end };
         let reading = &self.pages[page];
         let local = reading.sentences.partition_point(|it| it.span.start <= span.start);
         let first = self.sentences.partition_point(|it| it.0 < page);
-        Some(Place { page, sentence: first + local.checked_sub(1)?, span })
+        Some(SourcePosition { page, sentence: first + local.checked_sub(1)?, span })
     }
 
     /// Whether a place lies on the page of a file, counted from one.
-    pub(crate) fn is_on(&self, place: Place, file_hash: &str, page: u32) -> bool {
+    pub(crate) fn is_on(&self, place: SourcePosition, file_hash: &str, page: u32) -> bool {
         self.origins[place.page] == (file_hash, page)
     }
 }
@@ -417,7 +417,7 @@ impl<'s> Index<'s> {
 /// What a search for words in order came to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Phrase {
-    Exact(Place),
-    Near(Place),
+    Exact(SourcePosition),
+    Near(SourcePosition),
     Absent,
 }

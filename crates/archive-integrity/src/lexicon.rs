@@ -135,7 +135,7 @@ fn is_cyrillic(it: char) -> bool {
 
 /// One phrase where it stands.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Hit {
+pub(crate) struct ToneHit {
     pub(crate) tone: Tone,
     pub(crate) span: Span,
     /// First word, counted in the words given.
@@ -159,7 +159,7 @@ static PHRASES: LazyLock<Tree> = LazyLock::new(|| {
 });
 
 /// All phrases among the words; one word may have several tones.
-pub(crate) fn find(words: &[Word<'_>]) -> Vec<Hit> {
+pub(crate) fn find(words: &[Word<'_>]) -> Vec<ToneHit> {
     let folded: Vec<String> =
         words.iter().map(|it| it.text.to_lowercase().replace('’', "'")).collect();
     let mut list = voice::find(&folded, words);
@@ -167,7 +167,7 @@ pub(crate) fn find(words: &[Word<'_>]) -> Vec<Hit> {
         for (phrase, tone) in PHRASES.get(word.as_str()).into_iter().flatten() {
             if let Some(end) = ends(&folded, at, phrase) {
                 let span = Span { start: words[at].start, end: words[end - 1].end };
-                list.push(Hit { tone: *tone, span, at });
+                list.push(ToneHit { tone: *tone, span, at });
             }
         }
     }
@@ -175,9 +175,9 @@ pub(crate) fn find(words: &[Word<'_>]) -> Vec<Hit> {
         let starts = |list: &str| list.split(' ').any(|it| word.starts_with(it));
         let span = Span { start: words[at].start, end: words[at].end };
         if starts(BLAME_RU) {
-            list.push(Hit { tone: Tone::Blame, span, at });
+            list.push(ToneHit { tone: Tone::Blame, span, at });
         } else if starts(PRAISE_RU) {
-            list.push(Hit { tone: Tone::Praise, span, at });
+            list.push(ToneHit { tone: Tone::Praise, span, at });
         }
     }
     list.sort_by_key(|it| (it.at, it.span.end));
@@ -194,6 +194,6 @@ fn ends(folded: &[String], at: usize, phrase: &[&str]) -> Option<usize> {
     same.then(|| ends(folded, at + 1, rest)).flatten()
 }
 
-pub(crate) fn has(hits: &[Hit], tone: Tone) -> bool {
+pub(crate) fn has(hits: &[ToneHit], tone: Tone) -> bool {
     hits.iter().any(|it| it.tone == tone)
 }

@@ -6,9 +6,9 @@
 //! 0.5 it is a warning, below that it fails. One contradiction (0.55) fails an insight by itself;
 //! one claim that is not in the source (0.35 to 0.4), or too little evidence (0.4), is a warning.
 
+mod actors;
 mod amount;
 mod bias;
-mod cast;
 mod date;
 mod drift;
 mod fact;

@@ -9,7 +9,7 @@ use crate::date;
 use crate::text::{Word, is_stop};
 
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct NameMention {
     /// Folded, without titles, forms of incorporation and small words.
     pub(crate) tokens: Vec<String>,
     pub(crate) span: Span,
@@ -70,7 +70,7 @@ pub(crate) fn find(
     words: &[Word<'_>],
     taken: &[bool],
     starts: &HashSet<usize>,
-) -> Vec<Found> {
+) -> Vec<NameMention> {
     let mut list = Vec::new();
     let mut at = 0;
     while at < words.len() {
@@ -151,7 +151,7 @@ fn name(
     mut first: usize,
     end: usize,
     starts: &HashSet<usize>,
-) -> Option<Found> {
+) -> Option<NameMention> {
     let opens = starts.contains(&words[first].start);
     // What only opens the sentence is not part of the name behind it.
     while first < end {
@@ -180,7 +180,7 @@ fn name(
     }
     let doubtful = tokens.len() == 1 && starts.contains(&words[first].start);
     let span = Span { start: part.first()?.start, end: part.last()?.end };
-    Some(Found { tokens, span, words: (first, end), doubtful })
+    Some(NameMention { tokens, span, words: (first, end), doubtful })
 }
 
 fn is_opener(folded: &str) -> bool {

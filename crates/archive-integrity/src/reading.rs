@@ -80,7 +80,7 @@ impl CiteKey {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Mark {
+pub(crate) struct ValueMark {
     pub(crate) value: Value,
     pub(crate) span: Span,
 }
@@ -102,7 +102,7 @@ pub(crate) struct Reading<'t> {
     pub(crate) words: Vec<Word<'t>>,
     pub(crate) sentences: Vec<Sentence>,
     /// In the order of the text.
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks: Vec<ValueMark>,
     pub(crate) quotes: Vec<Span>,
     chars: Chars,
 }
@@ -147,7 +147,7 @@ impl<'t> Reading<'t> {
         &self.words[sentence.words.0..sentence.words.1]
     }
 
-    pub(crate) fn marks_of(&self, sentence: &Sentence) -> &[Mark] {
+    pub(crate) fn marks_of(&self, sentence: &Sentence) -> &[ValueMark] {
         &self.marks[sentence.marks.0..sentence.marks.1]
     }
 
@@ -206,7 +206,7 @@ fn take(words: &[Word<'_>], taken: &mut [bool], span: Span) {
     }
 }
 
-fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<Mark> {
+fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<ValueMark> {
     let mut taken = vec![false; words.len()];
     let mut list = Vec::new();
     for it in cite::find(text) {
@@ -214,7 +214,7 @@ fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<Mark> {
         take(words, &mut taken, Span { start: it.span.start, end: tail });
         if let Some(key) = CiteKey::new(&it) {
             let span = Span { start: it.span.start, end: it.span.end };
-            list.push(Mark { value: Value::Citation(key), span });
+            list.push(ValueMark { value: Value::Citation(key), span });
         }
     }
     for it in date::find(text, words) {
@@ -224,23 +224,23 @@ fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<Mark> {
         }
         if let Some((date, span, at)) = first_day(words, &it).filter(|it| !taken[it.2]) {
             taken[at] = true;
-            list.push(Mark { value: Value::Date { date, other: None }, span });
+            list.push(ValueMark { value: Value::Date { date, other: None }, span });
         }
         take(words, &mut taken, it.span);
         let other = it.date.turned().filter(|_| it.ambiguous);
-        list.push(Mark { value: Value::Date { date: it.date, other }, span: it.span });
+        list.push(ValueMark { value: Value::Date { date: it.date, other }, span: it.span });
     }
     for (number, span) in numbers(text, words, &taken) {
         take(words, &mut taken, span);
-        list.push(Mark { value: Value::Number(number), span });
+        list.push(ValueMark { value: Value::Number(number), span });
     }
     for it in amount::find(text, words, &taken) {
-        list.push(Mark { value: Value::Amount(it.amount), span: it.span });
+        list.push(ValueMark { value: Value::Amount(it.amount), span: it.span });
     }
     let starts = sentences.iter().map(|it| it.start).collect();
     for it in name::find(text, words, &taken, &starts) {
         let value = Value::Name { tokens: it.tokens, doubtful: it.doubtful, words: it.words };
-        list.push(Mark { value, span: it.span });
+        list.push(ValueMark { value, span: it.span });
     }
     list.sort_by_key(|it| it.span.start);
     list
@@ -257,7 +257,7 @@ fn is_range(text: &str, words: &[Word<'_>]) -> bool {
 }
 
 /// The day before «to» in `2 to 20 March 2020`.
-fn first_day(words: &[Word<'_>], it: &date::Found) -> Option<(Date, Span, usize)> {
+fn first_day(words: &[Word<'_>], it: &date::DateMention) -> Option<(Date, Span, usize)> {
     let joint = it.words.0.checked_sub(1)?;
     let at = joint.checked_sub(1)?;
     let joins = matches!(words[joint].text, "to" | "and" | "through" | "по");

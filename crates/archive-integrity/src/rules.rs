@@ -3,9 +3,9 @@
 //! which only advises, 0.1. What a rule cannot see in a text is said to be not tested.
 
 use crate::fact::{self, Claim};
-use crate::honesty::Scene;
+use crate::honesty::SentenceContext;
 use crate::index::Index;
-use crate::lexicon::{Hit, Tone, has};
+use crate::lexicon::{Tone, ToneHit, has};
 use crate::reading::{Reading, Sentence, Value};
 use crate::report::{InsightReport, Issue, insufficient_evidence};
 use crate::text::{self, Word};
@@ -67,16 +67,16 @@ const BROKEN: f64 = 0.35;
 
 pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> InsightReport {
     let claims = fact::claims(insight, reading, index);
-    let mut book = Book { reading, found: Default::default() };
+    let mut book = RuleIssues { reading, found: Default::default() };
     book.facts(&claims);
     let disclosed = reading
         .sentences
         .iter()
         .any(|it| has(&crate::honesty::own_hits(reading, it), Tone::Disclosure));
     for sentence in &reading.sentences {
-        let scene = Scene::new(reading, index, sentence, &claims);
-        book.labels(sentence, &scene);
-        book.tones(sentence, &scene.hits, disclosed);
+        let context = SentenceContext::new(reading, index, sentence, &claims);
+        book.labels(sentence, &context);
+        book.tones(sentence, &context.hits, disclosed);
     }
     book.errors(reading);
     let has_facts = reading.marks.iter().any(|it| !matches!(it.value, Value::Name { .. }))
@@ -104,17 +104,17 @@ pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
     detail
 }
 
-fn is_citation(mark: &crate::reading::Mark) -> bool {
+fn is_citation(mark: &crate::reading::ValueMark) -> bool {
     matches!(mark.value, Value::Citation(_))
 }
 
-struct Book<'a, 't> {
+struct RuleIssues<'a, 't> {
     reading: &'a Reading<'t>,
     /// Findings of each rule.
     found: [Vec<Issue>; 10],
 }
 
-impl Book<'_, '_> {
+impl RuleIssues<'_, '_> {
     fn add(&mut self, rule: usize, span: Span, weight: f64, message: &str, advice: &str) {
         let message = format!("rule {rule}, {}: {message}", RULES[rule - 1]);
         let found = Issue::at(self.reading, span, CODES[rule - 1], weight, message, advice);
@@ -130,9 +130,9 @@ impl Book<'_, '_> {
     }
 
     /// Rules two and three: is doubt shown, and kept apart.
-    fn labels(&mut self, sentence: &Sentence, scene: &Scene<'_, '_, '_>) {
-        let open = has(&scene.hits, Tone::Hedge) || has(&scene.hits, Tone::Fiction);
-        let certain = has(&scene.hits, Tone::Certain) && !scene.source_is(Tone::Certain);
+    fn labels(&mut self, sentence: &Sentence, context: &SentenceContext<'_, '_, '_>) {
+        let open = has(&context.hits, Tone::Hedge) || has(&context.hits, Tone::Fiction);
+        let certain = has(&context.hits, Tone::Certain) && !context.source_is(Tone::Certain);
         if certain {
             self.add(
                 2,
@@ -141,7 +141,7 @@ impl Book<'_, '_> {
                 "called certain without support",
                 "mark it as uncertain, or leave it out",
             );
-        } else if has(&scene.hits, Tone::Weasel) && !open {
+        } else if has(&context.hits, Tone::Weasel) && !open {
             self.add(
                 2,
                 sentence.span,
@@ -150,22 +150,22 @@ impl Book<'_, '_> {
                 "mark it as an opinion and say whose",
             );
         }
-        if let Some(guess) = self.mixed(sentence, scene) {
+        if let Some(guess) = self.mixed(sentence, context) {
             self.add(3, guess, BROKEN, "a fact and a guess share one sentence", "split it in two");
         }
     }
 
     /// A guess in one clause of a sentence whose other clause states a fact. A hedge right before
     /// a number belongs to it; one in another clause is another claim.
-    fn mixed(&self, sentence: &Sentence, scene: &Scene<'_, '_, '_>) -> Option<Span> {
-        if scene.source_is(Tone::Hedge) || has(&scene.hits, Tone::Attribution) {
+    fn mixed(&self, sentence: &Sentence, context: &SentenceContext<'_, '_, '_>) -> Option<Span> {
+        if context.source_is(Tone::Hedge) || has(&context.hits, Tone::Attribution) {
             return None;
         }
         let words = self.reading.words_of(sentence);
         let clauses = text::clauses(self.reading.text, words);
         let modal = |it: &&Word<'_>| {
             matches!(it.text, "may" | "might" | "could")
-                && !scene.source_has(&format!(" {} ", it.text))
+                && !context.source_has(&format!(" {} ", it.text))
         };
         let marks = self.reading.marks_of(sentence);
         let in_clause = |span: Span, clause: &[Word<'_>]| {
@@ -180,7 +180,7 @@ impl Book<'_, '_> {
                 || clause.iter().any(|it| text::is_past(&it.fold()))
         };
         let guess_in = |clause: &[Word<'_>]| {
-            let hit = scene.hits.iter().find(|it| {
+            let hit = context.hits.iter().find(|it| {
                 let word = self.reading.slice(it.span).to_lowercase();
                 // «Roughly 40» is a number, not a guess.
                 let measure = matches!(
@@ -207,7 +207,7 @@ impl Book<'_, '_> {
         other.then(|| guess_in(clauses[at])).flatten()
     }
 
-    fn tones(&mut self, sentence: &Sentence, hits: &[Hit], disclosed: bool) {
+    fn tones(&mut self, sentence: &Sentence, hits: &[ToneHit], disclosed: bool) {
         for hit in hits {
             let word = self.reading.slice(hit.span).to_owned();
             let said = |what: &str| format!("\"{word}\" {what}");
@@ -264,7 +264,7 @@ impl Book<'_, '_> {
 
     /// Rule seven: an error that is admitted and left standing, or two sentences at odds.
     fn errors(&mut self, reading: &Reading<'_>) {
-        let hits: Vec<(&Sentence, Vec<Hit>)> = reading
+        let hits: Vec<(&Sentence, Vec<ToneHit>)> = reading
             .sentences
             .iter()
             .map(|it| (it, crate::honesty::own_hits(reading, it)))

@@ -3,7 +3,7 @@
 //! of words is read; who is meant is not known.
 
 use crate::Span;
-use crate::lexicon::{Hit, Tone};
+use crate::lexicon::{Tone, ToneHit};
 use crate::text::Word;
 
 const SELF: &str =
@@ -38,7 +38,7 @@ fn is_in(list: &str, word: &str) -> bool {
 }
 
 /// The hits among lower-case words of one sentence.
-pub(crate) fn find(folded: &[String], words: &[Word<'_>]) -> Vec<Hit> {
+pub(crate) fn find(folded: &[String], words: &[Word<'_>]) -> Vec<ToneHit> {
     let mut list = Vec::new();
     for at in 0..folded.len() {
         let found = own_voice(folded, words, at)
@@ -46,12 +46,16 @@ pub(crate) fn find(folded: &[String], words: &[Word<'_>]) -> Vec<Hit> {
             .or_else(|| superlative(folded, at));
         if let Some((tone, end)) = found {
             let end = end.min(words.len() - 1);
-            list.push(Hit { tone, span: Span { start: words[at].start, end: words[end].end }, at });
+            list.push(ToneHit {
+                tone,
+                span: Span { start: words[at].start, end: words[end].end },
+                at,
+            });
         }
     }
     if let Some((at, end)) = group(folded, words) {
         let span = Span { start: words[at].start, end: words[end].end };
-        list.push(Hit { tone: Tone::Sweeping, span, at });
+        list.push(ToneHit { tone: Tone::Sweeping, span, at });
     }
     list
 }

@@ -11,7 +11,6 @@ mod file_state;
 mod integrity;
 mod job_report;
 mod number;
-mod owner_limiter;
 mod processing;
 mod quote;
 mod task_follower;
@@ -29,6 +28,7 @@ use archive_insights::Insights;
 use clock::Clock;
 use contract::{Contract, ContractError, Scope, Service, Tools};
 use jobs::{JobHandler, JobMeter, Jobs, Worker, WorkerConfig};
+use limits::OwnerLimiter;
 use llm::Model;
 use store::Db;
 use tokio::sync::Semaphore;
@@ -37,7 +37,6 @@ use tokio_util::task::TaskTracker;
 
 pub use tools::auth::{IssuedToken, TokenIssuer};
 
-use owner_limiter::OwnerLimiter;
 use tools::{
     auth, cancel_job, delete_file, export_file, file_content, file_status, integrity_test,
     job_status, list_files, process_file, query_insights, share_case, store_insight, upload,
@@ -102,9 +101,9 @@ pub(crate) struct Archive {
     tokens: Arc<dyn TokenIssuer>,
     models: Vec<Arc<dyn Model>>,
     upload_tracker: UploadTracker,
-    upload_slots: OwnerLimiter,
+    upload_slots: OwnerLimiter<String>,
     /// For calls that wait for a job.
-    wait_slots: OwnerLimiter,
+    wait_slots: OwnerLimiter<String>,
     /// Shared by tests inside calls and tests as jobs. The threads that test cannot be cancelled,
     /// so each holds its permit until it ends.
     test_permits: Arc<Semaphore>,
@@ -182,8 +181,8 @@ fn assemble(parts: ArchiveParts) -> Archive {
         tokens,
         models,
         upload_tracker: UploadTracker::default(),
-        upload_slots: OwnerLimiter::new(UPLOADS_PER_OWNER),
-        wait_slots: OwnerLimiter::new(WAITS_PER_OWNER),
+        upload_slots: OwnerLimiter::per_owner(UPLOADS_PER_OWNER),
+        wait_slots: OwnerLimiter::per_owner(WAITS_PER_OWNER),
         test_permits,
     }
 }

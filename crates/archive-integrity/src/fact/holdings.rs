@@ -1,10 +1,10 @@
 //! What was decided, denied or turned round: opposite words, a «not» on one side only, and words
 //! of small closed sets (weekdays, left and right, first and second), each in its own clause.
 
-use super::{Check, ClaimKind, Pair, Support};
+use super::{ClaimKind, FactCheck, SentencePair, Support};
 use crate::Span;
 use crate::holding::{Polarity, axis_name, is_kin, is_opposed, kin};
-use crate::index::{Aligned, Place};
+use crate::index::{AlignedSentence, SourcePosition};
 use crate::reading::{Reading, Sentence};
 use crate::text::{Word, clauses, is_stop, stem};
 
@@ -30,8 +30,8 @@ const GAINSAYS: f64 = 0.12;
 /// Words that frame a statement and are no part of it.
 const FRAME: &str = "court judge board panel find found hold conclud determin rul суд";
 
-impl Check<'_, '_, '_> {
-    pub(super) fn holdings(&mut self, pair: &Pair<'_>) {
+impl FactCheck<'_, '_, '_> {
+    pub(super) fn holdings(&mut self, pair: &SentencePair<'_>) {
         let names = self.name_stems(pair.sentence);
         for mention in &pair.sentence.polarity.mentions {
             let near = pair.aligned.iter().filter(|it| it.score >= 0.25).map(|it| it.sentence);
@@ -101,7 +101,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// A plain «not» that one of the two sentences has and the other lacks.
-    pub(super) fn negation(&mut self, pair: &Pair<'_>) {
+    pub(super) fn negation(&mut self, pair: &SentencePair<'_>) {
         let span = pair.sentence.span;
         let quotes = self.reading.quotes.iter();
         let quoted = quotes.into_iter().any(|it| it.start > span.start && it.start < span.end);
@@ -112,7 +112,7 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    fn turned_sentence(&self, pair: &Pair<'_>) -> Option<(Span, Place)> {
+    fn turned_sentence(&self, pair: &SentencePair<'_>) -> Option<(Span, SourcePosition)> {
         let best = pair.best().filter(|it| it.score >= 0.55)?;
         let (_, there) = self.index.sentence(best.sentence);
         let (ours, theirs) = (&pair.sentence.polarity.negated, &there.polarity.negated);
@@ -137,17 +137,17 @@ impl Check<'_, '_, '_> {
     }
 
     /// The clause of the source that says the most like one of ours, if it says the opposite.
-    fn turned_clause(&self, pair: &Pair<'_>) -> Option<(Span, Place)> {
-        for ours in views(self.reading, pair.sentence) {
+    fn turned_clause(&self, pair: &SentencePair<'_>) -> Option<(Span, SourcePosition)> {
+        for ours in clause_stems(self.reading, pair.sentence) {
             let inside = |it: &Span| it.start < ours.span.end && ours.span.start < it.end;
             if self.reading.quotes.iter().any(inside) {
                 continue;
             }
-            let mut best: [(f64, Option<Place>); 2] = [(0.0, None), (0.0, None)];
+            let mut best: [(f64, Option<SourcePosition>); 2] = [(0.0, None), (0.0, None)];
             let near = self.index.align(&ours.stems);
             for id in near.iter().chain(&pair.aligned).map(|it| it.sentence) {
                 let (page, there) = self.index.sentence(id);
-                for theirs in views(page, there) {
+                for theirs in clause_stems(page, there) {
                     let Some((score, same)) = ours.against(&theirs) else { continue };
                     let side = &mut best[usize::from(!same)];
                     if score > side.0 {
@@ -164,10 +164,10 @@ impl Check<'_, '_, '_> {
 
     /// A word that is denied here and said there, or the other way round, wherever the sentences
     /// that resemble ours have it.
-    fn turned_word(&self, pair: &Pair<'_>) -> Option<(Span, Place)> {
+    fn turned_word(&self, pair: &SentencePair<'_>) -> Option<(Span, SourcePosition)> {
         let ours = &pair.sentence.polarity.heads;
-        let near: Vec<Aligned> = pair.plain.iter().chain(&pair.aligned).copied().collect();
-        let near: Vec<Aligned> = near.into_iter().filter(|it| it.score >= 0.12).collect();
+        let near: Vec<AlignedSentence> = pair.plain.iter().chain(&pair.aligned).copied().collect();
+        let near: Vec<AlignedSentence> = near.into_iter().filter(|it| it.score >= 0.12).collect();
         let flat = |it: &Polarity| it.heads.is_empty() && it.mentions.iter().all(|it| it.positive);
         // «Ingrid» is not the opposite of «Grid».
         let names = self.name_stems(pair.sentence);
@@ -208,7 +208,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// The source sentences nearest to the clause of a word.
-    fn clause_around(&self, pair: &Pair<'_>, word: &Word<'_>) -> Vec<Aligned> {
+    fn clause_around(&self, pair: &SentencePair<'_>, word: &Word<'_>) -> Vec<AlignedSentence> {
         let parts = clauses(self.reading.text, self.reading.words_of(pair.sentence));
         let own = parts.iter().find(|it| it.iter().any(|it| it.start == word.start));
         let whole = parts.len() < 2;
@@ -225,7 +225,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// Another word of a closed set in the place of ours.
-    pub(super) fn closed(&mut self, pair: &Pair<'_>) {
+    pub(super) fn closed(&mut self, pair: &SentencePair<'_>) {
         let words = self.reading.words_of(pair.sentence);
         let ours: Vec<String> = words.iter().map(Word::fold).collect();
         for (word, folded) in words.iter().zip(&ours) {
@@ -258,12 +258,12 @@ impl Check<'_, '_, '_> {
     }
 }
 
-fn elsewhere_said(check: &Check<'_, '_, '_>, axis: usize) -> bool {
+fn elsewhere_said(check: &FactCheck<'_, '_, '_>, axis: usize) -> bool {
     check.index.holdings.contains_key(&axis)
 }
 
 /// One clause: its telling words, and those that stand under a negation.
-struct View {
+struct ClauseStems {
     stems: Vec<String>,
     negated: Vec<String>,
     span: Span,
@@ -272,7 +272,7 @@ struct View {
 /// Clauses of one sentence looked at; more are a list.
 const CLAUSES_MAX: usize = 12;
 
-fn views(reading: &Reading<'_>, sentence: &Sentence) -> Vec<View> {
+fn clause_stems(reading: &Reading<'_>, sentence: &Sentence) -> Vec<ClauseStems> {
     let words = reading.words_of(sentence);
     let all = clauses(reading.text, words).into_iter().take(CLAUSES_MAX);
     all.filter_map(|clause| {
@@ -288,12 +288,12 @@ fn views(reading: &Reading<'_>, sentence: &Sentence) -> Vec<View> {
         let Polarity { heads, .. } = &sentence.polarity;
         let inside = heads.iter().filter(|it| it.1.start >= span.start && it.1.end <= span.end);
         let negated = inside.map(|it| it.0.clone()).collect();
-        (stems.len() >= 2).then_some(View { stems, negated, span })
+        (stems.len() >= 2).then_some(ClauseStems { stems, negated, span })
     })
     .collect()
 }
 
-impl View {
+impl ClauseStems {
     /// How alike two clauses are, and whether both say yes or both say no. None where they speak
     /// of different things.
     fn against(&self, other: &Self) -> Option<(f64, bool)> {

@@ -1,8 +1,8 @@
 //! Who did it, to whom and in which role, against the source: the same, the two swapped, or
 //! somebody else in the same place.
 
-use super::{Check, ClaimKind, Pair, Support};
-use crate::cast;
+use super::{ClaimKind, FactCheck, SentencePair, Support};
+use crate::actors;
 use crate::reading::{Reading, Sentence};
 use crate::text::{Word, clauses, is_stop, stem};
 
@@ -12,14 +12,14 @@ fn is_personal(page: &Reading<'_>, sentence: &Sentence) -> bool {
     page.words_of(sentence).iter().any(|it| people.contains(&it.fold().as_str()))
 }
 
-impl Check<'_, '_, '_> {
-    pub(super) fn roles(&mut self, pair: &Pair<'_>) {
-        let cast = &self.index.cast;
-        for (role, actor, span) in cast.roles_in(self.reading, pair.sentence) {
-            let Some(holders) = cast.holders(role) else { continue };
+impl FactCheck<'_, '_, '_> {
+    pub(super) fn roles(&mut self, pair: &SentencePair<'_>) {
+        let actors = &self.index.actors;
+        for (role, actor, span) in actors.roles_in(self.reading, pair.sentence) {
+            let Some(holders) = actors.holders(role) else { continue };
             let support = match holders.contains(&actor) {
                 true => Support::Supported,
-                false if cast.has_other_role(actor, role) => Support::Contradicted,
+                false if actors.has_other_role(actor, role) => Support::Contradicted,
                 // That others are told to hold it says nothing of whom no role is told of.
                 false => continue,
             };
@@ -32,9 +32,9 @@ impl Check<'_, '_, '_> {
     }
 
     /// One party here and another one, alone, in the sentence that says the same.
-    pub(super) fn lone_party(&mut self, pair: &Pair<'_>) {
-        let cast = &self.index.cast;
-        let ours = cast.parties(self.reading, pair.sentence);
+    pub(super) fn lone_party(&mut self, pair: &SentencePair<'_>) {
+        let actors = &self.index.actors;
+        let ours = actors.parties(self.reading, pair.sentence);
         let Some((actor, span)) = ours.first().copied() else { return };
         let Some(best) = pair.plain.first().filter(|it| it.score >= 0.35) else { return };
         if ours.iter().any(|it| it.0 != actor) {
@@ -44,10 +44,10 @@ impl Check<'_, '_, '_> {
         let mut rival = None;
         for it in near {
             let (page, there) = self.index.sentence(it.sentence);
-            let theirs = cast.parties(page, there);
+            let theirs = actors.parties(page, there);
             let Some((other, at)) = theirs.first().copied() else { continue };
             let alone = theirs.iter().all(|it| it.0 == other) && !is_personal(page, there);
-            if theirs.iter().any(|it| it.0 == actor) || !cast::comparable(actor, other) {
+            if theirs.iter().any(|it| it.0 == actor) || !actors::comparable(actor, other) {
                 return;
             }
             if alone && it.sentence == best.sentence {
@@ -60,9 +60,9 @@ impl Check<'_, '_, '_> {
     }
 
     /// Two clauses with a party each, where the source has the parties the other way round.
-    pub(super) fn swapped_clauses(&mut self, pair: &Pair<'_>) {
-        let cast = &self.index.cast;
-        let ours = cast.parties(self.reading, pair.sentence);
+    pub(super) fn swapped_clauses(&mut self, pair: &SentencePair<'_>) {
+        let actors = &self.index.actors;
+        let ours = actors.parties(self.reading, pair.sentence);
         let words = self.reading.words_of(pair.sentence);
         let (mut found, mut same) = (None, None);
         for clause in clauses(self.reading.text, words).into_iter().take(12) {
@@ -78,7 +78,7 @@ impl Check<'_, '_, '_> {
                 continue;
             };
             let (page, there) = self.index.sentence(best.sentence);
-            let theirs = cast.parties(page, there);
+            let theirs = actors.parties(page, there);
             let Some((other, at)) = theirs.first().copied() else { continue };
             if theirs.iter().any(|it| it.0 == *actor) {
                 same = Some((*span, self.index.place_in(best.sentence, at)));
@@ -86,7 +86,7 @@ impl Check<'_, '_, '_> {
             let alone = theirs.iter().all(|it| it.0 == other)
                 && other != *actor
                 && !is_personal(page, there);
-            if alone && cast::comparable(*actor, other) && ours.iter().any(|it| it.0 == other) {
+            if alone && actors::comparable(*actor, other) && ours.iter().any(|it| it.0 == other) {
                 found = Some((*span, self.index.place_in(best.sentence, at)));
             }
         }
@@ -98,10 +98,10 @@ impl Check<'_, '_, '_> {
     }
 
     /// Whether who acts was settled, one way or the other.
-    pub(super) fn relations(&mut self, pair: &Pair<'_>, placed: Option<Support>) -> bool {
+    pub(super) fn relations(&mut self, pair: &SentencePair<'_>, placed: Option<Support>) -> bool {
         let borne_out = placed == Some(Support::Supported);
         let mut settled = false;
-        for ours in self.index.cast.relations(self.reading, pair.sentence) {
+        for ours in self.index.actors.relations(self.reading, pair.sentence) {
             let Some(list) = self.index.relations.get(&ours.class) else { continue };
             // What stands in quotation marks is somebody else's sentence.
             if self.reading.in_quote(ours.span.start) {
@@ -136,7 +136,7 @@ impl Check<'_, '_, '_> {
     }
 }
 
-impl cast::Relation {
+impl actors::Relation {
     /// Whether one of the agents is the same, and the one acted upon where both name one.
     fn agrees(&self, other: &Self) -> bool {
         let agents = if self.agents.is_empty() || other.agents.is_empty() {
@@ -146,7 +146,7 @@ impl cast::Relation {
             other.agents.iter().any(|it| self.agents.contains(it))
         };
         let patients = match (self.patient, other.patient) {
-            (Some(one), Some(two)) => one == two || !cast::comparable(one, two),
+            (Some(one), Some(two)) => one == two || !actors::comparable(one, two),
             _ => true,
         };
         agents && patients && self.denied == other.denied
@@ -161,16 +161,17 @@ impl cast::Relation {
 
     fn conflicts(&self, other: &Self) -> bool {
         // Courts go by many names.
-        if other.agents.iter().any(|it| cast::is_court(*it)) {
+        if other.agents.iter().any(|it| actors::is_court(*it)) {
             return false;
         }
         let agents = self.agents.first().zip(other.agents.first()).is_some_and(|(one, two)| {
-            cast::comparable(*one, *two) && !other.agents.iter().any(|it| self.agents.contains(it))
+            actors::comparable(*one, *two)
+                && !other.agents.iter().any(|it| self.agents.contains(it))
         });
         let patients = self
             .patient
             .zip(other.patient)
-            .is_some_and(|(one, two)| cast::comparable(one, two) && one != two);
+            .is_some_and(|(one, two)| actors::comparable(one, two) && one != two);
         agents || patients
     }
 }

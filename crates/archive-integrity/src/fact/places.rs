@@ -1,18 +1,18 @@
 //! Citations, case numbers and names against the source: there, nearly there, or not.
 
-use super::{Check, Support};
-use crate::cast;
+use super::{FactCheck, Support};
+use crate::actors;
 use crate::holding::is_holding;
-use crate::index::{Phrase, Place};
+use crate::index::{Phrase, SourcePosition};
 use crate::name::is_plain;
 use crate::reading::CiteKey;
 use crate::text::{Word, is_stop};
 use crate::{Span, quote};
 
-type Answer = (Support, Option<Place>);
+type SupportAt = (Support, Option<SourcePosition>);
 
-impl Check<'_, '_, '_> {
-    pub(super) fn citation(&self, key: &CiteKey) -> Answer {
+impl FactCheck<'_, '_, '_> {
+    pub(super) fn citation(&self, key: &CiteKey) -> SupportAt {
         let list = self.index.citations(&key.source);
         let same = list.iter().filter(|(it, _)| {
             it.volume == key.volume && (it.page == key.page || key.page.is_empty())
@@ -63,7 +63,7 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    pub(super) fn number(&self, number: &str) -> Answer {
+    pub(super) fn number(&self, number: &str) -> SupportAt {
         if let Some(place) = self.index.number(number) {
             return (Support::Supported, Some(place));
         }
@@ -71,7 +71,7 @@ impl Check<'_, '_, '_> {
         if let Some(place) = self.index.word(&number.to_lowercase()) {
             return (Support::Supported, Some(place));
         }
-        let mut near: Option<(usize, &String, Place)> = None;
+        let mut near: Option<(usize, &String, SourcePosition)> = None;
         for (there, place) in self.index.numbers() {
             let part = there.ends_with(number) || number.ends_with(there.as_str());
             if part && there.len().min(number.len()) >= 5 {
@@ -95,7 +95,7 @@ impl Check<'_, '_, '_> {
         tokens: &[String],
         doubtful: bool,
         (from, after): (usize, usize),
-    ) -> Option<Answer> {
+    ) -> Option<SupportAt> {
         let telling: Vec<&String> =
             tokens.iter().filter(|it| it.chars().count() > 1 && !is_plain(it)).collect();
         let mut near = None;
@@ -137,7 +137,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// `Jessup of the District of Colorado`: two names of the source that «of» or «and» joins.
-    fn in_parts(&self, from: usize, after: usize) -> Option<Place> {
+    fn in_parts(&self, from: usize, after: usize) -> Option<SourcePosition> {
         let words = self.reading.words.get(from..after)?;
         let joint = |it: &Word<'_>| matches!(it.text, "of" | "and" | "the" | "in");
         let at = words.iter().position(joint)?;
@@ -168,11 +168,11 @@ impl Check<'_, '_, '_> {
         let common = ["s", "ing", "ion", "ment", "ly", "ness", "ity", "ance", "ence", "ed"];
         let plain = tokens.iter().any(|it| common.iter().any(|end| it.ends_with(end)));
         let next = self.reading.words.get(after).map(Word::fold).unwrap_or_default();
-        !plain && cast::is_act(&next) && !tokens.iter().any(|it| is_holding(it))
+        !plain && actors::is_act(&next) && !tokens.iter().any(|it| is_holding(it))
     }
 
     /// `FTC` for `Federal Trade Commission`.
-    fn acronym(&self, tokens: &[String]) -> Option<Place> {
+    fn acronym(&self, tokens: &[String]) -> Option<SourcePosition> {
         let [short] = tokens else { return None };
         let letters: Vec<char> = short.chars().collect();
         if !(2..=6).contains(&letters.len()) {

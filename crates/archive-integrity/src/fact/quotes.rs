@@ -1,7 +1,7 @@
 //! Words in quotation marks against the source, and what a quote that stands there settles.
 
-use super::{CLAIMS_MAX, Check, ClaimKind, Support};
-use crate::index::{Phrase, Place};
+use super::{CLAIMS_MAX, ClaimKind, FactCheck, Support};
+use crate::index::{Phrase, SourcePosition};
 use crate::reading::Sentence;
 use crate::{Span, quote};
 
@@ -10,7 +10,7 @@ const LONG_WORDS: usize = 6;
 /// So few words about a quote say only that it is one.
 const FRAME_WORDS: usize = 4;
 
-impl Check<'_, '_, '_> {
+impl FactCheck<'_, '_, '_> {
     pub(super) fn quotes(&mut self) {
         for span in self.reading.quotes.iter().take(CLAIMS_MAX) {
             let text = self.reading.slice(*span);
@@ -40,7 +40,7 @@ impl Check<'_, '_, '_> {
             && words.iter().all(known)
     }
 
-    pub(super) fn quoted(&self, text: &str) -> (Support, Option<Place>) {
+    pub(super) fn quoted(&self, text: &str) -> (Support, Option<SourcePosition>) {
         let mut answer = (Support::NotFound, None);
         for part in quote::parts(text) {
             match self.index.phrase(&quote::folded(part)) {

@@ -1,11 +1,11 @@
 //! Who stands in which place of a segment, against the segments of the source that speak of the
 //! same thing: those that bear ours out and those that gainsay it compete.
 
-use super::{Check, ClaimKind, Pair, Support};
+use super::{ClaimKind, FactCheck, SentencePair, Support};
 use crate::Span;
-use crate::cast::{self, Segment, Slot, Thread};
+use crate::actors::{self, Segment, Slot, Thread};
 use crate::date;
-use crate::index::Place;
+use crate::index::SourcePosition;
 use crate::reading::Reading;
 use crate::text::{Word, is_stop, stem};
 
@@ -22,24 +22,24 @@ const LONE: f64 = 0.4;
 /// By how much what gainsays must be nearer than what bears out.
 const MARGIN: f64 = 1.2;
 
-impl Check<'_, '_, '_> {
+impl FactCheck<'_, '_, '_> {
     /// Reads who is where in every sentence, as «she» may be somebody of the one before.
     pub(super) fn people(&mut self) {
         let mut thread = Thread::default();
         for sentence in &self.reading.sentences {
-            self.segments.push(self.index.cast.segments(self.reading, sentence, &mut thread));
+            self.segments.push(self.index.actors.segments(self.reading, sentence, &mut thread));
         }
     }
 
     /// What the segments of the source say of ours, if anything.
-    pub(super) fn slots(&mut self, pair: &Pair<'_>) -> Option<Support> {
+    pub(super) fn slots(&mut self, pair: &SentencePair<'_>) -> Option<Support> {
         let after =
             self.reading.sentences.partition_point(|it| it.span.start <= pair.sentence.span.start);
         let segments = after.checked_sub(1).and_then(|it| self.segments.get(it))?;
-        let mut found: Option<(Span, Support, Place)> = None;
+        let mut found: Option<(Span, Support, SourcePosition)> = None;
         for ours in segments {
             // What stands in quotation marks is told by the quotes.
-            let quoted = |it: &cast::Person| {
+            let quoted = |it: &actors::Person| {
                 self.reading.words.get(it.words.0).is_some_and(|it| self.reading.in_quote(it.start))
             };
             if ours.people.iter().any(quoted) {
@@ -64,16 +64,16 @@ impl Check<'_, '_, '_> {
         let words = &self.reading.words[ours.words.0..ours.words.1];
         let hits = crate::lexicon::find(words);
         crate::lexicon::has(&hits, crate::lexicon::Tone::Attribution)
-            || words.iter().any(|it| cast::is_saying(&it.fold()))
+            || words.iter().any(|it| actors::is_saying(&it.fold()))
             || words.iter().any(|it| matches!(it.text, "doubts" | "doubted" | "expects" | "wants"))
     }
 
     fn placed(
         &self,
-        pair: &Pair<'_>,
+        pair: &SentencePair<'_>,
         ours: &Segment,
         stems: &[String],
-    ) -> Option<(Support, Place)> {
+    ) -> Option<(Support, SourcePosition)> {
         if stems.is_empty() {
             return None;
         }
@@ -88,7 +88,7 @@ impl Check<'_, '_, '_> {
                 ids.push((it.sentence, pair.score_of(it.sentence)));
             }
         }
-        let mut best: [Option<(f64, Place)>; 2] = [None, None];
+        let mut best: [Option<(f64, SourcePosition)>; 2] = [None, None];
         for (id, alike) in ids {
             let (page, _) = self.index.sentence(id);
             for theirs in self.index.segments(id) {
@@ -153,7 +153,7 @@ fn context(page: &Reading<'_>, it: &Segment) -> Vec<String> {
     for word in own.filter_map(|at| page.words.get(at)).map(Word::fold) {
         let base = stem(&word);
         let value = word.starts_with(|it: char| it.is_ascii_digit()) || date::is_month(&base);
-        let idle = is_stop(&word) || crate::name::is_title(&word) || cast::is_saying(&word);
+        let idle = is_stop(&word) || crate::name::is_title(&word) || actors::is_saying(&word);
         if !value && !idle && !list.contains(&base) {
             list.push(base);
         }
@@ -185,11 +185,11 @@ fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
         return None;
     }
     let acts = |slot: Slot| slot != Slot::Goal;
-    let owned = |it: &cast::Person| it.head.as_ref().map(|head| (it.actor, head.clone()));
+    let owned = |it: &actors::Person| it.head.as_ref().map(|head| (it.actor, head.clone()));
     let there: Vec<_> = theirs.people.iter().filter_map(owned).collect();
     for (actor, head) in ours.people.iter().filter_map(owned) {
         let mut same = there.iter().filter(|it| it.1 == head).peekable();
-        let other = same.peek().is_some_and(|it| cast::comparable(it.0, actor));
+        let other = same.peek().is_some_and(|it| actors::comparable(it.0, actor));
         if other && same.all(|it| it.0 != actor) {
             return Some((false, true));
         }
@@ -207,10 +207,10 @@ fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
             continue;
         }
         let rival = theirs.people.iter().any(|one| {
-            cast::comparable(one.actor, it.actor)
+            actors::comparable(one.actor, it.actor)
                 && acts(it.slot)
                 && !theirs.veiled
-                && cast::is_rival(one.actor, it.actor)
+                && actors::is_rival(one.actor, it.actor)
                 && (acts(one.slot) == acts(it.slot)) != turned
                 && one.actor != it.actor
         });

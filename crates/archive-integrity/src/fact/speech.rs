@@ -1,16 +1,16 @@
 //! Who said it: the speaker an insight names against the one the source gives for the same words,
 //! by a verb of saying, by the line of a transcript or by the head of a letter.
 
-use super::{Check, ClaimKind, Pair, Support};
-use crate::cast;
+use super::{ClaimKind, FactCheck, SentencePair, Support};
+use crate::actors;
 
 /// From this likeness on, a source sentence is taken to be what was said.
 const SAME_WORDS: f64 = 0.35;
 
-impl Check<'_, '_, '_> {
-    pub(super) fn speech(&mut self, pair: &Pair<'_>) {
-        let cast = &self.index.cast;
-        let Some((ours, span)) = cast.speaker(self.reading, pair.sentence) else { return };
+impl FactCheck<'_, '_, '_> {
+    pub(super) fn speech(&mut self, pair: &SentencePair<'_>) {
+        let actors = &self.index.actors;
+        let Some((ours, span)) = actors.speaker(self.reading, pair.sentence) else { return };
         let inside = |at: usize| at >= pair.sentence.span.start && at < pair.sentence.span.end;
         // A quote that stands in the source says by itself where to look.
         let quoted = self.claims.iter().find(|it| {
@@ -30,14 +30,14 @@ impl Check<'_, '_, '_> {
         let mut rival = None;
         for id in near {
             let (page, there) = self.index.sentence(id);
-            let stated = cast.speaker(page, there).map(|it| it.0);
+            let stated = actors.speaker(page, there).map(|it| it.0);
             // «You wrote that» gives the words to somebody the line does not name.
-            let line = self.index.speaker(id).filter(|_| !cast::Cast::is_told(page, there));
+            let line = self.index.speaker(id).filter(|_| !actors::ActorIndex::is_told(page, there));
             let Some(theirs) = stated.or(line) else { continue };
             // The listener is named in the sentence too, so being there is not speaking; but who
             // is there and might be the subject gets the benefit of the doubt.
-            let named = cast.parties(page, there).iter().any(|it| it.0 == ours);
-            if theirs == ours || named || !cast::comparable(theirs, ours) {
+            let named = actors.parties(page, there).iter().any(|it| it.0 == ours);
+            if theirs == ours || named || !actors::comparable(theirs, ours) {
                 return;
             }
             rival = rival.or(Some(self.index.place_in(id, there.span)));

@@ -1,15 +1,15 @@
 //! Numbers and dates against the source: the same value, the same value in another place, another
 //! value in the same place, or none.
 
-use super::{Check, Pair, Support};
+use super::{FactCheck, SentencePair, Support};
 use crate::Span;
 use crate::amount::{Amount, Unit};
 use crate::date::Date;
-use crate::index::Place;
-use crate::reading::{Mark, Reading, Sentence, Value};
+use crate::index::SourcePosition;
+use crate::reading::{Reading, Sentence, Value, ValueMark};
 use crate::text::{Word, is_past, is_stop, stem};
 
-type Answer = (Support, Option<Place>);
+type SupportAt = (Support, Option<SourcePosition>);
 
 /// A value found in a sentence much less like ours than the nearest one may belong to another
 /// matter; this is how much less.
@@ -47,14 +47,19 @@ fn part_of(page: &Reading<'_>, sentence: &Sentence, whole: Span) -> Option<Amoun
     }
 }
 
-impl Check<'_, '_, '_> {
-    pub(super) fn amount(&self, pair: &Pair<'_>, it: &Amount, span: Span) -> Option<Answer> {
+impl FactCheck<'_, '_, '_> {
+    pub(super) fn amount(
+        &self,
+        pair: &SentencePair<'_>,
+        it: &Amount,
+        span: Span,
+    ) -> Option<SupportAt> {
         let turned = it.converted();
         let turned = turned.iter().any(|it| !self.index.amounts(it.value, 0).is_empty());
         if let Some(answer) = self.counted(it, span).filter(|_| !turned) {
             return Some(answer);
         }
-        let mut found: Vec<Place> = Vec::new();
+        let mut found: Vec<SourcePosition> = Vec::new();
         for (value, place) in self.index.amounts(it.value, it.slack.max(it.value / 20)) {
             let there = self.amount_at(*place);
             let slack = it.slack.max(there.map_or(0, |it| it.slack));
@@ -80,12 +85,12 @@ impl Check<'_, '_, '_> {
         }
         for other in it.converted().into_iter().filter(|_| found.is_empty()).collect::<Vec<_>>() {
             let same = self.index.amounts(other.value, 0).iter();
-            let fits = |place: &Place| {
+            let fits = |place: &SourcePosition| {
                 self.amount_at(*place).is_some_and(|there| there.unit == other.unit)
             };
             found.extend(same.map(|it| it.1).filter(fits));
         }
-        let rival = |mark: &Mark| match &mark.value {
+        let rival = |mark: &ValueMark| match &mark.value {
             Value::Amount(there) => {
                 there.unit == it.unit
                     && !self.says_amount(pair, there)
@@ -96,7 +101,7 @@ impl Check<'_, '_, '_> {
         let led = self.led_by(span);
         // «Lowered to $5» is borne out by «from $7 to $5», whatever stands beside the seven.
         if led.is_some_and(|it| matches!(it, "to" | "from" | "с" | "до")) {
-            let same = |place: &&Place| {
+            let same = |place: &&SourcePosition| {
                 let (page, _) = self.index.sentence(place.sentence);
                 led == word_before(page, place.span)
                     && pair.score_of(place.sentence) >= SAME_MATTER / 2.0
@@ -114,7 +119,7 @@ impl Check<'_, '_, '_> {
 
     /// The number with the very word that it counts, `four surgeries`, or that labels it,
     /// `Suite 210`. None where the source does not have the word beside a number.
-    fn counted(&self, it: &Amount, span: Span) -> Option<Answer> {
+    fn counted(&self, it: &Amount, span: Span) -> Option<SupportAt> {
         let words = &self.reading.words;
         let from = words.partition_point(|it| it.end <= span.start);
         let to = words.partition_point(|it| it.start < span.end);
@@ -139,7 +144,7 @@ impl Check<'_, '_, '_> {
         (found.0 == Support::Contradicted).then_some(found)
     }
 
-    fn neighbour(&self, it: &Amount, base: &str, before: bool) -> Option<Answer> {
+    fn neighbour(&self, it: &Amount, base: &str, before: bool) -> Option<SupportAt> {
         let mut rival = None;
         for id in self.index.sentences_with(base) {
             let (page, sentence) = self.index.sentence(id);
@@ -181,7 +186,7 @@ impl Check<'_, '_, '_> {
         rival.map(|it| (Support::Contradicted, Some(it)))
     }
 
-    fn amount_at(&self, place: Place) -> Option<Amount> {
+    fn amount_at(&self, place: SourcePosition) -> Option<Amount> {
         let (reading, sentence) = self.index.sentence(place.sentence);
         let mark = reading.marks_of(sentence).iter().find(|it| it.span == place.span)?;
         match mark.value {
@@ -191,15 +196,20 @@ impl Check<'_, '_, '_> {
     }
 
     /// Whether our own sentence has the source's amount too.
-    fn says_amount(&self, pair: &Pair<'_>, there: &Amount) -> bool {
+    fn says_amount(&self, pair: &SentencePair<'_>, there: &Amount) -> bool {
         self.reading.marks_of(pair.sentence).iter().any(|it| match &it.value {
             Value::Amount(ours) => ours.value.abs_diff(there.value) <= ours.slack.max(there.slack),
             _ => false,
         })
     }
 
-    pub(super) fn date(&self, pair: &Pair<'_>, date: Date, other: Option<Date>) -> Answer {
-        let mut found: Vec<Place> = Vec::new();
+    pub(super) fn date(
+        &self,
+        pair: &SentencePair<'_>,
+        date: Date,
+        other: Option<Date>,
+    ) -> SupportAt {
+        let mut found: Vec<SourcePosition> = Vec::new();
         for it in std::iter::once(date).chain(other) {
             found.extend(self.index.dates(it).iter().copied());
             if it.year.is_some() && it.day.is_some() && found.is_empty() {
@@ -211,7 +221,7 @@ impl Check<'_, '_, '_> {
             found.extend(self.index.word(&year));
         }
         let ours = self.reading.marks_of(pair.sentence);
-        let rival = |mark: &Mark| match &mark.value {
+        let rival = |mark: &ValueMark| match &mark.value {
             Value::Date { date: there, .. } => {
                 let same_form = there.day.is_some() || date.day.is_none();
                 let said = ours.iter().any(|it| match &it.value {
@@ -228,7 +238,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// The day is there without a year, and the year stands elsewhere.
-    fn yearless(&self, date: Date) -> Option<Place> {
+    fn yearless(&self, date: Date) -> Option<SourcePosition> {
         let year = date.year?.to_string();
         self.index.word(&year)?;
         let bare = Date { year: None, ..date };
@@ -242,7 +252,12 @@ impl Check<'_, '_, '_> {
     }
 
     /// Decides between the places that have the value and those that have another one.
-    fn settle(&self, pair: &Pair<'_>, found: &[Place], rival: impl Fn(&Mark) -> bool) -> Answer {
+    fn settle(
+        &self,
+        pair: &SentencePair<'_>,
+        found: &[SourcePosition],
+        rival: impl Fn(&ValueMark) -> bool,
+    ) -> SupportAt {
         let Some(best) = pair.plain.first() else {
             return match found.first() {
                 Some(place) => (Support::Supported, Some(*place)),
@@ -252,7 +267,7 @@ impl Check<'_, '_, '_> {
         let near = found
             .iter()
             .max_by(|one, other| {
-                let score = |it: &Place| pair.score_of(it.sentence);
+                let score = |it: &SourcePosition| pair.score_of(it.sentence);
                 score(one).total_cmp(&score(other)).then(other.sentence.cmp(&one.sentence))
             })
             .copied();
@@ -285,10 +300,10 @@ impl Check<'_, '_, '_> {
     /// the value found.
     fn beside(
         &self,
-        pair: &Pair<'_>,
-        place: Place,
-        rival: &impl Fn(&Mark) -> bool,
-    ) -> Option<Place> {
+        pair: &SentencePair<'_>,
+        place: SourcePosition,
+        rival: &impl Fn(&ValueMark) -> bool,
+    ) -> Option<SourcePosition> {
         let (reading, sentence) = self.index.sentence(place.sentence);
         let shared = |span: Span| {
             let from = reading.words.partition_point(|it| it.end <= span.start);

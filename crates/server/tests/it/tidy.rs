@@ -99,6 +99,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "contract",
             "fault",
             "jobs",
+            "limits",
             "llm",
             "store",
         ],

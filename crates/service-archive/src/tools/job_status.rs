@@ -28,8 +28,8 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     let mut job = cx.service.job_to_read(&visibility, &args.job_id).await?;
     let timeout = Duration::try_from_secs_f64(args.wait_seconds).unwrap_or_default();
     // An owner with 32 waiting calls gets the current state at once.
-    let slot = cx.service.wait_slots.try_acquire(&visibility.owner);
-    if slot.is_some() && !timeout.is_zero() {
+    let slot = cx.service.wait_slots.try_acquire(visibility.owner.clone());
+    if slot.is_ok() && !timeout.is_zero() {
         job = wait(&cx, job, timeout).await?;
     }
     cx.service.job_report(&visibility, &job).await

@@ -34,7 +34,7 @@ struct Metadata {
 pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
     let owner = archive.accounts.owner(&cx.caller.subject).await?;
-    let Some(_slot) = archive.upload_slots.try_acquire(&owner) else {
+    let Ok(_slot) = archive.upload_slots.try_acquire(owner.clone()) else {
         let message = "too many uploads of yours are under way; wait for one of them to end";
         let fault = Fault::new(Kind::RateLimited, "too_many_uploads", message);
         return Err(fault.retry_after(RETRY_AFTER));

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::world::{COMPLAINT, PASSWORD, User, World, on_sqlite};
+use crate::fixture::{COMPLAINT, Fixture, PASSWORD, User, on_sqlite};
 
 pub(crate) fn sessions_begin_and_end() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let nobody = world.nobody();
+        let fixture = Fixture::new(db).await;
+        let nobody = fixture.anonymous();
         let register = json!({ "action": "register", "username": "ann", "password": PASSWORD,
             "email": "ann@example.com" });
         let first = nobody.ok("auth", register.clone()).await;
@@ -20,7 +20,7 @@ pub(crate) fn sessions_begin_and_end() {
         assert!(code == "AUTHENTICATION_FAILED" && !said.contains("no such word"), "{said}");
         let login = json!({ "action": "login", "username": "ann", "password": PASSWORD });
         let session = nobody.ok("auth", login).await;
-        let user = User { world: &world, token: session["token"].as_str().map(str::to_owned) };
+        let user = User { fixture: &fixture, token: session["token"].as_str().map(str::to_owned) };
         user.ok("arkiver_list_files", json!({})).await;
         let refresh = json!({ "action": "refresh", "refreshToken": session["refreshToken"] });
         let next = nobody.ok("auth", refresh).await;
@@ -34,23 +34,23 @@ pub(crate) fn sessions_begin_and_end() {
         let refresh = json!({ "action": "refresh", "refreshToken": next["refreshToken"] });
         assert_eq!(nobody.refused("auth", refresh).await.0, "AUTHENTICATION_FAILED");
         // The first session is another one, and ends by its refresh token.
-        let other = User { world: &world, token: first["token"].as_str().map(str::to_owned) };
+        let other = User { fixture: &fixture, token: first["token"].as_str().map(str::to_owned) };
         other.ok("arkiver_list_files", json!({})).await;
         let logout = json!({ "action": "logout", "refreshToken": first["refreshToken"] });
         nobody.ok("auth", logout).await;
         let (code, _) = other.refused("arkiver_list_files", json!({})).await;
         assert_eq!(code, "AUTHENTICATION_FAILED");
         // A token that the operator made is an owner of its own.
-        let machine = User { world: &world, token: Some("token-of crawler".to_owned()) };
+        let machine = User { fixture: &fixture, token: Some("token-of crawler".to_owned()) };
         assert_eq!(machine.ok("arkiver_list_files", json!({})).await["total"], 0);
-        world.close().await;
+        fixture.close().await;
     });
 }
 
 pub(crate) fn cases_are_shared() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
+        let fixture = Fixture::new(db).await;
+        let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
         let file = ann.file("a.txt", COMPLAINT.as_bytes(), json!({ "caseId": "Smith" })).await;
         let settings = json!({ "extractionMode": "standard" });
         let job = ann.processed(&file, settings.clone()).await;
@@ -95,6 +95,6 @@ pub(crate) fn cases_are_shared() {
         assert_eq!(code, "AUTHORIZATION_FAILED");
         let nobody = json!({ "caseId": "Smith", "username": "carol", "access": "read" });
         assert_eq!(ann.refused("arkiver_share_case", nobody).await.0, "INVALID_INPUT");
-        world.close().await;
+        fixture.close().await;
     });
 }

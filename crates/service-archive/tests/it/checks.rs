@@ -6,7 +6,7 @@ use llm::Model;
 use llm::testing::{ScriptedModel, reply};
 use serde_json::{Value, json};
 
-use crate::world::{COMPLAINT, User, World, on_sqlite};
+use crate::fixture::{COMPLAINT, Fixture, User, on_sqlite};
 
 /// A processed file with one insight that holds and one that does not.
 async fn tested(user: &User<'_>) -> (String, Vec<String>) {
@@ -27,10 +27,10 @@ fn statuses(results: &Value) -> Vec<&str> {
     details.iter().map(|it| it["status"].as_str().unwrap()).collect()
 }
 
-pub(crate) fn rules_at_once() {
+pub(crate) fn rules_test_insights_at_once() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
         let unread = user.file("b.txt", b"Nothing has been read of this.", json!({})).await;
         let args = json!({ "testType": "bias", "fileId": unread, "llmSource": "local" });
         let told = user.ok("arkiver_integrity_test", args).await;
@@ -42,7 +42,7 @@ pub(crate) fn rules_at_once() {
         elsewhere["fileId"] = json!("00000000-0000-7000-8000-000000000000");
         let (code, _) = user.refused("arkiver_integrity_test", elsewhere).await;
         assert_eq!(code, "FILE_NOT_FOUND");
-        let (told, text) = user.say("arkiver_integrity_test", args).await.unwrap();
+        let (told, text) = user.call("arkiver_integrity_test", args).await.unwrap();
         assert_eq!(told["status"], "completed");
         let results = &told["results"];
         assert_eq!(statuses(results), ["passed", "failed"], "{results}");
@@ -68,14 +68,14 @@ pub(crate) fn rules_at_once() {
             let all = count("passed") + count("failed") + count("warnings");
             assert_eq!(all, count("insightsTested"));
         }
-        world.close().await;
+        fixture.close().await;
     });
 }
 
 pub(crate) fn large_tests_are_jobs() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
         let page =
             |at: usize| format!("Smith v. Jones, {at} U.S. {} (1990), holds it.\n", at + 100);
         let text: String = (1..=400).map(page).collect();
@@ -95,7 +95,7 @@ pub(crate) fn large_tests_are_jobs() {
         let results = &told["result"]["integrity"];
         assert_eq!(results["insightsTested"].as_u64().unwrap(), made);
         assert_eq!(results["detailsTotal"].as_u64().unwrap(), made);
-        world.close().await;
+        fixture.close().await;
     });
 }
 
@@ -104,8 +104,8 @@ pub(crate) fn a_model_judges_beside_the_rules() {
         let good = || Ok(reply("{\"score\": 1.0, \"issues\": [\"none\"]}", Vec::new()));
         let answers = [good(), good(), good(), good(), Ok(reply("?", Vec::new()))];
         let model = Arc::new(ScriptedModel::new(answers));
-        let world = World::with(db, "worker", vec![Arc::clone(&model) as Arc<dyn Model>]).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::with(db, "worker", vec![Arc::clone(&model) as Arc<dyn Model>]).await;
+        let user = fixture.user("ann").await;
         let (_, ids) = tested(&user).await;
         let args = json!({ "testType": "fact_check", "insightIds": ids, "llmSource": "scripted" });
         let queued = user.ok("arkiver_integrity_test", args).await;
@@ -123,14 +123,14 @@ pub(crate) fn a_model_judges_beside_the_rules() {
             .sum();
         assert_eq!(runs, 4, "four answers could be read: {results}");
         assert_eq!(model.requests().len(), 6, "three runs for each insight");
-        world.close().await;
+        fixture.close().await;
     });
 }
 
-pub(crate) fn reads_only_what_the_caller_may() {
+pub(crate) fn a_test_reads_only_files_its_caller_may_read() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
+        let fixture = Fixture::new(db).await;
+        let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
         let (file, _) = tested(&ann).await;
         // An insight in a shared case, about a file that is not in it.
         let insight = json!({ "title": "Debt", "content": "Defendant failed to pay $70,000.",
@@ -145,6 +145,6 @@ pub(crate) fn reads_only_what_the_caller_may() {
         assert_eq!(statuses(&told["results"]), ["warning"]);
         let told = ann.ok("arkiver_integrity_test", args).await;
         assert!(told.to_string().contains("50,000"), "{told}");
-        world.close().await;
+        fixture.close().await;
     });
 }

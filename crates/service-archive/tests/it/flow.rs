@@ -7,7 +7,7 @@ use llm::testing::{ScriptedModel, reply};
 use serde_json::{Value, json};
 use testkit::on_every_engine;
 
-use crate::world::{COMPLAINT, User, World, block_on, on_sqlite, sources_stand};
+use crate::fixture::{COMPLAINT, Fixture, User, block_on, on_sqlite, sources_stand};
 
 fn standard() -> Value {
     json!({ "extractionMode": "standard" })
@@ -17,10 +17,10 @@ fn categories(insights: &Value) -> Vec<&str> {
     insights.as_array().unwrap().iter().map(|it| it["category"].as_str().unwrap()).collect()
 }
 
-pub(crate) fn a_file_goes_all_the_way() {
+pub(crate) fn a_file_is_uploaded_processed_and_found() {
     block_on(on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
         let metadata = json!({ "caseId": "Smith", "tags": ["filed"], "description": "the first" });
         let file = user.file("complaint.txt", COMPLAINT.as_bytes(), metadata).await;
         let status = user.ok("arkiver_file_status", json!({ "fileId": file })).await;
@@ -51,8 +51,8 @@ pub(crate) fn a_file_goes_all_the_way() {
         assert_eq!(status["processingJobId"], told["jobId"]);
         assert_eq!(status["insightCount"], found.len());
         stored_and_found(&user, &file).await;
-        assert!(world.scratch_is_empty());
-        world.close().await;
+        assert!(fixture.scratch_is_empty());
+        fixture.close().await;
     }));
 }
 
@@ -67,7 +67,7 @@ async fn stored_and_found(user: &User<'_>, file: &str) {
     assert_eq!(stored["sources"][0]["quote"], "failed to pay $50,000");
     // Findable at once, with its words marked.
     let (found, text) = user
-        .say("arkiver_query_insights", json!({ "filters": { "keywords": "zebra" } }))
+        .call("arkiver_query_insights", json!({ "filters": { "keywords": "zebra" } }))
         .await
         .unwrap();
     assert_eq!(found["total"], 1, "{found}");
@@ -80,10 +80,10 @@ async fn stored_and_found(user: &User<'_>, file: &str) {
     sources_stand(&user.export(file).await);
 }
 
-pub(crate) fn processing_again_replaces() {
+pub(crate) fn processing_again_replaces_what_processing_made() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
         let file = user.file("complaint.txt", COMPLAINT.as_bytes(), json!({})).await;
         let first = user.processed(&file, standard()).await;
         let made = first["result"]["insightsTotal"].as_u64().unwrap();
@@ -102,14 +102,14 @@ pub(crate) fn processing_again_replaces() {
         let before = user.waited(first["jobId"].as_str().unwrap()).await;
         assert_eq!(before["result"]["insights"], json!([]));
         assert!(before["message"].as_str().unwrap().contains("processed again"), "{before}");
-        world.close().await;
+        fixture.close().await;
     });
 }
 
 pub(crate) fn a_message_is_read_with_its_attachments() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
         let mail = format!(
             "From: Ann <ann@example.com>\r\nTo: Bob <bob@example.com>\r\nSubject: Filing\r\n\
              Message-ID: <1@example.com>\r\nMIME-Version: 1.0\r\n\
@@ -129,16 +129,16 @@ pub(crate) fn a_message_is_read_with_its_attachments() {
             export["insights"].as_array().unwrap().iter().find(|it| it["category"] == "citation");
         let source = &cited.unwrap()["sources"][0];
         assert_eq!((&source["page"], &source["part"]), (&json!(2), &json!("complaint.txt")));
-        world.close().await;
+        fixture.close().await;
     });
 }
 
-pub(crate) fn deep_compares_and_summarises() {
+pub(crate) fn deep_processing_compares_files_and_asks_a_model() {
     on_sqlite(async |db| {
         let said = "Smith sued Acme Corporation over $50,000. The contract is of March 1, 2024.";
         let model = Arc::new(ScriptedModel::new([Ok(reply(said, Vec::new()))]));
-        let world = World::with(db, "worker", vec![Arc::clone(&model) as Arc<dyn Model>]).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::with(db, "worker", vec![Arc::clone(&model) as Arc<dyn Model>]).await;
+        let user = fixture.user("ann").await;
         let case = json!({ "caseId": "Smith" });
         let first = user.file("complaint.txt", COMPLAINT.as_bytes(), case.clone()).await;
         user.processed(&first, standard()).await;
@@ -159,14 +159,14 @@ pub(crate) fn deep_compares_and_summarises() {
         assert_eq!(again["status"], "completed");
         let problems = again["result"]["metadata"]["problems"].to_string();
         assert!(problems.contains("scripted"), "{problems}");
-        world.close().await;
+        fixture.close().await;
     });
 }
 
-pub(crate) fn modes_differ() {
+pub(crate) fn extraction_modes_differ() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
         let page = |at: usize| format!("Page {at}. See {at} U.S. {} (1990).\n", 100 + at);
         let pages: Vec<String> = (1..=20).map(page).collect();
         let texts: Vec<&str> = pages.iter().map(String::as_str).collect();
@@ -186,21 +186,21 @@ pub(crate) fn modes_differ() {
         // A deep look is none the less one that can be told how far it is.
         let args = json!({ "fileId": file, "processingSettings": { "extractionMode": "deep" } });
         let job = user.ok("arkiver_process_file", args).await;
-        let heard = user.heard(job["jobId"].as_str().unwrap()).await;
+        let heard = user.progress_reports(job["jobId"].as_str().unwrap()).await;
         assert!(heard.windows(2).all(|pair| pair[0].0 <= pair[1].0), "{heard:?}");
         assert_eq!(heard.last().map(|it| it.0), Some(100.0), "{heard:?}");
-        world.close().await;
+        fixture.close().await;
     });
 }
 
-pub(crate) fn queries_keep_to_their_filters() {
+pub(crate) fn queries_apply_their_filters() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
         let file = user.file("a.txt", COMPLAINT.as_bytes(), json!({})).await;
         for (at, (model, confidence)) in [("m1", 0.2), ("m2", 0.9), ("m1", 0.6)].iter().enumerate()
         {
-            world.clock.advance(std::time::Duration::from_secs(60));
+            fixture.clock.advance(std::time::Duration::from_secs(60));
             let insight = json!({ "title": format!("t{at}"), "content": "long ".repeat(500),
                 "sourceLLM": model, "confidence": confidence, "caseId": format!("c{at}"),
                 "tags": ["x", format!("y{at}")] });
@@ -229,14 +229,14 @@ pub(crate) fn queries_keep_to_their_filters() {
         assert_eq!(pagination, json!({ "limit": 1, "offset": 1, "hasMore": true }));
         let (shown, total, pagination) = titles(json!({ "pagination": { "offset": 9 } })).await;
         assert_eq!((shown.as_str(), total, &pagination["hasMore"]), ("", 3, &json!(false)));
-        world.close().await;
+        fixture.close().await;
     });
 }
 
 pub(crate) fn an_export_is_one_document() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
         // Letters that JSON escapes, on the seams of the pieces too.
         let text = "\"quoted\" \\ line\n\t\u{1f600}\n".repeat(20_000);
         let file = user.file("odd.txt", text.as_bytes(), json!({})).await;
@@ -255,6 +255,6 @@ pub(crate) fn an_export_is_one_document() {
         let (bytes, kind, length) = user.download("arkiver_file_content", &file).await.unwrap();
         assert_eq!((bytes.len() as u64, kind.as_str()), (length.unwrap(), "text/plain"));
         assert_eq!(bytes, text.as_bytes());
-        world.close().await;
+        fixture.close().await;
     });
 }

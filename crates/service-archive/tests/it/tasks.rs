@@ -5,7 +5,7 @@ use std::time::Duration;
 use contract::{JobQuery, TaskPhase};
 use serde_json::{Value, json};
 
-use crate::world::{COMPLAINT, User, World, on_sqlite, told};
+use crate::fixture::{COMPLAINT, Fixture, User, on_sqlite, told};
 
 const PROCESS: &str = "arkiver_process_file";
 const TEST: &str = "arkiver_integrity_test";
@@ -19,7 +19,7 @@ async fn look(
 ) -> Result<(String, Value), Value> {
     let ask = JobQuery { job: job.to_owned(), cancel };
     let call = user.call_of(json!({}));
-    let task = user.world.pipeline.task(user.tool(tool), call, ask).await.unwrap();
+    let task = user.fixture.pipeline.task(user.tool(tool), call, ask).await.unwrap();
     let task = task.map_err(|failure| failure.tool_error["error"]["code"].clone())?;
     assert!(task.note.contains(job), "{}", task.note);
     assert!(task.changed_at >= task.created_at);
@@ -44,10 +44,10 @@ async fn begun(user: &User<'_>, name: &str, bytes: &[u8]) -> (String, String) {
     (file, told["jobId"].as_str().unwrap().to_owned())
 }
 
-pub(crate) fn followed_to_their_end() {
+pub(crate) fn tasks_are_followed_to_their_end() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
+        let fixture = Fixture::new(db).await;
+        let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
         let (file, job) = begun(&ann, "a.txt", COMPLAINT.as_bytes()).await;
         let status = ann.waited(&job).await;
         let (phase, end) = look(&ann, PROCESS, &job, false).await.unwrap();
@@ -74,19 +74,19 @@ pub(crate) fn followed_to_their_end() {
                 assert_eq!(refused, json!("JOB_NOT_FOUND"), "{tool} {job}");
             }
         }
-        let refused = look(&world.nobody(), PROCESS, &job, false).await.unwrap_err();
+        let refused = look(&fixture.anonymous(), PROCESS, &job, false).await.unwrap_err();
         assert_eq!(refused, json!("AUTHENTICATION_FAILED"));
-        world.clock.advance(Duration::from_secs(7 * 86_400));
+        fixture.clock.advance(Duration::from_secs(7 * 86_400));
         let refused = look(&ann, PROCESS, &job, false).await.unwrap_err();
         assert_eq!(refused, json!("INVALID_INPUT"), "its time is over");
-        world.close().await;
+        fixture.close().await;
     });
 }
 
-pub(crate) fn cancelled_on_the_way() {
+pub(crate) fn a_task_is_cancelled_on_the_way() {
     on_sqlite(async |db| {
-        let world = World::with(db, "hang", Vec::new()).await;
-        let ann = world.user("ann").await;
+        let fixture = Fixture::with(db, "hang", Vec::new()).await;
+        let ann = fixture.user("ann").await;
         let (file, job) = begun(&ann, "a.txt", COMPLAINT.as_bytes()).await;
         let (phase, note) = look(&ann, PROCESS, &job, false).await.unwrap();
         assert_eq!(phase, "working", "{note}");
@@ -96,14 +96,14 @@ pub(crate) fn cancelled_on_the_way() {
         assert_eq!(look(&ann, PROCESS, &job, true).await.unwrap().0, "cancelled");
         let status = ann.ok("arkiver_file_status", json!({ "fileId": file })).await;
         assert_eq!(status["file"]["status"], "uploaded");
-        world.close().await;
+        fixture.close().await;
     });
 }
 
-pub(crate) fn tests_that_are_jobs() {
+pub(crate) fn tests_that_are_jobs_are_tasks() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let ann = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let ann = fixture.user("ann").await;
         let page =
             |at: usize| format!("Smith v. Jones, {at} U.S. {} (1990), holds it.\n", at + 100);
         let text: String = (1..=400).map(page).collect();
@@ -117,6 +117,6 @@ pub(crate) fn tests_that_are_jobs() {
         assert_eq!((phase.as_str(), &end["status"]), ("done", &json!("completed")), "{end}");
         assert_eq!((&end["testId"], end["success"].as_bool()), (&json!(test), Some(true)));
         assert_eq!(end["results"], status["result"]["integrity"]);
-        world.close().await;
+        fixture.close().await;
     });
 }

@@ -8,12 +8,12 @@ use jobs::{JobState, NewJob};
 use serde_json::{Value, json};
 use testkit::TempFolder;
 
-use crate::world::{COMPLAINT, User, World, block_on, on_sqlite, open};
+use crate::fixture::{COMPLAINT, Fixture, User, block_on, on_sqlite, open};
 
-pub(crate) fn unreadable_files() {
+pub(crate) fn an_unreadable_file_reports_the_reason() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
         let damaged = b"%PDF-1.7\nthis is not what it says".as_slice();
         let picture = archive_extract::testing::tiff(3);
         let files: [(&str, &[u8], Value, &str); 2] = [
@@ -37,15 +37,15 @@ pub(crate) fn unreadable_files() {
             assert_eq!(status["file"]["status"], "failed");
             assert_eq!(status["file"]["error"], json!(message));
         }
-        assert!(world.scratch_is_empty());
-        world.close().await;
+        assert!(fixture.scratch_is_empty());
+        fixture.close().await;
     });
 }
 
 pub(crate) fn a_running_job_is_cancelled() {
     on_sqlite(async |db| {
-        let world = World::with(db, "hang", Vec::new()).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::with(db, "hang", Vec::new()).await;
+        let user = fixture.user("ann").await;
         let file = user.file("a.txt", COMPLAINT.as_bytes(), json!({})).await;
         let settings = json!({ "extractionMode": "fast" });
         let args = json!({ "fileId": file, "processingSettings": settings });
@@ -58,9 +58,9 @@ pub(crate) fn a_running_job_is_cancelled() {
         assert!(code == "INVALID_INPUT" && said.contains(id), "{said}");
         let status = user.ok("arkiver_file_status", json!({ "fileId": file })).await;
         assert_eq!(status["file"]["status"], "processing");
-        while world.jobs.get(id).await.unwrap().state != JobState::Running {
-            let seen = world.jobs.get(id).await.unwrap().revision;
-            world.jobs.wait_change(id, seen, Duration::from_secs(10)).await.unwrap();
+        while fixture.jobs.get(id).await.unwrap().state != JobState::Running {
+            let seen = fixture.jobs.get(id).await.unwrap().revision;
+            fixture.jobs.wait_change(id, seen, Duration::from_secs(10)).await.unwrap();
         }
         let told = user.ok("arkiver_job_status", json!({ "jobId": id })).await;
         assert_eq!(told["status"], "processing");
@@ -72,14 +72,14 @@ pub(crate) fn a_running_job_is_cancelled() {
         assert_eq!(status["file"]["status"], "uploaded");
         let (code, _) = user.refused("arkiver_cancel_job", json!({ "jobId": id })).await;
         assert_eq!(code, "JOB_ALREADY_COMPLETED");
-        world.close().await;
+        fixture.close().await;
     });
 }
 
-pub(crate) fn not_there_or_not_yours() {
+pub(crate) fn missing_and_foreign_files_and_jobs_are_refused() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
+        let fixture = Fixture::new(db).await;
+        let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
         let file = ann.file("a.txt", COMPLAINT.as_bytes(), json!({})).await;
         let settings = json!({ "extractionMode": "fast" });
         let job = ann.processed(&file, settings.clone()).await["jobId"].clone();
@@ -100,7 +100,7 @@ pub(crate) fn not_there_or_not_yours() {
                 let mut args = file_args.clone();
                 args["fileId"] = json!(id);
                 assert_eq!(bob.refused(tool, args.clone()).await.0, code, "{tool} {args}");
-                let (nobody, _) = world.nobody().refused(tool, args).await;
+                let (nobody, _) = fixture.anonymous().refused(tool, args).await;
                 assert_eq!(nobody, "AUTHENTICATION_FAILED");
             }
         }
@@ -111,7 +111,7 @@ pub(crate) fn not_there_or_not_yours() {
         }
         // Jobs of other services are not there.
         let pricing = NewJob::new("pricing.collect", &json!({})).unwrap().owner("x");
-        let pricing = world.jobs.push(pricing).await.unwrap().job.id;
+        let pricing = fixture.jobs.push(pricing).await.unwrap().job.id;
         for tool in ["arkiver_job_status", "arkiver_cancel_job"] {
             for (id, code) in [
                 (job.as_str().unwrap(), "AUTHORIZATION_FAILED"),
@@ -129,14 +129,14 @@ pub(crate) fn not_there_or_not_yours() {
         assert_eq!(listed["total"], 0);
         let all = bob.ok("arkiver_query_insights", json!({ "filters": { "fileId": file } })).await;
         assert_eq!(all["total"], 0);
-        world.close().await;
+        fixture.close().await;
     });
 }
 
-pub(crate) fn wrong_input_is_named() {
+pub(crate) fn invalid_input_names_the_field() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
         let file = user.file("a.txt", COMPLAINT.as_bytes(), json!({})).await;
         let insight = |more: Value| {
             let mut insight = json!({ "title": "t", "content": "c", "sourceLLM": "m" });
@@ -194,14 +194,14 @@ pub(crate) fn wrong_input_is_named() {
             assert_eq!(code, "INVALID_INPUT", "{tool} {args} {said}");
             assert!(said.contains(named), "{tool} {args} {said}");
         }
-        world.close().await;
+        fixture.close().await;
     });
 }
 
 pub(crate) fn a_deleted_file_is_gone() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
         let file = user.file("a.txt", COMPLAINT.as_bytes(), json!({})).await;
         let told = user.processed(&file, json!({ "extractionMode": "standard" })).await;
         let gone = user.ok("arkiver_delete_file", json!({ "fileId": file })).await;
@@ -210,13 +210,13 @@ pub(crate) fn a_deleted_file_is_gone() {
         assert_eq!(code, "FILE_NOT_FOUND");
         let found = user.ok("arkiver_query_insights", json!({})).await;
         assert_eq!(found["total"], 0);
-        let blobs = std::fs::read_dir(world.folder.path().join("files")).unwrap();
+        let blobs = std::fs::read_dir(fixture.folder.path().join("files")).unwrap();
         let left: usize = blobs.map(|it| files_below(&it.unwrap().path())).sum();
         assert_eq!(left, 0, "the content is still on the disk");
         // Its job is remembered, and says what became of it.
         let told = user.waited(told["jobId"].as_str().unwrap()).await;
         assert!(told["message"].as_str().unwrap().contains("deleted"), "{told}");
-        world.close().await;
+        fixture.close().await;
     });
 }
 
@@ -228,12 +228,12 @@ fn files_below(path: &Path) -> usize {
     entries.map(|it| files_below(&it.unwrap().path())).sum()
 }
 
-pub(crate) fn words_of_a_deleted_file_are_nowhere() {
+pub(crate) fn words_of_a_deleted_file_are_not_on_the_disk() {
     block_on(async {
         let folder = TempFolder::new();
         let db = open(folder.path()).await;
-        let world = World::new(&db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(&db).await;
+        let user = fixture.user("ann").await;
         let kept = user.file("kept.txt", COMPLAINT.as_bytes(), json!({})).await;
         user.processed(&kept, json!({ "extractionMode": "standard" })).await;
         let secret = COMPLAINT.replace("ACME", "QUIZZACIOUS").replace("supply", "quizzacious");
@@ -248,19 +248,21 @@ pub(crate) fn words_of_a_deleted_file_are_nowhere() {
             let told = user.ok("arkiver_integrity_test", args).await;
             tests.push(told["testId"].clone());
         }
-        assert!(occurs(folder.path(), "quizzacious") && occurs(world.folder.path(), "quizzacious"));
+        assert!(
+            occurs(folder.path(), "quizzacious") && occurs(fixture.folder.path(), "quizzacious")
+        );
         user.ok("arkiver_delete_file", json!({ "fileId": file })).await;
         for test in tests {
             let (code, _) = user.refused("arkiver_job_status", json!({ "jobId": test })).await;
             assert_eq!(code, "JOB_NOT_FOUND");
         }
-        for gone in [folder.path(), world.folder.path()] {
+        for gone in [folder.path(), fixture.folder.path()] {
             assert!(!occurs(gone, "quizzacious"), "there are words left in {}", gone.display());
         }
         let found = json!({ "filters": { "keywords": "acme" } });
         let found = user.ok("arkiver_query_insights", found).await;
         assert!(found["total"].as_u64().unwrap() > 0, "what was not deleted is still found");
-        world.close().await;
+        fixture.close().await;
         db.close().await;
     });
 }
@@ -277,10 +279,10 @@ fn occurs(folder: &Path, word: &str) -> bool {
     })
 }
 
-pub(crate) fn nobody_waits_for_all_files_of_another() {
+pub(crate) fn owners_take_turns_in_the_queue() {
     on_sqlite(async |db| {
-        let world = World::with(db, "hang", Vec::new()).await;
-        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
+        let fixture = Fixture::with(db, "hang", Vec::new()).await;
+        let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
         let settings = json!({ "extractionMode": "fast" });
         // Without a step of the clock, under which the hanging ones would be taken for dead.
         let send = async |user: &User<'_>, text: String| {
@@ -294,9 +296,9 @@ pub(crate) fn nobody_waits_for_all_files_of_another() {
             let job = ann.ok("arkiver_process_file", args).await["jobId"].clone();
             let id = job.as_str().unwrap().to_owned();
             // The first two are taken up at once, and hang.
-            while at < 2 && world.jobs.get(&id).await.unwrap().state != JobState::Running {
-                let seen = world.jobs.get(&id).await.unwrap().revision;
-                world.jobs.wait_change(&id, seen, Duration::from_secs(10)).await.unwrap();
+            while at < 2 && fixture.jobs.get(&id).await.unwrap().state != JobState::Running {
+                let seen = fixture.jobs.get(&id).await.unwrap().revision;
+                fixture.jobs.wait_change(&id, seen, Duration::from_secs(10)).await.unwrap();
             }
             jobs.push(id);
         }
@@ -305,9 +307,9 @@ pub(crate) fn nobody_waits_for_all_files_of_another() {
         let job = bob.ok("arkiver_process_file", args).await["jobId"].clone();
         let mut order = Vec::new();
         for id in jobs[2..].iter().map(String::as_str).chain(job.as_str()) {
-            order.push(world.jobs.get(id).await.unwrap().priority);
+            order.push(fixture.jobs.get(id).await.unwrap().priority);
         }
         assert_eq!(order, [0, -1, -2, -3, 0]);
-        world.close().await;
+        fixture.close().await;
     });
 }

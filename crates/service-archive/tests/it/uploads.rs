@@ -9,16 +9,16 @@ use fault::{Fault, Kind};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use crate::world::{COMPLAINT, World, on_sqlite};
+use crate::fixture::{COMPLAINT, Fixture, on_sqlite};
 
 fn parts() -> MemoryParts {
     MemoryParts::new()
 }
 
-pub(crate) fn whole_or_nothing() {
+pub(crate) fn uploads_are_whole_or_nothing() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
         let text = COMPLAINT.as_bytes();
         let program = b"\x7fELF\x02\x01\x01\0\0\0\0\0".as_slice();
         let cut = || Fault::new(Kind::Cancelled, "body_cut_off", "the body was cut off");
@@ -40,14 +40,14 @@ pub(crate) fn whole_or_nothing() {
             ),
         ];
         for (parts, code, named) in rows {
-            world.clock.advance(std::time::Duration::from_secs(60));
+            fixture.clock.advance(std::time::Duration::from_secs(60));
             let (_, error) = user.upload(parts).await.unwrap_err();
             assert_eq!(error["error"]["code"], code, "{error}");
             assert!(error["error"].to_string().contains(named), "{error}");
         }
         let broken = parts().file("file", "a.txt", None, [text]).broken(cut());
         user.upload(broken).await.unwrap_err();
-        let (status, _) = world.nobody().upload(parts()).await.unwrap_err();
+        let (status, _) = fixture.anonymous().upload(parts()).await.unwrap_err();
         assert_eq!(status, 401);
         assert_eq!(user.ok("arkiver_list_files", json!({})).await["total"], 0);
         let both = parts()
@@ -67,14 +67,14 @@ pub(crate) fn whole_or_nothing() {
         assert_eq!(told["tags"], json!(["from a blob"]));
         let listed = user.ok("arkiver_list_files", json!({ "caseId": "New", "limit": 1 })).await;
         assert_eq!((&listed["total"], &listed["pagination"]["hasMore"]), (&json!(2), &json!(true)));
-        too_many(&world).await;
-        world.close().await;
+        too_many(&fixture).await;
+        fixture.close().await;
     });
 }
 
 /// Ten a minute, and then a time to come back at.
-async fn too_many(world: &World) {
-    let user = world.user("eager").await;
+async fn too_many(fixture: &Fixture) {
+    let user = fixture.user("eager").await;
     let mut refused: Option<Value> = None;
     for at in 0..11 {
         let name = format!("{at}.txt");
@@ -91,7 +91,7 @@ async fn too_many(world: &World) {
     assert_eq!(error["error"]["code"], "RATE_LIMIT_EXCEEDED");
     assert!(error["error"]["details"]["retryAfterSeconds"].as_u64().unwrap() > 0, "{error}");
     // More than that together can never be taken, and to come back later would not help.
-    let user = world.user("together").await;
+    let user = fixture.user("together").await;
     let many = (0..11).fold(parts(), |parts, at| {
         parts.file("file", &format!("{at}.txt"), None, [b"words".as_slice()])
     });
@@ -99,10 +99,10 @@ async fn too_many(world: &World) {
     assert_eq!((status, &error["error"]["code"]), (400, &json!("INVALID_INPUT")), "{error}");
 }
 
-pub(crate) fn progress() {
+pub(crate) fn uploads_report_their_progress() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
+        let fixture = Fixture::new(db).await;
+        let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
         let upload = |parts| Upload::new(parts).named(Some("up-1".to_owned())).announced(Some(500));
         let good = parts().file("file", "a.txt", None, [COMPLAINT.as_bytes()]);
         let told = ann.upload_as(upload(good)).await.unwrap();
@@ -116,7 +116,7 @@ pub(crate) fn progress() {
         bob.upload_as(upload(parts())).await.unwrap_err();
         let asked = json!({ "uploadId": "up-1" });
         assert_eq!(bob.refused("arkiver_upload_progress", asked).await.0, "INVALID_INPUT");
-        world.close().await;
+        fixture.close().await;
     });
 }
 
@@ -145,10 +145,10 @@ impl PartSource for Held {
     }
 }
 
-pub(crate) fn ended_sessions() {
+pub(crate) fn an_upload_ends_with_its_session() {
     on_sqlite(async |db| {
-        let world = World::new(db).await;
-        let user = world.user("ann").await;
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
         let ((asked, reached), (let_go, go)) = (oneshot::channel(), oneshot::channel());
         let parts = parts().file("file", "a.txt", None, [COMPLAINT.as_bytes()]);
         let held = Held { parts, asked: Some(asked), go, is_open: false };
@@ -160,6 +160,6 @@ pub(crate) fn ended_sessions() {
         let (sent, ()) = tokio::join!(user.upload_as(Upload::new(held)), ended);
         let (status, error) = sent.unwrap_err();
         assert_eq!((status, &error["error"]["code"]), (401, &json!("AUTHENTICATION_FAILED")));
-        world.close().await;
+        fixture.close().await;
     });
 }

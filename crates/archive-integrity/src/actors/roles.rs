@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::tables::ROLES;
-use super::{Actor, Cast};
+use super::{Actor, ActorIndex};
 use crate::Span;
 use crate::reading::{Reading, Sentence, Value};
 use crate::text::stem;
@@ -68,7 +68,7 @@ fn is_link(folded: &str) -> bool {
 /// Lower-case words that may stand between a name and the noun for its role.
 const BETWEEN: usize = 3;
 
-impl Cast {
+impl ActorIndex {
     /// Names with the word of a role beside them: `plaintiff Vale`, `Vale, the plaintiff`.
     pub(crate) fn roles_in(
         &self,

@@ -46,10 +46,10 @@ See Brown v. Jones, 123 F.3d 456 (6th Cir. 1997); 28 U.S.C. § 1332.
 ";
 
 /// TokenIssuer are the subjects themselves.
-struct Names(Arc<FakeClock>);
+struct TestTokenIssuer(Arc<FakeClock>);
 
 #[async_trait]
-impl TokenIssuer for Names {
+impl TokenIssuer for TestTokenIssuer {
     async fn issue(&self, subject: &str, ttl: Duration) -> Result<IssuedToken, Fault> {
         let life = i64::try_from(ttl.as_millis()).unwrap();
         let expires_at = Millis(self.0.now().0 + life);
@@ -57,10 +57,10 @@ impl TokenIssuer for Names {
     }
 }
 
-struct Door;
+struct TestAuthenticator;
 
 #[async_trait]
-impl Authenticator for Door {
+impl Authenticator for TestAuthenticator {
     async fn authenticate(&self, credential: &Credential, _: &str) -> Result<Caller, Fault> {
         let refused = || Fault::new(Kind::Unauthenticated, "no_credential", "no credential");
         let Credential::Bearer(token) = credential else { return Err(refused()) };
@@ -75,7 +75,7 @@ impl contract::Meter for NoMeter {
     fn record(&self, _: &contract::CallRecord<'_>) {}
 }
 
-pub(crate) struct World {
+pub(crate) struct Fixture {
     pub(crate) pipeline: Pipeline,
     pub(crate) jobs: Jobs,
     pub(crate) clock: Arc<FakeClock>,
@@ -84,7 +84,7 @@ pub(crate) struct World {
     stop: CancellationToken,
 }
 
-impl World {
+impl Fixture {
     pub(crate) async fn new(db: &Db) -> Self {
         Self::with(db, "worker", Vec::new()).await
     }
@@ -117,7 +117,7 @@ impl World {
             accounts,
             documents,
             insights: Insights::new(db.clone(), Arc::clone(&clock) as _),
-            tokens: Arc::new(Names(Arc::clone(&clock))),
+            tokens: Arc::new(TestTokenIssuer(Arc::clone(&clock))),
             models,
             extractor: ExtractorCommand {
                 program: std::env::current_exe().unwrap(),
@@ -131,19 +131,20 @@ impl World {
         });
         let catalog = Catalog::new(vec![service.unwrap()]).unwrap();
         let patience = Duration::from_secs(120);
-        let pipeline = Pipeline::new(catalog, Arc::new(Door), Arc::new(NoMeter), patience);
+        let pipeline =
+            Pipeline::new(catalog, Arc::new(TestAuthenticator), Arc::new(NoMeter), patience);
         Self { pipeline, jobs, clock, folder, tasks, stop }
     }
 
     /// Somebody new.
     pub(crate) async fn user(&self, name: &str) -> User<'_> {
         let args = json!({ "action": "register", "username": name, "password": PASSWORD });
-        let told = self.nobody().ok("auth", args).await;
-        User { world: self, token: Some(told["token"].as_str().unwrap().to_owned()) }
+        let told = self.anonymous().ok("auth", args).await;
+        User { fixture: self, token: Some(told["token"].as_str().unwrap().to_owned()) }
     }
 
-    pub(crate) fn nobody(&self) -> User<'_> {
-        User { world: self, token: None }
+    pub(crate) fn anonymous(&self) -> User<'_> {
+        User { fixture: self, token: None }
     }
 
     /// Whether no job has left anything behind.
@@ -160,7 +161,7 @@ impl World {
 }
 
 pub(crate) struct User<'w> {
-    pub(crate) world: &'w World,
+    pub(crate) fixture: &'w Fixture,
     pub(crate) token: Option<String>,
 }
 
@@ -175,28 +176,28 @@ impl User<'_> {
     }
 
     pub(crate) fn tool(&self, name: &str) -> &ToolRef {
-        self.world.pipeline.catalog().find(Some("archive"), name).unwrap()
+        self.fixture.pipeline.catalog().find(Some("archive"), name).unwrap()
     }
 
     /// The answer and its text, or the status and the error object.
-    pub(crate) async fn say(
+    pub(crate) async fn call(
         &self,
         tool: &str,
         args: Value,
     ) -> Result<(Value, String), (u16, Value)> {
-        let outcome = self.world.pipeline.call(self.tool(tool), self.call_of(args)).await;
+        let outcome = self.fixture.pipeline.call(self.tool(tool), self.call_of(args)).await;
         told(outcome)
     }
 
     #[track_caller]
     pub(crate) fn ok(&self, tool: &str, args: Value) -> impl Future<Output = Value> {
-        let call = self.say(tool, args.clone());
+        let call = self.call(tool, args.clone());
         async move { call.await.unwrap_or_else(|error| panic!("{tool} {args}: {error:?}")).0 }
     }
 
     /// The code of the refusal and its message, the status checked to be that of the contract.
     pub(crate) async fn refused(&self, tool: &str, args: Value) -> (String, String) {
-        let (status, error) = match self.say(tool, args.clone()).await {
+        let (status, error) = match self.call(tool, args.clone()).await {
             Ok((told, _)) => panic!("{tool} {args} was not refused: {told}"),
             Err(refused) => refused,
         };
@@ -221,14 +222,14 @@ impl User<'_> {
 
     pub(crate) async fn upload_as(&self, upload: Upload) -> Result<Value, (u16, Value)> {
         let call = self.call_of(json!({}));
-        let outcome = self.world.pipeline.upload("archive", "arkiver_upload", call, upload).await;
+        let outcome = self.fixture.pipeline.upload("archive", "arkiver_upload", call, upload).await;
         told(outcome.unwrap()).map(|it| it.0)
     }
 
     /// Uploads one file and gives its id.
     pub(crate) async fn file(&self, name: &str, bytes: &[u8], metadata: Value) -> String {
         // The limit of ten a minute is not what these tests are about.
-        self.world.clock.advance(Duration::from_secs(7));
+        self.fixture.clock.advance(Duration::from_secs(7));
         let parts = MemoryParts::new().field("metadata", &metadata.to_string());
         let told = self.upload(parts.file("file", name, None, [bytes])).await.unwrap();
         assert_eq!(told["status"], "uploaded");
@@ -254,7 +255,7 @@ impl User<'_> {
     }
 
     /// What a waiting caller is told meanwhile.
-    pub(crate) async fn heard(&self, job: &str) -> Vec<(f64, String)> {
+    pub(crate) async fn progress_reports(&self, job: &str) -> Vec<(f64, String)> {
         let heard = Arc::new(parking_lot::Mutex::new(Vec::new()));
         let sink = Arc::clone(&heard);
         let mut call = self.call_of(json!({ "jobId": job, "waitSeconds": 60 }));
@@ -263,7 +264,7 @@ impl User<'_> {
             sink.lock().push((done, note.to_owned()));
         });
         let tool = self.tool("arkiver_job_status");
-        told(self.world.pipeline.call(tool, call).await).unwrap();
+        told(self.fixture.pipeline.call(tool, call).await).unwrap();
         std::mem::take(&mut *heard.lock())
     }
 
@@ -274,7 +275,7 @@ impl User<'_> {
         file: &str,
     ) -> Result<(Vec<u8>, String, Option<u64>), (u16, Value)> {
         let call = self.call_of(json!({ "fileId": file }));
-        let opened = self.world.pipeline.download("archive", name, call).await.unwrap();
+        let opened = self.fixture.pipeline.download("archive", name, call).await.unwrap();
         let mut opened = opened.map_err(|it| (it.http_status, it.http_body))?;
         let mut bytes = Vec::new();
         while let Some(chunk) = opened.body.next().await {

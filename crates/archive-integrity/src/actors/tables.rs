@@ -1,4 +1,4 @@
-//! Words that the cast is read by: who can be a party, which verbs mean the same, and which nouns
+//! Words that the actors is read by: who can be a party, which verbs mean the same, and which nouns
 //! stand for something done. Ours alone, and far from complete.
 
 /// Nouns for somebody who can act. A second form after a stroke is the stem of a Russian one.

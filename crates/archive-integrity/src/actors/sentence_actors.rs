@@ -6,7 +6,7 @@ use crate::Span;
 use crate::reading::{Reading, Sentence};
 use crate::text::{Word, stem};
 
-pub(super) struct Scene<'a, 't> {
+pub(super) struct SentenceActors<'a, 't> {
     pub(super) page: &'a Reading<'t>,
     pub(super) sentence: &'a Sentence,
     pub(super) actors: Vec<(usize, usize, Actor)>,
@@ -16,7 +16,7 @@ pub(super) struct Scene<'a, 't> {
 const AGENT_REACH: usize = 14;
 const PATIENT_REACH: usize = 4;
 
-impl Scene<'_, '_> {
+impl SentenceActors<'_, '_> {
     fn folded(&self, at: usize) -> String {
         let inside = at >= self.sentence.words.0 && at < self.sentence.words.1;
         self.page.words.get(at).filter(|_| inside).map(Word::fold).unwrap_or_default()

@@ -2,8 +2,8 @@
 //! a source, their roles, and the relations each sentence states. No grammar beyond that.
 
 mod roles;
-mod scene;
 mod segment;
+mod sentence_actors;
 mod speech;
 mod tables;
 
@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use roles::{canon, is_insurer, is_russian, role, role_word};
-use scene::Scene;
+use sentence_actors::SentenceActors;
 use tables::{CLASSES, COURTS};
 
 use crate::Span;
@@ -41,7 +41,7 @@ pub(crate) struct Relation {
 
 /// The people of a source.
 #[derive(Debug, Default)]
-pub(crate) struct Cast {
+pub(crate) struct ActorIndex {
     names: Vec<String>,
     by_token: HashMap<String, Vec<Actor>>,
     /// By the words of names as nouns: `the marina` for `Sable Point Marina`.
@@ -58,9 +58,9 @@ pub(crate) struct Cast {
 const PEOPLE_MAX: usize = 2_000;
 const NAMESAKES_MAX: usize = 8;
 
-impl Cast {
+impl ActorIndex {
     pub(crate) fn new(pages: &[Reading<'_>]) -> Self {
-        let mut cast = Self::default();
+        let mut actors = Self::default();
         let mut names: Vec<&Vec<String>> = pages
             .iter()
             .flat_map(|it| &it.marks)
@@ -72,36 +72,36 @@ impl Cast {
         names.sort_by_key(|it| std::cmp::Reverse(it.len()));
         names.dedup();
         for tokens in names {
-            cast.admit(tokens);
+            actors.admit(tokens);
         }
         for page in pages {
             for sentence in &page.sentences {
-                for (role, actor, _) in cast.roles_in(page, sentence) {
-                    cast.roles.entry(role).or_default().insert(actor);
+                for (role, actor, _) in actors.roles_in(page, sentence) {
+                    actors.roles.entry(role).or_default().insert(actor);
                 }
             }
         }
         for page in pages.iter().take(1) {
-            let author = cast.author(page);
+            let author = actors.author(page);
             for word in ["testator", "author", "sender", "expert", "deponent", "writer"] {
                 if let Some((role, actor)) = role(word).zip(author) {
-                    cast.roles.entry(role).or_insert_with(|| HashSet::from([actor]));
+                    actors.roles.entry(role).or_insert_with(|| HashSet::from([actor]));
                 }
             }
-            for (role, actor) in cast.caption(page) {
-                cast.roles.entry(role).or_insert_with(|| HashSet::from([actor]));
+            for (role, actor) in actors.caption(page) {
+                actors.roles.entry(role).or_insert_with(|| HashSet::from([actor]));
             }
         }
-        cast.insurer();
+        actors.insurer();
         for page in pages {
-            cast.tell_parties(page);
+            actors.tell_parties(page);
             let small = page.words.iter().filter(|it| !it.is_capital()).map(Word::fold);
-            let small: Vec<String> = small.filter(|it| cast.by_token.contains_key(it)).collect();
-            cast.common.extend(small);
+            let small: Vec<String> = small.filter(|it| actors.by_token.contains_key(it)).collect();
+            actors.common.extend(small);
         }
-        let held: Vec<Actor> = cast.roles.values().flatten().copied().collect();
-        cast.parties.extend(held);
-        cast
+        let held: Vec<Actor> = actors.roles.values().flatten().copied().collect();
+        actors.parties.extend(held);
+        actors
     }
 
     /// Who is called Mr., is a firm, or is followed by a verb.
@@ -320,7 +320,7 @@ impl Cast {
         if actors.is_empty() {
             return Vec::new();
         }
-        let scene = Scene { page, sentence, actors };
+        let scene = SentenceActors { page, sentence, actors };
         let places = sentence.words.0..sentence.words.1;
         let between = places.clone().filter_map(|at| scene.between(at));
         let mut list: Vec<Relation> =
@@ -430,12 +430,12 @@ mod tests {
     #[track_caller]
     fn check(text: &str, want: &[&str]) {
         let pages = [Reading::new(text)];
-        let cast = Cast::new(&pages);
+        let actors = ActorIndex::new(&pages);
         let mut got = Vec::new();
         for sentence in &pages[0].sentences {
-            for it in cast.relations(&pages[0], sentence) {
-                let agents: Vec<String> = it.agents.iter().map(|it| cast.called(*it)).collect();
-                let patient = it.patient.map(|it| cast.called(it)).unwrap_or_default();
+            for it in actors.relations(&pages[0], sentence) {
+                let agents: Vec<String> = it.agents.iter().map(|it| actors.called(*it)).collect();
+                let patient = it.patient.map(|it| actors.called(it)).unwrap_or_default();
                 got.push(format!("{} {} {patient}", agents.join("+"), it.class));
             }
         }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::roles::{is_russian, role, role_word};
 use super::speech::is_saying;
-use super::{Actor, Cast, is_court};
+use super::{Actor, ActorIndex, is_court};
 use crate::reading::{Reading, Sentence};
 use crate::text::{Word, is_past, stem};
 
@@ -79,7 +79,7 @@ pub(crate) struct Thread {
     pub(crate) last: Option<Actor>,
 }
 
-impl Cast {
+impl ActorIndex {
     pub(crate) fn segments(
         &self,
         page: &Reading<'_>,
@@ -430,13 +430,13 @@ mod tests {
     #[track_caller]
     fn check(text: &str, want: &str) {
         let pages = [Reading::new(text)];
-        let cast = Cast::new(&pages);
-        let mut thread = Thread { author: cast.author(&pages[0]), last: None };
+        let actors = ActorIndex::new(&pages);
+        let mut thread = Thread { author: actors.author(&pages[0]), last: None };
         let mut got: Vec<String> = Vec::new();
         for sentence in &pages[0].sentences {
-            for it in cast.segments(&pages[0], sentence, &mut thread) {
+            for it in actors.segments(&pages[0], sentence, &mut thread) {
                 let people = it.people.iter();
-                let people = people.map(|it| format!("{:?} {}", it.slot, cast.called(it.actor)));
+                let people = people.map(|it| format!("{:?} {}", it.slot, actors.called(it.actor)));
                 got.push(people.collect::<Vec<_>>().join(", "));
             }
         }

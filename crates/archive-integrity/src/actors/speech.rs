@@ -1,7 +1,7 @@
 //! Who speaks: by a verb of saying, by the start of a line in a transcript, by the head of a mail.
 
 use super::tables::COURTS;
-use super::{Actor, COURT, Cast};
+use super::{Actor, ActorIndex, COURT};
 use crate::Span;
 use crate::reading::{Reading, Sentence, Value};
 use crate::text::Word;
@@ -30,7 +30,7 @@ pub(crate) fn is_saying(folded: &str) -> bool {
         || matches!(folded, "alleged" | "insists" | "insisted" | "estimates" | "estimated")
 }
 
-impl Cast {
+impl ActorIndex {
     /// Who says something in a sentence, by a verb of saying or «according to».
     pub(crate) fn speaker(&self, page: &Reading<'_>, sentence: &Sentence) -> Option<(Actor, Span)> {
         let actors = self.actors_in(page, sentence);
