@@ -1,4 +1,4 @@
-//! Cases: a name in somebody's view, made by its first use, shared with others by its owner.
+//! Cases: created by the first use of their name, and shared with other users by their owner.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use store::Tx;
 
 use crate::{Accounts, CASES_MAX, CaseAccess, MEMBERS_MAX, Visibility, faults, sql, validation};
 
-/// How often a name that comes and goes under our hands is looked at again.
+/// Attempts when concurrent changes create and remove the same name.
 const TRIES: usize = 5;
 
-/// How far a case is shared with somebody.
+/// What sharing a case permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharePermission {
     Read,
     Write,
-    /// No longer.
+    /// Stops sharing.
     None,
 }
 
-/// Somebody with whom a case is shared.
+/// A user a case is shared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseMember {
     pub username: String,
@@ -27,14 +27,14 @@ pub struct CaseMember {
 }
 
 impl Accounts {
-    /// What an owner (as [`Accounts::owner`] names them) may see.
+    /// What an owner (see [`Accounts::owner`]) may see.
     pub async fn visibility(&self, owner: &str) -> Result<Visibility, Fault> {
-        let cases = sql::view_of(&self.0.db, owner).await?;
+        let cases = sql::visible_cases(&self.0.db, owner).await?;
         Ok(Visibility { owner: owner.to_owned(), cases })
     }
 
-    /// The id of the case that this name means to the owner. A name that means none yet becomes a
-    /// case of their own, if and only if the transaction commits.
+    /// The id of the case the owner knows by this name. An unknown name becomes a new case of the
+    /// owner when the transaction commits.
     pub async fn case_for_writing(
         &self,
         tx: &mut Tx,
@@ -43,19 +43,19 @@ impl Accounts {
     ) -> Result<String, Fault> {
         validation::case_name(name)?;
         for _ in 0..TRIES {
-            if let Some(case) = sql::seen_as(tx, owner, name).await? {
+            if let Some(case) = sql::case_by_name(tx, owner, name).await? {
                 return match case.may_write {
                     true => Ok(case.id),
                     false => Err(faults::case_read_only(name)),
                 };
             }
-            if sql::count_seen(tx, owner, true).await? >= CASES_MAX {
+            if sql::count_cases(tx, owner, true).await? >= CASES_MAX {
                 return Err(faults::too_many_cases(CASES_MAX));
             }
             let now = self.now();
             let id = self.0.ids.next(now);
             let case = CaseAccess { id, name: name.to_owned(), own: true, may_write: true };
-            // Whoever made a case of this name first has it, and the next look finds it.
+            // A concurrent call created the case first; the next attempt finds it.
             if sql::insert_member(tx, owner, &case).await? {
                 sql::insert_case(tx, owner, &case, now).await?;
                 return Ok(case.id);
@@ -64,7 +64,7 @@ impl Accounts {
         Err(unsettled())
     }
 
-    /// Shares a case of one's own with a user, or takes it back; answers with all who have it now.
+    /// Shares an own case with a user, or stops sharing it. Returns all members.
     pub async fn share(
         &self,
         owner: &str,
@@ -74,23 +74,23 @@ impl Accounts {
     ) -> Result<Vec<CaseMember>, Fault> {
         validation::case_name(case_name)?;
         let found = self.find(username).await?;
-        let (user, _) = found.ok_or_else(|| faults::nobody_to_share_with(username))?;
+        let (user, _) = found.ok_or_else(|| faults::unknown_user(username))?;
         let member = user.owner();
         if member == owner {
-            return Err(faults::sharing_with_oneself());
+            return Err(faults::own_case());
         }
         let db = &self.0.db;
         let mut tx = db.begin().await?;
-        // They may have been removed in the meantime, and stay now until this is done.
-        if !sql::user_holds(db, &mut tx, &user.id, None).await? {
-            return Err(faults::nobody_to_share_with(username));
+        // The user may have been removed meanwhile; the lock keeps the user until the commit.
+        if !sql::lock_user_with_password(db, &mut tx, &user.id, None).await? {
+            return Err(faults::unknown_user(username));
         }
-        let case = sql::seen_as(&mut tx, owner, case_name).await?;
+        let case = sql::case_by_name(&mut tx, owner, case_name).await?;
         let case = case.ok_or_else(|| faults::case_not_found(case_name))?;
         if !case.own {
             return Err(faults::case_not_yours(case_name));
         }
-        sql::hold_case(db, &mut tx, &case.id).await?;
+        sql::lock_case(db, &mut tx, &case.id).await?;
         let shared = CaseAccess { own: false, may_write: access == SharePermission::Write, ..case };
         match access {
             SharePermission::None => sql::delete_member(&mut tx, &shared.id, &member).await?,
@@ -118,13 +118,13 @@ async fn put_member(
         if sql::count_members(tx, &case.id).await? >= MEMBERS_MAX {
             return Err(faults::too_many_members(MEMBERS_MAX));
         }
-        if sql::count_seen(tx, member, false).await? >= CASES_MAX {
+        if sql::count_cases(tx, member, false).await? >= CASES_MAX {
             return Err(faults::too_many_shared(CASES_MAX, username));
         }
         if sql::insert_member(tx, member, case).await? {
             return Ok(());
         }
-        let seen = sql::seen_as(tx, member, &case.name).await?;
+        let seen = sql::case_by_name(tx, member, &case.name).await?;
         if seen.is_some_and(|seen| seen.id != case.id) {
             return Err(faults::case_name_taken(&case.name, username));
         }

@@ -1,10 +1,10 @@
-//! What accounts are told, in one place, so that nothing says more in one case than in another.
+//! All faults of this crate in one place, so that no message reveals more than another.
 
 use std::time::Duration;
 
 use fault::{Fault, Kind};
 
-/// The same words whether the user or the password is wrong.
+/// The same message whether the user or the password is wrong.
 pub(crate) fn wrong_credentials() -> Fault {
     Fault::new(Kind::Unauthenticated, "wrong_credentials", "the username or the password is wrong")
 }
@@ -66,13 +66,13 @@ pub(crate) fn user_not_found(username: &str) -> Fault {
     Fault::not_found("user_not_found", format!("there is no user {username:?}"))
 }
 
-/// For whoever shares a case, who is signed in and may learn it.
-pub(crate) fn nobody_to_share_with(username: &str) -> Fault {
+/// For a logged-in user who shares a case, and so may learn which users exist.
+pub(crate) fn unknown_user(username: &str) -> Fault {
     Fault::invalid("unknown_user", format!("there is no user {username:?}"))
         .problem("username", "the name of a registered user")
 }
 
-pub(crate) fn sharing_with_oneself() -> Fault {
+pub(crate) fn own_case() -> Fault {
     Fault::invalid("own_case", "the case is yours already")
         .problem("username", "somebody other than yourself")
 }

@@ -1,7 +1,7 @@
-//! Who uses the archive: users with passwords, their sessions, their cases, and who shares them.
+//! Users with passwords, their sessions, their cases, and which users share a case.
 //!
-//! It mints no access tokens and knows no protocol: a session has a name ([`Session::subject`])
-//! that whoever mints tokens puts into them, and [`Accounts::owner`] says whether it is still alive.
+//! It issues no access tokens: a session has a name ([`Session::subject`]) that the token issuer puts
+//! into its tokens, and [`Accounts::owner`] tells whether that session is still valid.
 
 mod cases;
 mod faults;
@@ -30,26 +30,26 @@ use store::Db;
 pub use users::{RemovedUser, User, UserListing};
 pub use visibility::{CaseAccess, Visibility};
 
-/// All users together.
+/// The most users of one installation.
 pub const USERS_MAX: u64 = 100_000;
-/// Live sessions of one user; the one that was idle longest makes room for a new one.
+/// Live sessions of one user; a new one ends the session that was idle longest.
 pub const SESSIONS_MAX: u32 = 100;
-/// Cases of one owner, and as many again that others share with them.
+/// Cases of one owner, and cases shared with one user.
 pub const CASES_MAX: u64 = 10_000;
-/// Those with whom one case is shared.
+/// Users one case is shared with.
 pub const MEMBERS_MAX: u64 = 1_000;
 /// How long a session lasts after its last refresh.
 pub const SESSION_LIFE: Duration = Duration::from_secs(30 * 86_400);
 
-/// What the operator decided.
+/// Who may register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegistrationPolicy {
-    /// Whether anybody may register. [`Accounts::add`] works all the same.
+    /// Whether anyone may register. [`Accounts::add`] works either way.
     pub registration_open: bool,
 }
 
-/// A handle; cloning it is cheap. Clones share the counts of failed logins and the line before the
-/// hashing of passwords, so a process makes one and clones it.
+/// A handle; cloning it is cheap. Clones share the failed-login counts and the queue for password
+/// hashing, so a process creates one and clones it.
 #[derive(Clone)]
 pub struct Accounts(Arc<Inner>);
 

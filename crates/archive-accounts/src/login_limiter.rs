@@ -1,7 +1,7 @@
-//! Slows those who guess passwords: failed logins are counted for each name and for all together.
+//! Limits password guessing: counts failed logins per username and in total.
 //!
-//! A count is the moment at which it will be forgotten, so it heals by itself and nobody stays
-//! locked out longer than it takes one attempt to come back. Nothing here outlives the process.
+//! A count is stored as the time at which it reaches zero, so it decays by itself, and a username is
+//! never locked for longer than one attempt takes to decay. The counts end with the process.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -12,19 +12,18 @@ use fault::Fault;
 
 use crate::faults;
 
-/// So many failures at once, one of which is forgotten each `every` milliseconds.
-struct Allowance {
+/// `burst` failures at once; one is forgiven every `every` milliseconds.
+struct FailureQuota {
     burst: i64,
     every: i64,
 }
 
-/// Ten a minute for one name: a mistyped password never notices, and a list of the thousand
-/// commonest takes hours.
-const NAME: Allowance = Allowance { burst: 10, every: 6_000 };
-/// Five a second for everybody, which is a small part of what the machine could check.
-const TOTAL: Allowance = Allowance { burst: 300, every: 200 };
-/// No name is remembered for longer than a minute and the total lets 600 through in one, so this
-/// is reached only by names that can be forgotten.
+/// 10 a minute for one username: a list of the 1000 most common passwords takes 100 minutes.
+const NAME: FailureQuota = FailureQuota { burst: 10, every: 6_000 };
+/// 5 a second in total.
+const TOTAL: FailureQuota = FailureQuota { burst: 300, every: 200 };
+/// A name is remembered for at most one minute, and the total admits 600 failures a minute, so at
+/// this size some names have expired.
 const NAMES_MAX: usize = 4_096;
 
 #[derive(Default)]
@@ -32,19 +31,19 @@ pub(crate) struct LoginLimiter(Mutex<Counts>);
 
 #[derive(Default)]
 struct Counts {
-    /// When all failures together are forgotten.
+    /// When the total reaches zero.
     total: i64,
-    /// When the failures of a name are.
+    /// When the count of each name reaches zero.
     names: HashMap<String, i64>,
 }
 
-impl Allowance {
-    /// What is still held against somebody; a clock that stepped back holds no more than all.
+impl FailureQuota {
+    /// The remaining count in milliseconds, at most the whole burst when the clock stepped back.
     fn owed(&self, forgotten_at: i64, now: i64) -> i64 {
         forgotten_at.saturating_sub(now).clamp(0, self.burst * self.every)
     }
 
-    /// How long to wait until one more is allowed; zero when it is allowed now.
+    /// The wait until one more attempt is allowed; zero if it is allowed now.
     fn wait(&self, forgotten_at: i64, now: i64) -> i64 {
         (self.owed(forgotten_at, now) + self.every - self.burst * self.every).max(0)
     }
@@ -55,14 +54,14 @@ impl Allowance {
 }
 
 impl LoginLimiter {
-    /// Counts an attempt as failed before it is made, so that many at once gain nothing.
+    /// Counts an attempt as failed before it is made, so that concurrent attempts gain nothing.
     pub(crate) fn take(&self, name: &str, now: Millis) -> Result<(), Fault> {
         let now = now.0;
         let mut counts = self.0.lock();
         let of_name = counts.names.get(name).copied().unwrap_or(now);
         let wait = NAME.wait(of_name, now).max(TOTAL.wait(counts.total, now));
         if wait > 0 {
-            // Kept as it was counted, or a clock that stepped back would never catch up with it.
+            // Stored again as bounded above: after a clock step the old value would lie in the far future.
             counts.total = now + TOTAL.owed(counts.total, now);
             if let Some(forgotten_at) = counts.names.get_mut(name) {
                 *forgotten_at = now + NAME.owed(of_name, now);

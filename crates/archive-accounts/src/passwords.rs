@@ -1,5 +1,5 @@
-//! Passwords as argon2id hashes, made and checked on blocking threads, two at a time, behind a line
-//! with an end. Each takes 19 MiB and tens of milliseconds of a core, which is what it is for.
+//! Hashes and checks passwords with argon2id on blocking threads, two at a time, with a bounded
+//! queue. One hash takes 19 MiB and tens of milliseconds of a core.
 
 use std::sync::Arc;
 
@@ -12,43 +12,43 @@ use tokio::sync::Semaphore;
 
 use crate::faults;
 
-/// The first of the equally strong settings that OWASP recommends for argon2id.
+/// The first of OWASP's recommended settings for argon2id.
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
-const AT_ONCE: usize = 2;
-/// At some thirty a second for both, whoever is last waits about a second.
+const CONCURRENCY: usize = 2;
+/// At about 30 hashes a second, the last in the queue waits about 1 s.
 const WAITING_MAX: usize = 32;
 
-/// A hash that no password has: its digest is all zeros. Checking against it takes what checking
-/// against a real one does.
-const NOBODYS: &str = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$\
+/// A hash that matches no password (its digest is all zeros). Checking against it takes as long as
+/// checking a real one.
+const UNMATCHABLE_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$\
                        AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 pub(crate) struct Passwords {
-    turns: Arc<Semaphore>,
-    /// Those who hash and those who wait to.
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
+    /// Running and waiting hashes.
+    queue_slots: Arc<Semaphore>,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
         Self {
-            turns: Arc::new(Semaphore::new(AT_ONCE)),
-            places: Arc::new(Semaphore::new(AT_ONCE + WAITING_MAX)),
+            permits: Arc::new(Semaphore::new(CONCURRENCY)),
+            queue_slots: Arc::new(Semaphore::new(CONCURRENCY + WAITING_MAX)),
         }
     }
 }
 
 impl Passwords {
-    /// The hash of a new password, with a salt of its own.
+    /// Hashes a new password with a new salt.
     pub(crate) async fn hash(&self, password: &str) -> Result<Secret, Fault> {
         let password = Secret::new(password);
-        self.in_turn(move || hash(password.reveal())).await?
+        self.run_queued(move || hash(password.reveal())).await?
     }
 
-    /// Whether the password has this hash. Without a hash it takes as long and says no.
+    /// Whether the password has this hash. Without a hash it takes as long and returns false.
     pub(crate) async fn verify(
         &self,
         password: &str,
@@ -56,20 +56,21 @@ impl Passwords {
     ) -> Result<bool, Fault> {
         let password = Secret::new(password);
         let hash = hash.cloned();
-        self.in_turn(move || match &hash {
+        self.run_queued(move || match &hash {
             Some(hash) => matches(password.reveal(), hash.reveal()),
-            None => matches(password.reveal(), NOBODYS).map(|_| false),
+            None => matches(password.reveal(), UNMATCHABLE_HASH).map(|_| false),
         })
         .await?
     }
 
     /// The work keeps its turn until it is done, even when nobody waits for it any more.
-    async fn in_turn<T: Send + 'static>(
+    async fn run_queued<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Fault> {
-        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| faults::busy())?;
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(Fault::internal)?;
+        let place =
+            Arc::clone(&self.queue_slots).try_acquire_owned().map_err(|_| faults::busy())?;
+        let turn = Arc::clone(&self.permits).acquire_owned().await.map_err(Fault::internal)?;
         let work = move || {
             let done = work();
             drop((turn, place));
@@ -83,8 +84,8 @@ impl Passwords {
 impl Passwords {
     /// Takes every place there is in the line, until the answer goes.
     pub(crate) fn fill_line(&self) -> tokio::sync::OwnedSemaphorePermit {
-        let all = u32::try_from(AT_ONCE + WAITING_MAX).unwrap();
-        Arc::clone(&self.places).try_acquire_many_owned(all).unwrap()
+        let all = u32::try_from(CONCURRENCY + WAITING_MAX).unwrap();
+        Arc::clone(&self.queue_slots).try_acquire_many_owned(all).unwrap()
     }
 }
 
@@ -135,7 +136,7 @@ mod tests {
             let lengths = (hash.salt.unwrap().len(), hash.hash.unwrap().len());
             (hash.algorithm.to_string(), hash.version, hash.params.to_string(), lengths)
         };
-        assert_eq!(settings(NOBODYS), settings(hash("any").unwrap().reveal()));
+        assert_eq!(settings(UNMATCHABLE_HASH), settings(hash("any").unwrap().reveal()));
     }
 
     #[tokio::test]
@@ -149,9 +150,9 @@ mod tests {
     #[tokio::test]
     async fn the_line_has_an_end() {
         let passwords = Passwords::default();
-        let turns = passwords.turns.clone().acquire_many_owned(2).await.unwrap();
+        let permits = passwords.permits.clone().acquire_many_owned(2).await.unwrap();
         let waiting: Vec<_> =
-            (0..AT_ONCE + WAITING_MAX).map(|_| Box::pin(passwords.verify("", None))).collect();
+            (0..CONCURRENCY + WAITING_MAX).map(|_| Box::pin(passwords.verify("", None))).collect();
         // Each is looked at once, which puts it in the line.
         let mut waiting = waiting;
         for one in &mut waiting {
@@ -163,7 +164,7 @@ mod tests {
         let fault = passwords.verify("", None).await.unwrap_err();
         assert_eq!((fault.code(), fault.retry_wait().is_some()), ("busy", true));
         waiting.clear();
-        drop(turns);
+        drop(permits);
         assert!(!passwords.verify("", None).await.unwrap(), "whoever left still has a place");
     }
 }

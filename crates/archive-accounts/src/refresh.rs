@@ -1,4 +1,4 @@
-//! Refresh tokens: 32 random bytes that are shown once. Only their hash is kept.
+//! Refresh tokens: 32 random bytes, shown once. Only the hash is stored.
 
 use auth::Secret;
 use base64::Engine as _;
@@ -6,7 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use fault::Fault;
 use sha2::{Digest as _, Sha256};
 
-/// Ends like the prefix of every token of the house, by which logs know what to mask.
+/// Ends with `stoa1_`, the prefix by which the logs mask tokens.
 const PREFIX: &str = "refresh_stoa1_";
 const RANDOM_BYTES: usize = 32;
 const TOKEN_LENGTH: usize = PREFIX.len() + (RANDOM_BYTES * 4).div_ceil(3);
@@ -17,8 +17,8 @@ pub(crate) fn new_token() -> Result<Secret, Fault> {
     Ok(Secret::new(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random))))
 }
 
-/// What is kept of a token; nothing for a text that cannot be one. There is no salt and no slow
-/// hash because there is nothing to guess: every token is as random as its hash.
+/// The stored form of a token; `None` for a text that cannot be one. No salt and no slow hash: a
+/// random token cannot be guessed.
 pub(crate) fn hash(token: &str) -> Option<String> {
     let token = token.trim();
     if token.len() != TOKEN_LENGTH || !token.starts_with(PREFIX) {

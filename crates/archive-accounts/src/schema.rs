@@ -51,6 +51,6 @@ CREATE TABLE archive_members (
 );
 ";
 
-/// To be applied before accounts are looked for.
+/// Apply before the first use. The owner name is older than the name of the crate.
 pub const MIGRATIONS: Migrations =
     Migrations { owner: "people", sqlite: &[PEOPLE], postgres: &[PEOPLE] };

@@ -1,5 +1,5 @@
-//! Every statement about accounts. Rows that decide something are locked on PostgreSQL; SQLite has
-//! one writer, so it takes the same texts without the lock.
+//! All SQL of this crate. PostgreSQL locks the rows that a decision depends on; SQLite has one writer
+//! and runs the same statements without locks.
 
 use auth::Secret;
 use clock::Millis;
@@ -45,7 +45,7 @@ pub(crate) async fn count_users(db: &Db) -> Result<u64, Fault> {
     db.fetch_optional(count).await?.map_or(Ok(0), |row| row.count(0))
 }
 
-/// Makes the user unless somebody has the name or the address; says whether it did.
+/// Inserts the user; false if the name or the email is taken.
 pub(crate) async fn insert_user(
     db: &Db,
     user: &User,
@@ -75,13 +75,13 @@ pub(crate) async fn list_users(db: &Db, now: Millis) -> Result<Vec<UserListing>,
     rows.iter().map(|row| Ok(UserListing { user: user(row)?, sessions: row.count(4)? })).collect()
 }
 
-/// With the user go their sessions, by the database's own rule.
+/// Deletes the user; the foreign key deletes the sessions.
 pub(crate) async fn delete_user(tx: &mut Tx, id: &str) -> Result<(), Fault> {
     tx.execute(sql("DELETE FROM archive_users WHERE id = $1").bind(id)).await.map(drop)
 }
 
-/// Whether the user is there; if so, nobody else does anything with them until the transaction ends.
-pub(crate) async fn hold_user(db: &Db, tx: &mut Tx, id: &str) -> Result<bool, Fault> {
+/// Whether the user exists; locks the user until the transaction ends.
+pub(crate) async fn lock_user(db: &Db, tx: &mut Tx, id: &str) -> Result<bool, Fault> {
     let lock = lock(db, "FOR UPDATE");
     let select = format!("SELECT id FROM archive_users WHERE id = $1 {lock}");
     Ok(tx.fetch_optional(sql_built(select).bind(id)).await?.is_some())
@@ -92,9 +92,9 @@ pub(crate) async fn set_password(tx: &mut Tx, id: &str, password: &Secret) -> Re
     Ok(tx.execute(update.bind(id).bind(password.reveal())).await? == 1)
 }
 
-/// Whether the user is there, and the password still the one that was checked. The user stays as
-/// they are until the transaction ends.
-pub(crate) async fn user_holds(
+/// Whether the user exists and still has the checked password; locks the user until the transaction
+/// ends.
+pub(crate) async fn lock_user_with_password(
     db: &Db,
     tx: &mut Tx,
     id: &str,
@@ -121,15 +121,19 @@ pub(crate) async fn insert_session(
     tx.execute(insert.bind(id).bind(user_id).bind(now.0).bind(expires_at.0)).await.map(drop)
 }
 
-/// A session and whose it is.
-pub(crate) struct Held {
+/// A session and its user.
+pub(crate) struct LockedSession {
     pub(crate) user: User,
     pub(crate) ended: bool,
     pub(crate) expires_at: Millis,
 }
 
-/// The session, which nobody else changes until the transaction ends.
-pub(crate) async fn hold_session(db: &Db, tx: &mut Tx, id: &str) -> Result<Option<Held>, Fault> {
+/// The session, locked until the transaction ends.
+pub(crate) async fn lock_session(
+    db: &Db,
+    tx: &mut Tx,
+    id: &str,
+) -> Result<Option<LockedSession>, Fault> {
     let select = format!(
         "SELECT {USER}, s.ended_at, s.expires_at FROM archive_sessions s \
          JOIN archive_users u ON u.id = s.user_id WHERE s.id = $1 {}",
@@ -138,7 +142,7 @@ pub(crate) async fn hold_session(db: &Db, tx: &mut Tx, id: &str) -> Result<Optio
     let row = tx.fetch_optional(sql_built(select).bind(id)).await?;
     row.map(|row| {
         let ended = row.int_or_null(4)?.is_some();
-        Ok(Held { user: user(&row)?, ended, expires_at: Millis(row.int(5)?) })
+        Ok(LockedSession { user: user(&row)?, ended, expires_at: Millis(row.int(5)?) })
     })
     .transpose()
 }
@@ -157,30 +161,30 @@ pub(crate) async fn count_sessions(tx: &mut Tx, user_id: &str, now: Millis) -> R
     row.map_or(Ok(0), |row| row.count(0))
 }
 
-pub(crate) async fn prolong(tx: &mut Tx, id: &str, expires_at: Millis) -> Result<(), Fault> {
+pub(crate) async fn extend_session(tx: &mut Tx, id: &str, expires_at: Millis) -> Result<(), Fault> {
     let update = sql("UPDATE archive_sessions SET expires_at = $2 WHERE id = $1");
     tx.execute(update.bind(id).bind(expires_at.0)).await.map(drop)
 }
 
 /// When a session ended, and until when that is remembered.
 #[derive(Clone, Copy)]
-pub(crate) struct Ending {
+pub(crate) struct SessionEnd {
     pub(crate) now: Millis,
     pub(crate) forget_at: Millis,
 }
 
-pub(crate) async fn end_session(tx: &mut Tx, id: &str, ending: Ending) -> Result<u64, Fault> {
+pub(crate) async fn end_session(tx: &mut Tx, id: &str, ending: SessionEnd) -> Result<u64, Fault> {
     let update = sql("UPDATE archive_sessions SET ended_at = $2, expires_at = $3 \
          WHERE id = $1 AND ended_at IS NULL");
     tx.execute(update.bind(id).bind(ending.now.0).bind(ending.forget_at.0)).await
 }
 
-/// Ends the live sessions of a user beyond the newest `keep`; says how many that were.
+/// Ends the live sessions of a user beyond the newest `keep`; returns their number.
 pub(crate) async fn end_sessions(
     tx: &mut Tx,
     user_id: &str,
     keep: u32,
-    ending: Ending,
+    ending: SessionEnd,
 ) -> Result<u64, Fault> {
     let update = sql("UPDATE archive_sessions SET ended_at = $2, expires_at = $3 \
          WHERE user_id = $1 AND ended_at IS NULL AND id NOT IN (SELECT id FROM archive_sessions \
@@ -189,7 +193,7 @@ pub(crate) async fn end_sessions(
     tx.execute(update.bind(keep)).await
 }
 
-/// Forgets up to `limit` sessions that have expired, with all their refresh tokens.
+/// Deletes up to `limit` sessions that have expired, with all their refresh tokens.
 pub(crate) async fn sweep(db: &Db, now: Millis, limit: u32) -> Result<u64, Fault> {
     let delete = sql("DELETE FROM archive_sessions WHERE id IN (SELECT id FROM archive_sessions \
          WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)");
@@ -206,15 +210,19 @@ pub(crate) async fn insert_refresh(
     tx.execute(insert.bind(hash).bind(session_id).bind(turn)).await.map(drop)
 }
 
-/// The session a refresh token was given out for, and which of its tokens it is.
+/// The session of a refresh token, and the serial number of the token.
 pub(crate) async fn refresh_of(tx: &mut Tx, hash: &str) -> Result<Option<(String, i64)>, Fault> {
     let select = sql("SELECT session_id, turn FROM archive_refreshes WHERE hash = $1");
     let row = tx.fetch_optional(select.bind(hash)).await?;
     row.map(|row| Ok((row.text(0)?, row.int(1)?))).transpose()
 }
 
-/// Uses the token up. If it was already, says when.
-pub(crate) async fn spend(tx: &mut Tx, hash: &str, now: Millis) -> Result<Option<Millis>, Fault> {
+/// Marks the token as used. Returns when it was used before, if it was.
+pub(crate) async fn mark_used(
+    tx: &mut Tx,
+    hash: &str,
+    now: Millis,
+) -> Result<Option<Millis>, Fault> {
     let update =
         sql("UPDATE archive_refreshes SET used_at = $2 WHERE hash = $1 AND used_at IS NULL");
     if tx.execute(update.bind(hash).bind(now.0)).await? == 1 {
@@ -226,8 +234,12 @@ pub(crate) async fn spend(tx: &mut Tx, hash: &str, now: Millis) -> Result<Option
     Ok(Some(row.map_or(Ok(0), |row| row.int(0)).map(Millis)?))
 }
 
-/// Forgets the tokens of a session before this one.
-pub(crate) async fn trim(tx: &mut Tx, session_id: &str, before: i64) -> Result<(), Fault> {
+/// Deletes the tokens of a session with a lower serial number.
+pub(crate) async fn delete_old_tokens(
+    tx: &mut Tx,
+    session_id: &str,
+    before: i64,
+) -> Result<(), Fault> {
     let delete = sql("DELETE FROM archive_refreshes WHERE session_id = $1 AND turn < $2");
     tx.execute(delete.bind(session_id).bind(before)).await.map(drop)
 }
@@ -245,12 +257,12 @@ fn seen(row: &SqlRow) -> Result<CaseAccess, Fault> {
     })
 }
 
-pub(crate) async fn view_of(db: &Db, member: &str) -> Result<Vec<CaseAccess>, Fault> {
+pub(crate) async fn visible_cases(db: &Db, member: &str) -> Result<Vec<CaseAccess>, Fault> {
     let select = format!("{SEEN} WHERE member = $1 ORDER BY name");
     db.fetch_all(sql_built(select).bind(member)).await?.iter().map(seen).collect()
 }
 
-pub(crate) async fn seen_as(
+pub(crate) async fn case_by_name(
     tx: &mut Tx,
     member: &str,
     name: &str,
@@ -259,7 +271,7 @@ pub(crate) async fn seen_as(
     tx.fetch_optional(select.bind(member).bind(name)).await?.as_ref().map(seen).transpose()
 }
 
-pub(crate) async fn count_seen(tx: &mut Tx, member: &str, own: bool) -> Result<u64, Fault> {
+pub(crate) async fn count_cases(tx: &mut Tx, member: &str, own: bool) -> Result<u64, Fault> {
     let count = sql("SELECT COUNT(*) FROM archive_members WHERE member = $1 AND own = $2");
     let row = tx.fetch_optional(count.bind(member).bind(own)).await?;
     row.map_or(Ok(0), |row| row.count(0))
@@ -270,8 +282,8 @@ pub(crate) async fn count_members(tx: &mut Tx, case_id: &str) -> Result<u64, Fau
     tx.fetch_optional(count.bind(case_id)).await?.map_or(Ok(0), |row| row.count(0))
 }
 
-/// Puts a case into somebody's view unless they see it, or another of its name; says whether it
-/// did. Waits for whoever is doing the same.
+/// Makes a case visible to a member; false if the member sees it, or another case of its name. Waits
+/// for concurrent inserts of the same name.
 pub(crate) async fn insert_member(
     tx: &mut Tx,
     member: &str,
@@ -294,8 +306,8 @@ pub(crate) async fn insert_case(
     tx.execute(insert.bind(&case.id).bind(owner).bind(&case.name).bind(now.0)).await.map(drop)
 }
 
-/// Until the transaction ends nobody else shares this case.
-pub(crate) async fn hold_case(db: &Db, tx: &mut Tx, id: &str) -> Result<(), Fault> {
+/// Locks the case against concurrent sharing until the transaction ends.
+pub(crate) async fn lock_case(db: &Db, tx: &mut Tx, id: &str) -> Result<(), Fault> {
     let lock = lock(db, "FOR UPDATE");
     let select = format!("SELECT id FROM archive_cases WHERE id = $1 {lock}");
     tx.fetch_all(sql_built(select).bind(id)).await.map(drop)
@@ -318,13 +330,13 @@ pub(crate) async fn delete_member(tx: &mut Tx, case_id: &str, member: &str) -> R
     tx.execute(delete.bind(case_id).bind(member)).await.map(drop)
 }
 
-/// Takes everything that others share with somebody out of their view.
+/// Removes all shares with a member.
 pub(crate) async fn delete_shared(tx: &mut Tx, member: &str) -> Result<(), Fault> {
     let delete = sql("DELETE FROM archive_members WHERE member = $1 AND own = FALSE");
     tx.execute(delete.bind(member)).await.map(drop)
 }
 
-/// Those with whom a case is shared, by username. The id of a user follows `user:`.
+/// The members of a case, by username. The id of a user follows `user:`.
 pub(crate) async fn members(tx: &mut Tx, case_id: &str) -> Result<Vec<(String, bool)>, Fault> {
     let select = sql("SELECT u.username, m.may_write FROM archive_members m \
          JOIN archive_users u ON u.id = SUBSTR(m.member, 6) \

@@ -18,13 +18,13 @@ mod users;
 
 const PASSWORD: &str = "correct horse";
 
-struct World {
+struct Fixture {
     db: Db,
     clock: Arc<FakeClock>,
     accounts: Accounts,
 }
 
-impl World {
+impl Fixture {
     async fn new(db: &Db) -> Self {
         db.migrate(&[MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(Millis(1_800_000_000_000)));

@@ -1,4 +1,4 @@
-//! Users: registering, and what the operator does with them.
+//! Users: registration, and the operations of the operator.
 
 use auth::Secret;
 use clock::Millis;
@@ -9,14 +9,14 @@ use crate::{Accounts, USERS_MAX, faults, sessions, sql, validation};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     pub id: String,
-    /// As it was first written; found in any case of its letters.
+    /// As it was first written; lookups ignore case.
     pub username: String,
     pub email: Option<String>,
     pub created_at: Millis,
 }
 
 impl User {
-    /// What their files and cases are owned by.
+    /// The owner id of the files and cases of this user.
     pub fn owner(&self) -> String {
         owner_of(&self.id)
     }
@@ -26,24 +26,24 @@ pub(crate) fn owner_of(user_id: &str) -> String {
     format!("user:{user_id}")
 }
 
-/// A user as the operator sees them.
+/// A user in the list of the operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserListing {
     pub user: User,
     pub sessions: u64,
 }
 
-/// What went with a user, and what stayed.
+/// The effects of removing a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedUser {
     pub user: User,
     pub sessions_ended: u64,
-    /// Cases that belong to nobody who can sign in; those they were shared with still see them.
+    /// Cases that remain without an owner who can log in; users they are shared with still see them.
     pub cases_left: u64,
 }
 
 impl Accounts {
-    /// Makes a user, where anybody may.
+    /// Creates a user, if registration is open.
     pub async fn register(
         &self,
         username: &str,
@@ -56,7 +56,7 @@ impl Accounts {
         self.add(username, password, email).await
     }
 
-    /// Makes a user on the operator's word.
+    /// Creates a user for the operator.
     pub async fn add(
         &self,
         username: &str,
@@ -66,7 +66,7 @@ impl Accounts {
         let key = validation::new_username(username)?;
         let email_key = email.map(validation::email_key).transpose()?;
         validation::new_password(password)?;
-        // Looked at before the costly part; what decides is the insertion.
+        // Checked before the costly hash; the insertion decides.
         self.refuse_taken(username, &key, email, email_key.as_deref()).await?;
         if sql::count_users(&self.0.db).await? >= USERS_MAX {
             return Err(faults::too_many_users(USERS_MAX));
@@ -85,7 +85,7 @@ impl Accounts {
             return Ok(user);
         }
         self.refuse_taken(username, &key, email, email_key.as_deref()).await?;
-        // Whoever had it went away between the two.
+        // The other user was removed between the two statements.
         Err(faults::username_taken(username))
     }
 
@@ -107,32 +107,32 @@ impl Accounts {
         Ok(())
     }
 
-    /// All of them, by name.
+    /// All users, by name.
     pub async fn list(&self) -> Result<Vec<UserListing>, Fault> {
         sql::list_users(&self.0.db, self.now()).await
     }
 
-    /// Ends their sessions and takes what others share with them from their view. Their files and
-    /// cases stay, and whoever takes the name later is somebody else.
+    /// Ends the sessions of a user and the shares with that user. Files and cases stay, and a later
+    /// user of the same name does not get them.
     pub async fn remove(&self, username: &str) -> Result<RemovedUser, Fault> {
         let (user, _) = self.named(username).await?;
         let db = &self.0.db;
         let mut tx = db.begin().await?;
-        // Before their sessions, in the order in which a login takes them.
-        if !sql::hold_user(db, &mut tx, &user.id).await? {
+        // Locked before the sessions, in the same order as a login.
+        if !sql::lock_user(db, &mut tx, &user.id).await? {
             return Err(faults::user_not_found(username));
         }
         let sessions_ended = sql::count_sessions(&mut tx, &user.id, self.now()).await?;
         sql::delete_user(&mut tx, &user.id).await?;
         let owner = user.owner();
         sql::delete_shared(&mut tx, &owner).await?;
-        let cases_left = sql::count_seen(&mut tx, &owner, true).await?;
+        let cases_left = sql::count_cases(&mut tx, &owner, true).await?;
         tx.commit().await?;
         tracing::info!(user = user.id, "removed a user");
         Ok(RemovedUser { user, sessions_ended, cases_left })
     }
 
-    /// Sets a new password and ends all sessions; says how many those were.
+    /// Sets a new password, ends all sessions and returns their number.
     pub async fn set_password(&self, username: &str, password: &str) -> Result<u64, Fault> {
         validation::new_password(password)?;
         let (user, _) = self.named(username).await?;
@@ -148,7 +148,7 @@ impl Accounts {
         Ok(ended)
     }
 
-    /// The user of this name with the hash of their password, in any case of its letters.
+    /// The user of this name, ignoring case, with the password hash.
     pub(crate) async fn find(&self, username: &str) -> Result<Option<(User, Secret)>, Fault> {
         match validation::username_key(username) {
             Some(key) => sql::user_by_key(&self.0.db, &key).await,

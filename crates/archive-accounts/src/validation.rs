@@ -1,4 +1,4 @@
-//! What names, addresses, passwords and cases may look like. No value of a password is repeated.
+//! Validates usernames, email addresses, passwords and case names. No message repeats a password.
 
 use fault::Fault;
 
@@ -7,8 +7,7 @@ const PASSWORD: std::ops::RangeInclusive<usize> = 8..=256;
 const EMAIL_MAX: usize = 254;
 const CASE_NAME_MAX: usize = 200;
 
-/// The form by which a username is found, whatever case it was typed in; nothing for a text that
-/// cannot be one, and so belongs to nobody.
+/// The lookup key of a username, ignoring case; `None` for a text that cannot be a username.
 pub(crate) fn username_key(username: &str) -> Option<String> {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"._-@".contains(&b);
     let good = USERNAME.contains(&username.len()) && username.bytes().all(allowed);
@@ -23,7 +22,7 @@ pub(crate) fn new_username(username: &str) -> Result<String, Fault> {
     })
 }
 
-/// Light on purpose: whether an address exists only a letter to it can tell.
+/// A light check: only a message to the address proves that it exists.
 pub(crate) fn email_key(email: &str) -> Result<String, Fault> {
     let shape = || {
         let (local, domain) = email.rsplit_once('@')?;
@@ -42,7 +41,7 @@ pub(crate) fn email_key(email: &str) -> Result<String, Fault> {
     })
 }
 
-/// Whether a password may be one at all; anything else is wrong without being looked at.
+/// Whether a text is short enough to be a password; longer ones are never hashed.
 pub(crate) fn may_be_password(password: &str) -> bool {
     password.len() <= 4 * PASSWORD.end() && password.chars().count() <= *PASSWORD.end()
 }
@@ -76,8 +75,8 @@ mod tests {
 
     #[track_caller]
     fn check<T>(given: Result<T, Fault>, field: Option<&str>) {
-        let told = given.err().map(|fault| fault.problems()[0].field.clone());
-        assert_eq!(told.as_deref(), field);
+        let found = given.err().map(|fault| fault.problems()[0].field.clone());
+        assert_eq!(found.as_deref(), field);
     }
 
     #[test]

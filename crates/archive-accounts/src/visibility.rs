@@ -1,11 +1,11 @@
-//! What somebody may see and do, decided without asking the database again.
+//! What a caller may see and change, decided without another query.
 
-/// The cases that somebody sees, and who they are.
+/// An owner and the cases that owner may see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visibility {
     /// `user:<id>` or `token:<subject>`.
     pub owner: String,
-    /// In the order of their names; a name is there once.
+    /// Sorted by name; names are unique.
     pub cases: Vec<CaseAccess>,
 }
 
@@ -13,13 +13,13 @@ pub struct Visibility {
 pub struct CaseAccess {
     pub id: String,
     pub name: String,
-    /// Whether it is theirs; otherwise somebody shares it with them.
+    /// True for an own case, false for a shared one.
     pub own: bool,
-    /// Whether they may put files and insights into it; always so in their own.
+    /// Whether files and insights may be added; always true for an own case.
     pub may_write: bool,
 }
 
-/// A file or an insight is given as its owner and, where it is in one, the id of its case.
+/// A file or insight is identified by its owner and the id of its case, if it has one.
 impl Visibility {
     pub fn case_named(&self, name: &str) -> Option<&CaseAccess> {
         self.cases.iter().find(|case| case.name == name)
@@ -29,17 +29,17 @@ impl Visibility {
         self.cases.iter().find(|case| case.id == id)
     }
 
-    /// Whether they may read it: it is theirs, or they see its case.
+    /// Read access: own, or in a visible case.
     pub fn sees(&self, owner: &str, case: Option<&str>) -> bool {
         self.may(owner, case, |_| true)
     }
 
-    /// Whether they may change it: it is theirs, or its case is, or they may write in its case.
+    /// Write access: own, or in an own case, or in a case shared for writing.
     pub fn may_write(&self, owner: &str, case: Option<&str>) -> bool {
         self.may(owner, case, |case| case.own || case.may_write)
     }
 
-    /// Whether they may delete it: it is theirs, or its case is.
+    /// Delete access: own, or in an own case.
     pub fn may_delete(&self, owner: &str, case: Option<&str>) -> bool {
         self.may(owner, case, |case| case.own)
     }
@@ -55,7 +55,7 @@ mod tests {
 
     use super::*;
 
-    fn sights() -> impl Strategy<Value = Visibility> {
+    fn visibilities() -> impl Strategy<Value = Visibility> {
         let case = (0..6_u8, any::<bool>(), any::<bool>());
         (0..4_u8, prop::collection::vec(case, 0..5)).prop_map(|(owner, cases)| Visibility {
             owner: format!("user:{owner}"),
@@ -73,7 +73,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn who_may_do_more_may_do_less(visibility in sights(), owner in 0..4_u8, case in prop::option::of(0..6_u8)) {
+        fn delete_access_implies_write_access_implies_read_access(visibility in visibilities(), owner in 0..4_u8, case in prop::option::of(0..6_u8)) {
             let owner = format!("user:{owner}");
             let id = case.map(|case| case.to_string());
             let id = id.as_deref();
@@ -81,11 +81,11 @@ mod tests {
                 (visibility.sees(&owner, id), visibility.may_write(&owner, id), visibility.may_delete(&owner, id));
             prop_assert!(!deletes || writes);
             prop_assert!(!writes || sees);
-            // One's own is one's own wherever it is.
+            // The owner has every right in every case.
             if visibility.owner == owner {
                 prop_assert!(deletes);
             } else {
-                // What belongs to others is reached through a case that one sees, and only so.
+                // Files of other owners are reached only through a visible case.
                 let through = id.and_then(|id| visibility.case(id));
                 prop_assert_eq!(sees, through.is_some());
                 prop_assert_eq!(writes, through.is_some_and(|case| case.may_write));
@@ -94,7 +94,7 @@ mod tests {
         }
 
         #[test]
-        fn a_case_less_never_lets_more(visibility in sights(), owner in 0..4_u8, case in 0..6_u8) {
+        fn removing_a_case_never_adds_access(visibility in visibilities(), owner in 0..4_u8, case in 0..6_u8) {
             let (owner, id) = (format!("user:{owner}"), case.to_string());
             let mut fewer = visibility.clone();
             fewer.cases.pop();

@@ -1,8 +1,8 @@
-//! The files and everything that is done with them.
+//! Stores, finds, lists and deletes files.
 //!
-//! A blob and its records are held together by one lock for each content: a record is made, and a
-//! blob is removed, only by who has it. On PostgreSQL it is an advisory lock of the transaction, on
-//! SQLite the one writer, so it holds between processes that share the data folder as well.
+//! One lock per content keeps a blob and its records consistent: creating a record and removing a
+//! blob both take it. PostgreSQL uses an advisory lock of the transaction; on SQLite the single
+//! writer is the lock. It therefore also works between processes that share the data folder.
 
 mod reading;
 mod sweeping;
@@ -25,16 +25,16 @@ use crate::quota::{self, HOUR_MS};
 use crate::receive::{FileReceiver, ReceivedFile, megabytes};
 use crate::{name, sql};
 
-/// Longer than the queue keeps what a job came to.
-const TRACE_LIFE_MS: i64 = 45 * DAY_MS;
+/// Longer than the queue keeps the result of a job.
+const JOB_LINK_LIFE_MS: i64 = 45 * DAY_MS;
 
-/// How much one owner may send.
+/// How much one owner may upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UploadLimits {
     pub uploads_per_minute: u32,
     pub uploads_per_hour: u32,
     pub file_bytes: u64,
-    /// Of all files together.
+    /// Bytes of all files of the owner.
     pub owner_bytes: u64,
 }
 
@@ -49,7 +49,7 @@ impl Default for UploadLimits {
     }
 }
 
-/// What is said about the files of one upload.
+/// The metadata that the files of one upload share.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UploadMetadata {
     pub case_id: Option<String>,
@@ -57,15 +57,15 @@ pub struct UploadMetadata {
     pub description: Option<String>,
 }
 
-/// A file that has a record now.
+/// A file whose record was created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredFile {
     pub file: FileRecord,
-    /// The same owner had the same content. What others have is not told.
+    /// The same owner already had this content. Content of other owners is not revealed.
     pub stored_before: bool,
 }
 
-/// Cheap to clone.
+/// A handle; cloning it is cheap.
 #[derive(Clone)]
 pub struct Documents {
     db: Db,
@@ -76,13 +76,13 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// The contents are kept in `files/` of the data folder.
+    /// The contents are in `files/` of the data folder.
     pub fn new(db: Db, data_dir: &Path, clock: Arc<dyn Clock>, rules: UploadLimits) -> Self {
         let blobs = Arc::new(DiskBlobs::new(data_dir.join("files")));
         Self { db, blobs, clock, rules, ids: Arc::default() }
     }
 
-    /// Takes in a file, which counts as an upload whatever becomes of it.
+    /// Starts receiving a file. It counts as an upload even if it fails later.
     pub async fn begin(&self, owner: &str, file_name: &str) -> Result<FileReceiver, Fault> {
         let name = name::clean_file_name(file_name)?;
         self.count_upload(owner).await?;
@@ -95,7 +95,7 @@ impl Documents {
         let mut tx = self.db.begin().await?;
         sql::lock(&self.db, &mut tx, "owner", owner).await?;
         let limit = rules.uploads_per_minute.max(rules.uploads_per_hour);
-        let sent = sql::sent(&mut tx, owner, limit).await?;
+        let sent = sql::upload_times(&mut tx, owner, limit).await?;
         if let Some(wait) =
             quota::wait(&sent, now, rules.uploads_per_minute, rules.uploads_per_hour)
         {
@@ -109,8 +109,8 @@ impl Documents {
             return Err(fault.retry_after(wait));
         }
         self.check_room(&mut tx, owner, 1).await?;
-        tx.execute(sql::forget_sent_by(owner, Millis(now.0.saturating_sub(HOUR_MS)))).await?;
-        sql::note_sent(&mut tx, owner, now).await?;
+        tx.execute(sql::delete_uploads_of(owner, Millis(now.0.saturating_sub(HOUR_MS)))).await?;
+        sql::record_upload(&mut tx, owner, now).await?;
         tx.commit().await
     }
 
@@ -127,9 +127,9 @@ impl Documents {
         Err(Fault::invalid("quota_exceeded", message))
     }
 
-    /// Makes the records of files that have arrived: all of them, or none if the transaction is not
-    /// committed. Commit at once, since others with the same content wait for it; if that or
-    /// anything else fails, [`Self::release`] the hashes.
+    /// Creates the records of received files: all of them, or none if the transaction is not
+    /// committed. Commit at once, because uploads of the same content wait for the lock. If the
+    /// commit or anything else fails, [`Self::release`] the hashes.
     pub async fn store(
         &self,
         tx: &mut Tx,
@@ -143,7 +143,7 @@ impl Documents {
         sql::lock(&self.db, tx, "owner", owner).await?;
         let bytes = receipts.iter().fold(0_u64, |sum, it| sum.saturating_add(it.size()));
         self.check_room(tx, owner, bytes).await?;
-        // In one order for everybody, so that two batches cannot wait for each other.
+        // Sorted, so that two batches cannot deadlock.
         let hashes: BTreeSet<String> = receipts.iter().map(ReceivedFile::hash).collect();
         let hashes: Vec<String> = hashes.into_iter().collect();
         for hash in &hashes {
@@ -195,18 +195,18 @@ impl Documents {
         sql::by_id(&self.db, id).await?.ok_or_else(|| unknown(id))
     }
 
-    /// How many files can come together: no more are allowed in a minute, however long one waits.
+    /// Files of one upload: no more than the limits allow in one minute.
     pub fn files_per_upload_max(&self) -> usize {
         self.rules.uploads_per_minute.min(self.rules.uploads_per_hour) as usize
     }
 
-    /// The record, which nobody else changes until the transaction ends.
+    /// The record, locked until the transaction ends.
     pub async fn find_locked(&self, tx: &mut Tx, id: &str) -> Result<FileRecord, Fault> {
         check_id(id)?;
         sql::by_id_locked(&self.db, tx, id).await?.ok_or_else(|| unknown(id))
     }
 
-    /// What somebody sees, newest first, and how many files that are in all.
+    /// The visible files, newest first, and their total.
     pub async fn list(
         &self,
         visibility: &Visibility,
@@ -218,48 +218,48 @@ impl Documents {
         sql::list(&self.db, (&visibility.owner, &cases), filter, (limit, offset)).await
     }
 
-    /// Where the content is, for a reader in another process.
+    /// The path of the content, for the extraction process.
     pub fn path(&self, file: &FileRecord) -> Result<PathBuf, Fault> {
         Ok(self.blobs.path(blob(&file.hash)?))
     }
 
-    /// The content. Who has it open can read on when the file is deleted.
+    /// Opens the content. An open file stays readable after it was deleted.
     pub async fn open(&self, file: &FileRecord) -> Result<tokio::fs::File, Fault> {
         self.blobs.open(blob(&file.hash)?).await.map_err(|fault| match fault.kind() {
-            // The record was there a moment ago.
+            // The file was deleted after its record was read.
             Kind::NotFound => unknown(&file.id),
             _ => fault,
         })
     }
 
-    /// Removes a file's record and its pages. When that is committed, [`Self::release`] its hash.
+    /// Removes the record and the pages of a file. After the commit, [`Self::release`] its hash.
     pub async fn delete(&self, tx: &mut Tx, id: &str) -> Result<FileRecord, Fault> {
         check_id(id)?;
         sql::delete(tx, id).await?.ok_or_else(|| unknown(id))
     }
 
-    /// Notes that a job keeps words of this file, which must be there until the transaction ends.
+    /// Links a job whose result quotes this file, so that deleting the file deletes the result. Locks
+    /// the file until the transaction ends.
     pub async fn link_quoting_job(&self, tx: &mut Tx, id: &str, job_id: &str) -> Result<(), Fault> {
         let file = self.find_locked(tx, id).await?;
         let now = self.clock.now();
-        let forget = Millis(now.0.saturating_sub(TRACE_LIFE_MS));
+        let forget = Millis(now.0.saturating_sub(JOB_LINK_LIFE_MS));
         sql::link_quoting_job(tx, (&file.id, job_id), now, forget).await
     }
 
-    /// The jobs that store words of this file, each told once: whoever takes them forgets them.
+    /// Removes and returns the links to jobs whose results quote this file.
     pub async fn take_quoting_jobs(&self, tx: &mut Tx, id: &str) -> Result<Vec<String>, Fault> {
         sql::take_quoting_jobs(tx, id).await
     }
 
-    /// Removes the content unless a record has it, and says whether it went. It can be called at
-    /// any time: an upload of the same content is either seen here, or comes after and brings it
-    /// again.
+    /// Removes the content if no record refers to it, and returns whether it was removed. Safe at any
+    /// time: a concurrent upload of the same content either is seen here or writes it again.
     pub async fn release(&self, hash: &str) -> Result<bool, Fault> {
         let blob = blob(hash)?;
         let mut tx = self.db.begin().await?;
         sql::lock(&self.db, &mut tx, "blob", hash).await?;
-        let is_wanted = sql::is_wanted(&mut tx, hash).await?;
-        let withdrawn = if is_wanted { None } else { self.blobs.withdraw(blob)? };
+        let has_record = sql::has_record(&mut tx, hash).await?;
+        let withdrawn = if has_record { None } else { self.blobs.withdraw(blob)? };
         tx.commit().await?;
         let Some(withdrawn) = withdrawn else { return Ok(false) };
         spawn_blocking(move || drop(withdrawn)).await.map_err(Fault::internal)?;
@@ -271,7 +271,7 @@ fn blob(hash: &str) -> Result<BlobHash, Fault> {
     hash.parse()
 }
 
-/// What cannot be an id is not looked up.
+/// Refuses texts that cannot be an id without a query.
 fn check_id(id: &str) -> Result<(), Fault> {
     let could_be = id.len() <= 64 && id.bytes().all(|it| it.is_ascii_graphic());
     if could_be { Ok(()) } else { Err(unknown(id)) }

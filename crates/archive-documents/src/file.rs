@@ -1,10 +1,10 @@
-//! What is known of one file.
+//! The record of one file.
 
 use clock::Millis;
 
-/// Problems of one file that are kept; the rest are counted.
+/// Problems stored for one file; the rest are counted.
 const PROBLEMS_MAX: usize = 200;
-/// Characters of one problem or error that are kept.
+/// Characters stored of one problem or error.
 const PROBLEM_CHARS_MAX: usize = 1_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,10 +37,10 @@ pub struct FileRecord {
     pub id: String,
     pub owner: String,
     pub case_id: Option<String>,
-    /// As the sender called it, to be shown and never to be opened.
+    /// The name the sender gave, cleaned; for display only, never a path.
     pub name: String,
     pub size: u64,
-    /// By content.
+    /// Detected from the content.
     pub mime: String,
     /// SHA-256 of the content, in lower-case hex.
     pub hash: String,
@@ -48,18 +48,18 @@ pub struct FileRecord {
     pub description: Option<String>,
     pub uploaded_at: Millis,
     pub status: FileStatus,
-    /// The job that reads it, or read it last.
+    /// The job that processes the file, or processed it last.
     pub job_id: Option<String>,
-    /// Why reading it failed.
+    /// Why the last processing failed.
     pub error: Option<String>,
-    /// Of the last reading that worked, as are the two below.
+    /// Of the last successful processing, like the two fields below.
     pub page_count: Option<u64>,
     pub word_count: Option<u64>,
-    /// What could not be read, page by page.
+    /// What could not be extracted, page by page.
     pub problems: Vec<String>,
 }
 
-/// Which files a list is about; what is absent does not narrow it.
+/// Filters of a list; an absent filter matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileFilter {
     /// A case by its id, not by its name.
@@ -68,7 +68,7 @@ pub struct FileFilter {
     pub hash: Option<String>,
 }
 
-/// How reading a file ended.
+/// The result of a successful extraction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExtractionResult {
     pub page_count: u64,
@@ -76,7 +76,7 @@ pub struct ExtractionResult {
     pub problems: Vec<String>,
 }
 
-/// Within bounds, and with what both engines can store.
+/// Bounded in number and length, without characters that an engine cannot store.
 pub(crate) fn bounded(problems: &[String]) -> Vec<String> {
     let mut kept: Vec<String> = problems.iter().take(PROBLEMS_MAX).map(|it| short(it)).collect();
     if problems.len() > PROBLEMS_MAX {

@@ -1,11 +1,11 @@
-//! Whether a file is of a type that is read, and whether its name agrees with its content.
+//! Checks that a file has a supported type and that its name agrees with its content.
 
 use archive_extract::{Format, ProblemCode, ReadProblem};
 use fault::Fault;
 
-/// The type by content. A name that says another type is refused: whoever named it so was wrong
-/// about the file, or wants others to be.
-pub(crate) fn judge(name: &str, found: Result<Format, ReadProblem>) -> Result<Format, Fault> {
+/// The type by content. A name with the extension of another type is refused: it is a mistake or an
+/// attempt to disguise the file.
+pub(crate) fn check_kind(name: &str, found: Result<Format, ReadProblem>) -> Result<Format, Fault> {
     let promised = Format::of_name(name);
     let kind = match found {
         Ok(kind) => kind,
@@ -25,7 +25,7 @@ pub(crate) fn judge(name: &str, found: Result<Format, ReadProblem>) -> Result<Fo
     }
 }
 
-/// Word itself saves RTF under `.doc`, and whatever is written in letters may be called text.
+/// Word saves RTF under `.doc`, and every text format may be called text.
 fn agrees(promised: Format, kind: Format) -> bool {
     let written = matches!(kind, Format::Text | Format::Markdown | Format::Eml | Format::Rtf);
     promised == kind
@@ -43,7 +43,7 @@ fn unsupported(name: &str, promised: Option<Format>, problem: &ReadProblem) -> F
             let what = problem.message.strip_prefix("the content is ");
             format!("{says} is {}", what.unwrap_or(&problem.message))
         }
-        // Damaged or locked: the type is not the question.
+        // Damaged or encrypted: the type is not the problem.
         _ => format!("{name:?} cannot be read: {}", problem.message),
     })
 }

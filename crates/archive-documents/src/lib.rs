@@ -1,8 +1,8 @@
-//! Files that people sent: taken in as a stream, kept once by their content, listed by who may see
-//! them, with the text of their pages.
+//! Uploaded files: receives their bytes as a stream, stores each content once under its hash, lists
+//! the files a caller may see, and stores the text of their pages.
 //!
-//! What a file says is read elsewhere. A record exists only when its bytes are on the disk under
-//! their hash; bytes without a record go away, at once or at the next [`Documents::sweep`].
+//! Extraction happens elsewhere. A record exists only if its bytes are on the disk; bytes without a
+//! record are removed at once or by the next [`Documents::sweep`].
 
 mod documents;
 mod file;

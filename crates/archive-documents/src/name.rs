@@ -1,14 +1,14 @@
-//! The name a file came with, made safe to show. It is never part of a path on this machine.
+//! Cleans the name of an uploaded file for display. The name is never part of a path.
 
 use fault::Fault;
 
-/// Characters of a name that are kept.
+/// Characters of a name.
 const CHARS_MAX: usize = 255;
-/// Of an extension that survives when a long name is cut.
+/// Characters of an extension that is preserved when a long name is cut.
 const EXTENSION_MAX: usize = 16;
 
-/// The last component of what the sender calls the file, without characters that are not seen or
-/// that turn the text around. A long name loses its middle, not its extension.
+/// The last path component, without invisible characters and marks that change the direction of
+/// text. A long name is cut before its extension.
 pub fn clean_file_name(name: &str) -> Result<String, Fault> {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let seen: String = last.chars().filter(|it| !is_unseen(*it)).collect();
@@ -20,7 +20,7 @@ pub fn clean_file_name(name: &str) -> Result<String, Fault> {
     Ok(shorten(seen))
 }
 
-/// Controls, the marks that change the direction of text, and breaks of line and paragraph.
+/// Controls, direction marks, and line and paragraph separators.
 fn is_unseen(it: char) -> bool {
     it.is_control()
         || matches!(it, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_its_last_component_as_it_is_seen() {
+    fn a_name_is_its_last_visible_component() {
         check("brief.pdf", "brief.pdf");
         check("../../etc/passwd", "passwd");
         check("C:\\Users\\me\\brief.docx", "brief.docx");
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_no_name() {
+    fn an_empty_name_is_refused() {
         for sent in ["", "/", "a/", "..", ".", " \t", "\u{202e}", "x\\.."] {
             assert_eq!(clean_file_name(sent).unwrap_err().code(), "invalid_file_name", "{sent:?}");
         }
@@ -78,7 +78,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_clean_name_stays_as_it_is(sent in any::<String>()) {
+        fn cleaning_twice_changes_nothing(sent in any::<String>()) {
             if let Ok(kept) = clean_file_name(&sent) {
                 prop_assert!((1..=CHARS_MAX).contains(&kept.chars().count()));
                 prop_assert!(!kept.contains(['/', '\\']) && !kept.chars().any(is_unseen));

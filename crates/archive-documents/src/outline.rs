@@ -1,5 +1,5 @@
-//! What `archive_extract::detect` must see of a file, without holding the file: its beginning, and for the
-//! containers a small one with the same table of contents.
+//! Detects the type of a file in constant memory: from its first 64 KiB, and for containers from a
+//! small copy with the same table of contents.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read as _, Seek as _, SeekFrom};
@@ -7,18 +7,18 @@ use std::path::Path;
 
 use archive_extract::{Format, ProblemCode, ReadProblem};
 
-/// As much as is looked at to tell text from data.
+/// Bytes that tell text from binary data.
 const HEAD: u64 = 64 * 1024;
-/// Where the end of a ZIP archive's directory is looked for: the longest comment, and the record.
+/// Where the end record of a ZIP archive can be: the longest comment plus the record.
 const ZIP_TAIL: u64 = 66_000;
-/// A directory larger than this belongs to no document.
+/// No document has a larger ZIP directory.
 const ZIP_DIRECTORY_MAX: u64 = 4 << 20;
 const COMPOUND_NAMES_MAX: usize = 10_000;
 
 const ZIP: [u8; 4] = *b"PK\x03\x04";
 const COMPOUND: [u8; 8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
-/// The type of a file by its content, in memory that does not grow with the file. It blocks.
+/// The type by content. Blocks on file I/O.
 pub(crate) fn detect(name: &str, path: &Path) -> io::Result<Result<Format, ReadProblem>> {
     let mut file = File::open(path)?;
     let mut head = Vec::new();
@@ -44,7 +44,7 @@ pub(crate) fn detect(name: &str, path: &Path) -> io::Result<Result<Format, ReadP
     Ok(archive_extract::detect(name, &head))
 }
 
-/// The mark of an archive, its directory, and its end, which now says where the directory is here.
+/// The signature, the directory and the end record, with the directory offset corrected.
 fn zip(file: &mut File) -> io::Result<Option<Vec<u8>>> {
     let length = file.seek(SeekFrom::End(0))?;
     let from = length.saturating_sub(ZIP_TAIL);
@@ -73,7 +73,7 @@ fn read_at(file: &mut File, at: u64, length: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Empty streams under the names that stand in the root.
+/// Empty streams with the names of the root storage.
 fn compound(mut file: File) -> io::Result<Vec<u8>> {
     file.rewind()?;
     let source = cfb::CompoundFile::open(BufReader::new(file))?;

@@ -1,10 +1,10 @@
-//! The text of a file, page by page, and the chunks in which it is stored.
+//! The text of a file, page by page, stored in chunks of 64 KiB.
 
 use std::borrow::Cow;
 
 use archive_text::{Page, PageText};
 
-/// Bytes of text in one row. A hundred megabytes may be one page.
+/// Bytes of text in one row: a page can have 100 MB.
 pub(crate) const CHUNK_BYTES: usize = 64 * 1024;
 
 /// One stored page. Pages are numbered from 1 over the file and its attachments.
@@ -26,11 +26,11 @@ impl PageRecord {
     }
 }
 
-/// A part of a page's text that is small enough to be passed on as it is.
+/// At most 64 KiB of the text of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageChunk {
     pub page: u32,
-    /// From 0 within the page; together with the page it says where to go on.
+    /// From 0 within the page; page and chunk number are the position to continue after.
     pub chunk: u32,
     pub part: String,
     pub part_page: u32,
@@ -38,34 +38,34 @@ pub struct PageChunk {
     pub text: String,
 }
 
-/// Some pages, and where the next ones begin.
+/// Some pages, and the number of the next one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PageBatch {
     pub pages: Vec<PageRecord>,
-    /// None: there are no more in the range.
+    /// `None` at the end of the range.
     pub next: Option<u32>,
 }
 
-/// What was stored.
+/// How much text was stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PagesWritten {
     pub pages: u64,
     pub bytes: u64,
 }
 
-/// Words as a person counts them: a dash that stands alone is none. To be counted before a
-/// transaction begins, since a long text takes a while.
+/// Words with a letter or digit; a dash alone does not count. Call it before a transaction begins,
+/// because a long text takes a while.
 pub fn count_words(text: &str) -> u64 {
     text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count() as u64
 }
 
-/// PostgreSQL stores no NUL. One character takes the place of another, so that positions stay.
+/// Replaces NUL, which PostgreSQL cannot store, by one other character: positions stay the same.
 pub(crate) fn storable(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
 }
 
-/// The text in chunks that end between characters. An empty text is one empty chunk, because the
-/// page is there all the same.
+/// Splits a text between characters. An empty text is one empty chunk, so that an empty page has a
+/// row.
 pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -80,7 +80,7 @@ pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Adds a chunk to the pages it belongs after.
+/// Appends a chunk to its page, or starts the next page.
 pub(crate) fn join(pages: &mut Vec<PageRecord>, chunk: PageChunk) {
     match pages.last_mut() {
         Some(last) if last.page.number == chunk.page => last.page.text.push_str(&chunk.text),

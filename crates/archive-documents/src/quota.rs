@@ -1,4 +1,4 @@
-//! How often somebody may send, and when they may again. Pure: the times come from the table.
+//! The upload rate of an owner in two sliding windows. Pure: the times come from the table.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use clock::Millis;
 pub(crate) const MINUTE_MS: i64 = 60_000;
 pub(crate) const HOUR_MS: i64 = 3_600_000;
 
-/// How long to wait before another upload is allowed, if it is not now. `sent` are the times of
-/// the last uploads, newest first, at least as many as the larger limit. Both windows slide: the
-/// n-th newest upload must have left its window before there is room for one more.
+/// How long until another upload is allowed; `None` if it is allowed now. `sent` has the times of
+/// the last uploads, newest first, at least as many as the larger limit. The n-th newest upload must
+/// have left its window before one more is allowed.
 pub(crate) fn wait(
     sent: &[Millis],
     now: Millis,
@@ -19,7 +19,7 @@ pub(crate) fn wait(
     let within = |limit: u32, window: i64| {
         let Some(last) = (limit as usize).checked_sub(1) else { return Some(window) };
         let left = sent.get(last)?.0.saturating_add(window).saturating_sub(now.0);
-        // A clock that was set back must not make anybody wait longer than the window.
+        // After the clock was set back, the wait is at most the window.
         (left > 0).then_some(left.min(window))
     };
     let left = within(per_minute, MINUTE_MS).max(within(per_hour, HOUR_MS))?;
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_that_counts_says_when() {
+    fn the_oldest_counted_upload_decides_the_wait() {
         check(&[], 0, (2, 3), None);
         check(&[500], 1_000, (2, 3), None);
         check(&[900, 500], 1_000, (2, 3), Some(59_500));
@@ -53,9 +53,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever waits as told is let in, and never more than the limits in any window.
+        /// Waiting as long as told is enough, and no window exceeds its limit.
         #[test]
-        fn waiting_as_told_is_enough(
+        fn waiting_the_given_time_is_enough(
             steps in prop::collection::vec(0_i64..100_000, 1..80),
             per_minute in 1_u32..5,
             per_hour in 1_u32..20,

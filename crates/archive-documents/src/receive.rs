@@ -1,5 +1,4 @@
-//! One file on its way in, and what is in hand when it has arrived. Neither is a record yet:
-//! dropping it leaves nothing behind.
+//! Receives one file. Nothing here is a record yet: dropping it leaves nothing on the disk.
 
 use archive_extract::Format;
 use fault::Fault;
@@ -8,7 +7,7 @@ use tokio::task::spawn_blocking;
 
 use crate::{kind, outline};
 
-/// Takes the bytes of one file. A call that was cut off leaves it good for dropping only.
+/// Receives the bytes of one file. After a cancelled call it can only be dropped.
 pub struct FileReceiver {
     pub(crate) name: String,
     pub(crate) writer: BlobWriter,
@@ -29,13 +28,13 @@ impl FileReceiver {
         self.writer.length()
     }
 
-    /// Without its path and what cannot be seen.
+    /// The cleaned name.
     pub fn file_name(&self) -> &str {
         &self.name
     }
 
-    /// Syncs the file and judges its type. Once it returns, the bytes survive a crash, but until
-    /// they are kept nobody knows of them.
+    /// Syncs the file and checks its type. The bytes survive a crash from here on, but without a
+    /// record the next sweep removes them.
     pub async fn finish(self) -> Result<ReceivedFile, Fault> {
         let (staged, name) = (self.writer.finish().await?, self.name);
         let path = staged.path().to_owned();
@@ -48,7 +47,7 @@ impl FileReceiver {
                 Fault::unavailable("blobs_unavailable", "the file that was received is unreadable")
                     .caused_by(error)
             })?,
-            // A container that makes its reader panic costs its sender the upload, no more.
+            // A container that makes the parser panic fails only this upload.
             Err(error) => {
                 tracing::warn!(%error, "judging the type of a file failed");
                 let message = "the file is damaged; save it again and send it";
@@ -58,12 +57,12 @@ impl FileReceiver {
                 ))
             }
         };
-        let kind = kind::judge(&name, found)?;
+        let kind = kind::check_kind(&name, found)?;
         Ok(ReceivedFile { name, kind, staged })
     }
 }
 
-/// A file that has arrived whole and is of a type that is read.
+/// A complete file of a supported type, without a record yet. Dropping it removes the bytes.
 pub struct ReceivedFile {
     pub(crate) name: String,
     pub(crate) kind: Format,

@@ -1,10 +1,9 @@
-//! The tables, one text for both engines.
+//! The tables, in one SQL text for both engines.
 
 use store::Migrations;
 
-/// A page is rows of at most [`crate::page::CHUNK_BYTES`] bytes, so that a text of a hundred megabytes,
-/// which may be one page, is never one value. The second index answers both what an owner has by
-/// content and how many bytes that is.
+/// A page is stored in rows of at most [`crate::page::CHUNK_BYTES`], so that a page of 100 MB is
+/// never one value. The second index answers which contents an owner has and how many bytes.
 const FILES: &str = "
 CREATE TABLE archive_files (
     id TEXT NOT NULL PRIMARY KEY,
@@ -45,7 +44,7 @@ CREATE TABLE archive_uploads (
 CREATE INDEX archive_uploads_owner ON archive_uploads (owner, sent_at);
 ";
 
-/// Which jobs repeat words of a file in what they store, so that they can go with it.
+/// Jobs whose results quote a file; deleting the file deletes the results.
 const TRACES: &str = "
 CREATE TABLE archive_traces (
     file_id TEXT NOT NULL,
@@ -55,6 +54,6 @@ CREATE TABLE archive_traces (
 );
 ";
 
-/// To be applied before anything is taken in.
+/// Apply before the first upload.
 pub const MIGRATIONS: Migrations =
     Migrations { owner: "documents", sqlite: &[FILES, TRACES], postgres: &[FILES, TRACES] };

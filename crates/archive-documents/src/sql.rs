@@ -1,4 +1,4 @@
-//! Every statement about files, their pages, and the times they were sent.
+//! All SQL for files, pages and upload times.
 
 use std::collections::HashSet;
 
@@ -60,8 +60,8 @@ fn whole(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// Makes everybody who asks for the same words wait until the transaction ends. SQLite has one
-/// writer, in all processes, so whoever has a writing transaction has that already.
+/// Locks `what` `of` until the transaction ends. SQLite needs no lock: a writing transaction is the
+/// only one in all processes.
 pub(crate) async fn lock(db: &Db, tx: &mut Tx, what: &str, of: &str) -> Result<(), Fault> {
     if db.engine() == Engine::Postgres {
         let key = format!("documents {what} {of}");
@@ -99,7 +99,7 @@ pub(crate) async fn by_id(db: &Db, id: &str) -> Result<Option<FileRecord>, Fault
     db.fetch_optional(select.bind(id)).await?.as_ref().map(file).transpose()
 }
 
-/// The record, which stays as it is until the transaction ends.
+/// The record, locked until the transaction ends.
 pub(crate) async fn by_id_locked(
     db: &Db,
     tx: &mut Tx,
@@ -187,8 +187,8 @@ pub(crate) fn stop_processing(id: &str, job_id: &str) -> Sql {
     .bind(job_id)
 }
 
-/// The record goes before its pages, so that whoever is writing pages meanwhile has either
-/// committed them, and they are seen here, or finds no record.
+/// Deletes the record before the pages: a concurrent writer of pages has either committed them, and
+/// they are deleted here, or finds no record.
 pub(crate) async fn delete(tx: &mut Tx, id: &str) -> Result<Option<FileRecord>, Fault> {
     let delete = sql_built(format!("DELETE FROM archive_files WHERE id = $1 RETURNING {COLUMNS}"));
     let deleted = tx.fetch_optional(delete.bind(id)).await?.as_ref().map(file).transpose()?;
@@ -196,7 +196,7 @@ pub(crate) async fn delete(tx: &mut Tx, id: &str) -> Result<Option<FileRecord>, 
     Ok(deleted)
 }
 
-/// Remembers that a job keeps words of a file; what was noted before `forget` no longer matters.
+/// Links a job to a file, and removes links older than `forget`.
 pub(crate) async fn link_quoting_job(
     tx: &mut Tx,
     (file_id, job_id): (&str, &str),
@@ -218,20 +218,20 @@ pub(crate) async fn delete_pages(tx: &mut Tx, id: &str) -> Result<(), Fault> {
     tx.execute(sql("DELETE FROM archive_pages WHERE file_id = $1").bind(id)).await.map(drop)
 }
 
-pub(crate) async fn is_wanted(tx: &mut Tx, hash: &str) -> Result<bool, Fault> {
+pub(crate) async fn has_record(tx: &mut Tx, hash: &str) -> Result<bool, Fault> {
     let look = sql("SELECT id FROM archive_files WHERE hash = $1 LIMIT 1").bind(hash);
     Ok(tx.fetch_optional(look).await?.is_some())
 }
 
-/// Which of these contents have a record.
-pub(crate) async fn wanted(db: &Db, hashes: &[String]) -> Result<HashSet<String>, Fault> {
+/// The contents that have a record.
+pub(crate) async fn with_record(db: &Db, hashes: &[String]) -> Result<HashSet<String>, Fault> {
     let list = placeholders(1, hashes.len());
     let look = format!("SELECT DISTINCT hash FROM archive_files WHERE hash IN ({list})");
     let rows = db.fetch_all(sql_built(look).bind_all(hashes)).await?;
     rows.iter().map(|row| row.text(0)).collect()
 }
 
-/// Which of these contents the owner has.
+/// The contents that the owner has.
 pub(crate) async fn owned(
     tx: &mut Tx,
     owner: &str,
@@ -249,28 +249,32 @@ pub(crate) async fn bytes_of(tx: &mut Tx, owner: &str) -> Result<u64, Fault> {
     tx.fetch_optional(sql(sum).bind(owner)).await?.map_or(Ok(0), |row| row.count(0))
 }
 
-/// The last times the owner sent something, newest first.
-pub(crate) async fn sent(tx: &mut Tx, owner: &str, limit: u32) -> Result<Vec<Millis>, Fault> {
+/// The times of the last uploads of the owner, newest first.
+pub(crate) async fn upload_times(
+    tx: &mut Tx,
+    owner: &str,
+    limit: u32,
+) -> Result<Vec<Millis>, Fault> {
     let select = "SELECT sent_at FROM archive_uploads WHERE owner = $1 \
                   ORDER BY sent_at DESC LIMIT $2";
     let rows = tx.fetch_all(sql(select).bind(owner).bind(limit)).await?;
     rows.iter().map(|row| row.int(0).map(Millis)).collect()
 }
 
-pub(crate) async fn note_sent(tx: &mut Tx, owner: &str, now: Millis) -> Result<(), Fault> {
+pub(crate) async fn record_upload(tx: &mut Tx, owner: &str, now: Millis) -> Result<(), Fault> {
     let insert = sql("INSERT INTO archive_uploads (owner, sent_at) VALUES ($1, $2)");
     tx.execute(insert.bind(owner).bind(now.0)).await.map(drop)
 }
 
-pub(crate) fn forget_sent_by(owner: &str, before: Millis) -> Sql {
+pub(crate) fn delete_uploads_of(owner: &str, before: Millis) -> Sql {
     sql("DELETE FROM archive_uploads WHERE owner = $1 AND sent_at <= $2").bind(owner).bind(before.0)
 }
 
-pub(crate) fn forget_sent(before: Millis) -> Sql {
+pub(crate) fn delete_uploads_before(before: Millis) -> Sql {
     sql("DELETE FROM archive_uploads WHERE sent_at <= $1").bind(before.0)
 }
 
-/// Rows of pages on their way into the table, as few statements as fit.
+/// Collects rows of pages and inserts them in few statements.
 pub(crate) struct PageRows<'a> {
     file_id: &'a str,
     values: Vec<SqlValue>,
@@ -304,7 +308,7 @@ impl<'a> PageRows<'a> {
         Ok(())
     }
 
-    /// Writes what waits; to be called at the end.
+    /// Inserts the collected rows; call it at the end.
     pub(crate) async fn write(&mut self, tx: &mut Tx) -> Result<(), Fault> {
         if self.rows == 0 {
             return Ok(());

@@ -22,14 +22,14 @@ mod uploading;
 
 const NOW: Millis = Millis(1_800_000_000_000);
 
-struct World {
+struct Fixture {
     db: Db,
     folder: TempFolder,
     clock: Arc<FakeClock>,
     documents: Documents,
 }
 
-impl World {
+impl Fixture {
     async fn new(db: &Db) -> Self {
         let generous = UploadLimits {
             uploads_per_minute: 1_000,

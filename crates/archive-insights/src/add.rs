@@ -1,4 +1,4 @@
-//! Writing insights, rows and index together, in the caller's transaction.
+//! Inserts insights: rows and index entries, in the caller's transaction.
 
 use clock::Millis;
 use fault::Fault;
@@ -9,19 +9,18 @@ use crate::index::IndexEntry;
 use crate::insight::NewInsight;
 use crate::scope;
 
-/// Rows of one statement.
+/// Rows per statement.
 const BATCH: usize = 100;
 
 impl Insights {
-    /// Keeps them all; findable once the transaction is committed. In the order given, with ids
-    /// that sort so.
+    /// Stores the insights in the given order, with ascending ids. They can be found after the commit.
     pub async fn add(
         &self,
         tx: &mut Tx,
         new: Vec<NewInsight>,
     ) -> Result<Vec<(String, Millis)>, Fault> {
         new.iter().try_for_each(NewInsight::check)?;
-        let mut kept = Vec::with_capacity(new.len());
+        let mut stored = Vec::with_capacity(new.len());
         self.record_scopes(tx, &new).await?;
         for batch in new.chunks(BATCH) {
             let now = self.0.clock.now();
@@ -29,7 +28,7 @@ impl Insights {
             let mut rows = Vec::with_capacity(batch.len());
             for (insight, seq) in batch.iter().zip(numbers) {
                 let id = self.0.ids.next(now);
-                kept.push((id.clone(), now));
+                stored.push((id.clone(), now));
                 rows.push(NumberedInsight { seq, id, created_at: now, insight });
             }
             insert_rows(tx, &rows).await?;
@@ -38,11 +37,11 @@ impl Insights {
                 rows.iter().map(|row| (row.seq, IndexEntry::of(row.insight))).collect();
             self.insert_entries(tx, &entries).await?;
         }
-        Ok(kept)
+        Ok(stored)
     }
 
-    /// Numbers that no insight has had. On SQLite the transaction is the only writer, so the
-    /// counter is nobody else's until it ends; PostgreSQL has sequences for that.
+    /// New row numbers. On SQLite the transaction is the only writer, so it may increment a counter;
+    /// PostgreSQL uses a sequence.
     async fn numbers(&self, tx: &mut Tx, count: usize) -> Result<Vec<i64>, Fault> {
         let count = i64::try_from(count).map_err(Fault::internal)?;
         if self.0.db.engine() == Engine::Postgres {
@@ -63,7 +62,7 @@ impl Insights {
         let pair = |it: &NewInsight| {
             (scope::owner(&it.owner), scope::scope_of(&it.owner, it.case_id.as_deref()))
         };
-        // In order, so that two transactions never wait for each other.
+        // Sorted, so that two transactions cannot deadlock.
         let mut pairs: Vec<(i64, i64)> = new.iter().map(pair).collect();
         pairs.sort_unstable();
         pairs.dedup();
@@ -108,7 +107,7 @@ impl Insights {
     }
 }
 
-/// A row on its way in.
+/// An insight with its row number and id.
 struct NumberedInsight<'a> {
     seq: i64,
     id: String,
@@ -162,7 +161,7 @@ async fn insert_bodies(tx: &mut Tx, rows: &[NumberedInsight<'_>]) -> Result<(), 
     Ok(())
 }
 
-/// PostgreSQL has no place for it in a text.
+/// PostgreSQL cannot store NUL in text.
 fn without_nul(text: &str) -> String {
     text.replace('\0', "")
 }

@@ -1,4 +1,4 @@
-//! Insights by their ids.
+//! Reads insights by their ids.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use crate::Insights;
 use crate::insight::{COLUMNS, Insight};
 use crate::query::RESULTS_MAX;
 
-/// Ids that a message repeats.
+/// Ids that an error message lists.
 const NAMED_MAX: usize = 10;
 
 impl Insights {
-    /// In the order asked for. One that is not there, or not for this asker to see, is a fault
-    /// that names it: which of the two it is, is not fields.
+    /// The insights in the order of `ids`. A fault names the ids that do not exist or that the caller
+    /// may not see, without telling which of the two.
     pub async fn by_ids(
         &self,
         visibility: &Visibility,
@@ -45,7 +45,7 @@ impl Insights {
     }
 }
 
-/// Anything else is not looked up.
+/// Whether the text can be an id; other texts are not queried.
 fn is_id(text: &str) -> bool {
     text.len() == 36 && text.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
 }

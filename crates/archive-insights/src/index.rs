@@ -1,7 +1,8 @@
-//! The words of an insight as each engine's index takes them, and terms as each engine asks.
+//! The words of an insight in the form of each engine's index, and query terms in each engine's
+//! syntax.
 //!
-//! An indexed word is the label of its scope followed by its stem. A key (a tag, a file) is the
-//! label, a mark that is in no word, and the label of the key.
+//! An indexed word is the label of its scope followed by its stem. A key (a tag or a file) is the
+//! label of the scope, `§`, and the label of the key.
 
 use std::fmt::Write as _;
 
@@ -10,16 +11,16 @@ use crate::keywords::Term;
 use crate::scope;
 use crate::words::words;
 
-/// Between a scope and a key; both engines take it for a letter.
+/// Separates scope and key; both engines treat it as a letter.
 const KEY_MARK: char = '§';
-/// What PostgreSQL keeps of one text; the longest insight of ordinary words is within it.
+/// PostgreSQL limits a `tsvector` to 1 MB; the longest insight of ordinary words fits.
 const INDEX_BYTES_MAX: usize = 1_000_000;
-/// What a word takes beside its letters: label, position and alignment.
+/// Bytes of a word besides its letters: label, position and alignment.
 const WORD_BYTES: usize = 18;
-/// PostgreSQL knows no later position; such words are indexed without one.
+/// The highest position PostgreSQL stores; later words are indexed without one.
 const POSITION_MAX: usize = 16_383;
 
-/// An insight's index entry.
+/// The index entry of an insight.
 pub(crate) struct IndexEntry {
     label: String,
     title: Vec<String>,
@@ -54,8 +55,8 @@ impl IndexEntry {
         })
     }
 
-    /// A `tsvector` in writing. The words of the title weigh A; a phrase cannot reach from the
-    /// title into the content, because a position between them is left out.
+    /// The text form of a `tsvector`. Title words have weight A. One position between title and
+    /// content is left out, so that no phrase spans both.
     pub(crate) fn vector(&self) -> String {
         let mut text = String::with_capacity((self.title.len() + self.content.len()) * 28);
         let content_from = self.title.len() + 2;
@@ -88,14 +89,14 @@ fn take(text: &str, room: &mut usize) -> Vec<String> {
     taken
 }
 
-/// What must be there, in some scope.
+/// What must occur, within one scope.
 pub(crate) struct IndexTerms<'a> {
     pub terms: &'a [Term],
     pub keys: &'a [i64],
 }
 
 impl IndexTerms<'_> {
-    /// For SQLite: each scope's terms and keys, or those of the next.
+    /// The FTS5 query: all terms and keys of one scope, OR those of the next.
     pub(crate) fn fts5(&self, scopes: &[i64]) -> String {
         let each = scopes.iter().map(|&scope| {
             let label = scope::label(scope);
@@ -121,7 +122,7 @@ impl IndexTerms<'_> {
         each.collect::<Vec<_>>().join(" OR ")
     }
 
-    /// For PostgreSQL: the same as a `tsquery` in writing.
+    /// The same as the text form of a `tsquery`.
     pub(crate) fn tsquery(&self, scopes: &[i64]) -> String {
         let each = scopes.iter().map(|&scope| {
             let label = scope::label(scope);

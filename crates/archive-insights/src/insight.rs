@@ -1,4 +1,4 @@
-//! An insight and where it was read.
+//! An insight and its sources.
 
 use std::ops::Deref;
 
@@ -20,7 +20,7 @@ pub struct InsightSource {
     pub part: Option<String>,
 }
 
-/// What is said, by whom, of which file.
+/// An insight before it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewInsight {
     pub owner: String,
@@ -35,17 +35,17 @@ pub struct NewInsight {
     pub citations: Vec<String>,
     /// From 0 to 1.
     pub confidence: f64,
-    /// What the confidence says, in words.
+    /// What the confidence measures.
     pub confidence_meaning: Option<String>,
     pub page: Option<u32>,
     pub sources: Vec<InsightSource>,
     /// How many sources there are; `sources` may be only the first of them.
     pub sources_total: u32,
-    /// The job that made it; an insight that somebody stored has none.
+    /// The job that made it; `None` if a caller stored it.
     pub job_id: Option<String>,
 }
 
-/// A kept insight; what is said is reached through it.
+/// A stored insight; dereferences to its fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Insight {
     pub id: String,

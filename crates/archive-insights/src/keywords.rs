@@ -1,22 +1,22 @@
-//! What people type to what must match. Any text is understood: there is no syntax to get wrong.
+//! Parses keywords into terms. Every text is valid: there is no syntax to get wrong.
 
 use fault::Fault;
 
 use crate::words::{self, Word};
 
-/// Words and phrases of one question.
+/// Terms of one query.
 const TERMS_MAX: usize = 32;
-/// The words of all of them.
+/// Words of all terms.
 const WORDS_MAX: usize = 128;
 const CHARS_MAX: usize = 4_000;
 
-/// Words that follow each other.
+/// Consecutive words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Term {
     /// At least one.
     pub stems: Vec<String>,
-    /// The last word as it was typed, if a `*` says that it is the beginning of one. Other forms
-    /// of the word that was typed match as well.
+    /// The last word as typed, if it ends with `*`: words with this prefix match, and other forms of
+    /// the word.
     pub prefix: Option<String>,
 }
 
@@ -48,17 +48,17 @@ impl Term {
     }
 }
 
-/// No terms at all means that nothing can match.
+/// Without terms nothing matches.
 pub(crate) fn parse(keywords: &str) -> Result<Vec<Term>, Fault> {
     if keywords.chars().nth(CHARS_MAX).is_some() {
         return Err(too_many(format!("keywords have at most {CHARS_MAX} characters")));
     }
     let mut terms: Vec<Term> = Vec::new();
-    for piece in pieces(keywords) {
-        let read: Vec<Term> = if piece.is_phrase {
-            Term::read(piece.text, piece.starred).into_iter().collect()
+    for part in parts(keywords) {
+        let read: Vec<Term> = if part.is_phrase {
+            Term::read(part.text, part.starred).into_iter().collect()
         } else {
-            piece.text.split_whitespace().filter_map(|it| Term::read(it, false)).collect()
+            part.text.split_whitespace().filter_map(|it| Term::read(it, false)).collect()
         };
         for term in read {
             if !terms.contains(&term) {
@@ -78,8 +78,8 @@ fn too_many(message: String) -> Fault {
     Fault::invalid("too_many_keywords", message).problem("keywords", "fewer words")
 }
 
-/// A part of what was typed.
-struct Piece<'t> {
+/// A quoted or unquoted part of the keywords.
+struct KeywordPart<'t> {
     text: &'t str,
     is_phrase: bool,
     /// A star right after the closing quote, which belongs to the phrase.
@@ -88,16 +88,16 @@ struct Piece<'t> {
 
 /// The text between quotes, and the text outside of them. A quote that is not closed is
 /// punctuation.
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+fn parts(text: &str) -> Vec<KeywordPart<'_>> {
     let (mut found, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = split_quote(rest) {
         let Some((inner, left)) = split_quote(after) else { break };
         let starred = left.starts_with('*');
-        found.push(Piece { text: before, is_phrase: false, starred: false });
-        found.push(Piece { text: inner, is_phrase: true, starred });
+        found.push(KeywordPart { text: before, is_phrase: false, starred: false });
+        found.push(KeywordPart { text: inner, is_phrase: true, starred });
         rest = left;
     }
-    found.push(Piece { text: rest, is_phrase: false, starred: false });
+    found.push(KeywordPart { text: rest, is_phrase: false, starred: false });
     found
 }
 
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_most() {
+    fn keywords_are_limited() {
         let many: Vec<String> = (0..33).map(|at| format!("w{at}")).collect();
         for keywords in [many.join(" "), "a".repeat(4_001), "w.".repeat(129)] {
             assert_eq!(parse(&keywords).unwrap_err().code(), "too_many_keywords");

@@ -1,8 +1,8 @@
-//! Insights: what was learnt from documents, kept with its sources and found again.
+//! Stores insights with their sources and searches them.
 //!
-//! Words are cut and folded here, in one way for both engines; the engines only intersect, count
-//! and rank. An insight is written in its caller's transaction and is findable when that commits.
-//! Who somebody is, and which cases they see, is fields by a [`Visibility`].
+//! This crate splits and stems the words itself, so SQLite and PostgreSQL find the same; the engines
+//! only intersect, count and rank. An insight is written in the transaction of the caller and can be
+//! found after the commit. A [`Visibility`] says which insights a caller may see.
 
 mod add;
 mod by_ids;

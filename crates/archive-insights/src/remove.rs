@@ -1,4 +1,4 @@
-//! Taking insights away, and moving those of a file to another case.
+//! Deletes insights, and moves the insights of a file to another case.
 
 use clock::Millis;
 use fault::Fault;
@@ -9,13 +9,13 @@ use crate::index::IndexEntry;
 use crate::insight::{COLUMNS, Insight, NewInsight};
 use crate::scope;
 
-/// Insights of one step of a move.
-const STEP: i64 = 200;
-/// So many insights have an index that is merged in less than a second.
-const SMALL: i64 = 10_000;
+/// Insights moved per statement.
+const MOVE_BATCH: i64 = 200;
+/// The index of fewer insights is merged in less than 1 s.
+const MERGE_ALL_BELOW: i64 = 10_000;
 
 impl Insights {
-    /// Drops what processing made of the file before, and adds this.
+    /// Replaces the insights that earlier processing made of the file.
     pub async fn replace_extracted(
         &self,
         tx: &mut Tx,
@@ -27,22 +27,22 @@ impl Insights {
         self.add(tx, new).await
     }
 
-    /// Nothing of the file is left, whoever stored it. Says how many there were.
+    /// Deletes all insights of a file and returns their number.
     pub async fn delete_by_file(&self, tx: &mut Tx, file_id: &str) -> Result<u64, Fault> {
         self.delete(tx, file_id, "").await
     }
 
-    /// Takes the words of what was deleted out of the index, whose segments keep them until they
-    /// are merged: all at once where the index is small, a step of it where that would take long.
+    /// Removes the words of deleted insights from the SQLite index, whose segments keep them until a
+    /// merge: all segments of a small index, one step of a large one.
     pub async fn purge_deleted_words(&self) -> Result<(), Fault> {
         let db = &self.0.db;
         if db.engine() == Engine::Postgres {
             return Ok(());
         }
         let look = "SELECT COUNT(*) FROM (SELECT 1 FROM insight LIMIT $1)";
-        let rows = db.fetch_all(sql(look).bind(SMALL)).await?;
+        let rows = db.fetch_all(sql(look).bind(MERGE_ALL_BELOW)).await?;
         let count = rows.first().map_or(Ok(0), |row| row.int(0))?;
-        let merge = match count < SMALL {
+        let merge = match count < MERGE_ALL_BELOW {
             true => "INSERT INTO insight_text (insight_text) VALUES ('optimize')",
             false => "INSERT INTO insight_text (insight_text, rank) VALUES ('merge', 500)",
         };
@@ -60,8 +60,8 @@ impl Insights {
         tx.execute(sql_built(delete).bind(scope::file(file_id))).await
     }
 
-    /// The file went from one case, or none, to another, and its insights there go with it. What
-    /// somebody keeps about it in a case of their own stays where it is. Says how many moved.
+    /// Moves the insights of a file from its old case to the new one and returns their number.
+    /// Insights about the file in other cases stay there.
     pub async fn move_case(
         &self,
         tx: &mut Tx,
@@ -75,7 +75,7 @@ impl Insights {
                 "SELECT b.seq, {COLUMNS} FROM insight_body b JOIN insight i ON i.seq = b.seq
                  WHERE i.file = $1 AND i.seq > $2 ORDER BY i.seq LIMIT $3"
             ));
-            let some = some.bind(scope::file(file_id)).bind(after).bind(STEP);
+            let some = some.bind(scope::file(file_id)).bind(after).bind(MOVE_BATCH);
             let rows = tx.fetch_all(some).await?;
             let Some(last) = rows.last() else { return Ok(moved) };
             after = last.int(0)?;

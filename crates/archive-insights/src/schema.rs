@@ -1,11 +1,11 @@
-//! The tables. What is filtered and sorted by stands apart from what is shown, so that looking
-//! through many insights reads little.
+//! The tables. The columns that queries filter and sort by are in a table of their own, so that
+//! scanning many insights reads little.
 
 use store::Migrations;
 
-/// `insight` holds numbers alone (names are fingerprints, see `scope`), and its first index holds
-/// all of them again in the order of a case, so that lists and counts never leave it.
-/// `insight_home` remembers who has written into which scope.
+/// `insight` holds only numbers (ids are hashed, see `scope`); its first index covers all columns in
+/// the order of a case, so that lists and counts read only the index. `insight_home` records which
+/// owner has written into which scope.
 macro_rules! tables {
     ($number:literal) => {
         concat!(
@@ -47,7 +47,7 @@ CREATE TABLE insight_home (
     };
 }
 
-/// The index keeps no text of its own. Its tokenizer has nothing to do but to split at spaces.
+/// A contentless index; its tokenizer only splits at spaces.
 const SQLITE_INDEX: &str = "
 CREATE VIRTUAL TABLE insight_text USING fts5(
     title, content, keys,
@@ -66,7 +66,7 @@ CREATE INDEX insight_text_words ON insight_text USING gin (words);
 CREATE SEQUENCE insight_next;
 ";
 
-/// To be applied before insights are used.
+/// Apply before the first use.
 pub const MIGRATIONS: Migrations = Migrations {
     owner: "insights",
     sqlite: &[tables!("INTEGER"), SQLITE_INDEX],

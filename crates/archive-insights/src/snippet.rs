@@ -1,4 +1,4 @@
-//! The place of a text that matches, about two hundred characters of it, with `**` around words.
+//! Cuts a snippet of about 200 characters around the matches and marks them with `**`.
 
 use std::ops::Range;
 
@@ -6,17 +6,17 @@ use crate::keywords::Term;
 use crate::words::{Word, words};
 
 const SNIPPET_CHARS: usize = 200;
-/// What is shown before the first match.
+/// Characters before the first match.
 const BEFORE_CHARS: usize = 60;
 
-/// The place with the most of the terms; none if no term is in the text.
+/// The part of the text with the most different terms; `None` if no term occurs.
 pub(crate) fn snippet(text: &str, terms: &[Term]) -> Option<String> {
     let words: Vec<Word> = words(text).collect();
     let matches = find(&words, terms);
     let first = best(text, &matches)?;
     let start = step_back(text, first, BEFORE_CHARS);
     let end = step_on(text, start, SNIPPET_CHARS).max(first);
-    // Whole words, so far as that costs no match.
+    // Whole words, unless that would cut a match.
     let inside = words.iter().filter(|word| word.span.start >= start && word.span.end <= end);
     let mut ends = inside.map(|word| word.span.clone());
     let from = if start == 0 { 0 } else { ends.next().map_or(start, |it| it.start).min(first) };
@@ -64,7 +64,7 @@ fn find(words: &[Word], terms: &[Term]) -> Vec<Match> {
     found
 }
 
-/// Where the stretch with the most different terms begins, the first of equals.
+/// The start of the first window with the most different terms.
 fn best(text: &str, matches: &[Match]) -> Option<usize> {
     let room = SNIPPET_CHARS - BEFORE_CHARS;
     let (mut counts, mut distinct, mut next) = ([0_u32; 32], 0_usize, 0);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matches_is_marked() {
+    fn matches_are_marked() {
         check(
             "The motions were\n\ndenied.",
             "motion deny",
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_with_the_most_terms_is_shown() {
+    fn the_window_with_the_most_terms_is_shown() {
         let text = format!("court {} court grants relief {}", "x ".repeat(300), "y ".repeat(300));
         let shown = snippet(&text, &parse("court relief").unwrap()).unwrap();
         assert!(shown.contains("**court** grants **relief**"), "{shown}");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_longer_than_the_place_is_cut() {
+    fn a_match_longer_than_the_window_is_cut() {
         let text = "w ".repeat(500);
         let shown = snippet(&text, &parse(&format!("\"{}\"", "w ".repeat(120))).unwrap()).unwrap();
         assert!(shown.chars().count() <= 215, "{shown}");

@@ -1,4 +1,4 @@
-//! A question as one statement, so that the page, the total and what is shown are of one moment.
+//! Builds one SQL statement per query, so that page and total come from one moment.
 
 use store::{Engine, Sql, SqlValue, sql_built};
 
@@ -8,17 +8,17 @@ use crate::keywords::Term;
 use crate::query::{InsightQuery, RESULTS_MAX, SortKey};
 use crate::scope::{self, Scopes};
 
-/// Scopes of one search in the index: every hit is graded against all words of its search, so
-/// searches are small. More scopes are more searches in one statement, and at most so many.
+/// Scopes per index search: every hit is ranked against all terms of its search, so searches are
+/// kept small. More scopes become more searches of one statement, at most 64.
 const SCOPES_AT_ONCE: usize = 16;
 const SEARCHES_MAX: usize = 64;
 
-/// A word of the title tells more than one of the content, and keys say nothing of relevance.
-/// Divided by what it would be if the words were all the insight said: a word is rarer in a small
-/// case than in a large one, which would otherwise put all of the small one first.
+/// Title words weigh three times content words; keys do not count. Divided by the score of a perfect
+/// match: a word is rarer in a small case than in a large one, and without the division all insights
+/// of the small case would come first.
 const SQLITE_SCORE: &str = "bm25(insight_text, 3.0, 1.0, 0.0) / bm25(insight_text, 1e9, 1e9, 0.0)";
 
-/// A statement in the making.
+/// The parameters of a statement under construction.
 struct StatementBuilder {
     engine: Engine,
     values: Vec<SqlValue>,
@@ -30,7 +30,7 @@ impl StatementBuilder {
         format!("${}", self.values.len())
     }
 
-    /// `column` is one of the numbers, of which there may be thousands.
+    /// `column` is one of the numbers; there may be thousands.
     fn one_of(&mut self, column: &str, numbers: &[i64]) -> String {
         if let [number] = numbers {
             return format!("{column} = {}", self.bind(*number));
@@ -49,7 +49,7 @@ impl StatementBuilder {
         }
     }
 
-    /// What is seen whole, and of the rest what is the asker's own.
+    /// The visible scopes, and the own insights of the other ones.
     fn visible(&mut self, scopes: &Scopes, owner: i64) -> String {
         let mut ways = Vec::new();
         if !scopes.visible.is_empty() {
@@ -65,61 +65,61 @@ impl StatementBuilder {
         format!("({})", ways.join(" OR "))
     }
 
-    /// The filters that are no part of the index.
-    fn filters(&mut self, ask: &InsightQuery) -> Vec<String> {
+    /// The filters outside the text index.
+    fn filters(&mut self, query: &InsightQuery) -> Vec<String> {
         let mut all = Vec::new();
-        if let Some(from) = ask.from {
+        if let Some(from) = query.from {
             all.push(format!("i.created_at >= {}", self.bind(from.0)));
         }
-        if let Some(to) = ask.to {
+        if let Some(to) = query.to {
             all.push(format!("i.created_at <= {}", self.bind(to.0)));
         }
-        if let Some(least) = ask.min_confidence {
+        if let Some(least) = query.min_confidence {
             all.push(format!("i.confidence >= {}", self.bind(least)));
         }
-        if let Some(model) = &ask.source_llm {
+        if let Some(model) = &query.source_llm {
             all.push(format!("i.model = {}", self.bind(scope::model(model))));
         }
-        if let Some(category) = &ask.category {
+        if let Some(category) = &query.category {
             all.push(format!("i.category = {}", self.bind(scope::category(Some(category)))));
         }
         all
     }
 }
 
-/// The statement for a question with words or tags; they are looked up in the index.
+/// The statement for a query with keywords or tags, which uses the text index.
 pub(crate) fn matching(
     engine: Engine,
-    ask: &InsightQuery,
+    query: &InsightQuery,
     terms: &[Term],
     scopes: &Scopes,
     owner: i64,
 ) -> Sql {
     let mut builder = StatementBuilder { engine, values: Vec::new() };
-    let tags = ask.tags.iter().map(|it| scope::tag(it));
-    let keys: Vec<i64> = tags.chain(ask.file_id.as_deref().map(scope::file)).collect();
-    let wanted = IndexTerms { terms, keys: &keys };
-    let mut conditions = builder.filters(ask);
+    let tags = query.tags.iter().map(|it| scope::tag(it));
+    let keys: Vec<i64> = tags.chain(query.file_id.as_deref().map(scope::file)).collect();
+    let terms_query = IndexTerms { terms, keys: &keys };
+    let mut conditions = builder.filters(query);
     if !scopes.own_only.is_empty() {
         conditions.push(builder.visible(scopes, owner));
     }
-    let sort = sort_of(ask, terms);
+    let sort = sort_of(query, terms);
     let joined = !conditions.is_empty() || sort != SortKey::Relevance;
     conditions.insert(0, String::new());
     let conditions = conditions.join(" AND ");
     let all: Vec<i64> = scopes.visible.iter().chain(&scopes.own_only).copied().collect();
     let searches: Vec<String> = all
         .chunks(all.len().div_ceil(SEARCHES_MAX).max(SCOPES_AT_ONCE))
-        .map(|some| search(&mut builder, &wanted, some, sort, joined) + &conditions)
+        .map(|some| search(&mut builder, &terms_query, some, sort, joined) + &conditions)
         .collect();
     let hits = format!("WITH hit AS MATERIALIZED ({})", searches.join(" UNION ALL "));
-    finish(builder, ask, &hits, "hit", "SELECT seq, grade FROM hit")
+    finish(builder, query, &hits, "hit", "SELECT seq, sort_value FROM hit")
 }
 
-/// What the index has for these scopes, with the grade it is sorted by.
+/// The hits of these scopes with their sort key.
 fn search(
     builder: &mut StatementBuilder,
-    wanted: &IndexTerms<'_>,
+    terms_query: &IndexTerms<'_>,
     scopes: &[i64],
     sort: SortKey,
     joined: bool,
@@ -131,70 +131,80 @@ fn search(
     };
     match builder.engine {
         Engine::Sqlite => {
-            let grade = by_row.unwrap_or(SQLITE_SCORE);
-            // Crossed, because the index must lead: it finds few, and rows are looked up by number.
+            let sort_value = by_row.unwrap_or(SQLITE_SCORE);
+            // CROSS JOIN forces SQLite to start with the text index, which finds few rows.
             let join =
                 if joined { " CROSS JOIN insight i ON i.seq = insight_text.rowid" } else { "" };
-            let wanted = builder.bind(wanted.fts5(scopes));
+            let terms_query = builder.bind(terms_query.fts5(scopes));
             format!(
-                "SELECT insight_text.rowid AS seq, {grade} AS grade FROM insight_text{join} \
-                 WHERE insight_text MATCH {wanted}"
+                "SELECT insight_text.rowid AS seq, {sort_value} AS sort_value FROM insight_text{join} \
+                 WHERE insight_text MATCH {terms_query}"
             )
         }
         Engine::Postgres => {
             // A selection, because the cast would be done for every row otherwise.
-            let wanted = builder.bind(wanted.tsquery(scopes));
-            let wanted = format!("(SELECT CAST({wanted} AS tsquery))");
-            let score = format!("CAST(ts_rank(w.words, {wanted}, 1) AS DOUBLE PRECISION)");
-            let grade = by_row.map_or(score, str::to_owned);
+            let terms_query = builder.bind(terms_query.tsquery(scopes));
+            let terms_query = format!("(SELECT CAST({terms_query} AS tsquery))");
+            let score = format!("CAST(ts_rank(w.words, {terms_query}, 1) AS DOUBLE PRECISION)");
+            let sort_value = by_row.map_or(score, str::to_owned);
             let join = if joined { " JOIN insight i ON i.seq = w.seq" } else { "" };
             format!(
-                "SELECT w.seq, {grade} AS grade FROM insight_text w{join} WHERE w.words @@ {wanted}"
+                "SELECT w.seq, {sort_value} AS sort_value FROM insight_text w{join} WHERE w.words @@ {terms_query}"
             )
         }
     }
 }
 
-/// The statement for a question without words: the rows alone answer it.
-pub(crate) fn listing(engine: Engine, ask: &InsightQuery, scopes: &Scopes, owner: i64) -> Sql {
+/// The statement for a query without keywords and tags, which uses no text index.
+pub(crate) fn listing(engine: Engine, query: &InsightQuery, scopes: &Scopes, owner: i64) -> Sql {
     let mut builder = StatementBuilder { engine, values: Vec::new() };
     let mut conditions = vec![builder.visible(scopes, owner)];
-    if let Some(file) = &ask.file_id {
+    if let Some(file) = &query.file_id {
         conditions.push(format!("i.file = {}", builder.bind(scope::file(file))));
     }
-    conditions.extend(builder.filters(ask));
-    let grade = match sort_of(ask, &[]) {
+    conditions.extend(builder.filters(query));
+    let sort_value = match sort_of(query, &[]) {
         SortKey::Confidence => "i.confidence",
         SortKey::CreatedAt | SortKey::Relevance => "i.created_at",
     };
     let rows = format!("insight i WHERE {}", conditions.join(" AND "));
-    finish(builder, ask, "", &rows, &format!("SELECT i.seq, {grade} AS grade FROM {rows}"))
+    finish(
+        builder,
+        query,
+        "",
+        &rows,
+        &format!("SELECT i.seq, {sort_value} AS sort_value FROM {rows}"),
+    )
 }
 
-/// Relevance is to keywords; without them the newest are the most relevant.
-fn sort_of(ask: &InsightQuery, terms: &[Term]) -> SortKey {
-    if ask.sort == SortKey::Relevance && terms.is_empty() { SortKey::CreatedAt } else { ask.sort }
+/// Without keywords, sorting by relevance becomes sorting by creation.
+fn sort_of(query: &InsightQuery, terms: &[Term]) -> SortKey {
+    if query.sort == SortKey::Relevance && terms.is_empty() {
+        SortKey::CreatedAt
+    } else {
+        query.sort
+    }
 }
 
-/// The total stands beside every row of the page, and alone where the page is empty.
+/// The total is in every row of the page, or in a row of its own if the page is empty.
 fn finish(
     mut builder: StatementBuilder,
-    ask: &InsightQuery,
+    query: &InsightQuery,
     with: &str,
     rows: &str,
-    graded: &str,
+    with_sort_value: &str,
 ) -> Sql {
-    let way = if ask.descending { "DESC" } else { "ASC" };
-    let limit = builder.bind(ask.limit.min(RESULTS_MAX));
-    let offset = builder.bind(i64::try_from(ask.offset).unwrap_or(i64::MAX));
+    let way = if query.descending { "DESC" } else { "ASC" };
+    let limit = builder.bind(query.limit.min(RESULTS_MAX));
+    let offset = builder.bind(i64::try_from(query.offset).unwrap_or(i64::MAX));
     let text = format!(
         "{with}
          SELECT t.total, p.seq, {COLUMNS}
          FROM (SELECT COUNT(*) AS total FROM {rows}) t
-         LEFT JOIN ({graded} ORDER BY grade {way}, seq {way} LIMIT {limit} OFFSET {offset}) p
+         LEFT JOIN ({with_sort_value} ORDER BY sort_value {way}, seq {way} LIMIT {limit} OFFSET {offset}) p
              ON TRUE
          LEFT JOIN insight_body b ON b.seq = p.seq
-         ORDER BY p.grade {way}, p.seq {way}"
+         ORDER BY p.sort_value {way}, p.seq {way}"
     );
     sql_built(text).bind_all(builder.values)
 }

@@ -1,7 +1,7 @@
-//! The endings that make no other word: English plurals, -ed and -ing, Russian cases and persons.
+//! Removes inflections: English plurals, -ed and -ing, Russian cases and persons.
 //!
-//! Deliberately light. Derivations (motion, motive) stay apart, because a lawyer who asks for one
-//! does not mean the other.
+//! Deliberately light: derivations (motion, motive) stay different words, because a lawyer who
+//! searches for one does not mean the other.
 
 /// Folds a word that is in lower case and without accents (й is и and ё is е by then), and short.
 pub(crate) fn stem(word: &mut String) {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_of_one_word_fold() {
+    fn forms_of_one_word_have_one_stem() {
         check(&["motion", "motions"]);
         check(&["file", "files", "filed", "filing"]);
         check(&["deny", "denies", "denied", "denying"]);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_stay_apart() {
+    fn different_words_have_different_stems() {
         check_apart("motion", "motive");
         check_apart("universal", "university");
         check_apart("trial", "tribal");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn no_word_is_too_odd() {
+    fn odd_words_do_not_panic() {
         for word in
             ["yyyyyyy", "s", "ss", "ed", "ing", "eed", "ies", "сь", "ся", "я", "yed", "bying"]
         {

@@ -18,13 +18,13 @@ mod removing;
 
 const START: Millis = Millis(1_800_000_000_000);
 
-struct World {
+struct Fixture {
     db: Db,
     clock: Arc<FakeClock>,
     insights: Insights,
 }
 
-impl World {
+impl Fixture {
     async fn new(db: &Db) -> Self {
         db.migrate(&[MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(START));
@@ -38,18 +38,18 @@ impl World {
         kept.into_iter().map(|(id, _)| id).collect()
     }
 
-    async fn query(&self, visibility: &Visibility, ask: &InsightQuery) -> SearchResults {
-        self.insights.query(visibility, ask).await.unwrap()
+    async fn query(&self, visibility: &Visibility, query: &InsightQuery) -> SearchResults {
+        self.insights.query(visibility, query).await.unwrap()
     }
 
     /// The titles of what is found by these keywords.
     async fn titles(&self, visibility: &Visibility, keywords: &str) -> Vec<String> {
-        let ask = InsightQuery {
+        let query = InsightQuery {
             keywords: Some(keywords.to_owned()),
             limit: 1_000,
             ..InsightQuery::default()
         };
-        let found = self.query(visibility, &ask).await;
+        let found = self.query(visibility, &query).await;
         assert_eq!(found.total, found.insights.len() as u64);
         found.insights.into_iter().map(|(insight, _)| insight.fields.title).collect()
     }

@@ -1,6 +1,6 @@
-//! Text to words: runs of letters and digits, in lower case, without accents, folded to stems.
+//! Splits a text into words: runs of letters and digits, lower-cased, without accents, stemmed.
 //!
-//! Both engines are given these words and cut nothing themselves, so both find the same.
+//! Both engines index these words as they are, so both find the same.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::stem::stem;
 
-/// What is longer is cut, in texts and in keywords alike.
+/// Longer words are cut, in texts and in keywords.
 const WORD_CHARS_MAX: usize = 64;
 
 /// A word of a text.
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_without_end_is_cut() {
+    fn a_very_long_word_is_cut() {
         let word = words(&"ж".repeat(1_000_000)).next().unwrap();
         assert!(word.stem.chars().count() <= WORD_CHARS_MAX);
     }

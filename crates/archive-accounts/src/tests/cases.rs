@@ -10,26 +10,26 @@ fn member(username: &str, may_write: bool) -> CaseMember {
 #[tokio::test]
 async fn a_name_is_a_case_of_ones_own() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let (ann, bob) = ("user:ann", "token:bob");
-        let hers = world.case(ann, "Smith v. Jones").await.unwrap();
-        assert_eq!(world.case(ann, "Smith v. Jones").await.unwrap(), hers);
-        let his = world.case(bob, "Smith v. Jones").await.unwrap();
+        let hers = fixture.case(ann, "Smith v. Jones").await.unwrap();
+        assert_eq!(fixture.case(ann, "Smith v. Jones").await.unwrap(), hers);
+        let his = fixture.case(bob, "Smith v. Jones").await.unwrap();
         assert_ne!(hers, his);
-        let visibility = world.accounts.visibility(ann).await.unwrap();
+        let visibility = fixture.accounts.visibility(ann).await.unwrap();
         let name = "Smith v. Jones".to_owned();
         assert_eq!(
             visibility.cases,
             [CaseAccess { id: hers.clone(), name, own: true, may_write: true }]
         );
         assert!(visibility.sees(bob, Some(&hers)) && !visibility.sees(bob, Some(&his)));
-        refused(world.case(ann, " ").await, Kind::Invalid, "invalid_case");
+        refused(fixture.case(ann, " ").await, Kind::Invalid, "invalid_case");
 
         // A transaction that never was made no case.
         let mut tx = db.begin().await.unwrap();
-        world.accounts.case_for_writing(&mut tx, ann, "never").await.unwrap();
+        fixture.accounts.case_for_writing(&mut tx, ann, "never").await.unwrap();
         drop(tx);
-        assert!(world.accounts.visibility(ann).await.unwrap().case_named("never").is_none());
+        assert!(fixture.accounts.visibility(ann).await.unwrap().case_named("never").is_none());
     })
     .await;
 }
@@ -37,21 +37,21 @@ async fn a_name_is_a_case_of_ones_own() {
 #[tokio::test]
 async fn sharing_is_by_username_and_can_be_taken_back() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let accounts = &world.accounts;
-        let (ann, bob) = (world.user("Ann").await.owner(), world.user("Bob").await.owner());
-        world.user("cid").await;
-        let id = world.case(&ann, "x").await.unwrap();
+        let fixture = Fixture::new(db).await;
+        let accounts = &fixture.accounts;
+        let (ann, bob) = (fixture.user("Ann").await.owner(), fixture.user("Bob").await.owner());
+        fixture.user("cid").await;
+        let id = fixture.case(&ann, "x").await.unwrap();
 
         let read = accounts.share(&ann, "x", "bob", SharePermission::Read).await.unwrap();
         assert_eq!(read, [member("Bob", false)]);
         let visibility = accounts.visibility(&bob).await.unwrap();
         assert!(visibility.sees(&ann, Some(&id)) && !visibility.may_write(&ann, Some(&id)));
-        refused(world.case(&bob, "x").await, Kind::Forbidden, "case_read_only");
+        refused(fixture.case(&bob, "x").await, Kind::Forbidden, "case_read_only");
 
         let write = accounts.share(&ann, "x", "BOB", SharePermission::Write).await.unwrap();
         assert_eq!(write, [member("Bob", true)]);
-        assert_eq!(world.case(&bob, "x").await.unwrap(), id);
+        assert_eq!(fixture.case(&bob, "x").await.unwrap(), id);
         let visibility = accounts.visibility(&bob).await.unwrap();
         assert!(visibility.may_write(&ann, Some(&id)) && !visibility.may_delete(&ann, Some(&id)));
         refused(
@@ -70,7 +70,7 @@ async fn sharing_is_by_username_and_can_be_taken_back() {
         assert!(
             accounts.visibility(&ann).await.unwrap().case_named("x").is_some_and(|case| case.own)
         );
-        assert_ne!(world.case(&bob, "x").await.unwrap(), id);
+        assert_ne!(fixture.case(&bob, "x").await.unwrap(), id);
     })
     .await;
 }
@@ -78,11 +78,11 @@ async fn sharing_is_by_username_and_can_be_taken_back() {
 #[tokio::test]
 async fn sharing_that_cannot_be_is_refused() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let accounts = &world.accounts;
-        let (ann, bob) = (world.user("ann").await.owner(), world.user("bob").await.owner());
-        world.case(&ann, "x").await.unwrap();
-        world.case(&bob, "x").await.unwrap();
+        let fixture = Fixture::new(db).await;
+        let accounts = &fixture.accounts;
+        let (ann, bob) = (fixture.user("ann").await.owner(), fixture.user("bob").await.owner());
+        fixture.case(&ann, "x").await.unwrap();
+        fixture.case(&bob, "x").await.unwrap();
         for (username, code) in
             [("nobody", "unknown_user"), ("a\0", "unknown_user"), ("Ann", "own_case")]
         {
@@ -105,20 +105,20 @@ async fn sharing_that_cannot_be_is_refused() {
 #[tokio::test]
 async fn at_once_is_as_one_after_another() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let (ann, bob) = (world.user("ann").await.owner(), world.user("bob").await.owner());
+        let fixture = Fixture::new(db).await;
+        let (ann, bob) = (fixture.user("ann").await.owner(), fixture.user("bob").await.owner());
         let mine = |_| {
-            let (accounts, db) = (accounts(&world.db, &world.clock, true), world.db.clone());
+            let (accounts, db) = (accounts(&fixture.db, &fixture.clock, true), fixture.db.clone());
             let owner = ann.clone();
             async move { case(&accounts, &db, &owner, "x").await.unwrap() }
         };
         let mut ids = at_once(8, mine).await;
         ids.dedup();
         assert_eq!(ids.len(), 1, "one name, one case");
-        assert_eq!(world.count("SELECT COUNT(*) FROM archive_cases").await, 1);
+        assert_eq!(fixture.count("SELECT COUNT(*) FROM archive_cases").await, 1);
 
         let share = |number: usize| {
-            let (accounts, owner) = (accounts(&world.db, &world.clock, true), ann.clone());
+            let (accounts, owner) = (accounts(&fixture.db, &fixture.clock, true), ann.clone());
             let access = if number.is_multiple_of(2) {
                 SharePermission::Read
             } else {
@@ -127,13 +127,13 @@ async fn at_once_is_as_one_after_another() {
             async move { accounts.share(&owner, "x", "bob", access).await.unwrap().len() }
         };
         assert_eq!(at_once(8, share).await, [1; 8]);
-        assert_eq!(world.accounts.visibility(&bob).await.unwrap().cases.len(), 1);
+        assert_eq!(fixture.accounts.visibility(&bob).await.unwrap().cases.len(), 1);
 
         // Bob makes a case of the name that Ann shares with him: one of the two comes first.
         for round in 0..8 {
             let name = format!("round {round}");
-            world.case(&ann, &name).await.unwrap();
-            let (accounts, sharing) = (world.accounts.clone(), world.accounts.clone());
+            fixture.case(&ann, &name).await.unwrap();
+            let (accounts, sharing) = (fixture.accounts.clone(), fixture.accounts.clone());
             let (own, shared) = tokio::join!(
                 case(&accounts, db, &bob, &name),
                 sharing.share(&ann, &name, "bob", SharePermission::Read)
@@ -144,7 +144,7 @@ async fn at_once_is_as_one_after_another() {
                 (own, shared) => panic!("{own:?} {shared:?}"),
             }
         }
-        assert_eq!(world.accounts.visibility(&bob).await.unwrap().cases.len(), 9);
+        assert_eq!(fixture.accounts.visibility(&bob).await.unwrap().cases.len(), 9);
     })
     .await;
 }
@@ -159,10 +159,10 @@ async fn fill(db: &Db, statement: &'static str, count: u64) {
 async fn cases_and_members_are_bounded() {
     let folder = testkit::TempFolder::new();
     let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
-    let world = World::new(&db).await;
-    let accounts = &world.accounts;
-    let (ann, bob) = (world.user("ann").await.owner(), world.user("bob").await.owner());
-    world.case(&ann, "x").await.unwrap();
+    let fixture = Fixture::new(&db).await;
+    let accounts = &fixture.accounts;
+    let (ann, bob) = (fixture.user("ann").await.owner(), fixture.user("bob").await.owner());
+    fixture.case(&ann, "x").await.unwrap();
     accounts.share(&ann, "x", "bob", SharePermission::Read).await.unwrap();
     fill(
         &db,
@@ -172,8 +172,8 @@ async fn cases_and_members_are_bounded() {
         CASES_MAX - 1,
     )
     .await;
-    refused(world.case(&ann, "one more").await, Kind::Invalid, "too_many_cases");
-    world.case(&ann, "x").await.unwrap();
+    refused(fixture.case(&ann, "one more").await, Kind::Invalid, "too_many_cases");
+    fixture.case(&ann, "x").await.unwrap();
     assert_eq!(accounts.visibility(&ann).await.unwrap().cases.len() as u64, CASES_MAX);
 
     fill(
@@ -184,12 +184,12 @@ async fn cases_and_members_are_bounded() {
         MEMBERS_MAX - 1,
     )
     .await;
-    world.user("cid").await;
+    fixture.user("cid").await;
     let full = accounts.share(&ann, "x", "cid", SharePermission::Read).await;
     refused(full, Kind::Invalid, "too_many_members");
     accounts.share(&ann, "x", "bob", SharePermission::Write).await.unwrap();
     assert!(
-        world
+        fixture
             .accounts
             .visibility(&bob)
             .await

@@ -29,13 +29,13 @@ fn fair<T>(answer: Result<T, Fault>) -> Option<T> {
 #[tokio::test]
 async fn nobody_is_in_anybodys_way() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let ann = world.user("ann").await;
-        world.user("bob").await;
-        world.case(&ann.owner(), "shared").await.unwrap();
+        let fixture = Fixture::new(db).await;
+        let ann = fixture.user("ann").await;
+        fixture.user("bob").await;
+        fixture.case(&ann.owner(), "shared").await.unwrap();
         at_once(8, |number| {
-            let accounts = accounts(&world.db, &world.clock, true);
-            let (db, ann) = (world.db.clone(), ann.clone());
+            let accounts = accounts(&fixture.db, &fixture.clock, true);
+            let (db, ann) = (fixture.db.clone(), ann.clone());
             async move {
                 for round in 0..8_usize {
                     step(&accounts, &db, &ann, number, round).await;
@@ -46,10 +46,10 @@ async fn nobody_is_in_anybodys_way() {
         // Whoever is gone sees nothing, and what two shared at once is shared once.
         let strangers = "SELECT COUNT(*) FROM archive_members WHERE own = FALSE AND \
              SUBSTR(member, 6) NOT IN (SELECT id FROM archive_users)";
-        assert_eq!(world.count(strangers).await, 0);
+        assert_eq!(fixture.count(strangers).await, 0);
         let members = "SELECT COUNT(*) FROM archive_members WHERE own = FALSE";
-        assert!(world.count(members).await <= 1);
-        assert_eq!(world.count("SELECT COUNT(*) FROM archive_users").await, 2);
+        assert!(fixture.count(members).await <= 1);
+        assert_eq!(fixture.count("SELECT COUNT(*) FROM archive_users").await, 2);
     })
     .await;
 }

@@ -6,11 +6,11 @@ use crate::{SESSION_LIFE, SESSIONS_MAX, session_of};
 #[tokio::test]
 async fn wrong_users_and_wrong_passwords_are_told_the_same() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let ann = world.user("Ann").await;
-        let session = world.login("aNn").await;
+        let fixture = Fixture::new(db).await;
+        let ann = fixture.user("Ann").await;
+        let session = fixture.login("aNn").await;
         assert_eq!(session.user, ann);
-        assert_eq!(world.accounts.owner(&session.subject()).await.unwrap(), ann.owner());
+        assert_eq!(fixture.accounts.owner(&session.subject()).await.unwrap(), ann.owner());
         let long = "x".repeat(10_000);
         let wrong = [
             ("Ann", "wrong horse"),
@@ -23,7 +23,7 @@ async fn wrong_users_and_wrong_passwords_are_told_the_same() {
         ];
         let mut words = Vec::new();
         for (username, password) in wrong {
-            let fault = world.accounts.login(username, password).await.unwrap_err();
+            let fault = fixture.accounts.login(username, password).await.unwrap_err();
             assert_eq!((fault.kind(), fault.code()), (Kind::Unauthenticated, "wrong_credentials"));
             assert!(!format!("{fault:?}").contains("wrong horse"));
             words.push(fault.message().to_owned());
@@ -39,50 +39,50 @@ async fn wrong_users_and_wrong_passwords_are_told_the_same() {
 async fn guessers_are_slowed_and_others_are_not() {
     let folder = testkit::TempFolder::new();
     let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
-    let world = World::new(&db).await;
-    world.user("ann").await;
-    world.user("bob").await;
+    let fixture = Fixture::new(&db).await;
+    fixture.user("ann").await;
+    fixture.user("bob").await;
     for _ in 0..10 {
-        let wrong = world.accounts.login("ann", "a wrong one").await;
+        let wrong = fixture.accounts.login("ann", "a wrong one").await;
         refused(wrong, Kind::Unauthenticated, "wrong_credentials");
     }
-    let fault = world.accounts.login("ann", PASSWORD).await.unwrap_err();
+    let fault = fixture.accounts.login("ann", PASSWORD).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::RateLimited, "too_many_attempts"));
     assert_eq!(fault.retry_wait(), Some(seconds(6)));
     for _ in 0..12 {
-        world.login("bob").await;
+        fixture.login("bob").await;
     }
-    world.clock.advance(seconds(6));
-    world.login("ann").await;
+    fixture.clock.advance(seconds(6));
+    fixture.login("ann").await;
 }
 
 #[tokio::test]
 async fn every_login_costs_a_hash_whoever_it_is_for() {
     let folder = testkit::TempFolder::new();
     let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
-    let world = World::new(&db).await;
-    world.user("ann").await;
-    let line = world.accounts.0.passwords.fill_line();
+    let fixture = Fixture::new(&db).await;
+    fixture.user("ann").await;
+    let line = fixture.accounts.0.passwords.fill_line();
     let long = "x".repeat(10_000);
     let tries = [("ann", PASSWORD), ("ann", &long), ("nobody", PASSWORD), ("not a name", PASSWORD)];
     for (username, password) in tries.iter().cycle().take(80) {
-        let busy = world.accounts.login(username, password).await;
+        let busy = fixture.accounts.login(username, password).await;
         refused(busy, Kind::Unavailable, "busy");
     }
     drop(line);
     // Nothing was guessed, so nothing is held against anybody.
-    world.login("ann").await;
+    fixture.login("ann").await;
 }
 
 #[tokio::test]
 async fn a_refresh_token_is_good_once() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let accounts = &world.accounts;
-        world.user("ann").await;
-        let first = world.login("ann").await;
-        let other = world.login("ann").await;
-        world.clock.advance(seconds(3600));
+        let fixture = Fixture::new(db).await;
+        let accounts = &fixture.accounts;
+        fixture.user("ann").await;
+        let first = fixture.login("ann").await;
+        let other = fixture.login("ann").await;
+        fixture.clock.advance(seconds(3600));
         let second = accounts.refresh(first.refresh.reveal()).await.unwrap();
         assert_eq!((&second.session_id, &second.user), (&first.session_id, &first.user));
         assert_eq!(second.refresh_expires.0 - first.refresh_expires.0, 3_600_000);
@@ -90,11 +90,11 @@ async fn a_refresh_token_is_good_once() {
         let third = accounts.refresh(second.refresh.reveal()).await.unwrap();
 
         // Within a moment it is a race, later a theft, and that ends the session for both sides.
-        world.clock.advance(seconds(10));
+        fixture.clock.advance(seconds(10));
         let raced = accounts.refresh(second.refresh.reveal()).await;
         refused(raced, Kind::Unauthenticated, "refresh_raced");
         assert_eq!(accounts.owner(&third.subject()).await.unwrap(), third.user.owner());
-        world.clock.advance(seconds(1));
+        fixture.clock.advance(seconds(1));
         let reused = accounts.refresh(first.refresh.reveal()).await.unwrap_err();
         assert_eq!((reused.kind(), reused.code()), (Kind::Unauthenticated, "refresh_reused"));
         assert!(reused.message().contains("the session has been ended"), "{reused}");
@@ -118,12 +118,12 @@ async fn a_refresh_token_is_good_once() {
 #[tokio::test]
 async fn of_two_refreshes_at_once_one_wins_and_nobody_is_a_thief() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        world.user("ann").await;
-        let session = world.login("ann").await;
+        let fixture = Fixture::new(db).await;
+        fixture.user("ann").await;
+        let session = fixture.login("ann").await;
         let answers = at_once(8, |_| {
             let (accounts, token) =
-                (accounts(&world.db, &world.clock, true), session.refresh.clone());
+                (accounts(&fixture.db, &fixture.clock, true), session.refresh.clone());
             async move { accounts.refresh(token.reveal()).await }
         })
         .await;
@@ -133,7 +133,7 @@ async fn of_two_refreshes_at_once_one_wins_and_nobody_is_a_thief() {
             refused(one, Kind::Unauthenticated, "refresh_raced");
         }
         let winner = good.into_iter().next().unwrap().unwrap();
-        world.accounts.refresh(winner.refresh.reveal()).await.unwrap();
+        fixture.accounts.refresh(winner.refresh.reveal()).await.unwrap();
     })
     .await;
 }
@@ -141,12 +141,12 @@ async fn of_two_refreshes_at_once_one_wins_and_nobody_is_a_thief() {
 #[tokio::test]
 async fn sessions_end_by_logout_and_by_time_and_are_swept() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let accounts = &world.accounts;
-        let user = world.user("ann").await;
-        let by_id = world.login("ann").await;
+        let fixture = Fixture::new(db).await;
+        let accounts = &fixture.accounts;
+        let user = fixture.user("ann").await;
+        let by_id = fixture.login("ann").await;
         let by_refresh = accounts.start(&user).await.unwrap();
-        let by_time = world.login("ann").await;
+        let by_time = fixture.login("ann").await;
         accounts.logout(&by_id.session_id).await.unwrap();
         accounts.logout(&by_id.session_id).await.unwrap();
         accounts.logout("nothing").await.unwrap();
@@ -157,15 +157,15 @@ async fn sessions_end_by_logout_and_by_time_and_are_swept() {
             refused(refreshed, Kind::Unauthenticated, "session_ended");
         }
         assert_eq!(accounts.sweep().await.unwrap(), 0, "what ended today is remembered");
-        world.clock.advance(SESSION_LIFE - seconds(1));
+        fixture.clock.advance(SESSION_LIFE - seconds(1));
         assert_eq!(accounts.owner(&by_time.subject()).await.unwrap(), user.owner());
         assert_eq!(accounts.sweep().await.unwrap(), 2);
-        world.clock.advance(seconds(1));
+        fixture.clock.advance(seconds(1));
         refused(accounts.owner(&by_time.subject()).await, Kind::Unauthenticated, "session_ended");
         let late = accounts.refresh(by_time.refresh.reveal()).await;
         refused(late, Kind::Unauthenticated, "session_ended");
         assert_eq!(accounts.sweep().await.unwrap(), 1);
-        assert_eq!(world.count("SELECT COUNT(*) FROM archive_refreshes").await, 0);
+        assert_eq!(fixture.count("SELECT COUNT(*) FROM archive_refreshes").await, 0);
     })
     .await;
 }
@@ -174,23 +174,23 @@ async fn sessions_end_by_logout_and_by_time_and_are_swept() {
 async fn sessions_and_their_tokens_are_bounded() {
     let folder = testkit::TempFolder::new();
     let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
-    let world = World::new(&db).await;
-    let user = world.user("ann").await;
-    let first = world.accounts.start(&user).await.unwrap();
-    world.clock.advance(seconds(1));
-    let mut latest = world.accounts.start(&user).await.unwrap();
+    let fixture = Fixture::new(&db).await;
+    let user = fixture.user("ann").await;
+    let first = fixture.accounts.start(&user).await.unwrap();
+    fixture.clock.advance(seconds(1));
+    let mut latest = fixture.accounts.start(&user).await.unwrap();
     for _ in 1..SESSIONS_MAX - 1 {
-        world.accounts.start(&user).await.unwrap();
+        fixture.accounts.start(&user).await.unwrap();
     }
-    world.accounts.owner(&first.subject()).await.unwrap();
-    world.accounts.start(&user).await.unwrap();
-    refused(world.accounts.owner(&first.subject()).await, Kind::Unauthenticated, "session_ended");
-    assert_eq!(world.accounts.list().await.unwrap()[0].sessions, u64::from(SESSIONS_MAX));
+    fixture.accounts.owner(&first.subject()).await.unwrap();
+    fixture.accounts.start(&user).await.unwrap();
+    refused(fixture.accounts.owner(&first.subject()).await, Kind::Unauthenticated, "session_ended");
+    assert_eq!(fixture.accounts.list().await.unwrap()[0].sessions, u64::from(SESSIONS_MAX));
 
     for _ in 0..150 {
-        latest = world.accounts.refresh(latest.refresh.reveal()).await.unwrap();
+        latest = fixture.accounts.refresh(latest.refresh.reveal()).await.unwrap();
     }
-    let tokens = world.count(
+    let tokens = fixture.count(
         "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM archive_refreshes GROUP BY session_id)",
     );
     assert_eq!(tokens.await, 101);
@@ -217,13 +217,13 @@ fn subjects_with_a_session_are_told_from_others() {
 #[tokio::test]
 async fn tokens_without_a_session_own_by_their_subject() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let accounts = &world.accounts;
+        let fixture = Fixture::new(db).await;
+        let accounts = &fixture.accounts;
         for subject in ["cli", "user:ann", "user:1/2"] {
             assert_eq!(accounts.owner(subject).await.unwrap(), format!("token:{subject}"));
         }
-        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
-        let session = world.login("ann").await;
+        let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
+        let session = fixture.login("ann").await;
         let swapped = format!("user:{}/{}", bob.id, session.session_id);
         refused(accounts.owner(&swapped).await, Kind::Unauthenticated, "session_ended");
         assert_eq!(accounts.owner(&session.subject()).await.unwrap(), ann.owner());

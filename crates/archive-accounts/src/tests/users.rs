@@ -5,8 +5,8 @@ use super::*;
 #[tokio::test]
 async fn names_and_addresses_are_taken_once() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let accounts = &world.accounts;
+        let fixture = Fixture::new(db).await;
+        let accounts = &fixture.accounts;
         let ann = accounts.register("Ann", PASSWORD, Some("ann@example.org")).await.unwrap();
         assert_eq!((ann.username.as_str(), ann.email.as_deref()), ("Ann", Some("ann@example.org")));
         assert_eq!(ann.owner(), format!("user:{}", ann.id));
@@ -15,8 +15,8 @@ async fn names_and_addresses_are_taken_once() {
         let again = accounts.register("bob", PASSWORD, Some("ANN@example.org")).await;
         refused(again, Kind::Conflict, "email_taken");
         // Nobody's address is nobody's, so many may have none.
-        world.user("bob").await;
-        world.user("cid").await;
+        fixture.user("bob").await;
+        fixture.user("cid").await;
         refused(accounts.register("b", PASSWORD, None).await, Kind::Invalid, "invalid_username");
         refused(accounts.register("dan", "short", None).await, Kind::Invalid, "invalid_password");
         let email = accounts.register("dan", PASSWORD, Some("at home")).await;
@@ -31,10 +31,10 @@ async fn names_and_addresses_are_taken_once() {
 #[tokio::test]
 async fn one_of_many_at_once_gets_the_name() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         // Each as a process of its own would do it.
         let made = at_once(6, |number| {
-            let accounts = accounts(&world.db, &world.clock, true);
+            let accounts = accounts(&fixture.db, &fixture.clock, true);
             let name = if number % 2 == 0 { "ann" } else { "ANN" };
             async move { accounts.register(name, PASSWORD, None).await }
         })
@@ -44,7 +44,7 @@ async fn one_of_many_at_once_gets_the_name() {
         for one in bad {
             refused(one, Kind::Conflict, "username_taken");
         }
-        assert_eq!(world.count("SELECT COUNT(*) FROM archive_users").await, 1);
+        assert_eq!(fixture.count("SELECT COUNT(*) FROM archive_users").await, 1);
     })
     .await;
 }
@@ -52,8 +52,8 @@ async fn one_of_many_at_once_gets_the_name() {
 #[tokio::test]
 async fn where_registration_is_closed_the_operator_adds_users() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let closed = accounts(db, &world.clock, false);
+        let fixture = Fixture::new(db).await;
+        let closed = accounts(db, &fixture.clock, false);
         let fault = closed.register("ann", PASSWORD, None).await.unwrap_err();
         assert_eq!((fault.kind(), fault.code()), (Kind::Forbidden, "registration_closed"));
         assert!(fault.message().contains("stoa user add"), "{fault}");
@@ -66,13 +66,13 @@ async fn where_registration_is_closed_the_operator_adds_users() {
 #[tokio::test]
 async fn whoever_is_removed_is_gone_and_their_cases_stay() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let accounts = &world.accounts;
-        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
-        let session = world.login("ann").await;
-        world.login("ann").await;
-        let own = world.case(&ann.owner(), "hers").await.unwrap();
-        world.case(&bob.owner(), "his").await.unwrap();
+        let fixture = Fixture::new(db).await;
+        let accounts = &fixture.accounts;
+        let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
+        let session = fixture.login("ann").await;
+        fixture.login("ann").await;
+        let own = fixture.case(&ann.owner(), "hers").await.unwrap();
+        fixture.case(&bob.owner(), "his").await.unwrap();
         accounts.share(&ann.owner(), "hers", "bob", crate::SharePermission::Read).await.unwrap();
         accounts.share(&bob.owner(), "his", "ann", crate::SharePermission::Read).await.unwrap();
         let listed = accounts.list().await.unwrap();
@@ -97,9 +97,12 @@ async fn whoever_is_removed_is_gone_and_their_cases_stay() {
             "own_case"
         );
         // The name is free, and whoever takes it inherits nothing.
-        let other = world.user("ann").await;
+        let other = fixture.user("ann").await;
         assert!(accounts.visibility(&other.owner()).await.unwrap().cases.is_empty());
-        assert_eq!(world.count("SELECT COUNT(*) FROM archive_members WHERE own = FALSE").await, 1);
+        assert_eq!(
+            fixture.count("SELECT COUNT(*) FROM archive_members WHERE own = FALSE").await,
+            1
+        );
     })
     .await;
 }
@@ -107,10 +110,10 @@ async fn whoever_is_removed_is_gone_and_their_cases_stay() {
 #[tokio::test]
 async fn a_new_password_ends_what_the_old_one_began() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let accounts = &world.accounts;
-        world.user("ann").await;
-        let session = world.login("ann").await;
+        let fixture = Fixture::new(db).await;
+        let accounts = &fixture.accounts;
+        fixture.user("ann").await;
+        let session = fixture.login("ann").await;
         let short = accounts.set_password("ann", "short").await;
         refused(short, Kind::Invalid, "invalid_password");
         assert_eq!(accounts.owner(&session.subject()).await.unwrap(), session.user.owner());

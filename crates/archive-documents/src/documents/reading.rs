@@ -1,4 +1,4 @@
-//! A file while it is read and after: its status, and the text that was found.
+//! The status of a file during and after processing, and the text of its pages.
 
 use std::borrow::Borrow;
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use crate::file::{ExtractionResult, FileStatus, bounded, short};
 use crate::page::{PageBatch, PageChunk, PageRecord, PagesWritten, join};
 use crate::sql::{self, PageRows};
 
-/// What a page counts beside its text, so that many empty ones are bounded too.
+/// Bytes counted per page besides its text, so that empty pages are bounded too.
 const PAGE_OVERHEAD: usize = 64;
 
 impl Documents {
@@ -28,12 +28,12 @@ impl Documents {
         change(tx, id, sql::set_case(id, case_id)).await
     }
 
-    /// From here on only this job says how reading the file ended.
+    /// Assigns the file to a job; from here on only this job sets its status.
     pub async fn begin_processing(&self, tx: &mut Tx, id: &str, job_id: &str) -> Result<(), Fault> {
         change(tx, id, sql::begin_processing(id, job_id)).await
     }
 
-    /// The file was read. A fault if it was deleted meanwhile, or another job has begun.
+    /// Marks the file as processed. A fault if it was deleted or belongs to another job.
     pub async fn finish(
         &self,
         tx: &mut Tx,
@@ -52,8 +52,8 @@ impl Documents {
         Err(Fault::new(Kind::Conflict, "superseded", message))
     }
 
-    /// The file could not be read; false if that is no longer this job's to say. What an earlier
-    /// reading found stays.
+    /// Marks the file as failed; false if it belongs to another job. Pages of an earlier processing
+    /// stay.
     pub async fn fail(
         &self,
         tx: &mut Tx,
@@ -65,7 +65,7 @@ impl Documents {
         Ok(tx.execute(sql::fail(id, job_id, short(error))).await? > 0)
     }
 
-    /// The job was cancelled: the file is again what it was before; false as with [`Self::fail`].
+    /// Restores the status after a cancellation; false as with [`Self::fail`].
     pub async fn stop_processing(
         &self,
         tx: &mut Tx,
@@ -76,7 +76,7 @@ impl Documents {
         Ok(tx.execute(sql::stop_processing(id, job_id)).await? > 0)
     }
 
-    /// Replaces the text of a file. Each page's number may come once.
+    /// Replaces the pages of a file. Page numbers must be unique.
     pub async fn replace_pages<I>(
         &self,
         tx: &mut Tx,
@@ -86,7 +86,7 @@ impl Documents {
     where
         I: IntoIterator<IntoIter: Send, Item: Borrow<PageRecord> + Send>,
     {
-        // Whoever deletes the file waits, and then deletes these pages as well.
+        // The lock makes a concurrent deletion wait, which then deletes these pages too.
         self.find_locked(tx, id).await?;
         sql::delete_pages(tx, id).await?;
         let mut rows = PageRows::of(id);
@@ -101,7 +101,7 @@ impl Documents {
         Ok(written)
     }
 
-    /// Whole pages of a range, as of one moment: at least one if there is one, then as many as
+    /// Whole pages of a range from one snapshot: at least one if there is one, then as many as
     /// `bytes_max` allows.
     pub async fn pages(
         &self,
@@ -134,9 +134,8 @@ impl Documents {
         Ok(run)
     }
 
-    /// The text in chunks of bounded size, in order, after the one with the given page and number.
-    /// None left is the end. Each call sees its own moment: a file that is read anew in between
-    /// shows in its `job_id`.
+    /// The chunks after the given page and chunk number; an empty list is the end. Each call reads its
+    /// own snapshot: a changed `job_id` of the file shows that it was processed again.
     pub async fn chunks(
         &self,
         id: &str,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use store::{Db, StoreConfig};
 use testkit::{TempFolder, on_every_engine};
 
-use super::{World, visibility};
+use super::{Fixture, visibility};
 use crate::{FileFilter, FileRecord, FileStatus, sql};
 
 fn records() -> impl Strategy<Value = FileRecord> {
@@ -54,7 +54,7 @@ async fn insert(db: &Db, files: &mut [FileRecord]) {
 }
 
 async fn check(
-    world: &World,
+    fixture: &Fixture,
     files: &[FileRecord],
     cases: &[&str],
     filter: &FileFilter,
@@ -71,7 +71,8 @@ async fn check(
     expected.reverse();
     let (mut found, mut offset) = (Vec::new(), 0);
     loop {
-        let (page, total) = world.documents.list(&visibility, filter, limit, offset).await.unwrap();
+        let (page, total) =
+            fixture.documents.list(&visibility, filter, limit, offset).await.unwrap();
         assert_eq!(total, expected.len() as u64);
         assert_eq!(page.len(), expected.len().saturating_sub(found.len()).min(limit as usize));
         if page.is_empty() {
@@ -109,13 +110,13 @@ proptest! {
         runtime.block_on(async {
             let folder = TempFolder::new();
             let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
-            let world = World::new(&db).await;
+            let fixture = Fixture::new(&db).await;
             insert(&db, &mut files).await;
             for file in &files {
-                assert_eq!(world.documents.find(&file.id).await.unwrap(), *file);
+                assert_eq!(fixture.documents.find(&file.id).await.unwrap(), *file);
             }
             for filter in filters(&files) {
-                check(&world, &files, &seen, &filter, limit).await;
+                check(&fixture, &files, &seen, &filter, limit).await;
             }
             db.close().await;
         });
@@ -128,14 +129,14 @@ async fn both_engines_list_alike() {
     let tree = prop::collection::vec(records(), 40).new_tree(&mut runner).unwrap();
     let files = proptest::strategy::ValueTree::current(&tree);
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let mut files = files.clone();
         insert(db, &mut files).await;
         for filter in filters(&files) {
-            check(&world, &files, &["case-2", "it's \"quoted\""], &filter, 7).await;
+            check(&fixture, &files, &["case-2", "it's \"quoted\""], &filter, 7).await;
         }
         let (visibility, filter) = (visibility("user:1", &[]), FileFilter::default());
-        let far = world.documents.list(&visibility, &filter, 5, u64::MAX).await.unwrap();
+        let far = fixture.documents.list(&visibility, &filter, 5, u64::MAX).await.unwrap();
         assert!(far.0.is_empty() && far.1 > 0);
     })
     .await;
@@ -145,8 +146,12 @@ async fn both_engines_list_alike() {
 async fn what_cannot_be_an_id_is_unknown() {
     let folder = TempFolder::new();
     let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
-    let world = World::new(&db).await;
+    let fixture = Fixture::new(&db).await;
     for id in ["", "a\0b", "ж", &"a".repeat(65), "' OR 1=1 --", "..%2f"] {
-        assert_eq!(world.documents.find(id).await.unwrap_err().code(), "file_not_found", "{id:?}");
+        assert_eq!(
+            fixture.documents.find(id).await.unwrap_err().code(),
+            "file_not_found",
+            "{id:?}"
+        );
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use testkit::on_every_engine;
 use tokio::task::JoinSet;
 
-use super::{World, receive, store, visibility};
+use super::{Fixture, receive, store, visibility};
 use crate::{Documents, FileFilter, UploadLimits, UploadMetadata};
 
 const TASKS: usize = 6;
@@ -31,15 +31,15 @@ async fn round(documents: &Documents, db: &store::Db, owner: &str, content: &str
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_record_never_lacks_its_content() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let mut tasks = JoinSet::new();
         let running = Arc::new(AtomicU32::new(TASKS as u32));
         for task in 0..TASKS {
             let (db, running) = (db.clone(), running.clone());
             // Each task is a process of its own, as far as files and locks in memory go.
             let rules = UploadLimits { uploads_per_minute: 99, ..UploadLimits::default() };
-            let folder = world.folder.path();
-            let documents = Documents::new(db.clone(), folder, world.clock.clone(), rules);
+            let folder = fixture.folder.path();
+            let documents = Documents::new(db.clone(), folder, fixture.clock.clone(), rules);
             tasks.spawn(async move {
                 let owner = format!("user:{task}");
                 for number in 0..ROUNDS {
@@ -50,16 +50,16 @@ async fn a_record_never_lacks_its_content() {
             });
         }
         while running.load(Ordering::SeqCst) > 0 {
-            world.documents.sweep().await.unwrap();
+            fixture.documents.sweep().await.unwrap();
             tokio::task::yield_now().await;
             if let Some(done) = tasks.try_join_next() {
                 done.unwrap();
             }
         }
         tasks.join_all().await;
-        assert!(world.on_disk().is_empty(), "{:?}", world.on_disk());
+        assert!(fixture.on_disk().is_empty(), "{:?}", fixture.on_disk());
         let (visibility, filter) = (visibility("user:0", &[]), FileFilter::default());
-        assert_eq!(world.documents.list(&visibility, &filter, 9, 0).await.unwrap().1, 0);
+        assert_eq!(fixture.documents.list(&visibility, &filter, 9, 0).await.unwrap().1, 0);
     })
     .await;
 }
@@ -67,15 +67,15 @@ async fn a_record_never_lacks_its_content() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_release_waits_for_an_upload_that_has_begun_to_keep() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let receipt = world.receive("user:1", "a.txt", b"hello").await.unwrap();
+        let fixture = Fixture::new(db).await;
+        let receipt = fixture.receive("user:1", "a.txt", b"hello").await.unwrap();
         let hash = receipt.hash();
         let mut tx = db.begin().await.unwrap();
         let about = UploadMetadata::default();
-        let kept = world.documents.store(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
+        let kept = fixture.documents.store(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
         let mut releases = JoinSet::new();
         for _ in 0..4 {
-            let (documents, hash) = (world.documents.clone(), hash.clone());
+            let (documents, hash) = (fixture.documents.clone(), hash.clone());
             releases.spawn(async move { documents.release(&hash).await.unwrap() });
         }
         // Long enough for one that does not wait to have removed the content.
@@ -83,7 +83,10 @@ async fn a_release_waits_for_an_upload_that_has_begun_to_keep() {
         assert!(early.is_err());
         tx.commit().await.unwrap();
         assert_eq!(releases.join_all().await, [false; 4]);
-        assert_eq!(std::fs::read(world.documents.path(&kept[0].file).unwrap()).unwrap(), b"hello");
+        assert_eq!(
+            std::fs::read(fixture.documents.path(&kept[0].file).unwrap()).unwrap(),
+            b"hello"
+        );
     })
     .await;
 }
@@ -91,10 +94,10 @@ async fn a_release_waits_for_an_upload_that_has_begun_to_keep() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn batches_with_the_same_files_in_another_order_do_not_wait_for_each_other() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let mut tasks = JoinSet::new();
         for task in 0..TASKS {
-            let (documents, db) = (world.documents.clone(), db.clone());
+            let (documents, db) = (fixture.documents.clone(), db.clone());
             tasks.spawn(async move {
                 let owner = format!("user:{task}");
                 let mut texts = ["one", "two", "three", "four"];
@@ -111,7 +114,7 @@ async fn batches_with_the_same_files_in_another_order_do_not_wait_for_each_other
             });
         }
         assert_eq!(tasks.join_all().await, [4; TASKS]);
-        assert_eq!(world.on_disk().len(), 4);
+        assert_eq!(fixture.on_disk().len(), 4);
     })
     .await;
 }

@@ -7,7 +7,7 @@ use fault::Kind;
 use proptest::prelude::*;
 use testkit::on_every_engine;
 
-use super::World;
+use super::Fixture;
 use crate::page::CHUNK_BYTES;
 use crate::{ExtractionResult, FileRecord, FileStatus, PageRecord, PagesWritten};
 
@@ -23,17 +23,17 @@ fn same(left: &[PageRecord], right: &[PageRecord]) {
     assert!(left == right, "{} pages are not the {} expected", left.len(), right.len());
 }
 
-async fn state(world: &World, id: &str) -> (FileStatus, Option<String>, Option<String>) {
-    let FileRecord { status, job_id, error, .. } = world.documents.find(id).await.unwrap();
+async fn state(fixture: &Fixture, id: &str) -> (FileStatus, Option<String>, Option<String>) {
+    let FileRecord { status, job_id, error, .. } = fixture.documents.find(id).await.unwrap();
     (status, job_id, error)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_latest_job_says_how_reading_ended() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let documents = &world.documents;
-        let id = world.upload("user:1", "a.txt", "hello").await.id;
+        let fixture = Fixture::new(db).await;
+        let documents = &fixture.documents;
+        let id = fixture.upload("user:1", "a.txt", "hello").await.id;
         let mut tx = db.begin().await.unwrap();
         documents.begin_processing(&mut tx, &id, "job-1").await.unwrap();
         documents.begin_processing(&mut tx, &id, "job-2").await.unwrap();
@@ -44,14 +44,14 @@ async fn only_the_latest_job_says_how_reading_ended() {
         assert!(!documents.stop_processing(&mut tx, &id, "job-1").await.unwrap());
         tx.commit().await.unwrap();
         let job = Some("job-2".to_owned());
-        assert_eq!(state(&world, &id).await, (FileStatus::Processing, job.clone(), None));
+        assert_eq!(state(&fixture, &id).await, (FileStatus::Processing, job.clone(), None));
 
         let mut tx = db.begin().await.unwrap();
         assert!(documents.stop_processing(&mut tx, &id, "job-2").await.unwrap());
         assert!(documents.fail(&mut tx, &id, "job-2", "locked\0").await.unwrap());
         tx.commit().await.unwrap();
         let error = Some("locked".to_owned());
-        assert_eq!(state(&world, &id).await, (FileStatus::Failed, job.clone(), error));
+        assert_eq!(state(&fixture, &id).await, (FileStatus::Failed, job.clone(), error));
 
         let problems: Vec<String> = (1..=300).map(|it| format!("page {it} is damaged")).collect();
         let reading = ExtractionResult { page_count: 3, word_count: 7, problems };
@@ -69,7 +69,7 @@ async fn only_the_latest_job_says_how_reading_ended() {
         assert_eq!(file.case_id.as_deref(), Some("case-9"));
         assert_eq!(file.uploaded_at, super::NOW);
 
-        world.delete(&id).await;
+        fixture.delete(&id).await;
         let mut tx = db.begin().await.unwrap();
         let gone = [
             documents.begin_processing(&mut tx, &id, "job-5").await.err(),
@@ -87,10 +87,10 @@ async fn only_the_latest_job_says_how_reading_ended() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_are_replaced_together_and_read_in_pieces() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let documents = &world.documents;
-        let id = world.upload("user:1", "a.txt", "hello").await.id;
-        let other = world.upload("user:1", "b.txt", "other").await.id;
+        let fixture = Fixture::new(db).await;
+        let documents = &fixture.documents;
+        let id = fixture.upload("user:1", "a.txt", "hello").await.id;
+        let other = fixture.upload("user:1", "b.txt", "other").await.id;
         let old: Vec<PageRecord> = (1..=500).map(|it| page(it, "старый текст")).collect();
         // Longer than one answer holds.
         let long = "слово € ".repeat(CHUNK_BYTES);
@@ -124,7 +124,7 @@ async fn pages_are_replaced_together_and_read_in_pieces() {
         }
         same(&joined, &expected);
 
-        world.delete(&id).await;
+        fixture.delete(&id).await;
         assert!(documents.chunks(&id, None).await.unwrap().is_empty());
         assert_eq!(documents.chunks(&other, None).await.unwrap().len(), 1);
     })
@@ -136,19 +136,19 @@ async fn runs_of_pages_make_the_whole() {
     let folder = testkit::TempFolder::new();
     let config = store::StoreConfig::sqlite(folder.path());
     let db = store::Db::open(&config).await.unwrap();
-    let world = World::new(&db).await;
-    let id = world.upload("user:1", "a.txt", "hello").await.id;
+    let fixture = Fixture::new(&db).await;
+    let id = fixture.upload("user:1", "a.txt", "hello").await.id;
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let texts = prop::collection::vec("[aж ]{0,400}", 150).new_tree(&mut runner).unwrap();
     let texts = proptest::strategy::ValueTree::current(&texts);
     let pages: Vec<PageRecord> = (1..).zip(&texts).map(|(at, text)| page(at, text)).collect();
     let mut tx = db.begin().await.unwrap();
-    world.documents.replace_pages(&mut tx, &id, pages.clone()).await.unwrap();
+    fixture.documents.replace_pages(&mut tx, &id, pages.clone()).await.unwrap();
     tx.commit().await.unwrap();
     for bytes_max in [0, 1, 1_000, 20_000, usize::MAX] {
         let (mut read, mut next) = (Vec::new(), Some(1));
         while let Some(from) = next {
-            let run = world.documents.pages(&id, from..=u32::MAX, bytes_max).await.unwrap();
+            let run = fixture.documents.pages(&id, from..=u32::MAX, bytes_max).await.unwrap();
             let before: usize = run.pages.iter().rev().skip(1).map(|it| it.page.text.len()).sum();
             assert!(before <= bytes_max);
             read.extend(run.pages);
@@ -161,26 +161,26 @@ async fn runs_of_pages_make_the_whole() {
 #[tokio::test(flavor = "multi_thread")]
 async fn traces_of_a_file_are_told_once_and_only_while_there_is_one() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let (one, two) = (
-            world.upload("user:1", "a.txt", "one").await.id,
-            world.upload("user:1", "b.txt", "two").await.id,
+            fixture.upload("user:1", "a.txt", "one").await.id,
+            fixture.upload("user:1", "b.txt", "two").await.id,
         );
         let mut tx = db.begin().await.unwrap();
-        world.documents.link_quoting_job(&mut tx, &one, "old").await.unwrap();
-        world.clock.advance(Duration::from_hours(24 * 46));
+        fixture.documents.link_quoting_job(&mut tx, &one, "old").await.unwrap();
+        fixture.clock.advance(Duration::from_hours(24 * 46));
         for (file, job) in [(&one, "test"), (&one, "other"), (&two, "test")] {
-            world.documents.link_quoting_job(&mut tx, file, job).await.unwrap();
+            fixture.documents.link_quoting_job(&mut tx, file, job).await.unwrap();
         }
         tx.commit().await.unwrap();
         let mut tx = db.begin().await.unwrap();
-        let mut told = world.documents.take_quoting_jobs(&mut tx, &one).await.unwrap();
+        let mut told = fixture.documents.take_quoting_jobs(&mut tx, &one).await.unwrap();
         told.sort();
         assert_eq!(told, ["other", "test"]);
-        assert!(world.documents.take_quoting_jobs(&mut tx, &one).await.unwrap().is_empty());
-        assert_eq!(world.documents.take_quoting_jobs(&mut tx, &two).await.unwrap(), ["test"]);
-        world.documents.delete(&mut tx, &two).await.unwrap();
-        let refused = world.documents.link_quoting_job(&mut tx, &two, "late").await.unwrap_err();
+        assert!(fixture.documents.take_quoting_jobs(&mut tx, &one).await.unwrap().is_empty());
+        assert_eq!(fixture.documents.take_quoting_jobs(&mut tx, &two).await.unwrap(), ["test"]);
+        fixture.documents.delete(&mut tx, &two).await.unwrap();
+        let refused = fixture.documents.link_quoting_job(&mut tx, &two, "late").await.unwrap_err();
         assert_eq!(refused.code(), "file_not_found");
     })
     .await;

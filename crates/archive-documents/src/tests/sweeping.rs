@@ -5,47 +5,47 @@ use std::task::Poll;
 
 use testkit::on_every_engine;
 
-use super::World;
+use super::Fixture;
 use crate::{SweepReport, UploadMetadata};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_removes_what_the_dead_left_and_nothing_else() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let kept = world.upload("user:1", "a.txt", "kept").await;
+        let fixture = Fixture::new(db).await;
+        let kept = fixture.upload("user:1", "a.txt", "kept").await;
         // Killed while it received: a file in `incoming/` that nobody has locked.
-        let incoming = world.folder.path().join("files/incoming");
+        let incoming = fixture.folder.path().join("files/incoming");
         std::fs::write(incoming.join("1-7"), "half a fi").unwrap();
         // Killed after the rename, before the commit.
-        let receipt = world.receive("user:1", "b.txt", b"renamed").await.unwrap();
+        let receipt = fixture.receive("user:1", "b.txt", b"renamed").await.unwrap();
         let mut tx = db.begin().await.unwrap();
         let about = UploadMetadata::default();
-        world.documents.store(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
+        fixture.documents.store(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
         drop(tx);
         // Killed after a delete was committed, before the content went.
-        let deleted = world.upload("user:1", "c.txt", "deleted").await;
+        let deleted = fixture.upload("user:1", "c.txt", "deleted").await;
         let mut tx = db.begin().await.unwrap();
-        world.documents.delete(&mut tx, &deleted.id).await.unwrap();
+        fixture.documents.delete(&mut tx, &deleted.id).await.unwrap();
         tx.commit().await.unwrap();
         // Alive: one that is being received, and one that waits to be kept.
-        let mut receiver = world.documents.begin("user:1", "d.txt").await.unwrap();
+        let mut receiver = fixture.documents.begin("user:1", "d.txt").await.unwrap();
         receiver.write(b"still ").await.unwrap();
-        let waiting = world.receive("user:1", "e.txt", b"waiting").await.unwrap();
+        let waiting = fixture.receive("user:1", "e.txt", b"waiting").await.unwrap();
         // Not ours.
-        let stranger = world.folder.path().join("files").join(&kept.hash[..2]).join("README");
+        let stranger = fixture.folder.path().join("files").join(&kept.hash[..2]).join("README");
         std::fs::write(&stranger, "?").unwrap();
 
-        assert_eq!(world.on_disk().len(), 7);
-        let swept = world.documents.sweep().await.unwrap();
+        assert_eq!(fixture.on_disk().len(), 7);
+        let swept = fixture.documents.sweep().await.unwrap();
         assert_eq!(swept, SweepReport { temporary: 1, blobs: 2 });
-        assert_eq!(world.documents.sweep().await.unwrap(), SweepReport::default());
+        assert_eq!(fixture.documents.sweep().await.unwrap(), SweepReport::default());
         receiver.write(b"here").await.unwrap();
         let receiver = receiver.finish().await.unwrap();
-        let files = world.store("user:1", &about, vec![receiver, waiting]).await;
-        let mut paths = vec![world.documents.path(&kept).unwrap(), stranger];
-        paths.extend(files.iter().map(|it| world.documents.path(&it.file).unwrap()));
+        let files = fixture.store("user:1", &about, vec![receiver, waiting]).await;
+        let mut paths = vec![fixture.documents.path(&kept).unwrap(), stranger];
+        paths.extend(files.iter().map(|it| fixture.documents.path(&it.file).unwrap()));
         paths.sort();
-        assert_eq!(world.on_disk(), paths);
+        assert_eq!(fixture.on_disk(), paths);
     })
     .await;
 }
@@ -58,24 +58,24 @@ async fn is_cut_off<T>(mut call: Pin<&mut impl Future<Output = T>>) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn dropping_at_any_step_leaves_nothing() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let large = vec![b'a'; 3_000_000];
-        drop(world.documents.begin("user:1", "a.txt").await.unwrap());
-        let mut receiver = world.documents.begin("user:1", "a.txt").await.unwrap();
+        drop(fixture.documents.begin("user:1", "a.txt").await.unwrap());
+        let mut receiver = fixture.documents.begin("user:1", "a.txt").await.unwrap();
         receiver.write(&large).await.unwrap();
-        assert_eq!(world.on_disk().len(), 1);
+        assert_eq!(fixture.on_disk().len(), 1);
         drop(receiver);
-        assert!(world.on_disk().is_empty());
+        assert!(fixture.on_disk().is_empty());
         // Cut off in the middle of a write.
-        let mut receiver = world.documents.begin("user:1", "a.txt").await.unwrap();
+        let mut receiver = fixture.documents.begin("user:1", "a.txt").await.unwrap();
         let mut write = Box::pin(receiver.write(&large));
         let cut_off = is_cut_off(write.as_mut()).await;
         drop(write);
         // It would have lost bytes, so it does not pretend to be whole.
         assert_eq!(receiver.finish().await.is_err(), cut_off);
-        assert!(world.on_disk().is_empty());
-        drop(world.receive("user:1", "a.txt", &large).await.unwrap());
-        assert!(world.on_disk().is_empty());
+        assert!(fixture.on_disk().is_empty());
+        drop(fixture.receive("user:1", "a.txt", &large).await.unwrap());
+        assert!(fixture.on_disk().is_empty());
     })
     .await;
 }

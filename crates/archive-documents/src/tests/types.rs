@@ -5,7 +5,7 @@ use std::io::{Cursor, Write as _};
 use store::{Db, StoreConfig};
 use testkit::TempFolder;
 
-use super::World;
+use super::Fixture;
 
 const PDF: &[u8] = b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\n";
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
@@ -53,15 +53,15 @@ fn compound(names: &[&str], length: usize) -> Vec<u8> {
 async fn judge(name: &str, bytes: &[u8]) -> Result<String, (String, String)> {
     let folder = TempFolder::new();
     let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
-    let world = World::new(&db).await;
-    let received = world.receive("user:1", name, bytes).await;
+    let fixture = Fixture::new(&db).await;
+    let received = fixture.receive("user:1", name, bytes).await;
     let judged = match &received {
         Ok(receipt) => Ok(receipt.kind().media_type().to_owned()),
         Err(fault) => Err((fault.code().to_owned(), fault.message().to_owned())),
     };
     // Refused or not, nothing stays of what was never kept.
     drop(received);
-    assert!(world.on_disk().is_empty(), "{:?}", world.on_disk());
+    assert!(fixture.on_disk().is_empty(), "{:?}", fixture.on_disk());
     judged
 }
 

@@ -7,7 +7,7 @@ use fault::Kind;
 use testkit::on_every_engine;
 use tokio::io::AsyncReadExt as _;
 
-use super::{World, store};
+use super::{Fixture, store};
 use crate::{Documents, FileRecord, FileStatus, UploadLimits, UploadMetadata};
 
 const HELLO: &str = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
@@ -15,16 +15,16 @@ const HELLO: &str = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938
 #[tokio::test(flavor = "multi_thread")]
 async fn a_record_says_what_was_sent_and_the_content_comes_back() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let long: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
-        let small = world.receive("user:1", "C:\\docs\\hello.txt", b"hello").await.unwrap();
-        let large = world.receive("user:1", "long.md", long.as_bytes()).await.unwrap();
+        let small = fixture.receive("user:1", "C:\\docs\\hello.txt", b"hello").await.unwrap();
+        let large = fixture.receive("user:1", "long.md", long.as_bytes()).await.unwrap();
         let about = UploadMetadata {
             case_id: Some("case-1".to_owned()),
             tags: vec!["a".to_owned(), "quoted \"б\"".to_owned()],
             description: Some("first\0 batch".to_owned()),
         };
-        let kept = world.store("user:1", &about, vec![small, large]).await;
+        let kept = fixture.store("user:1", &about, vec![small, large]).await;
         let expected = FileRecord {
             id: kept[0].file.id.clone(),
             owner: "user:1".to_owned(),
@@ -35,7 +35,7 @@ async fn a_record_says_what_was_sent_and_the_content_comes_back() {
             hash: HELLO.to_owned(),
             tags: about.tags.clone(),
             description: Some("first\u{fffd} batch".to_owned()),
-            uploaded_at: world.clock.now(),
+            uploaded_at: fixture.clock.now(),
             status: FileStatus::Uploaded,
             job_id: None,
             error: None,
@@ -44,13 +44,13 @@ async fn a_record_says_what_was_sent_and_the_content_comes_back() {
             problems: Vec::new(),
         };
         assert_eq!(kept[0].file, expected);
-        assert_eq!(world.documents.find(&expected.id).await.unwrap(), expected);
+        assert_eq!(fixture.documents.find(&expected.id).await.unwrap(), expected);
         let file = &kept[1].file;
         let mut read = String::new();
-        world.documents.open(file).await.unwrap().read_to_string(&mut read).await.unwrap();
+        fixture.documents.open(file).await.unwrap().read_to_string(&mut read).await.unwrap();
         assert!(read == long && file.size == long.len() as u64);
-        assert_eq!(std::fs::read(world.documents.path(file).unwrap()).unwrap(), long.as_bytes());
-        assert_eq!(world.on_disk().len(), 2);
+        assert_eq!(std::fs::read(fixture.documents.path(file).unwrap()).unwrap(), long.as_bytes());
+        assert_eq!(fixture.on_disk().len(), 2);
     })
     .await;
 }
@@ -58,35 +58,36 @@ async fn a_record_says_what_was_sent_and_the_content_comes_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_content_is_on_the_disk_once_and_goes_with_its_last_record() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let first = world.receive("user:1", "a.txt", b"hello").await.unwrap();
-        let again = world.receive("user:1", "b.txt", b"hello").await.unwrap();
-        let mine = world.store("user:1", &UploadMetadata::default(), vec![first, again]).await;
-        let theirs = world.receive("user:2", "c.txt", b"hello").await.unwrap();
-        let theirs = world.store("user:2", &UploadMetadata::default(), vec![theirs]).await;
+        let fixture = Fixture::new(db).await;
+        let first = fixture.receive("user:1", "a.txt", b"hello").await.unwrap();
+        let again = fixture.receive("user:1", "b.txt", b"hello").await.unwrap();
+        let mine = fixture.store("user:1", &UploadMetadata::default(), vec![first, again]).await;
+        let theirs = fixture.receive("user:2", "c.txt", b"hello").await.unwrap();
+        let theirs = fixture.store("user:2", &UploadMetadata::default(), vec![theirs]).await;
         // The second of the batch had the first before it; what user:1 has is not told to user:2.
         let before = [&mine[0], &mine[1], &theirs[0]].map(|it| it.stored_before);
         assert_eq!(before, [false, true, false]);
-        let third = world.receive("user:1", "d.txt", b"hello").await.unwrap();
+        let third = fixture.receive("user:1", "d.txt", b"hello").await.unwrap();
         assert!(
-            world.store("user:1", &UploadMetadata::default(), vec![third]).await[0].stored_before
+            fixture.store("user:1", &UploadMetadata::default(), vec![third]).await[0].stored_before
         );
-        assert_eq!(world.on_disk().len(), 1);
-        world.delete(&mine[0].file.id).await;
-        world.delete(&mine[1].file.id).await;
-        assert!(!world.documents.release(HELLO).await.unwrap());
-        assert_eq!(world.on_disk().len(), 1);
-        world.delete(&theirs[0].file.id).await;
-        let last = world.documents.find(&mine[1].file.id).await.unwrap_err();
+        assert_eq!(fixture.on_disk().len(), 1);
+        fixture.delete(&mine[0].file.id).await;
+        fixture.delete(&mine[1].file.id).await;
+        assert!(!fixture.documents.release(HELLO).await.unwrap());
+        assert_eq!(fixture.on_disk().len(), 1);
+        fixture.delete(&theirs[0].file.id).await;
+        let last = fixture.documents.find(&mine[1].file.id).await.unwrap_err();
         assert_eq!((last.kind(), last.code()), (Kind::NotFound, "file_not_found"));
         let visibility = super::visibility("user:1", &[]);
-        let (left, _) = world.documents.list(&visibility, &Default::default(), 9, 0).await.unwrap();
+        let (left, _) =
+            fixture.documents.list(&visibility, &Default::default(), 9, 0).await.unwrap();
         assert_eq!(left.len(), 1);
         // As after a restore from a backup without empty folders.
-        std::fs::remove_dir(world.folder.path().join("files/incoming")).unwrap();
-        world.delete(&left[0].id).await;
-        assert!(world.on_disk().is_empty());
-        assert_eq!(world.documents.open(&left[0]).await.unwrap_err().code(), "file_not_found");
+        std::fs::remove_dir(fixture.folder.path().join("files/incoming")).unwrap();
+        fixture.delete(&left[0].id).await;
+        assert!(fixture.on_disk().is_empty());
+        assert_eq!(fixture.documents.open(&left[0]).await.unwrap_err().code(), "file_not_found");
     })
     .await;
 }
@@ -94,17 +95,17 @@ async fn the_same_content_is_on_the_disk_once_and_goes_with_its_last_record() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_that_is_not_committed_leaves_no_record() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let receipt = world.receive("user:1", "a.txt", b"hello").await.unwrap();
+        let fixture = Fixture::new(db).await;
+        let receipt = fixture.receive("user:1", "a.txt", b"hello").await.unwrap();
         let hash = receipt.hash();
         let mut tx = db.begin().await.unwrap();
         let about = UploadMetadata::default();
-        let kept = world.documents.store(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
+        let kept = fixture.documents.store(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
         drop(tx);
-        let found = world.documents.find(&kept[0].file.id).await;
+        let found = fixture.documents.find(&kept[0].file.id).await;
         assert_eq!(found.unwrap_err().code(), "file_not_found");
-        assert!(world.documents.release(&hash).await.unwrap());
-        assert!(world.on_disk().is_empty());
+        assert!(fixture.documents.release(&hash).await.unwrap());
+        assert!(fixture.on_disk().is_empty());
     })
     .await;
 }
@@ -114,24 +115,24 @@ async fn uploads_are_counted_by_owner_even_across_a_restart() {
     on_every_engine(async |db| {
         let rules =
             UploadLimits { uploads_per_minute: 2, uploads_per_hour: 3, ..UploadLimits::default() };
-        let world = World::under(db, rules.clone()).await;
-        world.documents.begin("user:1", "a.txt").await.unwrap();
-        world.clock.advance(Duration::from_secs(20));
+        let fixture = Fixture::under(db, rules.clone()).await;
+        fixture.documents.begin("user:1", "a.txt").await.unwrap();
+        fixture.clock.advance(Duration::from_secs(20));
         // A file that is refused for what it is has been read all the same.
-        assert!(world.receive("user:1", "a.pdf", b"text").await.is_err());
+        assert!(fixture.receive("user:1", "a.pdf", b"text").await.is_err());
         let again =
-            Documents::new(db.clone(), world.folder.path(), world.clock.clone(), rules.clone());
+            Documents::new(db.clone(), fixture.folder.path(), fixture.clock.clone(), rules.clone());
         let refused = again.begin("user:1", "a.txt").await.err().unwrap();
         assert_eq!((refused.kind(), refused.code()), (Kind::RateLimited, "too_many_uploads"));
         assert_eq!(refused.retry_wait(), Some(Duration::from_secs(40)));
         // Names are looked at first, and others are not concerned.
         assert_eq!(again.begin("user:1", "..").await.err().unwrap().code(), "invalid_file_name");
         again.begin("user:2", "a.txt").await.unwrap();
-        world.clock.advance(Duration::from_secs(40));
+        fixture.clock.advance(Duration::from_secs(40));
         again.begin("user:1", "a.txt").await.unwrap();
         let refused = again.begin("user:1", "a.txt").await.err().unwrap();
         assert_eq!(refused.retry_wait(), Some(Duration::from_secs(3_600 - 60)));
-        world.clock.advance(Duration::from_secs(3_540));
+        fixture.clock.advance(Duration::from_secs(3_540));
         again.begin("user:1", "a.txt").await.unwrap();
     })
     .await;
@@ -141,10 +142,10 @@ async fn uploads_are_counted_by_owner_even_across_a_restart() {
 async fn uploads_at_once_are_counted_one_by_one() {
     on_every_engine(async |db| {
         let rules = UploadLimits { uploads_per_minute: 5, ..UploadLimits::default() };
-        let world = World::under(db, rules).await;
+        let fixture = Fixture::under(db, rules).await;
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..12 {
-            let documents = world.documents.clone();
+            let documents = fixture.documents.clone();
             tasks.spawn(async move { documents.begin("user:1", "a.txt").await.is_ok() });
         }
         let let_in = tasks.join_all().await.into_iter().filter(|it| *it).count();
@@ -157,24 +158,24 @@ async fn uploads_at_once_are_counted_one_by_one() {
 async fn an_owner_stores_so_much_and_a_file_is_so_large() {
     on_every_engine(async |db| {
         let rules = UploadLimits { file_bytes: 10, owner_bytes: 15, ..UploadLimits::default() };
-        let world = World::under(db, rules).await;
+        let fixture = Fixture::under(db, rules).await;
         let about = UploadMetadata::default();
-        let refused = world.receive("user:1", "a.txt", b"12345678901").await.err().unwrap();
+        let refused = fixture.receive("user:1", "a.txt", b"12345678901").await.err().unwrap();
         assert_eq!(refused.code(), "file_too_large");
-        assert!(world.on_disk().is_empty());
-        let first = world.receive("user:1", "a.txt", b"1234567890").await.unwrap();
-        world.store("user:1", &about, vec![first]).await;
-        let second = world.receive("user:1", "b.txt", b"123456").await.unwrap();
-        let refused = store(&world.documents, db, "user:1", &about, vec![second]).await;
+        assert!(fixture.on_disk().is_empty());
+        let first = fixture.receive("user:1", "a.txt", b"1234567890").await.unwrap();
+        fixture.store("user:1", &about, vec![first]).await;
+        let second = fixture.receive("user:1", "b.txt", b"123456").await.unwrap();
+        let refused = store(&fixture.documents, db, "user:1", &about, vec![second]).await;
         let refused = refused.unwrap_err();
         assert_eq!((refused.kind(), refused.code()), (Kind::Invalid, "quota_exceeded"));
-        let third = world.receive("user:1", "b.txt", b"12345").await.unwrap();
-        world.store("user:1", &about, vec![third]).await;
+        let third = fixture.receive("user:1", "b.txt", b"12345").await.unwrap();
+        fixture.store("user:1", &about, vec![third]).await;
         // Full: a further file is not even read.
-        let refused = world.documents.begin("user:1", "c.txt").await.err().unwrap();
+        let refused = fixture.documents.begin("user:1", "c.txt").await.err().unwrap();
         assert_eq!(refused.code(), "quota_exceeded");
-        world.documents.begin("user:2", "c.txt").await.unwrap();
-        assert_eq!(world.on_disk().len(), 2);
+        fixture.documents.begin("user:2", "c.txt").await.unwrap();
+        assert_eq!(fixture.on_disk().len(), 2);
     })
     .await;
 }

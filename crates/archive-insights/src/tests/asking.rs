@@ -9,7 +9,7 @@ use crate::InsightSource;
 #[tokio::test]
 async fn an_insight_comes_back_as_it_was_told() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let quote = "a «quote»\0".to_owned();
         let source = InsightSource {
             file_hash: "ab".repeat(32),
@@ -29,8 +29,8 @@ async fn an_insight_comes_back_as_it_was_told() {
             job_id: Some("job".to_owned()),
             ..insight("me", Some("case"), "Title 🙂", "content «и» ещё")
         };
-        let ids = world.add(vec![fields.clone()]).await;
-        let found = world.query(&visibility("me", &[]), &InsightQuery::default()).await;
+        let ids = fixture.add(vec![fields.clone()]).await;
+        let found = fixture.query(&visibility("me", &[]), &InsightQuery::default()).await;
         assert_eq!(found.total, 1);
         let (kept, snippet) = &found.insights[0];
         assert_eq!((&kept.id, kept.created_at, &kept.fields), (&ids[0], START, &fields));
@@ -87,16 +87,16 @@ async fn words_numbers_and_citations_are_found() {
         ("nothing", &[]),
     ];
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let me = visibility("me", &[]);
         let new = TEXTS.map(|(title, content)| insight("me", None, title, content));
-        world.add(new.to_vec()).await;
+        fixture.add(new.to_vec()).await;
         for (keywords, expected) in ASKS {
-            let mut found = world.titles(&me, keywords).await;
+            let mut found = fixture.titles(&me, keywords).await;
             found.reverse();
             assert_eq!(found, expected, "{keywords}");
         }
-        assert_eq!(world.titles(&me, " \t").await.len(), TEXTS.len());
+        assert_eq!(fixture.titles(&me, " \t").await.len(), TEXTS.len());
     })
     .await;
 }
@@ -104,7 +104,7 @@ async fn words_numbers_and_citations_are_found() {
 #[tokio::test]
 async fn everybody_finds_their_own_and_what_they_see() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let new = [
             insight("ann", None, "ann alone", "word"),
             insight("ann", Some("c1"), "ann in one", "word"),
@@ -112,7 +112,7 @@ async fn everybody_finds_their_own_and_what_they_see() {
             insight("bob", Some("c2"), "bob in two", "word"),
             insight("bob", None, "bob alone", "word"),
         ];
-        world.add(new.to_vec()).await;
+        fixture.add(new.to_vec()).await;
         let all = |owner, cases: &[&str], case: Option<&str>, expected: &[&str]| {
             let (visibility, case_id) = (visibility(owner, cases), case.map(str::to_owned));
             let expected: Vec<String> = expected.iter().map(|it| (*it).to_owned()).collect();
@@ -132,16 +132,16 @@ async fn everybody_finds_their_own_and_what_they_see() {
         ];
         for (visibility, case_id, expected) in rows {
             for keywords in [None, Some("word".to_owned()), Some("wor*".to_owned())] {
-                let ask = InsightQuery {
+                let query = InsightQuery {
                     keywords,
                     case_id: case_id.clone(),
                     descending: false,
                     ..InsightQuery::default()
                 };
-                let found = world.query(&visibility, &ask).await;
+                let found = fixture.query(&visibility, &query).await;
                 let titles: Vec<&str> =
                     found.insights.iter().map(|it| it.0.title.as_str()).collect();
-                assert_eq!(titles, expected, "{ask:?} by {visibility:?}");
+                assert_eq!(titles, expected, "{query:?} by {visibility:?}");
                 assert_eq!(found.total, expected.len() as u64);
             }
         }
@@ -152,7 +152,7 @@ async fn everybody_finds_their_own_and_what_they_see() {
 #[tokio::test]
 async fn the_more_relevant_comes_first() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let filler = "the order of the court was entered and the parties were heard ".repeat(4);
         let new = [
             insight("me", None, "once", &format!("{filler} estoppel {filler}")),
@@ -160,19 +160,19 @@ async fn the_more_relevant_comes_first() {
             insight("me", None, "never", &filler),
             insight("me", None, "thrice", &format!("estoppel estoppel {filler} estoppel")),
         ];
-        world.add(new.to_vec()).await;
-        let ask = InsightQuery {
+        fixture.add(new.to_vec()).await;
+        let query = InsightQuery {
             keywords: Some("estoppel".to_owned()),
             sort: SortKey::Relevance,
             ..InsightQuery::default()
         };
-        let found = world.query(&visibility("me", &[]), &ask).await;
+        let found = fixture.query(&visibility("me", &[]), &query).await;
         let titles: Vec<&str> = found.insights.iter().map(|it| it.0.title.as_str()).collect();
         assert_eq!(titles, ["estoppel", "thrice", "once"]);
         let shown = found.insights[2].1.as_deref().unwrap();
         assert!(shown.contains("**estoppel**"), "{shown}");
-        let ask = InsightQuery { descending: false, ..ask };
-        let found = world.query(&visibility("me", &[]), &ask).await;
+        let query = InsightQuery { descending: false, ..query };
+        let found = fixture.query(&visibility("me", &[]), &query).await;
         assert_eq!(found.insights[0].0.title, "once");
     })
     .await;
@@ -181,24 +181,24 @@ async fn the_more_relevant_comes_first() {
 #[tokio::test]
 async fn ids_are_found_in_the_order_asked_and_missing_ones_named() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let mut new: Vec<NewInsight> =
             (0..3).map(|at| insight("me", None, &format!("t{at}"), "c")).collect();
         new.push(insight("other", Some("c"), "t3", "c"));
-        let ids = world.add(new).await;
+        let ids = fixture.add(new).await;
         let me = visibility("me", &[]);
         let wanted = [ids[2].clone(), ids[0].clone(), ids[2].clone()];
-        let found = world.insights.by_ids(&me, &wanted).await.unwrap();
+        let found = fixture.insights.by_ids(&me, &wanted).await.unwrap();
         let titles: Vec<&str> = found.iter().map(|it| it.title.as_str()).collect();
         assert_eq!(titles, ["t2", "t0", "t2"]);
-        assert!(world.insights.by_ids(&me, &[]).await.unwrap().is_empty());
+        assert!(fixture.insights.by_ids(&me, &[]).await.unwrap().is_empty());
         for missing in [ids[3].clone(), "x\0y".to_owned(), ids[0].replace('-', "0")] {
             let asked = [ids[0].clone(), missing.clone()];
-            let fault = world.insights.by_ids(&me, &asked).await.unwrap_err();
+            let fault = fixture.insights.by_ids(&me, &asked).await.unwrap_err();
             assert_eq!(fault.code(), "insight_not_found");
             assert!(fault.message().contains(&missing) && !fault.message().contains(&ids[0]));
         }
-        let both = world.insights.by_ids(&visibility("me", &["c"]), &ids).await.unwrap();
+        let both = fixture.insights.by_ids(&visibility("me", &["c"]), &ids).await.unwrap();
         assert_eq!(both.len(), 4);
     })
     .await;
@@ -207,11 +207,11 @@ async fn ids_are_found_in_the_order_asked_and_missing_ones_named() {
 #[tokio::test]
 async fn a_confidence_that_is_none_is_refused() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         for confidence in [f64::NAN, -0.1, 1.1, f64::INFINITY] {
-            let mut tx = world.db.begin().await.unwrap();
+            let mut tx = fixture.db.begin().await.unwrap();
             let new = vec![NewInsight { confidence, ..insight("me", None, "t", "c") }];
-            let fault = world.insights.add(&mut tx, new).await.unwrap_err();
+            let fault = fixture.insights.add(&mut tx, new).await.unwrap_err();
             assert_eq!(fault.code(), "invalid_confidence");
         }
     })
@@ -222,21 +222,21 @@ async fn a_confidence_that_is_none_is_refused() {
 #[tokio::test]
 async fn insights_of_large_cases_are_not_behind_those_of_small_ones() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let filler = "the order of the court was entered and the parties were heard ".repeat(4);
         let mut new: Vec<NewInsight> = (0..200)
             .map(|_| insight("me", Some("large"), "weak", &format!("{filler} estoppel {filler}")))
             .collect();
         new.push(insight("me", Some("large"), "strong", &format!("estoppel estoppel {filler}")));
         new.push(insight("me", Some("small"), "middle", &format!("estoppel {filler}")));
-        world.add(new).await;
-        let ask = InsightQuery {
+        fixture.add(new).await;
+        let query = InsightQuery {
             keywords: Some("estoppel".to_owned()),
             sort: SortKey::Relevance,
             limit: 3,
             ..InsightQuery::default()
         };
-        let found = world.query(&visibility("me", &["large", "small"]), &ask).await;
+        let found = fixture.query(&visibility("me", &["large", "small"]), &query).await;
         let titles: Vec<&str> = found.insights.iter().map(|it| it.0.title.as_str()).collect();
         assert_eq!(titles, ["strong", "middle", "weak"]);
     })

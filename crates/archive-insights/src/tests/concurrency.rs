@@ -25,20 +25,20 @@ async fn write(insights: Insights, db: Db, writer: usize) {
         }
         tx.commit().await.unwrap();
         // What is committed is found by the next question, whatever others write.
-        let ask = InsightQuery {
+        let query = InsightQuery {
             file_id: Some(file.clone()),
             keywords: Some("word".to_owned()),
             ..InsightQuery::default()
         };
-        let found = insights.query(&visibility("me", &[]), &ask).await.unwrap();
+        let found = insights.query(&visibility("me", &[]), &query).await.unwrap();
         let kept = if batch < 2 { batch + 1 } else { (batch - 2) % 3 + 1 };
         assert_eq!(found.total as usize, kept * BATCH);
     }
 }
 
-async fn read(insights: Insights, ask: InsightQuery) {
+async fn read(insights: Insights, query: InsightQuery) {
     for _ in 0..100 {
-        let found = insights.query(&visibility("me", &["c"]), &ask).await.unwrap();
+        let found = insights.query(&visibility("me", &["c"]), &query).await.unwrap();
         assert_eq!(found.total, found.insights.len() as u64, "the total is that of the rows");
         assert_eq!(found.total as usize % BATCH, 0, "no transaction is seen in part");
     }
@@ -47,16 +47,16 @@ async fn read(insights: Insights, ask: InsightQuery) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn totals_are_those_of_the_rows_while_others_write() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let mut tasks = JoinSet::new();
         for writer in 0..WRITERS {
-            tasks.spawn(write(world.insights.clone(), world.db.clone(), writer));
+            tasks.spawn(write(fixture.insights.clone(), fixture.db.clone(), writer));
         }
         for keywords in [Some("word"), Some("\"some word\" tit*"), None] {
             let keywords = keywords.map(str::to_owned);
             let sort = if keywords.is_some() { SortKey::Relevance } else { SortKey::Confidence };
-            let ask = InsightQuery { keywords, sort, limit: 1_000, ..InsightQuery::default() };
-            tasks.spawn(read(world.insights.clone(), ask));
+            let query = InsightQuery { keywords, sort, limit: 1_000, ..InsightQuery::default() };
+            tasks.spawn(read(fixture.insights.clone(), query));
         }
         while let Some(done) = tasks.join_next().await {
             done.unwrap();

@@ -50,26 +50,26 @@ const KEYWORDS: [&str; 38] = [
 #[tokio::test]
 async fn no_keywords_fail() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        world.add(vec![insight("me", None, "a", "b NEAR the title and a AND b")]).await;
+        let fixture = Fixture::new(db).await;
+        fixture.add(vec![insight("me", None, "a", "b NEAR the title and a AND b")]).await;
         let me = visibility("me", &["c1", "c2"]);
         for keywords in KEYWORDS {
             for sort in [SortKey::Relevance, SortKey::CreatedAt] {
                 let keywords = Some(keywords.to_owned());
                 let tags = vec![];
-                world
+                fixture
                     .query(&me, &InsightQuery { keywords, sort, tags, ..InsightQuery::default() })
                     .await;
             }
         }
-        assert_eq!(world.titles(&me, "AND near").await, ["a"]);
+        assert_eq!(fixture.titles(&me, "AND near").await, ["a"]);
         let mut runner = TestRunner::new(Config::with_cases(0));
         for _ in 0..200 {
             let keywords =
                 r#"[ -~\u{0}-\u{2ff}«»а-яё"*]{0,60}"#.new_tree(&mut runner).unwrap().current();
             let tags = vec![keywords.clone()];
-            let ask = InsightQuery { keywords: Some(keywords), tags, ..InsightQuery::default() };
-            assert!(world.insights.query(&me, &ask).await.is_ok(), "{ask:?}");
+            let query = InsightQuery { keywords: Some(keywords), tags, ..InsightQuery::default() };
+            assert!(fixture.insights.query(&me, &query).await.is_ok(), "{query:?}");
         }
     })
     .await;
@@ -78,7 +78,7 @@ async fn no_keywords_fail() {
 #[tokio::test]
 async fn no_text_is_too_odd_to_keep_and_find() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let distinct: String = (0..40_000).map(|at| format!("{at:x} ")).collect();
         let texts = [
             "\0".to_owned(),
@@ -91,13 +91,13 @@ async fn no_text_is_too_odd_to_keep_and_find() {
             format!("needle {distinct}"),
         ];
         for text in &texts {
-            world.add(vec![insight("me\0", None, text, text)]).await;
+            fixture.add(vec![insight("me\0", None, text, text)]).await;
         }
         let me = visibility("me\0", &[]);
-        assert_eq!(world.titles(&me, "needle").await.len(), 5);
-        assert_eq!(world.query(&me, &InsightQuery::default()).await.total, texts.len() as u64);
-        assert_eq!(world.titles(&me, "日本語").await.len(), 1);
-        assert_eq!(world.titles(&me, "हिन्दी").await.len(), 1);
+        assert_eq!(fixture.titles(&me, "needle").await.len(), 5);
+        assert_eq!(fixture.query(&me, &InsightQuery::default()).await.total, texts.len() as u64);
+        assert_eq!(fixture.titles(&me, "日本語").await.len(), 1);
+        assert_eq!(fixture.titles(&me, "हिन्दी").await.len(), 1);
     })
     .await;
 }
@@ -105,19 +105,19 @@ async fn no_text_is_too_odd_to_keep_and_find() {
 #[tokio::test]
 async fn offsets_and_limits_have_no_edge() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        world.add((0..5).map(|_| insight("me", None, "t", "word")).collect()).await;
+        let fixture = Fixture::new(db).await;
+        fixture.add((0..5).map(|_| insight("me", None, "t", "word")).collect()).await;
         let me = visibility("me", &[]);
         for keywords in [None, Some("word".to_owned())] {
             let rows = [(0, 0, 0), (5, 20, 0), (u64::MAX, 20, 0), (3, u32::MAX, 2), (4, 1, 1)];
             for (offset, limit, expected) in rows {
-                let ask = InsightQuery {
+                let query = InsightQuery {
                     keywords: keywords.clone(),
                     offset,
                     limit,
                     ..InsightQuery::default()
                 };
-                let found = world.query(&me, &ask).await;
+                let found = fixture.query(&me, &query).await;
                 assert_eq!((found.insights.len(), found.total), (expected, 5), "{offset} {limit}");
             }
         }
@@ -128,17 +128,17 @@ async fn offsets_and_limits_have_no_edge() {
 #[tokio::test]
 async fn thousands_of_cases_are_one_question() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let cases: Vec<String> = (0..3_000).map(|at| format!("case {at}")).collect();
         let new = |case: &String| insight("other", Some(case), case, "a word");
-        world.add(cases.iter().step_by(500).map(new).collect()).await;
+        fixture.add(cases.iter().step_by(500).map(new).collect()).await;
         let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
         let me = visibility("me", &cases);
         for keywords in [None, Some("word".to_owned())] {
             for sort in [SortKey::Relevance, SortKey::Confidence] {
-                let ask =
+                let query =
                     InsightQuery { keywords: keywords.clone(), sort, ..InsightQuery::default() };
-                assert_eq!(world.query(&me, &ask).await.total, 6);
+                assert_eq!(fixture.query(&me, &query).await.total, 6);
             }
         }
     })

@@ -83,8 +83,8 @@ fn any_ask() -> impl Strategy<Value = InsightQuery> {
     )
 }
 
-fn has(text: &str, ask: &InsightQuery) -> Vec<bool> {
-    let terms = parse(ask.keywords.as_deref().unwrap_or("")).unwrap();
+fn has(text: &str, query: &InsightQuery) -> Vec<bool> {
+    let terms = parse(query.keywords.as_deref().unwrap_or("")).unwrap();
     let words: Vec<Word> = words(text).collect();
     let found = |term: &crate::keywords::Term| {
         (0..words.len()).any(|at| term.matches_at(&words, at).is_some())
@@ -92,29 +92,29 @@ fn has(text: &str, ask: &InsightQuery) -> Vec<bool> {
     terms.iter().map(found).collect()
 }
 
-fn lets_through(visibility: &Visibility, ask: &InsightQuery, it: &Insight) -> bool {
+fn lets_through(visibility: &Visibility, query: &InsightQuery, it: &Insight) -> bool {
     let equal = |filter: &Option<String>, value: Option<&str>| {
         filter.as_deref().is_none_or(|filter| Some(filter) == value)
     };
-    let in_title = has(&it.title, ask);
-    let in_content = has(&it.content, ask);
+    let in_title = has(&it.title, query);
+    let in_content = has(&it.content, query);
     visibility.sees(&it.owner, it.case_id.as_deref())
         && in_title.iter().zip(in_content).all(|(title, content)| *title || content)
-        && equal(&ask.source_llm, Some(&it.source_llm))
-        && equal(&ask.file_id, Some(&it.file_id))
-        && equal(&ask.case_id, it.case_id.as_deref())
-        && equal(&ask.category, it.category.as_deref())
-        && ask.tags.iter().all(|tag| it.tags.contains(tag))
-        && ask.from.is_none_or(|from| it.created_at >= from)
-        && ask.to.is_none_or(|to| it.created_at <= to)
-        && ask.min_confidence.is_none_or(|least| it.confidence >= least)
+        && equal(&query.source_llm, Some(&it.source_llm))
+        && equal(&query.file_id, Some(&it.file_id))
+        && equal(&query.case_id, it.case_id.as_deref())
+        && equal(&query.category, it.category.as_deref())
+        && query.tags.iter().all(|tag| it.tags.contains(tag))
+        && query.from.is_none_or(|from| it.created_at >= from)
+        && query.to.is_none_or(|to| it.created_at <= to)
+        && query.min_confidence.is_none_or(|least| it.confidence >= least)
 }
 
 /// The ids in order, where plain loops can know it, and in order of making otherwise.
-fn expected(kept: &[Insight], visibility: &Visibility, ask: &InsightQuery) -> Vec<String> {
+fn expected(kept: &[Insight], visibility: &Visibility, query: &InsightQuery) -> Vec<String> {
     let mut all: Vec<&Insight> =
-        kept.iter().filter(|it| lets_through(visibility, ask, it)).collect();
-    match ask.sort {
+        kept.iter().filter(|it| lets_through(visibility, query, it)).collect();
+    match query.sort {
         SortKey::Confidence => {
             all.sort_by(|a, b| a.confidence.total_cmp(&b.confidence).then(a.id.cmp(&b.id)))
         }
@@ -122,45 +122,49 @@ fn expected(kept: &[Insight], visibility: &Visibility, ask: &InsightQuery) -> Ve
             all.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)))
         }
     }
-    if ask.descending {
+    if query.descending {
         all.reverse();
     }
     all.into_iter().map(|it| it.id.clone()).collect()
 }
 
-async fn ids(world: &World, visibility: &Visibility, ask: &InsightQuery) -> (Vec<String>, u64) {
-    let found = world.query(visibility, ask).await;
+async fn ids(
+    fixture: &Fixture,
+    visibility: &Visibility,
+    query: &InsightQuery,
+) -> (Vec<String>, u64) {
+    let found = fixture.query(visibility, query).await;
     for (insight, shown) in &found.insights {
-        assert_eq!(shown.is_some(), ask.keywords.is_some(), "{ask:?} {insight:?}");
-        assert!(shown.as_ref().is_none_or(|it| it.contains("**")), "{ask:?} {shown:?}");
+        assert_eq!(shown.is_some(), query.keywords.is_some(), "{query:?} {insight:?}");
+        assert!(shown.as_ref().is_none_or(|it| it.contains("**")), "{query:?} {shown:?}");
     }
     (found.insights.into_iter().map(|it| it.0.id).collect(), found.total)
 }
 
-async fn check(world: &World, kept: &[Insight], visibility: &Visibility, ask: &InsightQuery) {
-    let (found, total) = ids(world, visibility, ask).await;
-    let mut expected = expected(kept, visibility, ask);
+async fn check(fixture: &Fixture, kept: &[Insight], visibility: &Visibility, query: &InsightQuery) {
+    let (found, total) = ids(fixture, visibility, query).await;
+    let mut expected = expected(kept, visibility, query);
     let mut compared = found.clone();
-    if ask.sort == SortKey::Relevance && ask.keywords.is_some() {
+    if query.sort == SortKey::Relevance && query.keywords.is_some() {
         expected.sort();
         compared.sort();
     }
-    assert_eq!(compared, expected, "{ask:?} by {visibility:?}");
-    assert_eq!(total, expected.len() as u64, "{ask:?}");
+    assert_eq!(compared, expected, "{query:?} by {visibility:?}");
+    assert_eq!(total, expected.len() as u64, "{query:?}");
     let mut paged = Vec::new();
     for page in 0..=expected.len() / 7 {
-        let ask = InsightQuery { limit: 7, offset: page as u64 * 7, ..ask.clone() };
-        let (some, total_here) = ids(world, visibility, &ask).await;
+        let query = InsightQuery { limit: 7, offset: page as u64 * 7, ..query.clone() };
+        let (some, total_here) = ids(fixture, visibility, &query).await;
         assert_eq!(total_here, total);
         paged.extend(some);
     }
-    assert_eq!(paged, found, "{ask:?}: the pages are the whole");
+    assert_eq!(paged, found, "{query:?}: the pages are the whole");
 }
 
 #[tokio::test]
 async fn the_store_answers_as_plain_loops_do() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
         let mut runner = TestRunner::new_with_rng(Config::default(), rng);
         let mut kept: Vec<Insight> = Vec::new();
@@ -170,24 +174,24 @@ async fn the_store_answers_as_plain_loops_do() {
                 .unwrap()
                 .current();
             for fields in some {
-                world.clock.set(Millis(START.0 + i64::try_from(kept.len() / 3).unwrap()));
-                let id = world.add(vec![fields.clone()]).await.remove(0);
+                fixture.clock.set(Millis(START.0 + i64::try_from(kept.len() / 3).unwrap()));
+                let id = fixture.add(vec![fields.clone()]).await.remove(0);
                 let created_at = Millis(START.0 + i64::try_from(kept.len() / 3).unwrap());
                 kept.push(Insight { id, created_at, fields });
             }
             if round % 3 == 2 {
-                let mut tx = world.db.begin().await.unwrap();
+                let mut tx = fixture.db.begin().await.unwrap();
                 let gone =
-                    world.insights.replace_extracted(&mut tx, "f1", Vec::new()).await.unwrap();
+                    fixture.insights.replace_extracted(&mut tx, "f1", Vec::new()).await.unwrap();
                 tx.commit().await.unwrap();
                 assert!(gone.is_empty());
                 kept.retain(|it| it.file_id != "f1" || it.job_id.is_none());
             }
             for _ in 0..40 {
-                let ask = any_ask().new_tree(&mut runner).unwrap().current();
+                let query = any_ask().new_tree(&mut runner).unwrap().current();
                 let cases = subsequence(&CASES[..], 0..=3).new_tree(&mut runner).unwrap().current();
                 let owner = select(&OWNERS[..]).new_tree(&mut runner).unwrap().current();
-                check(&world, &kept, &visibility(owner, &cases), &ask).await;
+                check(&fixture, &kept, &visibility(owner, &cases), &query).await;
             }
         }
     })

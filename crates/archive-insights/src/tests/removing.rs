@@ -11,10 +11,10 @@ fn of(file: &str, title: &str, job_id: Option<&str>) -> NewInsight {
     }
 }
 
-async fn found(world: &World, ask: InsightQuery) -> Vec<String> {
+async fn found(fixture: &Fixture, query: InsightQuery) -> Vec<String> {
     let me = visibility("me", &["c1"]);
-    let ask = InsightQuery { descending: false, ..ask };
-    let found = world.query(&me, &ask).await;
+    let query = InsightQuery { descending: false, ..query };
+    let found = fixture.query(&me, &query).await;
     found.insights.into_iter().map(|it| it.0.fields.title).collect()
 }
 
@@ -31,24 +31,24 @@ fn asks() -> [InsightQuery; 3] {
 #[tokio::test]
 async fn what_is_deleted_is_gone_from_rows_and_index() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        world.add(vec![of("a", "a1", None), of("b", "b1", None), of("a", "a2", Some("j"))]).await;
-        let mut tx = world.db.begin().await.unwrap();
-        assert_eq!(world.insights.delete_by_file(&mut tx, "a").await.unwrap(), 2);
+        let fixture = Fixture::new(db).await;
+        fixture.add(vec![of("a", "a1", None), of("b", "b1", None), of("a", "a2", Some("j"))]).await;
+        let mut tx = fixture.db.begin().await.unwrap();
+        assert_eq!(fixture.insights.delete_by_file(&mut tx, "a").await.unwrap(), 2);
         drop(tx);
-        for ask in asks() {
-            assert_eq!(found(&world, ask).await, ["a1", "b1", "a2"], "it was rolled back");
+        for query in asks() {
+            assert_eq!(found(&fixture, query).await, ["a1", "b1", "a2"], "it was rolled back");
         }
-        let mut tx = world.db.begin().await.unwrap();
-        assert_eq!(world.insights.delete_by_file(&mut tx, "a").await.unwrap(), 2);
-        assert_eq!(world.insights.delete_by_file(&mut tx, "a").await.unwrap(), 0);
+        let mut tx = fixture.db.begin().await.unwrap();
+        assert_eq!(fixture.insights.delete_by_file(&mut tx, "a").await.unwrap(), 2);
+        assert_eq!(fixture.insights.delete_by_file(&mut tx, "a").await.unwrap(), 0);
         tx.commit().await.unwrap();
-        for ask in asks() {
-            assert_eq!(found(&world, ask).await, ["b1"]);
+        for query in asks() {
+            assert_eq!(found(&fixture, query).await, ["b1"]);
         }
-        world.add(vec![of("a", "a3", None)]).await;
-        for ask in asks() {
-            assert_eq!(found(&world, ask).await, ["b1", "a3"]);
+        fixture.add(vec![of("a", "a3", None)]).await;
+        for query in asks() {
+            assert_eq!(found(&fixture, query).await, ["b1", "a3"]);
         }
     })
     .await;
@@ -57,26 +57,26 @@ async fn what_is_deleted_is_gone_from_rows_and_index() {
 #[tokio::test]
 async fn processing_again_replaces_what_processing_made() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        world
+        let fixture = Fixture::new(db).await;
+        fixture
             .add(vec![
                 of("a", "made", Some("j1")),
                 of("a", "stored", None),
                 of("b", "other", Some("j1")),
             ])
             .await;
-        let mut tx = world.db.begin().await.unwrap();
+        let mut tx = fixture.db.begin().await.unwrap();
         let new = vec![of("a", "made again", Some("j2"))];
-        world.insights.replace_extracted(&mut tx, "a", new).await.unwrap();
+        fixture.insights.replace_extracted(&mut tx, "a", new).await.unwrap();
         tx.commit().await.unwrap();
-        for ask in asks() {
-            assert_eq!(found(&world, ask).await, ["stored", "other", "made again"]);
+        for query in asks() {
+            assert_eq!(found(&fixture, query).await, ["stored", "other", "made again"]);
         }
         let me = visibility("me", &[]);
-        let (list_by_file, total) = world.insights.list_by_file(&me, "a", 1).await.unwrap();
+        let (list_by_file, total) = fixture.insights.list_by_file(&me, "a", 1).await.unwrap();
         assert_eq!((list_by_file.len(), list_by_file[0].title.as_str(), total), (1, "stored", 2));
-        assert_eq!(world.insights.count_by_file(&me, "a").await.unwrap(), 2);
-        assert_eq!(world.insights.count_by_file(&visibility("eve", &[]), "a").await.unwrap(), 0);
+        assert_eq!(fixture.insights.count_by_file(&me, "a").await.unwrap(), 2);
+        assert_eq!(fixture.insights.count_by_file(&visibility("eve", &[]), "a").await.unwrap(), 0);
     })
     .await;
 }
@@ -84,33 +84,33 @@ async fn processing_again_replaces_what_processing_made() {
 #[tokio::test]
 async fn insights_move_with_their_file() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let many = (0..450).map(|at| of("a", &format!("a{at}"), None));
-        world.add(many.chain([of("b", "b", None)]).collect()).await;
+        fixture.add(many.chain([of("b", "b", None)]).collect()).await;
         let private = NewInsight {
             owner: "bob".to_owned(),
             case_id: Some("c3".to_owned()),
             ..of("a", "bob's own", None)
         };
-        world.add(vec![private]).await;
+        fixture.add(vec![private]).await;
         let (c1, c2) = (Some("c1"), Some("c2"));
-        let mut tx = world.db.begin().await.unwrap();
-        assert_eq!(world.insights.move_case(&mut tx, "a", c1, c2).await.unwrap(), 450);
+        let mut tx = fixture.db.begin().await.unwrap();
+        assert_eq!(fixture.insights.move_case(&mut tx, "a", c1, c2).await.unwrap(), 450);
         tx.commit().await.unwrap();
-        for ask in asks() {
-            let eve = world.query(&visibility("eve", &["c2"]), &ask).await;
+        for query in asks() {
+            let eve = fixture.query(&visibility("eve", &["c2"]), &query).await;
             assert_eq!(eve.total, 450);
             assert!(eve.insights.iter().all(|it| it.0.case_id.as_deref() == Some("c2")));
-            assert_eq!(world.query(&visibility("eve", &["c1"]), &ask).await.total, 1);
-            assert_eq!(world.query(&visibility("me", &["c1"]), &ask).await.total, 451);
+            assert_eq!(fixture.query(&visibility("eve", &["c1"]), &query).await.total, 1);
+            assert_eq!(fixture.query(&visibility("me", &["c1"]), &query).await.total, 451);
         }
-        let mut tx = world.db.begin().await.unwrap();
-        assert_eq!(world.insights.move_case(&mut tx, "a", c2, None).await.unwrap(), 450);
+        let mut tx = fixture.db.begin().await.unwrap();
+        assert_eq!(fixture.insights.move_case(&mut tx, "a", c2, None).await.unwrap(), 450);
         tx.commit().await.unwrap();
-        for ask in asks() {
-            assert_eq!(world.query(&visibility("eve", &["c2"]), &ask).await.total, 0);
-            assert_eq!(world.query(&visibility("me", &[]), &ask).await.total, 451);
-            assert_eq!(world.query(&visibility("eve", &["c3"]), &ask).await.total, 1);
+        for query in asks() {
+            assert_eq!(fixture.query(&visibility("eve", &["c2"]), &query).await.total, 0);
+            assert_eq!(fixture.query(&visibility("me", &[]), &query).await.total, 451);
+            assert_eq!(fixture.query(&visibility("eve", &["c3"]), &query).await.total, 1);
         }
     })
     .await;
