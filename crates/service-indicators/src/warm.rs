@@ -1,65 +1,35 @@
-//! How much history an indicator needs before its first value is the one that any longer history
-//! would give. Fetching it is done elsewhere.
+//! How many earlier candles an indicator needs so that its first value equals the value computed
+//! from any longer history. `candles` fetches them.
 
 use std::borrow::Borrow;
 
 use clock::{DAY_MS, Millis, TimeRange};
 use market::Interval;
-use ta::Spec;
+use ta::{Memory, Spec};
 
-/// The most candles that are fetched ahead for the sake of an average's memory.
+/// Upper bound of the candles fetched ahead to settle a decaying average.
 const AHEAD_MAX: usize = 20_000;
-/// The most there can be at all: a day of seconds.
+/// Upper bound of all candles fetched ahead: one day of one-second candles.
 const LEAD_MAX: usize = 86_400;
-/// The least: averages of short periods are cheap to settle.
+/// Lower bound for a decaying average: short periods are cheap to settle.
 const AHEAD_MIN: usize = 500;
-/// What an average took in this many warm-ups ago is less than a billionth of it.
+/// After this many warm-ups, an older candle weighs less than 1e-9 of a decaying average.
 const SETTLED: usize = 25;
 
-/// Those that look at one window and nothing else. Windows over windows, as of the ulcer index, are
-/// left to the rule for averages, which is generous.
-const WINDOWED: [&str; 21] = [
-    "aroon",
-    "awesome",
-    "bollinger",
-    "bollingerBandwidth",
-    "cci",
-    "cmf",
-    "dailyReturn",
-    "donchian",
-    "dpo",
-    "eom",
-    "ichimoku",
-    "kst",
-    "logReturn",
-    "mfi",
-    "roc",
-    "sma",
-    "stoch",
-    "ultimate",
-    "vortex",
-    "williamsR",
-    "wma",
-];
-
-/// Those that add up from wherever they begin, so that no history makes them right: they begin
-/// where the caller's candles do.
-const CUMULATIVE: [&str; 5] = ["adl", "cumulativeReturn", "nvi", "obv", "vpt"];
-
-/// Whether the level of an indicator depends on where it began.
+/// Whether the level of an indicator depends on where its history starts.
 pub(crate) fn adds_up(spec: &Spec) -> bool {
-    CUMULATIVE.contains(&spec.name()) || spec.to_string() == "vwap(session=continuous)"
+    spec.memory() == Memory::Cumulative
 }
 
-/// Where a stream at this time begins to add up: a multiple of so many candles since 1970, and at
-/// least so many ago. It stays where it is for as long, whoever asks and however often.
+/// Start of accumulation for cumulative indicators: the last-but-one multiple of `candles`
+/// intervals since the epoch, so every subscriber in the same block gets the same level.
 pub(crate) fn base(interval: Interval, now: Millis, candles: u64) -> Millis {
     let step = interval.fixed_ms().unwrap_or(31 * DAY_MS);
     let block = step.saturating_mul(i64::try_from(candles).unwrap_or(i64::MAX)).max(1);
     Millis((now.0.saturating_sub(block).div_euclid(block)).max(0) * block)
 }
 
-/// How many candles before the one that opens at `first` settle all of these.
+/// How many candles before the one that opens at `first` settle all of `specs`.
 pub(crate) fn candles_before<S: Borrow<Spec>>(
     specs: &[S],
     interval: Interval,
@@ -68,26 +38,23 @@ pub(crate) fn candles_before<S: Borrow<Spec>>(
     specs.iter().map(|spec| lead(spec.borrow(), interval, first)).max().unwrap_or(0)
 }
 
-/// The same for one of them.
+/// How many candles before the one that opens at `first` settle `spec`.
 pub(crate) fn lead(spec: &Spec, interval: Interval, first: Millis) -> usize {
-    let (name, warmup) = (spec.name(), spec.warmup());
-    let ahead = match name {
-        "vwap" if is_daily(spec) => since_midnight(interval, first),
-        "vwap" => warmup,
-        _ if CUMULATIVE.contains(&name) => warmup,
+    let warmup = spec.warmup();
+    let ahead = match spec.memory() {
+        Memory::Session => since_midnight(interval, first),
+        Memory::Cumulative => warmup,
+        // A rolling VWAP starts exactly `warmup` candles ahead: one more would change the last
+        // digits of its running sums.
+        Memory::Windowed if spec.name() == "vwap" => warmup,
         // Some compare each candle of the window with the one before it.
-        _ if WINDOWED.contains(&name) => warmup + 1,
-        _ => warmup.saturating_mul(SETTLED).clamp(AHEAD_MIN, AHEAD_MAX),
+        Memory::Windowed => warmup + 1,
+        Memory::Decaying => warmup.saturating_mul(SETTLED).clamp(AHEAD_MIN, AHEAD_MAX),
     };
     ahead.max(warmup).min(LEAD_MAX)
 }
 
-/// The form with a period is windowed, the continuous one cumulative.
-fn is_daily(vwap: &Spec) -> bool {
-    vwap.to_string() == "vwap(session=day)"
-}
-
-/// A day's sums begin at 00:00 UTC.
+/// Candles between the last 00:00 UTC, where a session starts, and `first`.
 fn since_midnight(interval: Interval, first: Millis) -> usize {
     let midnight = Millis(first.0.div_euclid(DAY_MS) * DAY_MS);
     let candles = interval.count_in(TimeRange::new(midnight, first));
@@ -147,7 +114,7 @@ mod tests {
         for ((key, long), warm) in spec.outputs().iter().zip(&long).zip(&warm) {
             for at in 0..SHOWN {
                 let (long, warm) = (long[len - SHOWN + at], warm[ahead + at]);
-                if !CUMULATIVE.contains(&spec.name()) {
+                if spec.memory() != Memory::Cumulative {
                     let near = (long - warm).abs() <= 1e-9 * long.abs().max(1e-3);
                     assert!(near || long.is_nan(), "{spec} {key}[{at}]: {warm} is not {long}");
                 }

@@ -46,4 +46,4 @@ pub use candle::{Candle, Candles};
 pub use error::Error;
 pub(crate) use indicator::OutputSink;
 pub use indicator::{Indicator, Stream};
-pub use spec::{Arg, PERIOD_MAX, Param, ParamKind, Parity, Spec, known};
+pub use spec::{Arg, Memory, PERIOD_MAX, Param, ParamKind, Parity, Spec, known};

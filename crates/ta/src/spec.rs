@@ -24,6 +24,21 @@ impl Parity {
     pub(crate) const CHOICES: &'static [&'static str] = &["ta", "talib"];
 }
 
+/// How far back an indicator's value depends on candles: its memory class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Only the last `warmup + 1` candles count.
+    Windowed,
+    /// Every earlier candle counts, with a weight that shrinks towards zero, as in an exponential
+    /// average.
+    Decaying,
+    /// Every candle since the first counts in full, so the level depends on where the history
+    /// starts.
+    Cumulative,
+    /// Only the candles of the current session count; a session starts at 00:00 UTC.
+    Session,
+}
+
 /// A parameter's value in a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arg<'a> {
@@ -147,6 +162,7 @@ pub(crate) struct Entry {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [Param],
     pub(crate) outputs: &'static [&'static str],
+    pub(crate) memory: fn(&Values<'_>) -> Memory,
     pub(crate) build: fn(&Values<'_>) -> Result<Box<dyn Stream>, Error>,
 }
 
@@ -205,6 +221,11 @@ impl Spec {
     /// How many candles pass before the slowest output appears.
     pub fn warmup(&self) -> usize {
         self.stream().warmup()
+    }
+
+    /// How far back the values depend on candles, with these parameters.
+    pub fn memory(&self) -> Memory {
+        (self.entry.memory)(&Values(&self.values))
     }
 
     /// A fresh incremental calculator.

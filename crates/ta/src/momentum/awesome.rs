@@ -4,13 +4,14 @@ use crate::block::rolling::{Rolls, run_batch};
 use crate::block::slide::Work;
 use crate::block::{Block, CHUNK, Of, Sum, fast_slow};
 use crate::indicator::erase;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "awesome",
     params: &[Param::period("fast", 5), Param::period("slow", 34)],
     outputs: &["ao"],
+    memory: |_| Memory::Windowed,
     build: |v| Ok(erase(Awesome::new(v.period(0), v.period(1))?)),
 };
 

@@ -10,7 +10,7 @@ use std::array;
 use crate::block::slide::Work;
 use crate::block::{Block, Delay, Of, Sum, check_period};
 use crate::indicator::{OutputSink, available, erase, finite};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -22,6 +22,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Param::parity(),
     ],
     outputs: &["kama"],
+    memory: |_| Memory::Decaying,
     build: |v| Ok(erase(Kama::new(v.period(0), v.period(1), v.period(2), v.parity(3))?)),
 };
 

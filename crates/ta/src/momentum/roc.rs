@@ -3,13 +3,14 @@
 use crate::block::slide::CHUNK;
 use crate::block::{Block, Delay, Of, check_period};
 use crate::indicator::{available, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "roc",
     params: &[Param::period("period", 12)],
     outputs: &["roc"],
+    memory: |_| Memory::Windowed,
     build: |v| Ok(erase(Roc::new(v.period(0))?)),
 };
 

@@ -6,13 +6,14 @@
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
 use crate::indicator::{OutputSink, available, erase, finite};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "rsi",
     params: &[Param::period("period", 14), Param::parity()],
     outputs: &["rsi"],
+    memory: |_| Memory::Decaying,
     build: |v| Ok(erase(Rsi::new(v.period(0), v.parity(1))?)),
 };
 

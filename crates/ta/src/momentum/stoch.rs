@@ -9,13 +9,14 @@ use std::hint::cold_path;
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
 use crate::indicator::{available, erase, finite};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "stoch",
     params: &[Param::period("k", 14), Param::optional("d"), Param::optional("smooth")],
     outputs: &["stoch_k", "stoch_d"],
+    memory: |_| Memory::Windowed,
     build: |v| {
         let (smooth, d) = match (v.optional(1), v.optional(2)) {
             (Some(d), Some(smooth)) => (smooth, d),

@@ -5,7 +5,7 @@ use super::Rsi;
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, Sum, check_period, check_window};
 use crate::indicator::{available, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -17,6 +17,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Param::parity(),
     ],
     outputs: &["stochrsi", "stochrsi_k", "stochrsi_d"],
+    memory: |_| Memory::Decaying,
     build: |v| Ok(erase(StochRsi::new(v.period(0), v.period(1), v.period(2), v.parity(3))?)),
 };
 

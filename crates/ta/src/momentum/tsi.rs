@@ -7,13 +7,14 @@ use std::array;
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
 use crate::indicator::{available, divisor, erase, finite};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "tsi",
     params: &[Param::period("slow", 25), Param::period("fast", 13), Param::parity()],
     outputs: &["tsi"],
+    memory: |_| Memory::Decaying,
     build: |v| Ok(erase(Tsi::new(v.period(0), v.period(1), v.parity(2))?)),
 };
 

@@ -6,7 +6,7 @@ use crate::block::slide::CHUNK;
 use crate::block::{RatioWork, Ratios, RatiosNext, check_period, positive};
 use crate::candle::true_range;
 use crate::indicator::{available, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -20,6 +20,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Param::real("weight3", 1.0),
     ],
     outputs: &["uo"],
+    memory: |_| Memory::Windowed,
     build: |v| {
         let periods = [v.period(0), v.period(1), v.period(2)];
         Ok(erase(Ultimate::new(periods, [v.real(3), v.real(4), v.real(5)])?))

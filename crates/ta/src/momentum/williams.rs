@@ -3,13 +3,14 @@
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, check_period};
 use crate::indicator::{available, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "williamsR",
     params: &[Param::period("period", 14)],
     outputs: &["wr"],
+    memory: |_| Memory::Windowed,
     build: |v| Ok(erase(WilliamsR::new(v.period(0))?)),
 };
 

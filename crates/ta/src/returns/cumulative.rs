@@ -1,13 +1,14 @@
 //! Cumulative return in percent: 100 (C / C1 - 1), C1 being the first close.
 
 use crate::indicator::erase;
-use crate::spec::Entry;
+use crate::spec::{Entry, Memory};
 use crate::{Candle, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "cumulativeReturn",
     params: &[],
     outputs: &["cum_ret"],
+    memory: |_| Memory::Cumulative,
     build: |_| Ok(erase(CumulativeReturn::default())),
 };
 

@@ -2,12 +2,13 @@
 
 use super::since::{Measure, Since};
 use crate::indicator::erase;
-use crate::spec::Entry;
+use crate::spec::{Entry, Memory};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "logReturn",
     params: &[],
     outputs: &["d_logret"],
+    memory: |_| Memory::Windowed,
     build: |_| Ok(erase(LogReturn::default())),
 };
 

@@ -12,13 +12,14 @@
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
 use crate::candle::true_range;
 use crate::indicator::{erase, finite};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "adx",
     params: &[Param::period("period", 14), Param::parity()],
     outputs: &["adx", "adx_pos", "adx_neg"],
+    memory: |_| Memory::Decaying,
     build: |v| Ok(erase(Adx::new(v.period(0), v.parity(1))?)),
 };
 

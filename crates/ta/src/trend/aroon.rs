@@ -6,13 +6,14 @@
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Age, Block, Of, check_period};
 use crate::indicator::erase;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "aroon",
     params: &[Param::period("period", 25), Param::parity()],
     outputs: &["aroon_up", "aroon_down", "aroon_ind"],
+    memory: |_| Memory::Windowed,
     build: |v| match v.parity(1) {
         Parity::Ta => Ok(erase(Aroon::<false>::new(v.period(0))?)),
         Parity::TaLib => Ok(erase(Aroon::<true>::new(v.period(0))?)),

@@ -4,13 +4,14 @@
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Deviation, DeviationNext, check_window, positive};
 use crate::indicator::{available, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "cci",
     params: &[Param::period("period", 20), Param::real("constant", 0.015)],
     outputs: &["cci"],
+    memory: |_| Memory::Windowed,
     build: |v| Ok(erase(Cci::new(v.period(0), v.real(1))?)),
 };
 

@@ -4,13 +4,14 @@
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Delay, Of, Sum, check_period};
 use crate::indicator::{available, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "dpo",
     params: &[Param::period("period", 20)],
     outputs: &["dpo"],
+    memory: |_| Memory::Windowed,
     build: |v| Ok(erase(Dpo::new(v.period(0))?)),
 };
 

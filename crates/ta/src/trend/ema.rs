@@ -4,13 +4,14 @@
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
 use crate::indicator::{OutputSink, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ema",
     params: &[Param::period("period", 14), Param::parity()],
     outputs: &["ema"],
+    memory: |_| Memory::Decaying,
     build: |v| Ok(erase(Ema::new(v.period(0), v.parity(1))?)),
 };
 

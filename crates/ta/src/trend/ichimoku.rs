@@ -6,7 +6,7 @@
 use crate::block::{Block, Highest, Lowest, Of, check_period};
 use crate::indicator::erase;
 use crate::late::Late;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -18,6 +18,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Param::choice("spans", &["here", "ahead"]),
     ],
     outputs: &["ichimoku_conv", "ichimoku_base", "ichimoku_a", "ichimoku_b"],
+    memory: |_| Memory::Windowed,
     build: |v| match (Ichimoku::new(v.period(0), v.period(1), v.period(2))?, v.chosen(3)) {
         (ichimoku, false) => Ok(erase(ichimoku)),
         (ichimoku, true) => Ok(erase(Late::new(ichimoku, v.period(1), [false, false, true, true]))),

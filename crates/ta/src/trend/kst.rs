@@ -3,7 +3,7 @@
 
 use crate::block::{Block, Delay, Of, Sum, check_period};
 use crate::indicator::erase;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -20,6 +20,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Param::period("signal", 9),
     ],
     outputs: &["kst", "kst_sig", "kst_diff"],
+    memory: |_| Memory::Windowed,
     build: |v| {
         let rocs = [v.period(0), v.period(1), v.period(2), v.period(3)];
         let windows = [v.period(4), v.period(5), v.period(6), v.period(7)];

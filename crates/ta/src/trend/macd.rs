@@ -3,7 +3,7 @@
 
 use crate::block::Oscillator;
 use crate::indicator::{OutputSink, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -15,6 +15,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Param::parity(),
     ],
     outputs: &["macd", "signal", "hist"],
+    memory: |_| Memory::Decaying,
     build: |v| Ok(erase(Macd::new(v.period(0), v.period(1), v.period(2), v.parity(3))?)),
 };
 

@@ -7,13 +7,14 @@ use crate::block::rolling::{Rolls, run_batch};
 use crate::block::slide::Work;
 use crate::block::{Block, CHUNK, Ewm, Of, Sum, check_period};
 use crate::indicator::{divisor, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "massIndex",
     params: &[Param::period("fast", 9), Param::period("slow", 25), Param::parity()],
     outputs: &["mass_index"],
+    memory: |_| Memory::Decaying,
     build: |v| Ok(erase(MassIndex::new(v.period(0), v.period(1), v.parity(2))?)),
 };
 

@@ -9,13 +9,14 @@
 use super::Sar;
 use crate::block::positive;
 use crate::indicator::{OutputSink, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "psar",
     params: &[Param::real("step", 0.02), Param::real("max_step", 0.2), Param::parity()],
     outputs: &["psar", "psar_up", "psar_down", "psar_up_indicator", "psar_down_indicator"],
+    memory: |_| Memory::Decaying,
     build: |v| match v.parity(2) {
         Parity::Ta => Ok(erase(Psar::new(v.real(0), v.real(1))?)),
         Parity::TaLib => Ok(erase(Sar::new(v.real(0), v.real(1))?)),

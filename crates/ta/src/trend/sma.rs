@@ -3,13 +3,14 @@
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Of, Sum, check_period};
 use crate::indicator::erase;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "sma",
     params: &[Param::period("period", 12)],
     outputs: &["sma"],
+    memory: |_| Memory::Windowed,
     build: |v| Ok(erase(Sma::new(v.period(0))?)),
 };
 

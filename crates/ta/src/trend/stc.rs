@@ -4,7 +4,7 @@
 
 use crate::block::{Block, Ewm, Highest, Lowest, Of, check_period, check_window, fast_slow};
 use crate::indicator::erase;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -17,6 +17,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Param::period("smooth2", 3),
     ],
     outputs: &["stc"],
+    memory: |_| Memory::Decaying,
     build: |v| {
         Ok(erase(Stc::new(v.period(0), v.period(1), v.period(2), v.period(3), v.period(4))?))
     },

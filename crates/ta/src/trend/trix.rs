@@ -3,13 +3,14 @@
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
 use crate::indicator::{OutputSink, available, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "trix",
     params: &[Param::period("period", 15), Param::parity()],
     outputs: &["trix"],
+    memory: |_| Memory::Decaying,
     build: |v| Ok(erase(Trix::new(v.period(0), v.parity(1))?)),
 };
 

@@ -6,13 +6,14 @@ use crate::block::slide::Work;
 use crate::block::{Block, CHUNK, Of, Sum, check_period};
 use crate::candle::true_range;
 use crate::indicator::{available, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "vortex",
     params: &[Param::period("period", 14)],
     outputs: &["vip", "vin", "vid"],
+    memory: |_| Memory::Windowed,
     build: |v| Ok(erase(Vortex::new(v.period(0))?)),
 };
 

@@ -4,13 +4,14 @@
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Of, Weighted, check_period};
 use crate::indicator::erase;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "wma",
     params: &[Param::period("period", 9)],
     outputs: &["wma"],
+    memory: |_| Memory::Windowed,
     build: |v| Ok(erase(Wma::new(v.period(0))?)),
 };
 

@@ -8,13 +8,14 @@ use std::hint::cold_path;
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
 use crate::candle::true_range;
 use crate::indicator::{OutputSink, available, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "atr",
     params: &[Param::period("period", 14), Param::parity()],
     outputs: &["atr"],
+    memory: |_| Memory::Decaying,
     build: |v| Ok(erase(Atr::new(v.period(0), v.parity(1))?)),
 };
 

@@ -4,13 +4,14 @@
 
 use crate::block::{Spread, SpreadNext, check_window, positive};
 use crate::indicator::{erase, exceeds};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "bollingerBandwidth",
     params: &[Param::period("period", 20), Param::real("stdev", 2.0)],
     outputs: &["bb_wband", "bb_pband", "bb_hind", "bb_lind"],
+    memory: |_| Memory::Windowed,
     build: |v| Ok(erase(Bandwidth::new(v.period(0), v.real(1))?)),
 };
 

@@ -3,13 +3,14 @@
 
 use crate::block::{Spread, SpreadNext, check_period, positive};
 use crate::indicator::erase;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "bollinger",
     params: &[Param::period("period", 20), Param::real("stdev", 2.0)],
     outputs: &["bb_mavg", "bb_hband", "bb_lband"],
+    memory: |_| Memory::Windowed,
     build: |v| Ok(erase(Bollinger::new(v.period(0), v.real(1))?)),
 };
 

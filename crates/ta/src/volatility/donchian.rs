@@ -6,13 +6,14 @@ use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
 use crate::indicator::{available, erase};
 use crate::late::Late;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "donchian",
     params: &[Param::period("period", 20), Param::offset("offset")],
     outputs: &["dc_hband", "dc_lband", "dc_mband", "dc_wband", "dc_pband"],
+    memory: |_| Memory::Windowed,
     build: |v| match (Donchian::new(v.period(0))?, v.period(1)) {
         (donchian, 0) => Ok(erase(donchian)),
         (donchian, offset) => Ok(erase(Late::new(donchian, offset, [true; 5]))),

@@ -11,7 +11,7 @@ use super::Atr;
 use crate::block::slide::Work;
 use crate::block::{Block, CHUNK, Ewm, Of, Sum, check_period, positive};
 use crate::indicator::{Slices, available, erase, exceeds};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -24,6 +24,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Param::parity(),
     ],
     outputs: &["kc_mband", "kc_hband", "kc_lband", "kc_wband", "kc_pband", "kc_hind", "kc_lind"],
+    memory: |_| Memory::Decaying,
     build: |v| match (v.chosen(3), v.parity(4)) {
         (false, Parity::Ta) => Ok(erase(Keltner::new(v.period(0))?)),
         (false, Parity::TaLib) => {

@@ -3,13 +3,14 @@
 
 use crate::block::{Block, Highest, Of, Sum, check_period};
 use crate::indicator::erase;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ulcer",
     params: &[Param::period("period", 14)],
     outputs: &["ui"],
+    memory: |_| Memory::Decaying,
     build: |v| Ok(erase(Ulcer::new(v.period(0))?)),
 };
 

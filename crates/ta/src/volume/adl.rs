@@ -3,11 +3,16 @@
 
 use crate::block::{Block, Of, Total};
 use crate::indicator::{OutputSink, erase};
-use crate::spec::Entry;
+use crate::spec::{Entry, Memory};
 use crate::{Candle, Candles, Indicator};
 
-pub(crate) const ENTRY: Entry =
-    Entry { name: "adl", params: &[], outputs: &["adl"], build: |_| Ok(erase(Adl::default())) };
+pub(crate) const ENTRY: Entry = Entry {
+    name: "adl",
+    params: &[],
+    outputs: &["adl"],
+    memory: |_| Memory::Cumulative,
+    build: |_| Ok(erase(Adl::default())),
+};
 
 /// Candles taken at a time. Few, because there is little to do for each but to wait for its four
 /// columns, which goes on while the part before is summed.

@@ -3,13 +3,14 @@
 
 use crate::block::{Block, CHUNK, Ewm, Of, Total, between, fast_slow};
 use crate::indicator::{OutputSink, available, erase, finite};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "chaikin",
     params: &[Param::period("fast", 3), Param::period("slow", 10)],
     outputs: &["chaikin"],
+    memory: |_| Memory::Decaying,
     build: |v| Ok(erase(Chaikin::new(v.period(0), v.period(1))?)),
 };
 

@@ -4,13 +4,14 @@
 use crate::block::rolling::{Rolls, run_batch};
 use crate::block::{RatioWork, Ratios, RatiosNext, check_period};
 use crate::indicator::{available, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "cmf",
     params: &[Param::period("period", 20)],
     outputs: &["cmf"],
+    memory: |_| Memory::Windowed,
     build: |v| Ok(erase(Cmf::new(v.period(0))?)),
 };
 

@@ -3,13 +3,14 @@
 
 use crate::block::{Block, Of, Sum, check_period};
 use crate::indicator::erase;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "eom",
     params: &[Param::period("period", 14)],
     outputs: &["eom", "sma_eom"],
+    memory: |_| Memory::Windowed,
     build: |v| Ok(erase(Eom::new(v.period(0))?)),
 };
 

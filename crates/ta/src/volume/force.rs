@@ -4,13 +4,14 @@
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
 use crate::indicator::erase;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "force",
     params: &[Param::period("period", 13), Param::parity()],
     outputs: &["fi"],
+    memory: |_| Memory::Decaying,
     build: |v| Ok(erase(Force::new(v.period(0), v.parity(1))?)),
 };
 

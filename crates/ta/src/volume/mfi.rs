@@ -4,13 +4,14 @@
 use crate::block::slide::CHUNK;
 use crate::block::{RatioWork, Ratios, RatiosNext, check_period};
 use crate::indicator::{available, erase};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "mfi",
     params: &[Param::period("period", 14)],
     outputs: &["mfi"],
+    memory: |_| Memory::Windowed,
     build: |v| Ok(erase(Mfi::new(v.period(0))?)),
 };
 

@@ -3,11 +3,16 @@
 
 use crate::block::CHUNK;
 use crate::indicator::{OutputSink, available, erase};
-use crate::spec::Entry;
+use crate::spec::{Entry, Memory};
 use crate::{Candle, Candles, Indicator};
 
-pub(crate) const ENTRY: Entry =
-    Entry { name: "nvi", params: &[], outputs: &["nvi"], build: |_| Ok(erase(Nvi::default())) };
+pub(crate) const ENTRY: Entry = Entry {
+    name: "nvi",
+    params: &[],
+    outputs: &["nvi"],
+    memory: |_| Memory::Cumulative,
+    build: |_| Ok(erase(Nvi::default())),
+};
 
 #[derive(Clone, Debug)]
 pub struct Nvi {

@@ -6,12 +6,13 @@
 use super::running::{Flow, Running};
 use crate::Parity;
 use crate::indicator::erase;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "obv",
     params: &[Param::parity()],
     outputs: &["obv"],
+    memory: |_| Memory::Cumulative,
     build: |v| match v.parity(0) {
         Parity::Ta => Ok(erase(Obv::default())),
         Parity::TaLib => Ok(erase(StrictObv::default())),

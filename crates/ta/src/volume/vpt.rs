@@ -4,13 +4,14 @@
 use super::running::{Flow, Running};
 use crate::block::{Block, Of, Sum, check_period};
 use crate::indicator::erase;
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "vpt",
     params: &[Param::optional("smoothing")],
     outputs: &["vpt"],
+    memory: |_| Memory::Cumulative,
     build: |v| match v.optional(0) {
         None => Ok(erase(Vpt::default())),
         Some(smoothing) => Ok(erase(SmoothVpt::new(smoothing)?)),

@@ -6,13 +6,18 @@ use std::hint::cold_path;
 
 use crate::block::{Block, CHUNK, Of, Sum, check_period, running};
 use crate::indicator::{OutputSink, available, erase, finite};
-use crate::spec::{Entry, Param};
+use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "vwap",
     params: &[Param::choice("session", &["day", "continuous"]), Param::optional("period")],
     outputs: &["vwap"],
+    memory: |v| match (v.optional(1), v.chosen(0)) {
+        (Some(_), _) => Memory::Windowed,
+        (None, false) => Memory::Session,
+        (None, true) => Memory::Cumulative,
+    },
     build: |v| match (v.optional(1), v.chosen(0)) {
         (Some(period), _) => Ok(erase(RollingVwap::new(period)?)),
         (None, false) => Ok(erase(Vwap::new(Session::Day))),
