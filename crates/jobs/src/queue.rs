@@ -1,7 +1,7 @@
 //! The queue as services see it: push, ask, cancel, retry, forget.
 
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ use crate::wakeups::Wakeups;
 
 /// Jobs in one [`Jobs::push_many`]: SQLite's only writer is held meanwhile.
 const PUSH_MAX: usize = 1000;
-/// Jobs forgotten in one statement, and statements in one call.
-const FORGET_BATCH: u32 = 500;
-const FORGET_BATCHES: usize = 20;
+/// Jobs in one statement, and deleting statements in one call.
+const BATCH_MAX: u32 = 500;
+const DELETE_BATCHES_MAX: usize = 20;
 /// Kinds whose room is remembered.
 const KINDS_MAX: usize = 256;
 /// Words in one list of a filter.
@@ -175,17 +175,41 @@ impl Jobs {
     /// or failed is a conflict, `job_finished`.
     pub async fn cancel(&self, id: &str) -> Result<Job, Fault> {
         let mut tx = self.0.db.begin().await?;
-        let cancelled = if is_id(id) { sql::cancel(&mut tx, id, self.now()).await? } else { None };
+        let cancelled = self.cancel_in(&mut tx, id).await?;
         tx.commit().await?;
         let Some(job) = cancelled else {
             let job = self.get(id).await?;
             return if job.state == JobState::Cancelled { Ok(job) } else { Err(finished(&job)) };
         };
-        if job.state == JobState::Running {
-            self.0.wakeups.stop(id, StopReason::Cancelled);
-        }
-        self.0.wakeups.changed(id);
+        self.notify_cancelled(&job);
         Ok(job)
+    }
+
+    /// Cancels in the caller's transaction; `None` where the job is finished or does not exist.
+    /// Call [`Jobs::notify_cancelled`] after the commit, or a running job stops only at its next
+    /// renewal.
+    pub async fn cancel_in(&self, tx: &mut Tx, id: &str) -> Result<Option<Job>, Fault> {
+        if is_id(id) { sql::cancel(tx, id, self.now()).await } else { Ok(None) }
+    }
+
+    /// Stops a cancelled job that runs in this process, and wakes those who wait for it.
+    pub fn notify_cancelled(&self, job: &Job) {
+        if job.state == JobState::Running {
+            self.0.wakeups.stop(&job.id, StopReason::Cancelled);
+        }
+        self.0.wakeups.changed(&job.id);
+    }
+
+    /// Those of the jobs that are queued or running.
+    pub async fn unfinished(&self, ids: &[String]) -> Result<BTreeSet<String>, Fault> {
+        let mut unfinished = BTreeSet::new();
+        for batch in ids.chunks(BATCH_MAX as usize) {
+            let rows = self.0.db.fetch_all(sql::unfinished(batch)).await?;
+            for row in rows {
+                unfinished.insert(row.text(0)?);
+            }
+        }
+        Ok(unfinished)
     }
 
     /// Takes a failed job out of the dead letter and gives it all its attempts again.
@@ -215,11 +239,11 @@ impl Jobs {
     /// hundred in a transaction; says how many.
     pub async fn delete_finished_before(&self, kind: &str, time: Millis) -> Result<u64, Fault> {
         let mut forgotten = 0;
-        for _ in 0..FORGET_BATCHES {
-            let batch = i64::from(FORGET_BATCH);
+        for _ in 0..DELETE_BATCHES_MAX {
+            let batch = i64::from(BATCH_MAX);
             let gone = self.0.db.execute(sql::forget(kind, time, batch)).await?;
             forgotten += gone;
-            if gone < u64::from(FORGET_BATCH) {
+            if gone < u64::from(BATCH_MAX) {
                 break;
             }
         }
@@ -230,7 +254,7 @@ impl Jobs {
     /// those that are not finished: a worker that holds one has lost it. Says how many there were.
     pub async fn delete_in(&self, tx: &mut Tx, ids: &[String]) -> Result<u64, Fault> {
         let mut forgotten = 0;
-        for batch in ids.chunks(FORGET_BATCH as usize) {
+        for batch in ids.chunks(BATCH_MAX as usize) {
             forgotten += sql::forget_these(tx, batch).await?;
         }
         Ok(forgotten)

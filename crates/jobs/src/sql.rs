@@ -179,7 +179,14 @@ pub(crate) fn forget(kind: &str, before: Millis, limit: i64) -> Sql {
     .bind(limit)
 }
 
-/// Whatever state they are in.
+pub(crate) fn unfinished(ids: &[String]) -> Sql {
+    let marks = placeholders(1, ids.len());
+    let select =
+        format!("SELECT id FROM job WHERE id IN ({marks}) AND state IN ('queued', 'running')");
+    sql_built(select).bind_all(ids)
+}
+
+/// Deletes jobs in any state.
 pub(crate) async fn forget_these(tx: &mut Tx, ids: &[String]) -> Result<u64, Fault> {
     let marks = placeholders(1, ids.len());
     let delete = sql_built(format!("DELETE FROM job WHERE id IN ({marks})"));

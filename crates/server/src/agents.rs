@@ -8,15 +8,15 @@ use axum::Router;
 use axum::response::Response;
 use clock::{Clock as _, SystemClock};
 use transport_a2a::{A2aOptions, HttpPushSender, MemoryTaskStore, TaskLimits, TaskStore};
+use transport_a2a_store::SqlTaskStore;
 use transport_http::{EdgeRoute, MountedRoutes, RateLimitRefusal};
 
-use crate::a2a_tasks::SqlTaskStore;
 use crate::app::App;
 use crate::config::Config;
 use crate::exit::CommandError;
 
 pub(crate) fn routes(app: &App, config: &Config) -> Result<MountedRoutes, CommandError> {
-    let store = Arc::new(SqlTaskStore(app.db.clone()));
+    let store = Arc::new(SqlTaskStore::new(app.db.clone(), app.jobs.clone()));
     let options = options(app, config, store, "", config.private_webhooks)?;
     let router = transport_a2a::router(&app.pipeline, &app.view, options)?;
     let services = app.pipeline.catalog().services().iter();

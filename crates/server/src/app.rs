@@ -17,7 +17,6 @@ use telemetry::{BuildInfo, Metrics};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::a2a_tasks;
 use crate::archive;
 use crate::config::Config;
 use crate::exit::CommandError;
@@ -44,6 +43,7 @@ pub(crate) struct App {
     pub(crate) history: Arc<BarHistory>,
     pub(crate) tasks: TaskTracker,
     pub(crate) db: Db,
+    pub(crate) jobs: Jobs,
     venues: Venues,
 }
 
@@ -110,7 +110,7 @@ impl App {
         let authenticator =
             Arc::new(AccessPolicy::new(authority, clock, http_token, open, known, doors));
         let meter = Arc::new(Meters(Arc::clone(&metrics)));
-        let Parts { tasks, stop, history, .. } = parts;
+        let Parts { tasks, stop, history, jobs, .. } = parts;
         let timeout = config.call_timeout;
         let pipeline = Pipeline::new(catalog, Arc::clone(&authenticator) as _, meter, timeout);
         let pipeline = Arc::new(pipeline);
@@ -125,6 +125,7 @@ impl App {
             venues,
             tasks,
             db,
+            jobs,
         })
     }
 
@@ -160,7 +161,7 @@ pub(crate) async fn open_store(config: &Config) -> Result<Db, CommandError> {
     db.migrate(&[
         market_bars::MIGRATIONS,
         auth::MIGRATIONS,
-        a2a_tasks::MIGRATIONS,
+        transport_a2a_store::MIGRATIONS,
         jobs::MIGRATIONS,
         archive_accounts::MIGRATIONS,
         archive_documents::MIGRATIONS,

@@ -3,7 +3,6 @@
 //! This crate reads the configuration, joins the parts and stops them in order. It is the only one
 //! that sees all others, and the only one that reads the environment.
 
-mod a2a_tasks;
 mod agents;
 mod app;
 mod archive;

@@ -9,7 +9,7 @@ use fault::Fault;
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::agent::{Agent, AgentRequest, AgentRun};
+use crate::agent::{Agent, AgentRequest, AgentRun, PreparedRun};
 use crate::error::A2aError;
 use crate::router::{A2aOptions, serve};
 use crate::tool_agent::unsupported;
@@ -62,23 +62,25 @@ impl Agent for ConformanceAgent {
         Scope::Read
     }
 
-    fn remembers(&self) -> bool {
+    fn uses_conversation(&self) -> bool {
         false
     }
 
-    fn at_once(&self, message: &Message) -> Option<Vec<Part>> {
+    fn direct_reply(&self, message: &Message) -> Option<Vec<Part>> {
         let direct = message.message_id.starts_with("tck-message-response");
         direct.then(|| vec![Part::text("Direct message response")])
     }
 
-    fn prepare(&self, ask: &AgentRequest<'_>) -> Result<AgentRun, A2aError> {
-        for part in &ask.message.parts {
+    fn prepare(&self, request: &AgentRequest<'_>) -> Result<PreparedRun, A2aError> {
+        for part in &request.message.parts {
             if part.raw.is_some() || part.url.is_some() {
                 return Err(unsupported(part.media_type.as_deref()));
             }
         }
-        let id = ask.message.message_id.clone();
-        Ok(Box::new(move |updater| Box::pin(async move { act(&updater, &id).await })))
+        let id = request.message.message_id.clone();
+        let run: AgentRun =
+            Box::new(move |updater| Box::pin(async move { act(&updater, &id).await }));
+        Ok(PreparedRun { run, resume: None })
     }
 }
 

@@ -1,19 +1,22 @@
-//! The protocol's operations, whatever binding they came by. Every one of them begins at the authenticator
-//! and reaches only the caller's own tasks.
+//! The operations of the protocol, for both bindings. Each one authenticates its caller first and
+//! reaches only the caller's own tasks.
 
 mod list;
 mod push_configs;
+mod run;
 mod send;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Authenticator, RequestMeta};
+use contract::{Authenticator, Caller, RequestMeta};
 use http::HeaderMap;
 use serde_json::{Map, Value, json};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::task::TaskTracker;
+
+pub(crate) use run::{PreparedRuns, RunDispatcher};
 
 use crate::agent::Agent;
 use crate::card::CardBuilder;
@@ -26,6 +29,12 @@ use crate::updater::{Change, TaskContext};
 use crate::wire::{Message, Task, TaskParams, TaskState};
 
 const NAME_CHARS_MAX: usize = 256;
+/// How often a task that does not run in this process is read from the store.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Lost tasks that one sweep fails.
+const SWEEP_MAX: usize = 100;
+/// How often a cancellation is tried while the task changes.
+const CANCEL_ATTEMPTS_MAX: usize = 3;
 /// How long a cancelled task may take to stop.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -78,25 +87,28 @@ pub(crate) struct RequestHandler {
     pub(crate) card: CardBuilder,
     pub(crate) limits: TaskLimits,
     pub(crate) push_sender: Arc<dyn PushSender>,
-    pub(crate) tools: TaskContext,
+    pub(crate) context: TaskContext,
     pub(crate) tasks: TaskTracker,
     pub(crate) live_tasks: LiveTasks,
     pub(crate) limiter: TaskLimiter,
+    /// Runs that were submitted here and not started yet.
+    pub(crate) prepared: PreparedRuns,
 }
 
-/// Somebody who came through the authenticator.
+/// A caller whose credential and scope were checked.
 pub(crate) struct AuthenticatedCaller {
     pub(crate) owner: String,
+    pub(crate) caller: Caller,
     pub(crate) meta: RequestMeta,
 }
 
-/// What a message came to at first.
+/// The first result of a message.
 pub(crate) enum SendOutcome {
     Message(Box<Message>),
     Task(Box<TaskSubscription>),
 }
 
-/// A task and all that happens to it from here on.
+/// A task and its later events.
 pub(crate) struct TaskSubscription {
     pub(crate) live: Arc<LiveTask>,
     pub(crate) task: Task,
@@ -104,8 +116,8 @@ pub(crate) struct TaskSubscription {
 }
 
 impl RequestHandler {
-    /// The name under which the store keeps this agent's tasks.
-    fn name(&self) -> &str {
+    /// The name under which the store holds this agent's tasks.
+    pub(crate) fn name(&self) -> &str {
         self.agent.service()
     }
 
@@ -120,14 +132,14 @@ impl RequestHandler {
             );
             return Err(A2aError::new(ErrorReason::Forbidden, message));
         }
-        Ok(AuthenticatedCaller { owner: caller.subject.to_string(), meta })
+        Ok(AuthenticatedCaller { owner: caller.subject.to_string(), caller, meta })
     }
 
     pub(crate) fn extended_card(&self, headers: &HeaderMap) -> Value {
         self.card.extended(&*self.agent, headers, self.limits.shown())
     }
 
-    /// A task as it is: from those who work at it here, else from the store.
+    /// The newest version of a task: from the run in this process, else from the store.
     async fn find(&self, owner: &str, id: &str) -> Result<TaskRecord, A2aError> {
         if !is_name(id) {
             return Err(A2aError::task_not_found(id));
@@ -136,11 +148,11 @@ impl RequestHandler {
         if let Some(live) = live.filter(|live| live.is_running()) {
             return Ok(live.record());
         }
-        let kept = self.tools.store.get(self.name(), owner, id).await?;
-        let kept = kept.ok_or_else(|| A2aError::task_not_found(id))?;
-        match kept.is_abandoned((self.tools.now)()) {
-            true => Ok(self.tools.settle(kept).await?),
-            false => Ok(kept),
+        let stored = self.context.store.get(self.name(), owner, id).await?;
+        let stored = stored.ok_or_else(|| A2aError::task_not_found(id))?;
+        match stored.lost {
+            true => Ok(self.context.fail_lost(stored).await?),
+            false => Ok(stored),
         }
     }
 
@@ -175,82 +187,105 @@ impl RequestHandler {
         caller: &AuthenticatedCaller,
         id: &str,
     ) -> Result<Task, A2aError> {
-        let mut record = self.find(&caller.owner, id).await?;
         let over = || {
             let message = "the task is over and cannot be cancelled";
             A2aError::new(ErrorReason::TaskNotCancelable, message).about_task(id)
         };
-        if record.state().is_terminal() {
-            return Err(over());
+        // A queued task may change its version by starting to run between the reading and the write.
+        for _ in 0..CANCEL_ATTEMPTS_MAX {
+            let record = self.find(&caller.owner, id).await?;
+            if record.state().is_terminal() {
+                return Err(over());
+            }
+            let live = self.live_tasks.enter(&record);
+            if live.is_running() {
+                return self.cancel_running(live).await?.ok_or_else(over);
+            }
+            if let Some(task) = self.cancel_stored(&live, record).await? {
+                return Ok(task);
+            }
         }
-        let live = self.live_tasks.enter(&record);
-        if live.is_running() {
-            let (task, events) = live.join();
-            live.cancel.cancel();
-            let settled = TaskSubscription { live, task, events }.settled();
-            let task = tokio::time::timeout(CANCEL_TIMEOUT, settled).await.map_err(|_| {
-                A2aError::new(ErrorReason::Unavailable, "the task does not stop; ask again shortly")
-            })?;
-            return match task.status.state {
-                TaskState::Canceled => Ok(task),
-                _ => Err(over()),
-            };
-        }
-        // Nobody works at it here: whoever does elsewhere finds its version gone.
-        let replaces = record.version;
-        let canceled = vec![Change::Status(TaskState::Canceled, None)];
-        let events = self.tools.apply(&mut record, canceled);
-        if !self.tools.store.put(&record, Some(replaces), &serialize_events(&events)).await? {
-            return Err(over());
-        }
-        self.tools.push.wake();
-        live.tell(record.clone(), &events);
-        Ok(record.task)
+        Err(over())
     }
 
-    /// Looks whether a task that is worked at elsewhere has changed.
+    /// Cancels a task that runs in this process. `None` where it ended otherwise.
+    async fn cancel_running(&self, live: Arc<LiveTask>) -> Result<Option<Task>, A2aError> {
+        let (task, events) = live.join();
+        live.cancel.cancel();
+        let settled = TaskSubscription { live, task, events }.settled(self);
+        let task = tokio::time::timeout(CANCEL_TIMEOUT, settled).await.map_err(|_| {
+            A2aError::new(ErrorReason::Unavailable, "the task does not stop; ask again shortly")
+        })?;
+        Ok((task.status.state == TaskState::Canceled).then_some(task))
+    }
+
+    /// Cancels a task that is queued, waits for the client or runs in another process; that process
+    /// finds that its run is stopped. `None` where the task has changed.
+    async fn cancel_stored(
+        &self,
+        live: &LiveTask,
+        mut record: TaskRecord,
+    ) -> Result<Option<Task>, A2aError> {
+        let replaces = record.version;
+        let canceled = vec![Change::Status(TaskState::Canceled, None)];
+        let events = self.context.apply(&mut record, canceled);
+        if !self.context.store.put(&record, replaces, &serialize_events(&events)).await? {
+            return Ok(None);
+        }
+        self.prepared.remove(&record.task.id);
+        self.context.push.wake();
+        live.publish(record.clone(), &events);
+        Ok(Some(record.task))
+    }
+
+    /// Reads a task that does not run in this process and publishes its changes.
     pub(crate) async fn refresh(&self, live: &LiveTask) {
         let known = live.record();
         match self.find(&known.owner, &known.task.id).await {
-            Ok(kept) => live.catch_up(kept),
+            Ok(stored) => live.catch_up(stored),
             Err(error) => tracing::debug!(?error, "a followed task could not be read"),
         }
     }
 
-    /// Settles what others left behind, and forgets what is old.
-    pub(crate) async fn sweep(&self, and_forget: bool) {
-        const AT_ONCE: usize = 100;
-        let now_ms = (self.tools.now)();
-        let found = self.tools.store.abandoned(self.name(), None, now_ms, AT_ONCE).await;
-        let found = found.unwrap_or_else(|fault| {
-            tracing::warn!(%fault, "abandoned tasks could not be looked for");
+    /// Fails lost tasks and, where `delete_old` says so, deletes tasks older than the limit.
+    pub(crate) async fn sweep(&self, delete_old: bool) {
+        let lost = self.context.store.lost(self.name(), None, SWEEP_MAX).await;
+        let lost = lost.unwrap_or_else(|fault| {
+            tracing::warn!(%fault, "lost tasks could not be read");
             Vec::new()
         });
-        for record in found {
-            if let Err(fault) = self.tools.settle(record).await {
-                tracing::warn!(%fault, "an abandoned task could not be settled");
+        for record in lost {
+            if let Err(fault) = self.context.fail_lost(record).await {
+                tracing::warn!(%fault, "a lost task could not be failed");
             }
         }
-        if and_forget {
+        self.drop_prepared_elsewhere().await;
+        if delete_old {
             let age_ms = i64::try_from(self.limits.age_max.as_millis()).unwrap_or(i64::MAX);
-            let before = now_ms.saturating_sub(age_ms);
-            if let Err(fault) = self.tools.store.delete_older(self.name(), before).await {
-                tracing::warn!(%fault, "old tasks could not be forgotten");
+            let before = (self.context.now)().saturating_sub(age_ms);
+            if let Err(fault) = self.context.store.delete_older(self.name(), before).await {
+                tracing::warn!(%fault, "old tasks could not be deleted");
             }
         }
     }
 }
 
 impl TaskSubscription {
-    /// Waits until the work is over or waits for the client.
-    pub(crate) async fn settled(mut self) -> Task {
+    /// Waits until the task is over or waits for the client. A task that does not run in this
+    /// process is read from the store every second.
+    pub(crate) async fn settled(mut self, handler: &RequestHandler) -> Task {
         loop {
-            if !self.live.record().state().is_running() {
-                return self.live.record().task;
+            let record = self.live.record();
+            if !record.state().is_running() {
+                return record.task;
             }
-            match self.events.recv().await {
-                Ok(_) | Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return self.live.record().task,
+            tokio::select! {
+                event = self.events.recv() => if matches!(event, Err(RecvError::Closed)) {
+                    return self.live.record().task;
+                },
+                () = tokio::time::sleep(POLL_INTERVAL) => if !self.live.is_running() {
+                    handler.refresh(&self.live).await;
+                },
             }
         }
     }

@@ -2,8 +2,8 @@
 //! JSON-RPC and as HTTP+JSON.
 //!
 //! An agent is a tool of a contract that has an `agent` section. A message becomes a call of the
-//! tool through the [`contract::Pipeline`]; nothing here knows a service. Tasks are kept behind
-//! [`TaskStore`]; listening, rate counting and reading bodies are the server's.
+//! tool through the [`contract::Pipeline`]; this crate knows no service. [`TaskStore`] stores the tasks
+//! and queues their runs; listening, rate limits and reading bodies are the server's.
 
 mod agent;
 mod card;
@@ -34,8 +34,8 @@ pub use push_sender::HttpPushSender;
 pub use rate_limit::{rest_rate_limited, rpc_rate_limited};
 pub use router::{A2aOptions, router};
 pub use store::{
-    Lease, NextNotification, PENDING_NOTIFICATIONS_MAX, PushNotification, TaskCursor, TaskFilter,
-    TaskPage, TaskRecord, TaskStore,
+    NextNotification, PENDING_NOTIFICATIONS_MAX, PushNotification, RUN_ATTEMPTS_MAX, RunRequest,
+    TaskCursor, TaskFilter, TaskPage, TaskRecord, TaskRun, TaskRunner, TaskStore,
 };
 pub use wire::{
     Artifact, Message, Part, PushAuthentication, PushConfig, Role, Task, TaskState, TaskStatus,

@@ -1,8 +1,8 @@
-//! Tasks that somebody works at or watches here: their newest state, and its changes as they
-//! happen.
+//! The tasks that run or have subscribers in this process: their newest version, and a broadcast of
+//! their events.
 //!
-//! A watcher joins under the task's lock, so what it is shown first and what it is told afterwards
-//! meet without a gap, and all watchers hear the same in the same order.
+//! A subscriber reads the task and subscribes under one lock, so it misses no event between the two,
+//! and all subscribers receive the same events in the same order.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -15,16 +15,16 @@ use crate::limiter::TaskPermit;
 use crate::store::TaskRecord;
 use crate::wire::{ArtifactUpdate, StatusUpdate, StreamResponse, Task};
 
-/// StreamEvent that waits for a slow watcher; one that falls further behind is shown the task anew.
+/// Events buffered for a slow subscriber; one that falls further behind is sent the whole task.
 const NEWS_MAX: usize = 256;
 
-/// An event, serialized once for all who hear it.
+/// An event, serialized once for all subscribers.
 #[derive(Debug)]
 pub(crate) struct StreamEvent {
     pub(crate) json: String,
-    /// After these a stream of the task's own request ends.
+    /// Ends the stream of the message that started the run.
     pub(crate) pauses: bool,
-    /// After these every stream ends.
+    /// Ends every stream of the task.
     pub(crate) ends: bool,
 }
 
@@ -47,16 +47,16 @@ impl StreamEvent {
 
 pub(crate) struct LiveTask {
     inner: Mutex<LiveState>,
-    /// Set when the client wants the work to stop.
+    /// Cancelled when the client cancels the task.
     pub(crate) cancel: CancellationToken,
 }
 
 struct LiveState {
     record: TaskRecord,
     events: broadcast::Sender<Arc<StreamEvent>>,
-    /// Whether the work is done in this process.
+    /// Whether the task runs in this process.
     running: bool,
-    /// The work's place, given back as soon as it is over.
+    /// Counts the run in the limits; released as soon as it is over.
     permit: Option<TaskPermit>,
 }
 
@@ -81,39 +81,44 @@ impl LiveTask {
         self.lock().running
     }
 
-    pub(crate) fn run(&self, permit: TaskPermit) {
-        let mut inner = self.lock();
-        inner.running = true;
-        inner.permit = Some(permit);
+    /// The task runs in this process from now on.
+    pub(crate) fn start(&self) {
+        self.lock().running = true;
     }
 
-    pub(crate) fn rest(&self) {
+    /// Counts the task in the limits until it is over.
+    pub(crate) fn hold(&self, permit: TaskPermit) {
+        self.lock().permit = Some(permit);
+    }
+
+    /// The task no longer runs in this process.
+    pub(crate) fn stop(&self) {
         let mut inner = self.lock();
         inner.running = false;
         inner.permit = None;
     }
 
-    /// The task as it is, and everything that happens to it afterwards.
+    /// The task as it is, and all later events.
     pub(crate) fn join(&self) -> (Task, broadcast::Receiver<Arc<StreamEvent>>) {
         let inner = self.lock();
         (inner.record.task.clone(), inner.events.subscribe())
     }
 
-    /// Makes the record the newest and tells what happened to it.
-    pub(crate) fn tell(&self, record: TaskRecord, happened: &[StreamResponse]) {
+    /// Replaces the record and sends the events to all subscribers.
+    pub(crate) fn publish(&self, record: TaskRecord, events: &[StreamResponse]) {
         let mut inner = self.lock();
-        // Before anybody hears of it: who waited for the end may begin again at once.
+        // Released before the events are sent: a client may send its next message at once.
         if !record.state().is_running() {
             inner.permit = None;
         }
         inner.record = record;
-        for response in happened {
-            // Nobody listening is nothing to report.
+        for response in events {
+            // Sending fails where there is no subscriber.
             drop(inner.events.send(Arc::new(StreamEvent::of(response))));
         }
     }
 
-    /// Changes the status in memory alone: how far the work is matters to those who watch it.
+    /// Changes the status in memory alone, for progress, which is not stored.
     pub(crate) fn report(&self, change: impl FnOnce(&mut TaskRecord) -> Option<StatusUpdate>) {
         let mut inner = self.lock();
         if let Some(update) = change(&mut inner.record) {
@@ -123,26 +128,26 @@ impl LiveTask {
         }
     }
 
-    /// Takes over what another process kept, where it is newer.
-    pub(crate) fn catch_up(&self, kept: TaskRecord) {
+    /// Takes over a stored version that is newer, unless the task runs here.
+    pub(crate) fn catch_up(&self, stored: TaskRecord) {
         let before = {
             let inner = self.lock();
-            if inner.running || kept.version <= inner.record.version {
+            if inner.running || stored.version <= inner.record.version {
                 return;
             }
             inner.record.clone()
         };
-        let happened = difference(&before.task, &kept.task);
-        self.tell(kept, &happened);
+        let events = difference(&before.task, &stored.task);
+        self.publish(stored, &events);
     }
 }
 
-/// What a watcher is told when a task changed elsewhere.
+/// The events that lead from one version of a task to another.
 fn difference(before: &Task, after: &Task) -> Vec<StreamResponse> {
     let known =
         |id: &str| before.artifacts.iter().flatten().any(|artifact| artifact.artifact_id == id);
     let fresh = after.artifacts.iter().flatten().filter(|it| !known(&it.artifact_id));
-    let mut happened: Vec<StreamResponse> = fresh
+    let mut events: Vec<StreamResponse> = fresh
         .map(|artifact| {
             StreamResponse::ArtifactUpdate(ArtifactUpdate {
                 task_id: after.id.clone(),
@@ -153,16 +158,16 @@ fn difference(before: &Task, after: &Task) -> Vec<StreamResponse> {
             })
         })
         .collect();
-    happened.push(StreamResponse::StatusUpdate(StatusUpdate {
+    events.push(StreamResponse::StatusUpdate(StatusUpdate {
         task_id: after.id.clone(),
         context_id: after.context_id.clone(),
         status: after.status.clone(),
         metadata: None,
     }));
-    happened
+    events
 }
 
-/// Every task that is worked at or watched here. Whoever does so holds it; nobody else keeps it.
+/// The live tasks of one agent. Runs and subscribers own them; an entry without either is removed.
 #[derive(Default)]
 pub(crate) struct LiveTasks(Mutex<HashMap<(String, String), Weak<LiveTask>>>);
 
@@ -175,7 +180,7 @@ impl LiveTasks {
         self.lock().get(&(owner.to_owned(), id.to_owned()))?.upgrade()
     }
 
-    /// The task's place here, made from the record where it has none yet.
+    /// The live task, made from the record where there is none yet.
     pub(crate) fn enter(&self, record: &TaskRecord) -> Arc<LiveTask> {
         let mut all = self.lock();
         let key = (record.owner.clone(), record.task.id.clone());

@@ -1,25 +1,41 @@
-//! Tasks that last as long as the process: for tests, and for servers without a store.
+//! A task store in memory: for tests, and for the conformance agent. Its runs have no lease, because
+//! they cannot outlive the process.
 
 use parking_lot::{Mutex, MutexGuard};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use fault::Fault;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use crate::store::{
-    Lease, NextNotification, PENDING_NOTIFICATIONS_MAX, PushNotification, TaskCursor, TaskFilter,
-    TaskPage, TaskRecord, TaskStore,
+    NextNotification, PENDING_NOTIFICATIONS_MAX, PushNotification, RunRequest, TaskCursor,
+    TaskFilter, TaskPage, TaskRecord, TaskRun, TaskRunner, TaskStore,
 };
 use crate::wire::PushConfig;
 
+/// See the module.
 #[derive(Debug, Default)]
-pub struct MemoryTaskStore(Mutex<MemoryState>);
+pub struct MemoryTaskStore(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<MemoryState>,
+    /// Wakes the loops that hand out runs.
+    queued: Notify,
+}
 
 #[derive(Debug, Default)]
 struct MemoryState {
     tasks: HashMap<Key, TaskRecord>,
     push_configs: HashMap<Key, BTreeMap<String, PushConfig>>,
     notifications: BTreeMap<NotificationKey, PendingNotification>,
+    queue: VecDeque<(Key, RunRequest)>,
+    /// The runs that are queued or running; a token is cancelled when its run must stop.
+    runs: HashMap<Key, CancellationToken>,
 }
 
 /// Agent, owner, task, webhook, version, part.
@@ -32,7 +48,7 @@ struct PendingNotification {
     due_ms: i64,
 }
 
-fn spot(notification: &PushNotification) -> NotificationKey {
+fn notification_key(notification: &PushNotification) -> NotificationKey {
     let PushNotification { agent, owner, push, version, part, .. } = notification;
     (agent.clone(), owner.clone(), push.task_id.clone(), push.id.clone(), *version, *part)
 }
@@ -44,13 +60,76 @@ fn key(agent: &str, owner: &str, id: &str) -> Key {
     (agent.to_owned(), owner.to_owned(), id.to_owned())
 }
 
-fn place(record: &TaskRecord) -> TaskCursor {
+fn cursor(record: &TaskRecord) -> TaskCursor {
     TaskCursor { updated_ms: record.updated_ms, id: record.task.id.clone() }
 }
 
+fn record_key(record: &TaskRecord) -> Key {
+    key(&record.agent, &record.owner, &record.task.id)
+}
+
+/// One run that was taken from the queue.
+struct MemoryRun {
+    shared: Arc<Shared>,
+    key: Key,
+    request: RunRequest,
+    stopped: CancellationToken,
+}
+
+#[async_trait]
+impl TaskRun for MemoryRun {
+    fn agent(&self) -> &str {
+        &self.key.0
+    }
+
+    fn owner(&self) -> &str {
+        &self.key.1
+    }
+
+    fn task_id(&self) -> &str {
+        &self.key.2
+    }
+
+    fn resume(&self) -> Option<&str> {
+        self.request.resume.as_deref()
+    }
+
+    async fn put(
+        &self,
+        record: &TaskRecord,
+        replaces: i64,
+        events: &[String],
+    ) -> Result<bool, Fault> {
+        let mut state = self.shared.state.lock();
+        Ok(!self.stopped.is_cancelled() && state.replace(record, replaces, events))
+    }
+
+    async fn stopped(&self) {
+        self.stopped.cancelled().await;
+    }
+}
+
+impl Drop for MemoryRun {
+    fn drop(&mut self) {
+        let mut state = self.shared.state.lock();
+        // A later run of the same task has a token of its own, which this one must not remove.
+        if !self.stopped.is_cancelled() {
+            state.runs.remove(&self.key);
+        }
+    }
+}
+
 impl MemoryTaskStore {
+    fn next_run(&self, agents: &[String]) -> Option<MemoryRun> {
+        let mut state = self.lock();
+        let at = state.queue.iter().position(|(key, _)| agents.contains(&key.0))?;
+        let (key, request) = state.queue.remove(at)?;
+        let stopped = state.runs.get(&key)?.clone();
+        Some(MemoryRun { shared: Arc::clone(&self.0), key, request, stopped })
+    }
+
     fn lock(&self) -> MutexGuard<'_, MemoryState> {
-        self.0.lock()
+        self.0.state.lock()
     }
 }
 
@@ -63,7 +142,29 @@ impl MemoryState {
         found
     }
 
-    fn forget(&mut self, gone: Vec<Key>) {
+    fn read(&self, record: &TaskRecord) -> TaskRecord {
+        let lost = record.state().is_running() && !self.runs.contains_key(&record_key(record));
+        TaskRecord { lost, ..record.clone() }
+    }
+
+    /// Replaces one version of a task; a task that no longer runs loses its run.
+    fn replace(&mut self, record: &TaskRecord, replaces: i64, events: &[String]) -> bool {
+        let key = record_key(record);
+        if self.tasks.get(&key).is_none_or(|stored| stored.version != replaces) {
+            return false;
+        }
+        if !record.state().is_running() {
+            self.queue.retain(|(queued, _)| *queued != key);
+            if let Some(run) = self.runs.remove(&key) {
+                run.cancel();
+            }
+        }
+        self.tasks.insert(key, record.clone());
+        self.queue_notifications(record, events);
+        true
+    }
+
+    fn delete(&mut self, gone: Vec<Key>) {
         for key in gone {
             self.tasks.remove(&key);
             self.push_configs.remove(&key);
@@ -71,7 +172,7 @@ impl MemoryState {
         }
     }
 
-    fn announce(&mut self, record: &TaskRecord, events: &[String]) {
+    fn queue_notifications(&mut self, record: &TaskRecord, events: &[String]) {
         let (agent, owner, id) = (&record.agent, &record.owner, &record.task.id);
         let webhooks = self.push_configs.get(&key(agent, owner, id));
         let webhooks: Vec<String> =
@@ -126,84 +227,114 @@ fn fits(record: &TaskRecord, filter: &TaskFilter) -> bool {
 
 #[async_trait]
 impl TaskStore for MemoryTaskStore {
-    async fn put(
+    async fn submit(
         &self,
         record: &TaskRecord,
         replaces: Option<i64>,
-        events: &[String],
+        run: &RunRequest,
     ) -> Result<bool, Fault> {
-        let mut kept = self.lock();
-        let key = key(&record.agent, &record.owner, &record.task.id);
-        if kept.tasks.get(&key).map(|it| it.version) != replaces {
+        let mut state = self.lock();
+        let key = record_key(record);
+        if state.tasks.get(&key).map(|it| it.version) != replaces {
             return Ok(false);
         }
-        kept.tasks.insert(key, record.clone());
-        kept.announce(record, events);
+        if let Some(push) = &run.push {
+            let configs = state.push_configs.entry(key.clone()).or_default();
+            configs.insert(push.id.clone(), push.clone());
+        }
+        state.tasks.insert(key.clone(), record.clone());
+        state.runs.insert(key.clone(), CancellationToken::new());
+        state.queue.push_back((key, run.clone()));
+        drop(state);
+        self.0.queued.notify_waiters();
         Ok(true)
     }
 
+    async fn run_tasks(
+        &self,
+        agents: &[String],
+        runner: Arc<dyn TaskRunner>,
+        concurrency: usize,
+        stop: CancellationToken,
+    ) {
+        let mut running = JoinSet::new();
+        loop {
+            // Registered before the queue is read, so that no submission in between is missed.
+            let queued = self.0.queued.notified();
+            while running.len() < concurrency
+                && !stop.is_cancelled()
+                && let Some(run) = self.next_run(agents)
+            {
+                let runner = Arc::clone(&runner);
+                running.spawn(async move { runner.run(Arc::new(run)).await });
+            }
+            tokio::select! {
+                () = queued => {}
+                Some(_) = running.join_next() => {}
+                () = stop.cancelled() => break,
+            }
+        }
+        while running.join_next().await.is_some() {}
+    }
+
+    async fn put(
+        &self,
+        record: &TaskRecord,
+        replaces: i64,
+        events: &[String],
+    ) -> Result<bool, Fault> {
+        Ok(self.lock().replace(record, replaces, events))
+    }
+
     async fn get(&self, agent: &str, owner: &str, id: &str) -> Result<Option<TaskRecord>, Fault> {
-        Ok(self.lock().tasks.get(&key(agent, owner, id)).cloned())
+        let state = self.lock();
+        Ok(state.tasks.get(&key(agent, owner, id)).map(|record| state.read(record)))
     }
 
     async fn list(&self, agent: &str, owner: &str, filter: &TaskFilter) -> Result<TaskPage, Fault> {
-        let kept = self.lock();
-        let mut found = kept.of(agent, owner);
+        let state = self.lock();
+        let mut found = state.of(agent, owner);
         found.retain(|record| fits(record, filter));
         let total = found.len() as u64;
         let before = |record: &&TaskRecord| {
             let Some(after) = &filter.after else { return true };
-            let at = place(record);
+            let at = cursor(record);
             (at.updated_ms, &at.id) < (after.updated_ms, &after.id)
         };
         let page = found.into_iter().filter(before).take(filter.limit);
-        Ok(TaskPage { tasks: page.cloned().collect(), total })
+        Ok(TaskPage { tasks: page.map(|record| state.read(record)).collect(), total })
     }
 
-    async fn renew(&self, record: &TaskRecord, lease: &Lease) -> Result<bool, Fault> {
-        let mut kept = self.lock();
-        let key = key(&record.agent, &record.owner, &record.task.id);
-        let found = kept.tasks.get_mut(&key).filter(|it| it.version == record.version);
-        let ours = found.is_some();
-        if let Some(found) = found {
-            found.lease = Some(lease.clone());
-        }
-        Ok(ours)
-    }
-
-    async fn abandoned(
+    async fn lost(
         &self,
         agent: &str,
         owner: Option<&str>,
-        now_ms: i64,
         limit: usize,
     ) -> Result<Vec<TaskRecord>, Fault> {
-        let kept = self.lock();
-        let gone = kept.tasks.values().filter(|record| {
-            record.agent == agent
-                && owner.is_none_or(|owner| record.owner == owner)
-                && record.is_abandoned(now_ms)
-        });
-        Ok(gone.take(limit).cloned().collect())
+        let state = self.lock();
+        let of_owner = |record: &&TaskRecord| owner.is_none_or(|owner| record.owner == owner);
+        let records = state.tasks.values().filter(|record| record.agent == agent);
+        let read = records.filter(of_owner).map(|record| state.read(record));
+        Ok(read.filter(|record| record.lost).take(limit).collect())
     }
 
     async fn delete_oldest(&self, agent: &str, owner: &str, keep: usize) -> Result<(), Fault> {
-        let mut kept = self.lock();
-        let gone = kept.of(agent, owner).into_iter().skip(keep);
+        let mut state = self.lock();
+        let gone = state.of(agent, owner).into_iter().skip(keep);
         let gone = gone.filter(|record| !record.state().is_running());
         let gone = gone.map(|record| key(agent, owner, &record.task.id)).collect();
-        kept.forget(gone);
+        state.delete(gone);
         Ok(())
     }
 
     async fn delete_older(&self, agent: &str, updated_ms: i64) -> Result<(), Fault> {
-        let mut kept = self.lock();
+        let mut state = self.lock();
         let old = |record: &&TaskRecord| {
             record.agent == agent && record.updated_ms < updated_ms && !record.state().is_running()
         };
-        let gone = kept.tasks.values().filter(old);
+        let gone = state.tasks.values().filter(old);
         let gone = gone.map(|record| key(agent, &record.owner, &record.task.id)).collect();
-        kept.forget(gone);
+        state.delete(gone);
         Ok(())
     }
 
@@ -213,8 +344,8 @@ impl TaskStore for MemoryTaskStore {
         owner: &str,
         push: &PushConfig,
     ) -> Result<(), Fault> {
-        let mut kept = self.lock();
-        let of_task = kept.push_configs.entry(key(agent, owner, &push.task_id)).or_default();
+        let mut state = self.lock();
+        let of_task = state.push_configs.entry(key(agent, owner, &push.task_id)).or_default();
         of_task.insert(push.id.clone(), push.clone());
         Ok(())
     }
@@ -225,8 +356,8 @@ impl TaskStore for MemoryTaskStore {
         owner: &str,
         task: &str,
     ) -> Result<Vec<PushConfig>, Fault> {
-        let kept = self.lock();
-        let of_task = kept.push_configs.get(&key(agent, owner, task));
+        let state = self.lock();
+        let of_task = state.push_configs.get(&key(agent, owner, task));
         Ok(of_task.into_iter().flat_map(BTreeMap::values).cloned().collect())
     }
 
@@ -237,11 +368,11 @@ impl TaskStore for MemoryTaskStore {
         task: &str,
         id: &str,
     ) -> Result<(), Fault> {
-        let mut kept = self.lock();
-        if let Some(of_task) = kept.push_configs.get_mut(&key(agent, owner, task)) {
+        let mut state = self.lock();
+        if let Some(of_task) = state.push_configs.get_mut(&key(agent, owner, task)) {
             of_task.remove(id);
         }
-        kept.notifications.retain(|at, _| {
+        state.notifications.retain(|at, _| {
             (at.0.as_str(), at.1.as_str(), at.2.as_str(), at.3.as_str()) != (agent, owner, task, id)
         });
         Ok(())
@@ -253,16 +384,16 @@ impl TaskStore for MemoryTaskStore {
         lease_ms: i64,
         busy: &[String],
     ) -> Result<NextNotification, Fault> {
-        let mut kept = self.lock();
-        let Some((due_ms, at)) = kept.heads(busy).into_iter().min() else {
+        let mut state = self.lock();
+        let Some((due_ms, at)) = state.heads(busy).into_iter().min() else {
             return Ok(NextNotification::Nothing);
         };
         if due_ms > now_ms {
             return Ok(NextNotification::Later(due_ms));
         }
         let push =
-            kept.push_configs.get(&key(&at.0, &at.1, &at.2)).and_then(|it| it.get(&at.3)).cloned();
-        let (Some(push), Some(waiting)) = (push, kept.notifications.get_mut(&at)) else {
+            state.push_configs.get(&key(&at.0, &at.1, &at.2)).and_then(|it| it.get(&at.3)).cloned();
+        let (Some(push), Some(waiting)) = (push, state.notifications.get_mut(&at)) else {
             return Ok(NextNotification::Nothing);
         };
         waiting.due_ms = lease_ms;
@@ -278,7 +409,7 @@ impl TaskStore for MemoryTaskStore {
     }
 
     async fn notification_delivered(&self, notification: &PushNotification) -> Result<(), Fault> {
-        self.lock().notifications.remove(&spot(notification));
+        self.lock().notifications.remove(&notification_key(notification));
         Ok(())
     }
 
@@ -287,7 +418,7 @@ impl TaskStore for MemoryTaskStore {
         notification: &PushNotification,
         due_ms: i64,
     ) -> Result<(), Fault> {
-        if let Some(waiting) = self.lock().notifications.get_mut(&spot(notification)) {
+        if let Some(waiting) = self.lock().notifications.get_mut(&notification_key(notification)) {
             waiting.tries += 1;
             waiting.due_ms = due_ms;
         }
@@ -295,11 +426,12 @@ impl TaskStore for MemoryTaskStore {
     }
 
     async fn drop_notifications(&self, notification: &PushNotification) -> Result<u64, Fault> {
-        let mut kept = self.lock();
-        let before = kept.notifications.len();
-        let gone = spot(notification);
-        kept.notifications
+        let mut state = self.lock();
+        let before = state.notifications.len();
+        let gone = notification_key(notification);
+        state
+            .notifications
             .retain(|at, _| (&at.0, &at.1, &at.2, &at.3) != (&gone.0, &gone.1, &gone.2, &gone.3));
-        Ok((before - kept.notifications.len()) as u64)
+        Ok((before - state.notifications.len()) as u64)
     }
 }

@@ -132,7 +132,7 @@ async fn stream_message(request: RestRequest, body: Bytes) -> Response {
         let caller = request.enter().await?;
         let length = params.configuration.as_ref().and_then(|it| it.history_length);
         let length = history_length(length)?;
-        let outcome = request.handler.begin(&caller, params).await?;
+        let outcome = request.handler.send(&caller, params).await?;
         Ok(sse::of_message(&request.handler, outcome, EventFormat::None, length))
     };
     request.streamed(streamed.await)

@@ -1,4 +1,4 @@
-//! All addresses of the agents, over the desks behind them.
+//! The routes of all agents, and the background tasks that serve them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,38 +15,41 @@ use tokio_util::task::TaskTracker;
 
 use crate::agent::Agent;
 use crate::card::CardBuilder;
-use crate::handler::{RequestHandler, TaskLimits};
+use crate::handler::{PreparedRuns, RequestHandler, RunDispatcher, TaskLimits};
 use crate::limiter::TaskLimiter;
 use crate::live_tasks::LiveTasks;
 use crate::push::{PushSender, PushWaker};
 use crate::store::TaskStore;
 use crate::tool_agent::ToolAgent;
 use crate::updater::{Now, TaskContext};
-use crate::{rest, rpc, stamp};
+use crate::{rest, rpc};
 
 const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
-/// Old tasks are looked for once in so many sweeps.
-const FORGET_EVERY: u32 = 360;
+/// Old tasks are deleted in one of this many sweeps.
+const DELETE_EVERY: u32 = 360;
 const CARD: &str = "/.well-known/agent-card.json";
 
-/// What the agents need from whoever serves them.
+/// What the server provides for its agents.
 #[derive(Clone)]
 pub struct A2aOptions {
-    /// What stands in front of every address: empty, or `/something`.
+    /// The prefix of every path: empty, or `/something`.
     pub prefix: String,
     /// Scheme and authority as clients reach this server; from each request where it is not set.
     pub public_url: Option<String>,
-    /// Whether callers without a credential are let in, for the card to say.
+    /// Whether callers need no credential; the card says so.
     pub open: bool,
-    /// Turns credentials into owners of tasks; the pipeline's own.
+    /// Turns credentials into owners of tasks; the same as the pipeline's.
     pub authenticator: Arc<dyn Authenticator>,
+    /// Stores and queues tasks.
     pub store: Arc<dyn TaskStore>,
+    /// Delivers notifications to webhooks.
     pub push_sender: Arc<dyn PushSender>,
     /// The time in milliseconds since 1970.
     pub now: Arc<dyn Fn() -> i64 + Send + Sync>,
     pub limits: TaskLimits,
-    /// Where tasks run, so that a server that stops can wait for them.
+    /// Runs the background tasks, so that a stopping server can wait for them.
     pub tasks: TaskTracker,
+    /// Cancelled when the server stops.
     pub stop: CancellationToken,
 }
 
@@ -68,11 +71,13 @@ pub(crate) fn serve(agents: Vec<Box<dyn Agent>>, options: A2aOptions) -> Result<
     }
     let A2aOptions { push_sender, store, now, tasks, stop, .. } = &options;
     let push = PushWaker::start(push_sender, store, now, tasks, stop);
-    for (at, agent) in agents.into_iter().enumerate() {
-        let handler = Arc::new(handler(agent, &options, &push, &options.now));
+    let handler = |agent| Arc::new(handler(agent, &options, &push, &options.now));
+    let handlers: Vec<Arc<RequestHandler>> = agents.into_iter().map(handler).collect();
+    options.tasks.spawn(run_tasks(handlers.clone(), options.clone()));
+    for (at, handler) in handlers.into_iter().enumerate() {
         let base = format!("{}{}", options.prefix, handler.agent.spec().path);
         options.tasks.spawn(sweep(Arc::clone(&handler)));
-        // The usual place shows the first agent; each has its own card beneath its own address.
+        // The well-known address shows the first agent; every agent has a card below its own path.
         if at == 0 {
             router = router.merge(card(&format!("{}{CARD}", options.prefix), &handler));
         }
@@ -80,11 +85,11 @@ pub(crate) fn serve(agents: Vec<Box<dyn Agent>>, options: A2aOptions) -> Result<
         router = router
             .merge(card(&format!("{base}{CARD}"), &handler))
             .route(&base, endpoint.clone())
-            // Some clients add a slash to the address they are given.
+            // Some clients add a slash to the address.
             .route(&format!("{base}/"), endpoint)
             .merge(rest::routes(&format!("{base}/rest"), &handler));
     }
-    // The edge has read the body within its own bound.
+    // The edge has already limited and read the body.
     Ok(router.layer(DefaultBodyLimit::disable()))
 }
 
@@ -112,27 +117,36 @@ fn handler(
         },
         limits: options.limits,
         push_sender: Arc::clone(&options.push_sender),
-        tools: TaskContext {
+        context: TaskContext {
             store: Arc::clone(&options.store),
             push: push.clone(),
             now: Arc::clone(now),
-            runner: Arc::from(stamp::fresh_id()),
             stop: options.stop.clone(),
         },
         tasks: options.tasks.clone(),
         live_tasks: LiveTasks::default(),
         limiter: TaskLimiter::default(),
+        prepared: PreparedRuns::default(),
     }
 }
 
-/// Looks now and then for what others left behind.
+/// Runs queued tasks until the server stops. Senders are limited per agent, so the queue has room
+/// for all of them at once.
+async fn run_tasks(handlers: Vec<Arc<RequestHandler>>, options: A2aOptions) {
+    let agents: Vec<String> = handlers.iter().map(|it| it.name().to_owned()).collect();
+    let concurrency = options.limits.running_all_max.saturating_mul(agents.len());
+    let runner = Arc::new(RunDispatcher(handlers));
+    options.store.run_tasks(&agents, runner, concurrency, options.stop.clone()).await;
+}
+
+/// Fails lost tasks every 10 s and deletes old ones every hour.
 async fn sweep(handler: Arc<RequestHandler>) {
     let mut round = 0_u32;
     loop {
-        handler.sweep(round.is_multiple_of(FORGET_EVERY)).await;
+        handler.sweep(round.is_multiple_of(DELETE_EVERY)).await;
         round = round.wrapping_add(1);
         tokio::select! {
-            () = handler.tools.stop.cancelled() => return,
+            () = handler.context.stop.cancelled() => return,
             () = tokio::time::sleep(SWEEP_INTERVAL) => {}
         }
     }

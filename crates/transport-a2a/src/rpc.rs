@@ -118,7 +118,7 @@ async fn call(
         "SendStreamingMessage" => {
             let params: SendParams = given(params)?;
             let length = params.configuration.as_ref().and_then(|it| it.history_length);
-            let outcome = handler.begin(caller, params).await?;
+            let outcome = handler.send(caller, params).await?;
             let format = EventFormat::Rpc(id.clone());
             return Ok(sse::of_message(handler, outcome, format, history_length(length)?));
         }
@@ -161,10 +161,10 @@ pub(crate) async fn send(
     let configuration = params.configuration.as_ref();
     let length = history_length(configuration.and_then(|it| it.history_length))?;
     let hurry = configuration.and_then(|it| it.return_immediately).unwrap_or_default();
-    Ok(match handler.begin(caller, params).await? {
+    Ok(match handler.send(caller, params).await? {
         SendOutcome::Message(message) => StreamResponse::Message(*message),
         SendOutcome::Task(subscription) => {
-            let task = if hurry { subscription.task } else { subscription.settled().await };
+            let task = if hurry { subscription.task } else { subscription.settled(handler).await };
             StreamResponse::Task(task.with_history(length))
         }
     })

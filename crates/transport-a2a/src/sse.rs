@@ -14,15 +14,13 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, sleep_until};
 
-use crate::handler::{RequestHandler, SendOutcome, TaskSubscription};
+use crate::handler::{POLL_INTERVAL, RequestHandler, SendOutcome, TaskSubscription};
 use crate::live_tasks::{LiveTask, StreamEvent};
 use crate::wire::{StreamResponse, Task};
 
 /// A comment, so that neither a proxy nor we keep a connection that nobody is at the end of.
 const HEARTBEAT: &str = ":\n\n";
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
-/// How often a task that is not worked at here is looked up.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Asks a proxy not to gather what should arrive at once.
 const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
@@ -146,7 +144,7 @@ impl TaskEventStream {
                     }
                     Err(RecvError::Closed) => self.over = true,
                 },
-                () = self.handler.tools.stop.cancelled() => self.over = true,
+                () = self.handler.context.stop.cancelled() => self.over = true,
                 () = sleep_until(self.silence) => {
                     self.silence = Instant::now() + HEARTBEAT_INTERVAL;
                     return Some(Bytes::from_static(HEARTBEAT.as_bytes()));

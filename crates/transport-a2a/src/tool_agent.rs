@@ -1,13 +1,16 @@
-//! An agent that is a tool of a contract: a message becomes the tool's arguments, a call goes
-//! through the pipeline as any other, and its reply becomes an artifact.
+//! An agent that is a tool of a contract: a message becomes the tool's arguments, the call goes
+//! through the pipeline, and the reply becomes an artifact.
 
 use std::sync::Arc;
 
-use contract::{AgentSpec, Call, CallFailure, Pipeline, Reply, Scope, ToolRef};
+use contract::{
+    AgentSpec, Call, CallFailure, Caller, Credential, Pipeline, Reply, RequestMeta, Scope, ToolRef,
+};
 use fault::Kind;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Agent, AgentRequest, AgentRun};
+use crate::agent::{Agent, AgentRequest, AgentRun, PreparedRun};
 use crate::error::{A2aError, ErrorReason};
 use crate::stamp;
 use crate::updater::{Change, TaskUpdater};
@@ -15,7 +18,7 @@ use crate::wire::{Artifact, Message, Part, Role, Task, TaskState};
 
 pub(crate) const TEXT: &str = "text/plain";
 pub(crate) const JSON: &str = "application/json";
-/// How much of the conversation so far a tool is told.
+/// The most characters of a conversation that are passed to the tool.
 const EARLIER_CHARS_MAX: usize = 32 * 1024;
 
 pub(crate) struct ToolAgent {
@@ -23,7 +26,21 @@ pub(crate) struct ToolAgent {
     service: Arc<str>,
     version: String,
     tool: ToolRef,
+    /// Whether a call may be repeated by another process: the tool only reads, and its arguments
+    /// hold no credential that would be stored with the run.
+    repeatable: bool,
     spec: AgentSpec,
+}
+
+/// What another process needs to repeat a call. The credential is not stored: the call is repeated
+/// for the caller that it named.
+#[derive(Serialize, Deserialize)]
+struct ResumableCall {
+    args: Map<String, Value>,
+    subject: String,
+    scopes: Vec<String>,
+    request_id: String,
+    modes: OutputModes,
 }
 
 impl ToolAgent {
@@ -36,10 +53,32 @@ impl ToolAgent {
             pipeline: Arc::clone(pipeline),
             service: Arc::clone(&service.name),
             version: service.version.clone(),
+            repeatable: tool.row().spec.read_only && service.access.credential_argument.is_none(),
             tool,
             spec,
         })
     }
+
+    /// The run of a call; for `caller` where its credential was checked before.
+    fn run(&self, mut call: Call, caller: Option<Caller>, modes: OutputModes) -> AgentRun {
+        let (pipeline, tool) = (Arc::clone(&self.pipeline), self.tool.clone());
+        Box::new(move |updater| {
+            Box::pin(async move {
+                updater.change(vec![Change::Status(TaskState::Working, None)]).await;
+                call.cancel = updater.cancel();
+                call.progress = updater.progress();
+                let outcome = match caller {
+                    Some(caller) => pipeline.call_for(&caller, &tool, call).await,
+                    None => pipeline.call(&tool, call).await,
+                };
+                report(&updater, outcome, modes).await;
+            })
+        })
+    }
+}
+
+fn call(args: Map<String, Value>, meta: RequestMeta) -> Call {
+    Call { meta, transport: "a2a", ..Call::new(args) }
 }
 
 impl Agent for ToolAgent {
@@ -59,39 +98,46 @@ impl Agent for ToolAgent {
         self.tool.row().scope
     }
 
-    fn remembers(&self) -> bool {
+    fn uses_conversation(&self) -> bool {
         true
     }
 
-    fn prepare(&self, ask: &AgentRequest<'_>) -> Result<AgentRun, A2aError> {
-        let shown = OutputModes::of(ask.output_modes)?;
-        let args = arguments(ask)?;
-        // Checked here too, so that what cannot be answered is refused and not begun.
+    fn prepare(&self, request: &AgentRequest<'_>) -> Result<PreparedRun, A2aError> {
+        let modes = OutputModes::of(request.output_modes)?;
+        let args = arguments(request)?;
+        // Checked here too, so that invalid arguments are refused before a task is made.
         self.tool.row().spec.input.accept(args.clone())?;
-        let pipeline = Arc::clone(&self.pipeline);
-        let tool = self.tool.clone();
-        let meta = ask.meta.clone();
-        Ok(Box::new(move |updater| {
-            Box::pin(async move {
-                updater.change(vec![Change::Status(TaskState::Working, None)]).await;
-                let call = Call {
-                    args,
-                    meta,
-                    transport: "a2a",
-                    cancel: updater.cancel(),
-                    progress: updater.progress(),
-                };
-                answer(&updater, pipeline.call(&tool, call).await, shown).await;
-            })
-        }))
+        let AgentRequest { caller, meta, .. } = request;
+        // A narrowed credential cannot be stored, so its call cannot be repeated without it.
+        let resumable = self.repeatable && caller.grant_limits.is_none();
+        let resume = resumable.then(|| ResumableCall {
+            args: args.clone(),
+            subject: caller.subject.to_string(),
+            scopes: caller.scopes.to_vec(),
+            request_id: meta.request_id.to_string(),
+            modes,
+        });
+        let call = call(args, (*meta).clone());
+        Ok(PreparedRun {
+            run: self.run(call, None, modes),
+            resume: resume.and_then(|call| serde_json::to_string(&call).ok()),
+        })
+    }
+
+    fn resume(&self, json: &str) -> Option<AgentRun> {
+        let stored: ResumableCall = serde_json::from_str(json).ok()?;
+        let caller = Caller::new(stored.subject, stored.scopes);
+        let request_id = Arc::from(stored.request_id);
+        let call = call(stored.args, RequestMeta { request_id, credential: Credential::None });
+        Some(self.run(call, Some(caller), stored.modes))
     }
 }
 
-async fn answer(updater: &TaskUpdater, outcome: contract::CallOutcome, shown: OutputModes) {
+async fn report(updater: &TaskUpdater, outcome: contract::CallOutcome, modes: OutputModes) {
     let changes = match outcome {
         Ok(reply) => vec![
             Change::Artifact {
-                artifact: artifact(&*reply, shown),
+                artifact: artifact(&*reply, modes),
                 append: false,
                 last_chunk: true,
             },
@@ -102,8 +148,8 @@ async fn answer(updater: &TaskUpdater, outcome: contract::CallOutcome, shown: Ou
     updater.change(changes).await;
 }
 
-/// What of an answer a client can read.
-#[derive(Clone, Copy)]
+/// The parts of an answer that a client can read.
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct OutputModes {
     text: bool,
     data: bool,
@@ -131,14 +177,14 @@ fn bare(mode: &str) -> String {
     mode.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-fn artifact(reply: &dyn Reply, shown: OutputModes) -> Artifact {
+fn artifact(reply: &dyn Reply, modes: OutputModes) -> Artifact {
     let result = reply.result();
     let mut parts = Vec::new();
-    if shown.text {
+    if modes.text {
         let own = result.pointer("/output/text").and_then(Value::as_str);
         parts.push(Part::text(own.map_or_else(|| reply.text(), str::to_owned)));
     }
-    if shown.data {
+    if modes.data {
         parts.push(Part::data(result));
     }
     let meta = reply.meta();
@@ -176,8 +222,8 @@ fn message_in(error: &Value, depth: usize) -> Option<String> {
 
 /// The tool's arguments: an object that the client wrote for the tool, as it is, or the words of
 /// the conversation.
-fn arguments(ask: &AgentRequest<'_>) -> Result<Map<String, Value>, A2aError> {
-    for (at, part) in ask.message.parts.iter().enumerate() {
+fn arguments(request: &AgentRequest<'_>) -> Result<Map<String, Value>, A2aError> {
+    for (at, part) in request.message.parts.iter().enumerate() {
         supported(part)?;
         let Some(data) = &part.data else { continue };
         return match data {
@@ -188,11 +234,11 @@ fn arguments(ask: &AgentRequest<'_>) -> Result<Map<String, Value>, A2aError> {
             }
         };
     }
-    let mut messages = earlier(ask.earlier);
-    messages.push(json!({ "role": "user", "content": text_of(&ask.message.parts) }));
+    let mut messages = earlier(request.earlier);
+    messages.push(json!({ "role": "user", "content": text_of(&request.message.parts) }));
     let mut input = Map::new();
     input.insert("messages".to_owned(), Value::Array(messages));
-    let metadata = ask.message.metadata.as_ref().or(ask.metadata);
+    let metadata = request.message.metadata.as_ref().or(request.metadata);
     if let Some(metadata) = metadata {
         input.insert("metadata".to_owned(), Value::Object(metadata.clone()));
     }

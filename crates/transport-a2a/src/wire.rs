@@ -39,7 +39,7 @@ impl TaskState {
         Self::AuthRequired,
     ];
 
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Submitted => "TASK_STATE_SUBMITTED",
             Self::Working => "TASK_STATE_WORKING",
@@ -52,8 +52,8 @@ impl TaskState {
         }
     }
 
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.word() == word)
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
     }
 
     /// Nothing changes after these.
@@ -340,8 +340,8 @@ mod tests {
     #[test]
     fn words_of_states_are_those_of_the_protocol() {
         for state in TaskState::ALL {
-            assert_eq!(serde_json::to_value(state).unwrap(), json!(state.word()));
-            assert_eq!(TaskState::from_word(state.word()), Some(state));
+            assert_eq!(serde_json::to_value(state).unwrap(), json!(state.as_str()));
+            assert_eq!(TaskState::parse(state.as_str()), Some(state));
         }
     }
 

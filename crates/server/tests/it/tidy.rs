@@ -129,6 +129,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ta", &[]),
     ("telemetry", &[]),
     ("transport-a2a", &["contract", "fault", "http-client", "ssrf-guard"]),
+    ("transport-a2a-store", &["fault", "jobs", "store", "transport-a2a"]),
     ("transport-http", &["contract", "fault", "limits", "telemetry"]),
     ("transport-mcp", &["contract", "fault", "transport-http"]),
 ];

@@ -12,8 +12,8 @@ use crate::wire::{ListParams, Task, TaskList, TaskState};
 
 const PAGE_USUAL: usize = 50;
 const PAGE_MAX: usize = 100;
-/// How many abandoned tasks are settled before a list, so that it does not show them as running.
-const EXPIRED_MAX: usize = 100;
+/// Lost tasks that are failed before a list, so that it does not show them as running.
+const LOST_MAX: usize = 100;
 
 impl RequestHandler {
     pub(crate) async fn list(
@@ -25,10 +25,9 @@ impl RequestHandler {
         let artifacts = params.include_artifacts.unwrap_or_default();
         let filter = filter(params)?;
         let (name, owner) = (self.name(), &caller.owner);
-        let store = &self.tools.store;
-        let now_ms = (self.tools.now)();
-        for record in store.abandoned(name, Some(owner), now_ms, EXPIRED_MAX).await? {
-            self.tools.settle(record).await?;
+        let store = &self.context.store;
+        for record in store.lost(name, Some(owner), LOST_MAX).await? {
+            self.context.fail_lost(record).await?;
         }
         // One more than asked for says whether there is another page.
         let more = TaskFilter { limit: filter.limit + 1, ..filter.clone() };
@@ -64,7 +63,7 @@ fn filter(params: ListParams) -> Result<TaskFilter, A2aError> {
     };
     let state = set(params.status).filter(|word| word != "TASK_STATE_UNSPECIFIED");
     let state = state.map(|word| {
-        TaskState::from_word(&word).ok_or_else(|| A2aError::params("status", "a state of tasks"))
+        TaskState::parse(&word).ok_or_else(|| A2aError::params("status", "a state of tasks"))
     });
     let since = set(params.status_timestamp_after).map(|text| {
         let wrong = || A2aError::params("statusTimestampAfter", "a time in ISO 8601");

@@ -1,4 +1,4 @@
-//! The addresses where a client wants to be told of its task.
+//! Webhooks: the addresses to which the events of a task are delivered.
 
 use super::{AuthenticatedCaller, RequestHandler, is_name};
 use crate::error::{A2aError, ErrorReason};
@@ -20,7 +20,7 @@ impl RequestHandler {
             ("authentication.credentials", secrets.map(|it| &it.credentials)),
         ];
         for (field, text) in texts {
-            // What does not fit a header could never be sent.
+            // A text that does not fit into a header cannot be sent.
             let fits = |text: &&String| {
                 text.chars().count() <= TEXT_CHARS_MAX && !text.chars().any(char::is_control)
             };
@@ -34,7 +34,8 @@ impl RequestHandler {
         Ok(())
     }
 
-    pub(super) async fn store_push_config(
+    /// Gives a webhook an id where it has none, and refuses one that exceeds the limit of its task.
+    pub(super) async fn numbered_push_config(
         &self,
         owner: &str,
         mut push: PushConfig,
@@ -42,15 +43,13 @@ impl RequestHandler {
         if push.id.is_empty() {
             push.id = stamp::fresh_id();
         }
-        let store = &self.tools.store;
-        let known = store.push_configs(self.name(), owner, &push.task_id).await?;
-        let fresh = !known.iter().any(|it| it.id == push.id);
-        if fresh && known.len() >= self.limits.webhooks_max {
+        let known = self.context.store.push_configs(self.name(), owner, &push.task_id).await?;
+        let is_new = !known.iter().any(|it| it.id == push.id);
+        if is_new && known.len() >= self.limits.webhooks_max {
             let most = self.limits.webhooks_max;
             let message = format!("{most} webhooks are kept for this task already; delete one");
             return Err(A2aError::new(ErrorReason::UnsupportedOperation, message));
         }
-        store.put_push_config(self.name(), owner, &push).await?;
         Ok(push)
     }
 
@@ -61,7 +60,9 @@ impl RequestHandler {
     ) -> Result<PushConfig, A2aError> {
         self.find(&caller.owner, &push.task_id).await?;
         self.check_push_config(&push)?;
-        self.store_push_config(&caller.owner, push).await
+        let push = self.numbered_push_config(&caller.owner, push).await?;
+        self.context.store.put_push_config(self.name(), &caller.owner, &push).await?;
+        Ok(push)
     }
 
     pub(crate) async fn list_push_configs(
@@ -70,7 +71,7 @@ impl RequestHandler {
         task: &str,
     ) -> Result<Vec<PushConfig>, A2aError> {
         self.find(&caller.owner, task).await?;
-        Ok(self.tools.store.push_configs(self.name(), &caller.owner, task).await?)
+        Ok(self.context.store.push_configs(self.name(), &caller.owner, task).await?)
     }
 
     pub(crate) async fn get_push_config(
@@ -86,7 +87,7 @@ impl RequestHandler {
         })
     }
 
-    /// Deleting what is not there is as good as deleting it.
+    /// Deleting a webhook that does not exist succeeds.
     pub(crate) async fn delete_push_config(
         &self,
         caller: &AuthenticatedCaller,
@@ -96,7 +97,7 @@ impl RequestHandler {
         if !is_name(&params.id) {
             return Ok(());
         }
-        let (owner, store) = (&caller.owner, &self.tools.store);
+        let (owner, store) = (&caller.owner, &self.context.store);
         Ok(store.delete_push_config(self.name(), owner, &params.task_id, &params.id).await?)
     }
 }

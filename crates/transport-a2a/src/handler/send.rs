@@ -1,68 +1,68 @@
-//! From a message to work under way: the message is looked at, a task is made or continued, kept,
-//! and begun.
+//! From a message to a queued run: the message is checked, a task is created or continued, and stored
+//! with its run.
 
 use std::sync::Arc;
 
+use super::run::SubmittedRun;
 use super::{
     AuthenticatedCaller, RequestHandler, SendOutcome, TaskSubscription, history_length, is_name,
 };
-use crate::agent::{AgentRequest, AgentRun};
+use crate::agent::{AgentRequest, PreparedRun};
 use crate::error::{A2aError, ErrorReason};
 use crate::limiter::TaskPermit;
 use crate::stamp;
-use crate::store::{TaskFilter, TaskRecord};
-use crate::updater::{Change, TaskContext, TaskUpdater, spoken};
+use crate::store::{RunRequest, TaskFilter, TaskRecord};
+use crate::updater::{Change, agent_message};
 use crate::wire::{Message, Part, PushConfig, Role, SendParams, Task, TaskState, TaskStatus};
 
 const PARTS_MAX: usize = 64;
-/// How many tasks of a conversation an agent is reminded of.
+/// The most earlier tasks of a conversation that an agent is given.
 const EARLIER_MAX: usize = 10;
 
-/// A task that is about to be kept: new, or in place of a version of itself.
+/// A task that is about to be stored: new, or in place of a version of itself.
 struct PreparedTask {
     record: TaskRecord,
     replaces: Option<i64>,
 }
 
 impl RequestHandler {
-    /// Takes a message. What it came to is watched from before the work begins.
-    pub(crate) async fn begin(
+    /// Accepts a message. The subscription begins before the run does.
+    pub(crate) async fn send(
         self: &Arc<Self>,
         caller: &AuthenticatedCaller,
         params: SendParams,
     ) -> Result<SendOutcome, A2aError> {
         let SendParams { mut message, configuration, metadata } = params;
         let configuration = configuration.unwrap_or_default();
-        tidy(&mut message);
+        drop_empty_names(&mut message);
         self.check(&message)?;
         history_length(configuration.history_length)?;
         let push = configuration.task_push_notification_config;
         if let Some(push) = &push {
             self.check_push_config(push)?;
         }
-        if let Some(parts) = self.agent.at_once(&message) {
+        if let Some(parts) = self.agent.direct_reply(&message) {
             let context = message.context_id.unwrap_or_else(stamp::fresh_id);
-            return Ok(SendOutcome::Message(Box::new(spoken("", &context, parts))));
+            return Ok(SendOutcome::Message(Box::new(agent_message("", &context, parts))));
         }
         let permit = self.limiter.take(&caller.owner, &self.limits)?;
         let mut ready = self.ready(caller, &message).await?;
         let earlier = self.earlier(caller, &ready.record.task).await?;
-        let work = self.agent.prepare(&AgentRequest {
+        let run = self.agent.prepare(&AgentRequest {
             message: &message,
             metadata: metadata.as_ref(),
             output_modes: configuration.accepted_output_modes.as_deref().unwrap_or_default(),
             earlier: &earlier,
+            caller: &caller.caller,
             meta: &caller.meta,
         })?;
         self.remember(&mut ready.record, message);
-        // A client that leaves now must not leave a task behind that nobody works at.
+        // Spawned, so that a client that disconnects now does not interrupt the submission.
         let handler = Arc::clone(self);
-        let outcome = self.tasks.spawn(async move {
-            handler.keep(&ready, push).await?;
-            Ok::<_, A2aError>(handler.start(ready, work, permit))
-        });
+        let submitted =
+            self.tasks.spawn(async move { handler.submit(ready, run, push, permit).await });
         let stopped = |_| A2aError::new(ErrorReason::Unavailable, "the server is stopping");
-        Ok(SendOutcome::Task(Box::new(outcome.await.map_err(stopped)??)))
+        Ok(SendOutcome::Task(Box::new(submitted.await.map_err(stopped)??)))
     }
 
     fn check(&self, message: &Message) -> Result<(), A2aError> {
@@ -117,14 +117,14 @@ impl RequestHandler {
             state if state.is_running() => cannot("the task is under way; wait until it is over"),
             _ => {
                 let replaces = Some(record.version);
-                self.tools.apply(&mut record, vec![Change::Status(TaskState::Submitted, None)]);
+                self.context.apply(&mut record, vec![Change::Status(TaskState::Submitted, None)]);
                 Ok(PreparedTask { record, replaces })
             }
         }
     }
 
     fn new_task(&self, caller: &AuthenticatedCaller, message: &Message) -> TaskRecord {
-        let now_ms = (self.tools.now)();
+        let now_ms = (self.context.now)();
         let context = message.context_id.clone().unwrap_or_else(stamp::fresh_id);
         let timestamp = stamp::written(now_ms);
         let status = TaskStatus { state: TaskState::Submitted, message: None, timestamp };
@@ -134,7 +134,7 @@ impl RequestHandler {
             created_ms: now_ms,
             updated_ms: now_ms,
             version: 1,
-            lease: Some(self.tools.lease()),
+            lost: false,
             task: Task {
                 id: stamp::fresh_id(),
                 context_id: context,
@@ -151,7 +151,7 @@ impl RequestHandler {
         caller: &AuthenticatedCaller,
         task: &Task,
     ) -> Result<Vec<Task>, A2aError> {
-        if !self.agent.remembers() {
+        if !self.agent.uses_conversation() {
             return Ok(Vec::new());
         }
         let filter = TaskFilter {
@@ -159,7 +159,7 @@ impl RequestHandler {
             limit: EARLIER_MAX,
             ..TaskFilter::default()
         };
-        let page = self.tools.store.list(self.name(), &caller.owner, &filter).await?;
+        let page = self.context.store.list(self.name(), &caller.owner, &filter).await?;
         let mut tasks: Vec<Task> = page.tasks.into_iter().map(|record| record.task).collect();
         tasks.reverse();
         Ok(tasks)
@@ -173,44 +173,55 @@ impl RequestHandler {
         history.drain(..history.len().saturating_sub(self.limits.history_max));
     }
 
-    async fn keep(&self, ready: &PreparedTask, push: Option<PushConfig>) -> Result<(), A2aError> {
-        let record = &ready.record;
-        if !self.tools.store.put(record, ready.replaces, &[]).await? {
+    /// Stores the task with its run and its webhook, and subscribes to it.
+    async fn submit(
+        &self,
+        ready: PreparedTask,
+        run: PreparedRun,
+        push: Option<PushConfig>,
+        permit: TaskPermit,
+    ) -> Result<TaskSubscription, A2aError> {
+        let PreparedTask { record, replaces } = ready;
+        let id = record.task.id.clone();
+        let push = match push {
+            Some(push) => {
+                let push = PushConfig { task_id: id.clone(), ..push };
+                Some(self.numbered_push_config(&record.owner, push).await?)
+            }
+            None => None,
+        };
+        let live = self.live_tasks.enter(&record);
+        live.hold(permit);
+        // A new task is shown as it was submitted, even if its run starts at once.
+        let first = replaces.is_none().then(|| live.join());
+        // Inserted before the task is stored, because its run may start as soon as it is.
+        let PreparedRun { run, resume } = run;
+        let version = record.version;
+        self.prepared
+            .insert(&id, SubmittedRun { run, live: Arc::clone(&live), version, swept: false });
+        let request = RunRequest { resume, push };
+        let stored = self.context.store.submit(&record, replaces, &request).await;
+        if !matches!(stored, Ok(true)) {
+            self.prepared.remove(&id);
+            live.stop();
+        }
+        if !stored? {
             let message = "the task has changed meanwhile; look at it and try again";
             let error = A2aError::new(ErrorReason::UnsupportedOperation, message);
-            return Err(error.about_task(&record.task.id));
+            return Err(error.about_task(&id));
         }
-        if let Some(mut push) = push {
-            push.task_id.clone_from(&record.task.id);
-            self.store_push_config(&record.owner, push).await?;
+        if replaces.is_none() {
+            let keep = self.limits.tasks_max;
+            self.context.store.delete_oldest(self.name(), &record.owner, keep).await?;
         }
-        if ready.replaces.is_none() {
-            self.tools
-                .store
-                .delete_oldest(self.name(), &record.owner, self.limits.tasks_max)
-                .await?;
-        }
-        Ok(())
-    }
-
-    fn start(&self, ready: PreparedTask, work: AgentRun, permit: TaskPermit) -> TaskSubscription {
-        let live = self.live_tasks.enter(&ready.record);
-        live.run(permit);
-        // Those who watch a task that goes on hear that it does.
-        let happened = match ready.replaces {
-            Some(_) => vec![TaskContext::status(&ready.record)],
-            None => Vec::new(),
-        };
-        live.tell(ready.record, &happened);
-        let (task, events) = live.join();
-        let updater = TaskUpdater::new(Arc::clone(&live), self.tools.clone());
-        self.tasks.spawn(updater.run(work));
-        TaskSubscription { live, task, events }
+        live.catch_up(record);
+        let (task, events) = first.unwrap_or_else(|| live.join());
+        Ok(TaskSubscription { live, task, events })
     }
 }
 
-/// An empty name is no name, as protobuf has it.
-fn tidy(message: &mut Message) {
+/// Protobuf writes an absent name as an empty one.
+fn drop_empty_names(message: &mut Message) {
     message.context_id.take_if(|it| it.is_empty());
     message.task_id.take_if(|it| it.is_empty());
 }

@@ -1,32 +1,15 @@
-//! What webhooks have not been told yet: kept in the transaction of the change it tells of, so that
-//! a crash in between loses nothing.
+//! Undelivered notifications: stored in the transaction of the change that they report, so that a
+//! crash in between loses none.
 
 use fault::Fault;
 use store::{Db, Sql, Tx, placeholders, sql, sql_built};
 use transport_a2a::{NextNotification, PENDING_NOTIFICATIONS_MAX, PushNotification, TaskRecord};
 
-/// Notices of one task to one webhook are ordered by `version` and `part`. `due_ms` is when the
-/// next try may be made, and while one is under way, when it is to be believed dead.
-pub(super) const CREATE: &str = "
-CREATE TABLE a2a_notice (
-    agent TEXT NOT NULL,
-    owner TEXT NOT NULL,
-    task TEXT NOT NULL,
-    webhook TEXT NOT NULL,
-    version BIGINT NOT NULL,
-    part BIGINT NOT NULL,
-    tries BIGINT NOT NULL,
-    due_ms BIGINT NOT NULL,
-    json TEXT NOT NULL,
-    PRIMARY KEY (agent, owner, task, webhook, version, part)
-);
-CREATE INDEX a2a_notice_due ON a2a_notice (due_ms)";
-
-/// Keeps the news for every webhook of the task.
-pub(super) async fn announce(
+/// Stores the events for every webhook of the task.
+pub(crate) async fn insert(
     tx: &mut Tx,
     record: &TaskRecord,
-    news: &[String],
+    events: &[String],
 ) -> Result<(), Fault> {
     let count = sql(
         "SELECT (SELECT COUNT(*) FROM a2a_webhook WHERE agent = $1 AND owner = $2 AND task = $3), \
@@ -38,29 +21,25 @@ pub(super) async fn announce(
     if webhooks == 0 {
         return Ok(());
     }
-    if waiting + webhooks * news.len() as u64 > PENDING_NOTIFICATIONS_MAX as u64 {
+    if waiting + webhooks * events.len() as u64 > PENDING_NOTIFICATIONS_MAX as u64 {
         let task = &record.task.id;
-        tracing::warn!(
-            task,
-            waiting,
-            "too many notifications wait; webhooks are not told of a change"
-        );
+        tracing::warn!(task, waiting, "too many notifications wait; an event was not queued");
         return Ok(());
     }
-    for (part, json) in (0_i64..).zip(news) {
-        let kept =
+    for (part, json) in (0_i64..).zip(events) {
+        let insert =
             sql("INSERT INTO a2a_notice (agent, owner, task, webhook, version, part, tries, \
              due_ms, json) SELECT agent, owner, task, id, $4, $5, 0, $6, $7 FROM a2a_webhook \
              WHERE agent = $1 AND owner = $2 AND task = $3");
-        let kept = kept.bind(&record.agent).bind(&record.owner).bind(&record.task.id);
-        let kept = kept.bind(record.version).bind(part).bind(record.updated_ms).bind(json);
-        tx.execute(kept).await?;
+        let insert = insert.bind(&record.agent).bind(&record.owner).bind(&record.task.id);
+        let insert = insert.bind(record.version).bind(part).bind(record.updated_ms).bind(json);
+        tx.execute(insert).await?;
     }
     Ok(())
 }
 
-/// Takes the notice that has waited longest, if it is due.
-pub(super) async fn next(
+/// Takes the notification that has waited longest, if it is due.
+pub(crate) async fn next(
     db: &Db,
     now_ms: i64,
     lease_ms: i64,
@@ -95,34 +74,34 @@ pub(super) async fn next(
         json: row.text(6)?,
         tries: u32::try_from(row.int(4)?).unwrap_or(u32::MAX),
     };
-    let taken = placed("UPDATE a2a_notice SET due_ms = $7", " AND due_ms = $8", &notification);
+    let taken = keyed("UPDATE a2a_notice SET due_ms = $7", " AND due_ms = $8", &notification);
     match db.execute(taken.bind(lease_ms).bind(due_ms)).await? {
         1 => Ok(NextNotification::Due(Box::new(notification))),
-        // Another server was quicker; there may be more.
+        // Another process took it; there may be more.
         _ => Ok(NextNotification::Later(now_ms)),
     }
 }
 
-pub(super) async fn done(db: &Db, notification: &PushNotification) -> Result<(), Fault> {
-    db.execute(placed("DELETE FROM a2a_notice", "", notification)).await.map(drop)
+pub(crate) async fn done(db: &Db, notification: &PushNotification) -> Result<(), Fault> {
+    db.execute(keyed("DELETE FROM a2a_notice", "", notification)).await.map(drop)
 }
 
-pub(super) async fn failed(
+pub(crate) async fn failed(
     db: &Db,
     notification: &PushNotification,
     due_ms: i64,
 ) -> Result<(), Fault> {
-    let failed = placed("UPDATE a2a_notice SET tries = tries + 1, due_ms = $7", "", notification);
+    let failed = keyed("UPDATE a2a_notice SET tries = tries + 1, due_ms = $7", "", notification);
     db.execute(failed.bind(due_ms)).await.map(drop)
 }
 
-/// Deletes all that waits for a webhook of a task.
-pub(super) fn of_webhook() -> Sql {
+/// Deletes all notifications of a webhook.
+pub(crate) fn of_webhook() -> Sql {
     sql("DELETE FROM a2a_notice WHERE agent = $1 AND owner = $2 AND task = $3 AND webhook = $4")
 }
 
-/// A statement about one notice, which takes the first six places.
-fn placed(before: &str, after: &str, notification: &PushNotification) -> Sql {
+/// A statement about one notification, whose key takes the first six placeholders.
+fn keyed(before: &str, after: &str, notification: &PushNotification) -> Sql {
     let text = format!(
         "{before} WHERE agent = $1 AND owner = $2 AND task = $3 AND webhook = $4 AND version = $5 \
          AND part = $6{after}"
