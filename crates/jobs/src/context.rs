@@ -1,4 +1,4 @@
-//! What a handler knows and may say about the job it runs.
+//! What a handler knows about the job it runs, and how it reports progress.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,13 +18,13 @@ use crate::sql::JobHold;
 /// Why a running job should stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// Somebody cancelled it.
+    /// The job was cancelled.
     Cancelled,
-    /// Another worker has it; nothing this one does will be kept.
+    /// Another worker holds the job; writes of this one are refused.
     LeaseLost,
 }
 
-/// One hold of a job in this process, shared by its handler and the worker that renews it.
+/// A job that this process holds, shared by its handler and the worker that renews its lease.
 pub(crate) struct RunningJob {
     pub(crate) job: Job,
     pub(crate) fence: i64,
@@ -34,11 +34,13 @@ pub(crate) struct RunningJob {
     why: OnceLock<StopReason>,
 }
 
-/// The progress last said, and how much of what was said has been written.
+/// The latest progress of a handler, and whether it was written.
 #[derive(Clone, Default)]
 pub(crate) struct ReportedProgress {
     pub(crate) value: JobProgress,
+    /// Counts the reports.
     pub(crate) times: u64,
+    /// The number of reports when progress was last written.
     written: u64,
 }
 
@@ -70,7 +72,7 @@ impl RunningJob {
     }
 
     pub(crate) fn stop(&self, why: StopReason) {
-        // The first reason stands.
+        // The first reason is kept.
         self.why.get_or_init(|| why);
         self.stop.cancel();
     }
@@ -89,7 +91,7 @@ impl RunningJob {
         self.progress.lock().clone()
     }
 
-    fn say(&self, value: JobProgress) {
+    fn report(&self, value: JobProgress) {
         let mut reported = self.progress.lock();
         if reported.value != value {
             reported.value = value;
@@ -97,7 +99,7 @@ impl RunningJob {
         }
     }
 
-    /// The lease and the progress as they now stand in the table.
+    /// Notes that the lease and the progress were written.
     pub(crate) fn renewed(&self, until: Millis, written: &ReportedProgress) {
         self.lease_until.store(until.0, Ordering::Relaxed);
         let mut reported = self.progress.lock();
@@ -105,7 +107,7 @@ impl RunningJob {
     }
 }
 
-/// Given to a handler; clones may go wherever its work does, blocking threads included.
+/// Given to a handler; clones may be moved to other tasks and to blocking threads.
 #[derive(Clone)]
 pub struct JobContext {
     pub(crate) db: Db,
@@ -120,52 +122,58 @@ impl JobContext {
         &self.running_job.job
     }
 
+    /// The id of the job.
     pub fn id(&self) -> &str {
         &self.running_job.job.id
     }
 
+    /// The kind of the job.
     pub fn kind(&self) -> &str {
         &self.running_job.job.kind
     }
 
+    /// The payload of the job; a fault where the JSON does not fit the type.
     pub fn payload<T: DeserializeOwned>(&self) -> Result<T, Fault> {
         self.running_job.job.payload_as()
     }
 
-    /// Says how far the work is. It costs nothing: what was said last is written within a second
-    /// or so, and when the attempt ends. A note is cut at 512 bytes.
+    /// Reports progress. The call only stores the values in memory; the worker writes the latest ones
+    /// every [`crate::WorkerConfig::progress_interval`] and when the attempt ends. A note is cut at
+    /// 512 bytes.
     pub fn progress(&self, done: u64, total: Option<u64>, note: Option<&str>) {
         let note = note.map(|note| clipped(note, NOTE_MAX));
-        self.running_job.say(JobProgress { done, total, note });
+        self.running_job.report(JobProgress { done, total, note });
     }
 
-    /// Resolves once the job should stop, because it was cancelled or lost. A handler that goes on
-    /// regardless is dropped after the worker's `stop_grace`.
+    /// Resolves when the job should stop, because it was cancelled or its lease was lost. A handler
+    /// that goes on is dropped after the worker's `stop_grace`.
     pub async fn cancelled(&self) -> StopReason {
         self.running_job.stopped().await
     }
 
+    /// Whether the job should stop.
     pub fn is_cancelled(&self) -> bool {
         self.running_job.stop.is_cancelled()
     }
 
-    /// Why the job should stop, if it should.
+    /// Why the job should stop; `None` while it should not.
     pub fn stop_reason(&self) -> Option<StopReason> {
         self.running_job.why.get().copied()
     }
 
-    /// The signal of [`JobContext::cancelled`], for work that takes a token.
+    /// A token that is cancelled when [`JobContext::cancelled`] resolves.
     pub fn cancel_token(&self) -> CancellationToken {
         self.running_job.stop.child_token()
     }
 
-    /// Fires when the worker begins to shut down. A handler may finish within the worker's
-    /// `shutdown_grace`, return [`crate::JobOutcome::Release`] sooner, or be dropped at its end; in
-    /// the last two cases the job is queued again and the attempt is not counted.
+    /// Cancelled when the worker begins to shut down. A handler may finish within the worker's
+    /// `shutdown_grace`, return [`crate::JobOutcome::Release`] sooner, or be dropped at the end of it;
+    /// in the last two cases the job is queued again and the attempt is not counted.
     pub fn stopping(&self) -> &CancellationToken {
         &self.stopping
     }
 
+    /// The fence of this hold, for the handler's own transactions.
     pub fn fence(&self) -> Fence {
         Fence {
             db: self.db.clone(),

@@ -1,4 +1,4 @@
-//! One hold of one job, for use inside the handler's own transactions.
+//! The fence of one hold of a job, for use inside the handler's own transactions.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::new::to_json;
 use crate::outcome::ended_as;
 use crate::sql::{self, JobHold};
 
-/// Proof that a job is held. It can be cloned and outlive the handler; it is worth something only
-/// as long as nobody has taken the job over.
+/// Checks inside a transaction that this hold of the job is still the latest. It can be cloned and
+/// outlive the handler; it fails once another worker has taken the job over.
 #[derive(Clone)]
 pub struct Fence {
     pub(crate) db: Db,
@@ -23,8 +23,8 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// The number of this hold: higher than that of any hold of the job before, for systems that
-    /// refuse lower ones.
+    /// The number of this hold, higher than that of every earlier hold of the job, for external
+    /// systems that refuse lower numbers.
     pub fn number(&self) -> i64 {
         self.running_job.fence
     }
@@ -33,16 +33,16 @@ impl Fence {
         self.running_job.hold()
     }
 
-    /// A fault unless the job is still held; if it is, it stays so until the transaction ends, and
-    /// what the transaction does is done by the job's only holder. Take it early in the
-    /// transaction and keep that short: on PostgreSQL it locks the job's row.
+    /// Fails with `lease_lost` unless this hold is the latest; no other worker can take the job before
+    /// the transaction ends. Call it early in a short transaction: on PostgreSQL it locks the job's
+    /// row.
     pub async fn ensure_held(&self, tx: &mut Tx) -> Result<(), Fault> {
         if sql::secure(&self.db, tx, self.hold()).await? { Ok(()) } else { Err(lost()) }
     }
 
-    /// Completes the job in the caller's transaction, so that its effects and its completion are
-    /// one. The handler commits and then returns [`crate::JobOutcome::Committed`]; on a fault it must
-    /// not commit.
+    /// Completes the job in the caller's transaction, so that the job completes if and only if its
+    /// effects are committed. The handler commits and then returns [`crate::JobOutcome::Committed`];
+    /// on a fault it must not commit.
     pub async fn complete_in(&self, tx: &mut Tx, result: &impl Serialize) -> Result<(), Fault> {
         let mut ending = ended_as(JobState::Completed);
         ending.result = Some(to_json(result, "result")?);

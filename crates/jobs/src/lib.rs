@@ -1,9 +1,11 @@
-//! The durable job queue: work that was accepted is done, whatever happens to the process.
+//! The durable job queue: a job that was accepted runs even if the process crashes.
 //!
-//! A job is a row. A worker holds it by a lease that it renews, and every hold has a number of its
-//! own (the fence), so that a worker whose job was taken over can write nothing more about it.
-//! Handlers run at least once; those that must act exactly once commit their effect together with
-//! [`Fence::complete_in`]. What a job means is the business of the service that pushed it.
+//! A job is a row. A worker holds it by a lease that it renews. Every hold has a number, the fence, so
+//! a worker whose job was taken over can write nothing more about it. Handlers run at least once; a
+//! handler that must act exactly once commits its effect together with [`Fence::complete_in`]. Only
+//! the service that pushed a job knows what its payload means.
+
+#![warn(missing_docs)]
 
 mod context;
 mod fence;

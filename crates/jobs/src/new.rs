@@ -1,4 +1,4 @@
-//! A job on its way into the queue, and the bounds on what it may carry.
+//! New jobs, and the limits of what they hold.
 
 use std::time::Duration;
 
@@ -8,15 +8,16 @@ use serde::Serialize;
 use crate::job::Job;
 
 pub(crate) const KIND_MAX: usize = 64;
-/// Keys, owners and workers' names.
+/// The most bytes of a key, an owner or a worker's name.
 pub(crate) const NAME_MAX: usize = 256;
-/// Payloads and results: whatever is larger has a table or a blob of its own.
+/// The most bytes of a payload or a result; larger data belongs into a table or a blob.
 pub(crate) const JSON_MAX: usize = 64 * 1024;
 pub(crate) const NOTE_MAX: usize = 512;
 pub(crate) const ERROR_MAX: usize = 2048;
 const ATTEMPTS_MAX: u32 = 100;
 pub(crate) const DELAY_MAX: Duration = Duration::from_secs(366 * 86_400);
 
+/// A job that is to be pushed.
 #[derive(Debug, Clone)]
 pub struct NewJob {
     pub(crate) kind: String,
@@ -28,11 +29,12 @@ pub struct NewJob {
     pub(crate) delay: Duration,
 }
 
-/// What became of a push.
+/// The result of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pushed {
+    /// The new job, or the unfinished one with the same key.
     pub job: Job,
-    /// False where a live job with the same kind and key was there already; `job` is that one.
+    /// False where an unfinished job with the same kind and key exists; `job` is that one.
     pub is_new: bool,
 }
 
@@ -55,7 +57,7 @@ impl NewJob {
         })
     }
 
-    /// While a job of this kind and key is queued or running, another is not made.
+    /// While a job of this kind and key is queued or running, no other is made.
     #[must_use]
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
@@ -69,21 +71,21 @@ impl NewJob {
         self
     }
 
-    /// Higher goes first; 0 unless said.
+    /// Jobs of a higher priority start first; the default is 0.
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
         self.priority = priority;
         self
     }
 
-    /// 5 unless said; between 1 and 100.
+    /// Between 1 and 100; the default is 5.
     #[must_use]
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.max_attempts = attempts.clamp(1, ATTEMPTS_MAX);
         self
     }
 
-    /// Not before this much time has passed; at most a year.
+    /// The job starts after this delay; at most a year.
     #[must_use]
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay.min(DELAY_MAX);
@@ -102,7 +104,7 @@ impl NewJob {
     }
 }
 
-/// JSON within bounds.
+/// The value as JSON of at most [`JSON_MAX`] bytes.
 pub(crate) fn to_json(value: &impl Serialize, what: &str) -> Result<String, Fault> {
     let text = serde_json::to_string(value).map_err(Fault::internal)?;
     if text.len() <= JSON_MAX {
@@ -112,7 +114,7 @@ pub(crate) fn to_json(value: &impl Serialize, what: &str) -> Result<String, Faul
     Err(Fault::invalid("job_too_large", message))
 }
 
-/// Text of at most `most` bytes, cut between letters, without what PostgreSQL cannot keep.
+/// Text of at most `most` bytes, cut between characters, without NUL, which PostgreSQL refuses.
 pub(crate) fn clipped(text: &str, most: usize) -> String {
     text[..text.floor_char_boundary(most)].replace('\0', " ")
 }
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_or_misnamed_is_refused() {
+    fn jobs_that_are_too_large_or_misnamed_are_refused() {
         let job = |kind: &str| NewJob::new(kind, &());
         check(job("collect"), None);
         check(job("archive.process-file_2"), None);
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn clipping_keeps_letters_whole() {
+    fn clipping_keeps_characters_whole() {
         assert_eq!(clipped("стоа", 5), "ст");
         assert_eq!(clipped("a\0b", 9), "a b");
     }

@@ -1,4 +1,4 @@
-//! What a handler says at its end, and what the queue makes of it.
+//! How a run of a handler ends, and what the queue writes about it.
 
 use std::time::Duration;
 
@@ -18,23 +18,29 @@ pub enum JobOutcome {
     Done(Option<String>),
     /// The handler completed the job itself with [`crate::Fence::complete_in`] and committed.
     Committed,
-    /// To be tried again: after the given time, or the fault's own, or the worker's backoff. Once
-    /// the attempts are used up it is a failure.
-    Retry { fault: Fault, after: Option<Duration> },
-    /// Trying again would fail again: into the dead letter.
+    /// Run again after the given time, or the fault's own, or the worker's backoff. The job fails
+    /// when its attempts are used up.
+    Retry {
+        /// Why the attempt failed.
+        fault: Fault,
+        /// When to run again.
+        after: Option<Duration>,
+    },
+    /// Another attempt would fail too: the job becomes a dead letter.
     Fail(Fault),
-    /// Stopped because it was told to, or saw by itself that it is no longer wanted.
+    /// Stopped after a cancellation, or because the handler found its work obsolete.
     Cancelled,
     /// Handed back unfinished; the attempt is not counted.
     Release,
 }
 
 impl JobOutcome {
+    /// Completed with a result; a result above 64 KiB fails the job.
     pub fn done(result: &impl Serialize) -> Self {
         to_json(result, "result").map_or_else(Self::Fail, |json| Self::Done(Some(json)))
     }
 
-    /// The way most handlers end: what worked is the result, a fault decides by its kind.
+    /// Completed where the result is `Ok`; a fault is retried or fails by its kind.
     pub fn from_result<T: Serialize>(result: Result<T, Fault>) -> Self {
         match result {
             Ok(result) => Self::done(&result),
@@ -43,8 +49,8 @@ impl JobOutcome {
     }
 }
 
-/// What may pass is tried again; so are our own bugs, which more often than not depend on the
-/// moment, and whose attempts are counted.
+/// Retryable faults are tried again; so are internal ones, which are often transient and whose attempts
+/// are limited.
 impl From<Fault> for JobOutcome {
     fn from(fault: Fault) -> Self {
         match fault.kind() {
@@ -56,11 +62,13 @@ impl From<Fault> for JobOutcome {
     }
 }
 
-/// Waits between attempts: doubling from `first` up to `most`, each shortened by up to a half at
-/// random, so that jobs that failed together do not come back together.
+/// The wait between attempts: it doubles from `first` up to `most`, and each wait is shortened by up to
+/// a half at random, so that jobs that failed together are not retried together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
+    /// The wait after the first attempt.
     pub first: Duration,
+    /// The longest wait.
     pub most: Duration,
 }
 
@@ -71,7 +79,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// `chance` is from 0 to 1.
+    /// `random_unit` is between 0 and 1.
     pub(crate) fn wait(&self, attempt: u32, random_unit: f64) -> Duration {
         let doubled = 2_u32.saturating_pow(attempt.saturating_sub(1).min(31));
         let whole = self.first.saturating_mul(doubled).min(self.most);
@@ -79,30 +87,30 @@ impl Backoff {
     }
 }
 
-/// How a run ended, as its worker saw it.
+/// How a run ended for its worker.
 #[derive(Debug)]
 pub(crate) enum RunEnd {
     Returned(JobOutcome),
     Panicked,
-    /// Ran longer than the worker allows.
+    /// Exceeded the worker's `run_timeout`.
     TimedOut,
-    /// Was told to stop, and did not in time.
+    /// Did not stop within `stop_grace`.
     Ignored(StopReason),
-    /// The worker's shutdown would not wait longer.
+    /// Did not end within `shutdown_grace`.
     Abandoned,
 }
 
-/// What is to be written about a run.
+/// What the queue writes about a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RunVerdict {
     End(JobEnding),
-    /// The handler says that it wrote the end itself.
+    /// The handler reports that it wrote the end itself.
     WasCommitted,
-    /// The job belongs to another worker.
+    /// Nothing, because another worker holds the job.
     Nothing,
 }
 
-/// The end of a run with nothing else to say.
+/// An ending without result, error or delay.
 pub(crate) fn ended_as(state: JobState) -> JobEnding {
     JobEnding { state, is_counted: true, run_at: None, result: None, error: None }
 }
@@ -110,7 +118,7 @@ pub(crate) fn ended_as(state: JobState) -> JobEnding {
 pub(crate) struct RetryPolicy {
     pub(crate) backoff: Backoff,
     pub(crate) now: Millis,
-    /// From 0 to 1.
+    /// Between 0 and 1.
     pub(crate) random_unit: f64,
 }
 
@@ -148,7 +156,7 @@ impl RetryPolicy {
         RunVerdict::End(ending)
     }
 
-    /// A handler that says it has committed, and has not.
+    /// The ending of a handler that reports a commit which did not happen.
     pub(crate) fn uncommitted(&self, job: &Job) -> JobEnding {
         self.again(job, error("not_committed", "the job's handler did not keep its result"), None)
     }

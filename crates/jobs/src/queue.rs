@@ -1,4 +1,4 @@
-//! The queue as services see it: push, ask, cancel, retry, forget.
+//! The queue as services use it: push, read, cancel, retry, delete.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
@@ -15,22 +15,23 @@ use crate::new::{NewJob, Pushed};
 use crate::sql;
 use crate::wakeups::Wakeups;
 
-/// Jobs in one [`Jobs::push_many`]: SQLite's only writer is held meanwhile.
+/// Jobs in one [`Jobs::push_many`], which holds SQLite's only writer.
 const PUSH_MAX: usize = 1000;
 /// Jobs in one statement, and deleting statements in one call.
 const BATCH_MAX: u32 = 500;
 const DELETE_BATCHES_MAX: usize = 20;
-/// Kinds whose room is remembered.
+/// Kinds whose free room is remembered.
 const KINDS_MAX: usize = 256;
-/// Words in one list of a filter.
+/// Values in one list of a filter.
 const FILTER_VALUES_MAX: usize = 32;
-/// When to come back to a full queue.
+/// When a client may try a full queue again.
 const FULL_RETRY_AFTER: Duration = Duration::from_secs(5);
 
+/// Limits of the queue.
 #[derive(Debug, Clone, Copy)]
 pub struct QueueLimits {
-    /// Jobs of one kind that may wait. Processes that push at the same time may pass it by a
-    /// little, since each counts only now and then.
+    /// Jobs of one kind that may wait. Processes that push at the same time may exceed it a little,
+    /// because a process does not count at every push.
     pub queued_max: u64,
 }
 
@@ -40,8 +41,8 @@ impl Default for QueueLimits {
     }
 }
 
-/// A handle to the queue; cloning it is cheap. Clones share the bells that wake workers and waiters
-/// at once, so a process makes one and clones it.
+/// A handle to the queue; cloning it is cheap. Only clones of one handle wake each other's workers and
+/// waiters, so a process makes one and clones it.
 #[derive(Clone)]
 pub struct Jobs(pub(crate) Arc<QueueState>);
 
@@ -62,8 +63,8 @@ impl Jobs {
         Self(Arc::new(QueueState { db, clock, wakeups, ids, limits, room: Mutex::default() }))
     }
 
-    /// Once this returns, the job survives a crash. A live job of the same kind and key is returned
-    /// in its place; a queue that is full refuses with `overloaded`.
+    /// Pushes a job; once this returns, the job survives a crash. An unfinished job of the same kind
+    /// and key is returned instead; a full queue refuses with `overloaded`.
     pub async fn push(&self, job: NewJob) -> Result<Pushed, Fault> {
         let mut tx = self.0.db.begin().await?;
         let pushed = self.push_in(&mut tx, &job).await?;
@@ -72,13 +73,13 @@ impl Jobs {
         Ok(pushed)
     }
 
-    /// All or none, at most 1,000, answered in the order given.
+    /// Pushes all jobs or none, at most 1,000; the results are in the order of the jobs.
     pub async fn push_many(&self, jobs: Vec<NewJob>) -> Result<Vec<Pushed>, Fault> {
         if jobs.len() > PUSH_MAX {
             let message = format!("{} jobs at once are more than {PUSH_MAX}", jobs.len());
             return Err(Fault::invalid("too_many_jobs", message));
         }
-        // Pushers that take keys in the same order cannot wait for each other in a circle.
+        // Processes that lock keys in the same order cannot deadlock.
         let mut order: Vec<(usize, &NewJob)> = jobs.iter().enumerate().collect();
         order.sort_by_key(|(at, job)| (&job.kind, &job.key, *at));
         let mut tx = self.0.db.begin().await?;
@@ -92,15 +93,15 @@ impl Jobs {
         Ok(pushed.into_iter().map(|(_, pushed)| pushed).collect())
     }
 
-    /// Pushes in the caller's transaction: the job is there if and only if that commits. Call
-    /// [`Jobs::notify_workers`] after the commit, or the job waits for a worker's next look.
+    /// Pushes in the caller's transaction. Call [`Jobs::notify_workers`] after the commit, or the job
+    /// waits until a worker polls.
     pub async fn push_in(&self, tx: &mut Tx, job: &NewJob) -> Result<Pushed, Fault> {
         job.check()?;
         let now = self.0.clock.now();
-        // A live job may finish between the two statements, and then there is room for a new one.
+        // The unfinished job may finish between the two statements; then a new one is made.
         for _ in 0..3 {
             if let Some(key) = &job.key
-                && let Some(job) = sql::live_with_key(tx, &job.kind, key).await?
+                && let Some(job) = sql::unfinished_with_key(tx, &job.kind, key).await?
             {
                 return Ok(Pushed { job, is_new: false });
             }
@@ -118,8 +119,8 @@ impl Jobs {
         self.0.wakeups.ready();
     }
 
-    /// Counting the queue at every push would cost more the fuller it is, so a count serves for a
-    /// share of the room that it found.
+    /// Counting the queue at every push is slow when the queue is long, so one count allows pushes
+    /// for an eighth of the free room.
     async fn take_room(&self, tx: &mut Tx, kind: &str) -> Result<(), Fault> {
         let room = || self.0.room.lock();
         if let Some(left) = room().get_mut(kind)
@@ -142,7 +143,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// A fault where there is no such job, or no longer.
+    /// The job with this id; `job_not_found` where there is none.
     pub async fn get(&self, id: &str) -> Result<Job, Fault> {
         if !is_id(id) {
             return Err(unknown(id));
@@ -151,7 +152,7 @@ impl Jobs {
         row.as_ref().map_or_else(|| Err(unknown(id)), sql::job)
     }
 
-    /// Newest first.
+    /// One page of jobs, newest first.
     pub async fn list(&self, filter: &JobFilter, page: &JobPageRequest) -> Result<JobPage, Fault> {
         if filter.kinds.len().max(filter.states.len()) > FILTER_VALUES_MAX {
             return Err(Fault::invalid("too_many_kinds", "a filter names too many kinds of job"));
@@ -165,14 +166,14 @@ impl Jobs {
         Ok(JobPage { jobs, next })
     }
 
-    /// How many jobs there are of each kind in each state.
+    /// The number of jobs by kind and state.
     pub async fn counts(&self) -> Result<Vec<JobCount>, Fault> {
         sql::counts(&self.0.db).await
     }
 
-    /// Cancels a queued job at once; a running one is asked to stop and becomes cancelled when its
-    /// handler has, unless it completes first. Cancelling twice is once; a job that has completed
-    /// or failed is a conflict, `job_finished`.
+    /// Cancels a queued job at once. A running job becomes cancelled when its handler stops, unless it
+    /// completes first. Cancelling a cancelled job succeeds; a completed or failed job is a conflict,
+    /// `job_finished`.
     pub async fn cancel(&self, id: &str) -> Result<Job, Fault> {
         let mut tx = self.0.db.begin().await?;
         let cancelled = self.cancel_in(&mut tx, id).await?;
@@ -212,7 +213,7 @@ impl Jobs {
         Ok(unfinished)
     }
 
-    /// Takes a failed job out of the dead letter and gives it all its attempts again.
+    /// Queues a failed job again, with all its attempts.
     pub async fn retry(&self, id: &str) -> Result<Job, Fault> {
         let mut tx = self.0.db.begin().await?;
         let retried = if is_id(id) { sql::retry(&mut tx, id, self.now()).await } else { Ok(None) };
@@ -235,8 +236,8 @@ impl Jobs {
         Ok(job)
     }
 
-    /// Forgets jobs of a kind that finished before a time, at most 10,000 in one call, a few
-    /// hundred in a transaction; says how many.
+    /// Deletes jobs of a kind that finished before a time, at most 10,000 in one call and 500 in a
+    /// transaction; returns their number.
     pub async fn delete_finished_before(&self, kind: &str, time: Millis) -> Result<u64, Fault> {
         let mut forgotten = 0;
         for _ in 0..DELETE_BATCHES_MAX {
@@ -250,8 +251,8 @@ impl Jobs {
         Ok(forgotten)
     }
 
-    /// Forgets these jobs with their payloads and results as part of somebody's transaction, even
-    /// those that are not finished: a worker that holds one has lost it. Says how many there were.
+    /// Deletes jobs in the caller's transaction, also unfinished ones: a worker that holds one loses
+    /// it. Returns their number.
     pub async fn delete_in(&self, tx: &mut Tx, ids: &[String]) -> Result<u64, Fault> {
         let mut forgotten = 0;
         for batch in ids.chunks(BATCH_MAX as usize) {

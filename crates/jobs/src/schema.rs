@@ -2,9 +2,8 @@
 
 use store::Migrations;
 
-/// `fence` counts the times a job was taken up and never goes back, which `attempt` does when a
-/// stopping worker hands a job back. The partial indexes keep finished jobs, which are the most,
-/// out of what workers look through.
+/// `fence` counts the holds of a job and never decreases; `attempt` decreases when a stopping worker
+/// hands a job back. The partial indexes leave out finished jobs, which are the most.
 const JOB: &str = "
 CREATE TABLE job (
     id TEXT NOT NULL PRIMARY KEY,

@@ -1,7 +1,7 @@
-//! Every statement of the queue.
+//! The statements of the queue.
 //!
-//! Rows to be changed are picked first and locked, skipping those that somebody else holds; SQLite
-//! has one writer, so it needs no lock and takes the same text without it.
+//! PostgreSQL selects and locks the rows to change and skips rows that another transaction has locked.
+//! SQLite has one writer and uses the same text without the lock.
 
 use clock::Millis;
 use fault::Fault;
@@ -55,7 +55,7 @@ fn state(row: &SqlRow, column: usize) -> Result<JobState, Fault> {
     JobState::parse(word).ok_or_else(|| Fault::internal(format!("a job's state is {word:?}")))
 }
 
-/// Counts of work fit the column, or the largest that does is kept.
+/// A count as a column value; one that does not fit becomes the largest.
 fn capped(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
@@ -64,7 +64,7 @@ fn lock(db: &Db) -> &'static str {
     db.choose("", "FOR UPDATE SKIP LOCKED")
 }
 
-/// Makes the job unless a live one has its key, in which case nothing is returned.
+/// Inserts the job; `None` where an unfinished one has its key.
 pub(crate) async fn insert(
     tx: &mut Tx,
     new: &NewJob,
@@ -95,7 +95,7 @@ pub(crate) fn millis(duration: std::time::Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-pub(crate) async fn live_with_key(
+pub(crate) async fn unfinished_with_key(
     tx: &mut Tx,
     kind: &str,
     key: &str,
@@ -150,7 +150,7 @@ pub(crate) async fn counts(db: &Db) -> Result<Vec<JobCount>, Fault> {
     rows.iter().map(read).collect()
 }
 
-/// A queued job is cancelled at once, a running one is asked to stop.
+/// Cancels a queued job and marks a running one.
 pub(crate) async fn cancel(tx: &mut Tx, id: &str, now: Millis) -> Result<Option<Job>, Fault> {
     let cancel = format!(
         "UPDATE job SET cancel_asked = TRUE, revision = revision + 1, \
@@ -161,7 +161,7 @@ pub(crate) async fn cancel(tx: &mut Tx, id: &str, now: Millis) -> Result<Option<
     tx.fetch_optional(sql_built(cancel).bind(id).bind(now.0)).await?.as_ref().map(job).transpose()
 }
 
-/// From the dead letter back into the queue, with all its attempts before it.
+/// Queues a failed job again and resets its attempts.
 pub(crate) async fn retry(tx: &mut Tx, id: &str, now: Millis) -> Result<Option<Job>, Fault> {
     let retry = format!(
         "UPDATE job SET state = 'queued', attempt = 0, cancel_asked = FALSE, run_at = $2, \
@@ -193,7 +193,7 @@ pub(crate) async fn forget_these(tx: &mut Tx, ids: &[String]) -> Result<u64, Fau
     tx.execute(delete.bind_all(ids)).await
 }
 
-/// Takes up to `limit` jobs of a kind that are due, each with the number of this hold.
+/// Takes at most `limit` due jobs of a kind and returns them with their fences.
 pub(crate) async fn claim(
     db: &Db,
     tx: &mut Tx,
@@ -221,7 +221,7 @@ pub(crate) async fn claim(
     let rows = tx.fetch_all(claim).await?;
     let read = |row: &SqlRow| Ok((job(row)?, row.int(FENCE)?));
     let mut claimed: Vec<(Job, i64)> = rows.iter().map(read).collect::<Result<_, Fault>>()?;
-    // What an update returns comes in no order.
+    // An update returns its rows in no order.
     claimed.sort_by(|(left, _), (right, _)| {
         let hold_key = |job: &Job| (std::cmp::Reverse(job.priority), job.run_at);
         hold_key(left).cmp(&hold_key(right)).then_with(|| left.id.cmp(&right.id))
@@ -229,8 +229,12 @@ pub(crate) async fn claim(
     Ok(claimed)
 }
 
-/// Whether a job waits for this worker, and whether somebody's lease has run out.
-pub(crate) async fn poll(db: &Db, kinds: &[String], now: Millis) -> Result<(bool, bool), Fault> {
+/// Whether a job of these kinds is due, and whether any lease has expired.
+pub(crate) async fn check_ready(
+    db: &Db,
+    kinds: &[String],
+    now: Millis,
+) -> Result<(bool, bool), Fault> {
     let poll = format!(
         "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM job WHERE state = 'queued' \
              AND kind IN ({}) AND run_at <= $1) THEN 1 ELSE 0 END AS BIGINT), \
@@ -242,7 +246,7 @@ pub(crate) async fn poll(db: &Db, kinds: &[String], now: Millis) -> Result<(bool
     row.map_or(Ok((false, false)), |row| Ok((row.int(0)? == 1, row.int(1)? == 1)))
 }
 
-/// A job that was taken from a lost worker, and what became of it.
+/// A job that was taken from a lost worker, with its new state.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ReapedJob {
     pub(crate) id: String,
@@ -250,8 +254,8 @@ pub(crate) struct ReapedJob {
     pub(crate) state: JobState,
 }
 
-/// Takes jobs from workers that have not renewed their leases. Such an attempt counts: a job that
-/// kills its workers must not go on for ever.
+/// Takes jobs whose leases have expired. The attempt counts, so that a job that kills its workers is
+/// not repeated for ever.
 pub(crate) async fn reap(
     db: &Db,
     tx: &mut Tx,
@@ -277,7 +281,7 @@ pub(crate) async fn reap(
     rows.iter().map(read).collect()
 }
 
-/// Which hold of which job a statement speaks for.
+/// One hold of a job.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct JobHold<'a> {
     pub(crate) id: &'a str,
@@ -289,13 +293,13 @@ pub(crate) enum RenewResult {
     Held {
         cancel_requested: bool,
     },
-    /// The handler's own transaction has the row.
+    /// A transaction of the handler has locked the row.
     Locked,
     Lost,
 }
 
-/// Prolongs the lease and writes the progress. A row that the handler's own transaction has locked
-/// is passed over: nobody can take it meanwhile, and waiting would hold up the other renewals.
+/// Extends the lease and writes the progress. A row that the handler's own transaction has locked is
+/// skipped: no worker can take it meanwhile, and waiting would delay the other renewals.
 pub(crate) async fn renew(
     db: &Db,
     tx: &mut Tx,
@@ -326,19 +330,19 @@ fn bind_progress(statement: Sql, progress: &JobProgress) -> Sql {
         .bind(progress.note.as_ref())
 }
 
-/// How an attempt is written down.
+/// What is written at the end of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JobEnding {
     pub(crate) state: JobState,
-    /// False gives the attempt back.
+    /// False where the attempt does not count.
     pub(crate) is_counted: bool,
     pub(crate) run_at: Option<Millis>,
     pub(crate) result: Option<String>,
     pub(crate) error: Option<JobError>,
 }
 
-/// Ends a hold and says what the job became; nothing if the hold had been lost. A job that was
-/// asked to stop and did not complete is cancelled, whatever else its handler says.
+/// Ends a hold and returns the new state of the job; `None` where the hold was lost. A cancelled job
+/// that did not complete becomes cancelled, whatever its handler returned.
 pub(crate) async fn end(
     tx: &mut Tx,
     hold: JobHold<'_>,
@@ -370,14 +374,14 @@ pub(crate) async fn end(
     tx.fetch_optional(end).await?.map(|row| state(&row, 0)).transpose()
 }
 
-/// The state of a job if this hold is still the latest.
+/// The state of a job; `None` where this hold is not the latest.
 pub(crate) async fn held_state(tx: &mut Tx, hold: JobHold<'_>) -> Result<Option<JobState>, Fault> {
     let poll = sql("SELECT state FROM job WHERE id = $1 AND fence = $2");
     let row = tx.fetch_optional(poll.bind(hold.id).bind(hold.fence)).await?;
     row.map(|row| state(&row, 0)).transpose()
 }
 
-/// Whether the hold stands, and makes it stand until the transaction ends.
+/// Whether the hold is the latest; if so, it stays the latest until the transaction ends.
 pub(crate) async fn secure(db: &Db, tx: &mut Tx, hold: JobHold<'_>) -> Result<bool, Fault> {
     let secure = db.choose(
         "SELECT fence FROM job WHERE id = $1 AND fence = $2 AND state = 'running'",

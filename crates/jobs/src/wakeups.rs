@@ -1,4 +1,4 @@
-//! What wakes whom inside this process. Other processes find out by looking.
+//! Wakes workers and waiters of this process when a job changes; other processes poll the table.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
@@ -8,17 +8,17 @@ use tokio::sync::{Notify, watch};
 
 use crate::context::{RunningJob, StopReason};
 
-/// Jobs that can be waited for by bell; beyond them waiters only look now and then.
+/// Jobs whose waiters are woken; waiters for further jobs only poll.
 const LISTENED_JOBS_MAX: usize = 10_000;
 
 #[derive(Default)]
 pub(crate) struct Wakeups {
-    /// Counts the times something became ready.
+    /// Counts how often a job became ready.
     ready: watch::Sender<u64>,
-    /// By job: the bell, and how many wait for it.
+    /// By job: the notifier, and the number of its listeners.
     listeners_by_job: Mutex<HashMap<String, (Arc<Notify>, usize)>>,
-    /// What runs in this process, by job and fence. A job may be here twice, when this process
-    /// took it over from itself.
+    /// The jobs that run in this process, by id and fence. A job is here twice when this process took
+    /// it over from itself.
     running: Mutex<BTreeMap<(String, i64), Arc<RunningJob>>>,
 }
 
@@ -27,7 +27,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Wakeups {
-    /// Work may be there for the taking.
+    /// Wakes the workers: a job may be ready.
     pub(crate) fn ready(&self) {
         self.ready.send_modify(|count| *count = count.wrapping_add(1));
     }
@@ -36,14 +36,14 @@ impl Wakeups {
         self.ready.subscribe()
     }
 
-    /// Wakes everybody who waits for this job.
+    /// Wakes the listeners of a job.
     pub(crate) fn changed(&self, id: &str) {
         if let Some((notify, _)) = locked(&self.listeners_by_job).get(id) {
             notify.notify_waiters();
         }
     }
 
-    /// The bell of a job, kept until it is dropped.
+    /// A listener of a job, registered until it is dropped.
     pub(crate) fn listen<'a>(&'a self, id: &'a str) -> JobListener<'a> {
         let mut listeners_by_job = locked(&self.listeners_by_job);
         if listeners_by_job.len() >= LISTENED_JOBS_MAX && !listeners_by_job.contains_key(id) {
@@ -73,7 +73,7 @@ impl Wakeups {
 }
 
 pub(crate) struct JobListener<'a> {
-    /// None where there was no room for another bell.
+    /// `None` where [`LISTENED_JOBS_MAX`] was reached.
     wakeups: Option<&'a Wakeups>,
     id: &'a str,
     pub(crate) notify: Arc<Notify>,

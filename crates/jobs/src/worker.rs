@@ -1,7 +1,7 @@
-//! A worker: takes jobs up, keeps their leases, and writes down how they ended.
+//! A worker takes jobs, renews their leases and writes how they ended.
 //!
-//! What ended and what is taken up next go into one transaction, so a busy worker commits once for
-//! many jobs. Nothing here fails for good: a database that does not answer is asked again later.
+//! One transaction ends finished jobs and takes new ones, so a busy worker commits once for many jobs.
+//! A worker never gives up: it retries a database that does not answer.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -20,13 +20,14 @@ mod renew;
 mod supervise;
 mod worker_loop;
 
-/// More handlers at once than one process has use for.
+/// The most handlers that one worker runs at once.
 const CONCURRENCY_MAX: usize = 1024;
 
-/// What is done with a job. It may be run again after a crash, so it either does the same again or
-/// commits through [`JobContext::fence`].
+/// Runs jobs. A job may run again after a crash, so a handler must be idempotent or commit through
+/// [`JobContext::fence`].
 #[async_trait]
 pub trait JobHandler: Send + Sync {
+    /// Runs one attempt of a job.
     async fn run(&self, context: JobContext) -> JobOutcome;
 }
 
@@ -41,12 +42,12 @@ where
     }
 }
 
-/// Where a worker counts what it does.
+/// Receives the metrics of a worker.
 pub trait JobMeter: Send + Sync {
-    /// A job was taken up, so long after it was due.
+    /// A job was taken, `waited` after it was due.
     fn started(&self, kind: &str, waited: Duration);
-    /// A run ended and left its job in this state: queued again, if it is to be retried; none if
-    /// another worker had taken it over.
+    /// A run ended and left its job in this state: queued where it is retried, `None` where another
+    /// worker had taken the job over.
     fn ended(&self, kind: &str, state: Option<JobState>, ran: Duration);
 }
 
@@ -57,25 +58,27 @@ impl JobMeter for NoMeter {
     fn ended(&self, _kind: &str, _state: Option<JobState>, _ran: Duration) {}
 }
 
+/// The times of a worker.
 #[derive(Debug, Clone)]
 pub struct WorkerConfig {
-    /// How long a job stays with a worker that is not heard from. RenewResult every third of it. Where
-    /// the clocks of two machines differ by more than the rest, a job may be taken too early; the
-    /// fence makes that a waste and not a fault.
+    /// How long a job stays with a worker that does not renew its lease; a worker renews after a third
+    /// of it. Where the clocks of two machines differ by more than the other two thirds, a job may be
+    /// taken too early; the fence then refuses the writes of the first worker.
     pub lease: Duration,
     /// How often progress is written.
     pub progress_interval: Duration,
-    /// How often a worker looks for jobs that were pushed by other processes, whose time has come,
-    /// or whose worker was lost; a little less at random.
+    /// How often a worker polls for jobs that other processes pushed, that are due, or whose worker was
+    /// lost; shortened by up to a half at random.
     pub poll_interval: Duration,
+    /// The wait between attempts.
     pub backoff: Backoff,
-    /// How long one run may take; longer is a failed attempt.
+    /// The longest run; a longer one is a failed attempt.
     pub run_timeout: Duration,
-    /// How long a handler may go on after it was told to stop.
+    /// How long a handler may go on after it should stop.
     pub stop_grace: Duration,
     /// How long handlers may go on after the shutdown began.
     pub shutdown_grace: Duration,
-    /// How long finished jobs of this worker's kinds are kept; for ever if not said.
+    /// How long finished jobs of the worker's kinds are kept; `None` keeps them for ever.
     pub finished_retention: Option<Duration>,
 }
 
@@ -94,7 +97,7 @@ impl Default for WorkerConfig {
     }
 }
 
-/// Any number of workers may run over one database, in one process or many.
+/// Runs jobs. Any number of workers may share one database, in one process or several.
 pub struct Worker {
     jobs: Jobs,
     config: WorkerConfig,
@@ -102,19 +105,21 @@ pub struct Worker {
 }
 
 impl Worker {
+    /// A worker of the queue; it does nothing until [`Worker::run`].
     pub fn new(jobs: Jobs, config: WorkerConfig) -> Self {
         Self { jobs, config, meter: Arc::new(NoMeter) }
     }
 
+    /// Sends the metrics of the worker to `meter`.
     #[must_use]
     pub fn meter(mut self, meter: Arc<dyn JobMeter>) -> Self {
         self.meter = meter;
         self
     }
 
-    /// Runs jobs of these kinds, so many at a time, until the shutdown; then gives the running ones
-    /// `shutdown_grace`, hands back what is left, and returns. Dropped instead, its jobs are taken
-    /// over when their leases end.
+    /// Runs jobs of these kinds, at most `concurrency` at once, until the shutdown; then waits
+    /// `shutdown_grace`, hands back the jobs that still run, and returns. If the future is dropped,
+    /// other workers take its jobs when the leases expire.
     pub async fn run(
         &self,
         kinds: &[&str],
@@ -137,10 +142,10 @@ impl Worker {
     }
 }
 
-/// Evenly from 0 to 1.
+/// A random number, evenly distributed between 0 and 1.
 fn random_unit() -> f64 {
     let mut bytes = [0_u8; 4];
-    // Without randomness the middle will do: it only spreads waits.
+    // 0.5 will do where the system has no randomness: the number only spreads waits.
     if getrandom::fill(&mut bytes).is_err() {
         return 0.5;
     }

@@ -1,11 +1,11 @@
-//! A worker that is killed outright: its job is done by another, and nothing it had completed is
-//! done again.
+//! A worker process that is killed with SIGKILL: another worker runs its job, and no completed job runs
+//! again.
 
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
     clippy::print_stdout,
-    reason = "a test fails by panicking, and its child speaks on stdout"
+    reason = "a test fails by panicking, and its child writes to stdout"
 )]
 
 use std::io::{BufRead as _, BufReader};
@@ -24,7 +24,7 @@ use store::{Db, Migrations, StoreConfig, sql};
 use testkit::{TempFolder, postgres};
 use tokio_util::sync::CancellationToken;
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 const DATA: &str = "STOA_TEST_JOBS_DATA";
 const URL: &str = "STOA_TEST_JOBS_URL";
 const PUSHES: &str = "STOA_TEST_JOBS_PUSHES";
@@ -39,10 +39,11 @@ fn config() -> WorkerConfig {
     WorkerConfig { lease: Duration::from_secs(1), ..WorkerConfig::default() }
 }
 
-/// The process that is killed. Run by the tests below, which say where the database is.
+/// The child process: the tests below start it with the location of the database and kill it.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "the child process of the other tests"]
 async fn child() {
-    let Ok(data) = std::env::var(DATA) else { return };
+    let data = std::env::var(DATA).unwrap();
     let store = StoreConfig { data_dir: data.into(), url: std::env::var(URL).ok() };
     let (db, jobs) = open(&store).await;
     let worker = Worker::new(jobs.clone(), config());
@@ -54,14 +55,14 @@ async fn child() {
     let push = async {
         loop {
             let job = NewJob::new("effect", &()).unwrap().max_attempts(99);
-            println!("\n{KEPT}{}", jobs.push(job).await.unwrap().job.id);
+            println!("\n{PUSHED}{}", jobs.push(job).await.unwrap().job.id);
         }
     };
     tokio::select! { () = work => {}, () = push => {} }
 }
 
 const KINDS: [&str; 3] = ["quick", "slow", "effect"];
-const KEPT: &str = "kept ";
+const PUSHED: &str = "kept ";
 const EFFECT: [&str; 1] = ["CREATE TABLE t_effect (job TEXT PRIMARY KEY)"];
 const EFFECTS: Migrations = Migrations { owner: "t", sqlite: &EFFECT, postgres: &EFFECT };
 
@@ -72,49 +73,49 @@ async fn handle(db: Db, context: JobContext) -> JobOutcome {
             println!("\nholding");
             std::future::pending().await
         }
-        _ => have_effect(&db, &context)
+        _ => insert_effect(&db, &context)
             .await
             .map_or_else(JobOutcome::from, |()| JobOutcome::Committed),
     }
 }
 
-struct Heir;
+struct SecondWorker;
 
 #[async_trait]
-impl JobHandler for Heir {
+impl JobHandler for SecondWorker {
     async fn run(&self, _context: JobContext) -> JobOutcome {
-        JobOutcome::done(&"heir")
+        JobOutcome::done(&"second")
     }
 }
 
-/// A second effect of one job would be refused by the table, and the job would end as failed.
-async fn have_effect(db: &Db, context: &JobContext) -> Result<(), Fault> {
+/// The table refuses a second effect of one job, and the job fails.
+async fn insert_effect(db: &Db, context: &JobContext) -> Result<(), Fault> {
     let mut tx = db.begin().await?;
     tx.execute(sql("INSERT INTO t_effect (job) VALUES ($1)").bind(context.id())).await?;
     context.fence().complete_in(&mut tx, &()).await?;
     tx.commit().await
 }
 
-/// Killed with the test, whatever becomes of that.
-struct Killed(Child);
+/// A child process that is killed when this is dropped.
+struct ChildProcess(Child);
 
-impl Drop for Killed {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         self.0.kill().ok();
         self.0.wait().ok();
     }
 }
 
-fn start_child(store: &StoreConfig, is_pushing: bool) -> Killed {
+fn start_child(store: &StoreConfig, is_pushing: bool) -> ChildProcess {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["child", "--exact", "--nocapture"]).env(DATA, &store.data_dir);
+    command.args(["child", "--exact", "--nocapture", "--ignored"]).env(DATA, &store.data_dir);
     if let Some(url) = &store.url {
         command.env(URL, url);
     }
     if is_pushing {
         command.env(PUSHES, "1");
     }
-    Killed(command.stdout(Stdio::piped()).spawn().unwrap())
+    ChildProcess(command.stdout(Stdio::piped()).spawn().unwrap())
 }
 
 async fn killed_and_taken_over(store: StoreConfig) {
@@ -124,7 +125,7 @@ async fn killed_and_taken_over(store: StoreConfig) {
     };
     let quick = push("quick").await;
     let mut child = start_child(&store, false);
-    assert_eq!(jobs.wait(&quick, PATIENCE).await.unwrap().state, JobState::Completed);
+    assert_eq!(jobs.wait(&quick, TIMEOUT).await.unwrap().state, JobState::Completed);
     let slow = push("slow").await;
     let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap() == "holding"));
@@ -132,9 +133,9 @@ async fn killed_and_taken_over(store: StoreConfig) {
     let held = jobs.get(&slow).await.unwrap();
     assert_eq!((held.state, held.attempt), (JobState::Running, 1));
 
-    let done = working(&jobs, Arc::new(Heir), jobs.wait(&slow, PATIENCE)).await.unwrap();
+    let done = working(&jobs, Arc::new(SecondWorker), jobs.wait(&slow, TIMEOUT)).await.unwrap();
     assert_eq!((done.state, done.attempt), (JobState::Completed, 2));
-    assert_eq!(done.result.as_deref(), Some("\"heir\""));
+    assert_eq!(done.result.as_deref(), Some("\"second\""));
     let first = jobs.get(&quick).await.unwrap();
     assert_eq!((first.attempt, first.result.as_deref()), (1, Some("\"child\"")));
 }
@@ -163,7 +164,7 @@ async fn killed_in_the_middle(store: StoreConfig) {
         let mut child = start_child(&store, true);
         let lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
         let said = lines.map(Result::unwrap);
-        let ids = said.filter_map(|line| line.strip_prefix(KEPT).map(str::to_owned));
+        let ids = said.filter_map(|line| line.strip_prefix(PUSHED).map(str::to_owned));
         kept.extend(ids.take(3 + round * 7));
     }
     let own = db.clone();
@@ -171,7 +172,7 @@ async fn killed_in_the_middle(store: StoreConfig) {
     let ends = working(&jobs, handler, async {
         let mut ends = Vec::new();
         for id in &kept {
-            ends.push(jobs.wait(id, PATIENCE).await.unwrap());
+            ends.push(jobs.wait(id, TIMEOUT).await.unwrap());
         }
         ends
     });

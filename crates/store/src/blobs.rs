@@ -1,9 +1,8 @@
-//! Bytes kept under the hash of their content. On disk here; other places implement [`Blobs`].
+//! Bytes named by the hash of their content, as files; other storage can implement [`Blobs`]. The owner
+//! of a blob deletes it.
 //!
-//! Whether a blob is still wanted is not known here: owners delete what they put.
-//!
-//! [`Blobs::put`] keeps a blob at once. Who must decide first whether it is kept (all files of a
-//! batch, or none) takes it in with [`DiskBlobs::begin`] and settles it afterwards.
+//! [`Blobs::put`] stores a blob at once. A caller that decides later, such as for all files of a batch
+//! or none, writes it with [`DiskBlobs::begin`] and calls [`DiskBlobs::publish`].
 
 mod writer;
 
@@ -59,41 +58,45 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// A stream of bytes on its way into the store.
+/// The bytes of a blob that is to be stored.
 pub type BlobReader<'a> = Pin<&'a mut (dyn AsyncRead + Send)>;
 
+/// A store of blobs.
 #[async_trait]
 pub trait Blobs: Send + Sync {
-    /// Keeps what the reader gives and returns its name and length. Once it returns, the blob
-    /// survives a crash. More than `length_max` bytes are refused and nothing is kept.
+    /// Stores the bytes and returns their hash and length. Once it returns, the blob survives a crash.
+    /// More than `length_max` bytes are refused and nothing is stored.
     async fn put(&self, bytes: BlobReader<'_>, length_max: u64) -> Result<(BlobHash, u64), Fault>;
 
+    /// All bytes of a blob; `no_such_blob` where there is none.
     async fn get(&self, hash: BlobHash) -> Result<Vec<u8>, Fault>;
 
+    /// Whether the blob exists.
     async fn exists(&self, hash: BlobHash) -> Result<bool, Fault>;
 
-    /// Deleting what is not there is no failure.
+    /// Deletes a blob; deleting one that does not exist succeeds.
     async fn delete(&self, hash: BlobHash) -> Result<(), Fault>;
 }
 
-/// Blobs as files, in folders by the first byte of their names.
+/// Blobs as files, in 256 folders by the first byte of their hash.
 pub struct DiskBlobs {
     root: PathBuf,
-    /// Tells apart the temporary files of this writer from those of others, in processes that may
-    /// have the same number in containers of their own.
+    /// Distinguishes the temporary files of this process from those of others; process ids may repeat
+    /// in containers.
     own: u64,
-    /// Tells apart its own.
+    /// Numbers the temporary files of this process.
     next: AtomicU64,
 }
 
 impl DiskBlobs {
+    /// Blobs below the folder `root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        // Not a secret: the standard library's own randomness will do.
+        // Not a secret, so the standard library's randomness is enough.
         let own = RandomState::new().build_hasher().finish();
         Self { root: root.into(), own, next: AtomicU64::new(0) }
     }
 
-    /// Where a blob is, or would be.
+    /// The path of a blob, whether it exists or not.
     pub fn path(&self, hash: BlobHash) -> PathBuf {
         let name = hash.to_string();
         self.root.join(&name[..2]).join(name)
@@ -103,15 +106,15 @@ impl DiskBlobs {
         self.root.join("incoming")
     }
 
-    /// Takes in a blob of at most `length_max` bytes, to be published when it is decided upon.
+    /// Begins to write a blob of at most `length_max` bytes; see [`DiskBlobs::publish`].
     pub async fn begin(&self, length_max: u64) -> Result<BlobWriter, Fault> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let name = format!("{:016x}-{number}", self.own);
         BlobWriter::new(self.incoming(), name, length_max).await
     }
 
-    /// Gives blobs their names. Once it returns, they survive a crash under them; on a fault some
-    /// may have been published and others not.
+    /// Moves written blobs to their names. Once it returns, they survive a crash; on a fault some may
+    /// have been moved and others not.
     pub async fn publish(&self, staged: &[StagedBlob]) -> Result<(), Fault> {
         let root = self.root.clone();
         let moves: Vec<(PathBuf, PathBuf)> =
@@ -120,13 +123,13 @@ impl DiskBlobs {
         moved.map_err(Fault::internal)?.map_err(disk)
     }
 
-    /// Takes a blob from under its name, if it is there; it is gone when what is returned is
-    /// dropped. One step without an await, for owners that decide under a lock: a removal that was
-    /// begun and then left alone could otherwise hit a blob that came after the lock was given up.
+    /// Renames a blob to a temporary file, if it exists; dropping the result deletes the file. It does
+    /// not await, so an owner can decide and withdraw under one lock: an interrupted removal could
+    /// otherwise delete a blob that was published after the lock was released.
     pub fn withdraw(&self, hash: BlobHash) -> Result<Option<WithdrawnBlob>, Fault> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let incoming = self.incoming();
-        // A folder that is missing, as after a restore, must not pass for a blob that is missing.
+        // Without the folder, as after a restore, the rename would report the blob as missing.
         std::fs::create_dir_all(&incoming).map_err(disk)?;
         let path = incoming.join(format!("{:016x}-{number}", self.own));
         match std::fs::rename(self.path(hash), &path) {
@@ -136,13 +139,13 @@ impl DiskBlobs {
         }
     }
 
-    /// For reading a part of a blob, or all of it in pieces.
+    /// Opens a blob for reading in parts.
     pub async fn open(&self, hash: BlobHash) -> Result<fs::File, Fault> {
         fs::File::open(self.path(hash)).await.map_err(|error| unreadable(error, hash))
     }
 
-    /// Removes what writers that died left in `incoming/`, and says how many files that were. The
-    /// files of the living are safe from it, in whatever process they are.
+    /// Deletes the files of dead writers in `incoming/` and returns their number. Files of writers that
+    /// live, in any process, are locked and stay.
     pub async fn delete_abandoned_uploads(&self) -> Result<u64, Fault> {
         let incoming = self.incoming();
         let swept = spawn_blocking(move || writer::sweep(&incoming)).await;
@@ -157,8 +160,8 @@ impl DiskBlobs {
     }
 }
 
-/// A rename is the data of the folder, so the folders go to the disk as well. A blob that is there
-/// already is replaced by its equal, which mends one that the disk has spoilt.
+/// A rename changes the folder, so the folders are synced too. An existing blob is replaced by its
+/// equal, which repairs a damaged file.
 fn rename_all(root: &Path, moves: &[(PathBuf, PathBuf)]) -> io::Result<()> {
     let mut changed = BTreeSet::new();
     for (from, to) in moves {
@@ -181,7 +184,7 @@ fn list(folder: &Path) -> io::Result<Vec<BlobHash>> {
     };
     let mut hashes = Vec::new();
     for entry in entries {
-        // Anything else in the folder is not ours to judge.
+        // Other files in the folder are ignored.
         if let Some(hash) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) {
             hashes.push(hash);
         }

@@ -1,4 +1,4 @@
-//! The two pools behind one type.
+//! The database handle over the pools of both engines.
 
 use std::time::Duration;
 
@@ -12,13 +12,17 @@ use crate::row::{AnyRow, SqlRow};
 use crate::sql::{Sql, sql};
 use crate::tx::Tx;
 
+/// A database engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
+    /// SQLite, in the data folder.
     Sqlite,
+    /// PostgreSQL, by URL.
     Postgres,
 }
 
 impl Engine {
+    /// The name of the engine.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Sqlite => "sqlite",
@@ -46,6 +50,7 @@ impl Db {
         Self(Pools::Postgres(pool))
     }
 
+    /// The engine of this database.
     pub fn engine(&self) -> Engine {
         match self.0 {
             Pools::Sqlite { .. } => Engine::Sqlite,
@@ -53,7 +58,7 @@ impl Db {
         }
     }
 
-    /// The statement for the engine at hand, where one text cannot serve both.
+    /// The value for the engine of this database, where one text cannot serve both.
     pub fn choose<T>(&self, sqlite: T, postgres: T) -> T {
         match self.0 {
             Pools::Sqlite { .. } => sqlite,
@@ -61,6 +66,7 @@ impl Db {
         }
     }
 
+    /// All rows of a reading statement.
     pub async fn fetch_all(&self, statement: Sql) -> Result<Vec<SqlRow>, Fault> {
         match &self.0 {
             Pools::Sqlite { reader, .. } => {
@@ -76,11 +82,12 @@ impl Db {
         }
     }
 
+    /// The first row of a reading statement.
     pub async fn fetch_optional(&self, statement: Sql) -> Result<Option<SqlRow>, Fault> {
         Ok(self.fetch_all(statement).await?.into_iter().next())
     }
 
-    /// Runs one writing statement in a transaction of its own and says how many rows it touched.
+    /// Runs one writing statement in its own transaction and returns the number of changed rows.
     pub async fn execute(&self, statement: Sql) -> Result<u64, Fault> {
         match &self.0 {
             Pools::Sqlite { writer, .. } => {
@@ -96,12 +103,12 @@ impl Db {
         }
     }
 
-    /// A transaction that may write. On SQLite it holds the only writer until it ends, so nothing
-    /// slow belongs inside. Dropping it rolls back.
+    /// A transaction that may write. On SQLite it holds the only writer until it ends, so it must be
+    /// short. Dropping it rolls back.
     pub async fn begin(&self) -> Result<Tx, Fault> {
         match &self.0 {
-            // Immediate, because a transaction that reads first and then finds another writer
-            // ahead of it could only fail.
+            // Immediate, because a transaction that reads first fails when another writer commits
+            // before its first write.
             Pools::Sqlite { writer, .. } => {
                 writer.begin_with("BEGIN IMMEDIATE").await.map(Tx::sqlite).map_err(fault)
             }
@@ -109,7 +116,7 @@ impl Db {
         }
     }
 
-    /// A transaction whose reads all see the same moment.
+    /// A transaction whose reads all see the same snapshot.
     pub async fn snapshot(&self) -> Result<Tx, Fault> {
         match &self.0 {
             Pools::Sqlite { reader, .. } => reader.begin().await.map(Tx::sqlite).map_err(fault),
@@ -121,8 +128,8 @@ impl Db {
         }
     }
 
-    /// Takes what was deleted out of the write-ahead log as well, once nobody reads from it.
-    /// PostgreSQL looks after its own.
+    /// Truncates SQLite's write-ahead log, so that deleted data is gone from it too. Does nothing on
+    /// PostgreSQL.
     pub async fn truncate_wal(&self) -> Result<(), Fault> {
         match &self.0 {
             Pools::Sqlite { writer, .. } => {
@@ -142,7 +149,7 @@ impl Db {
         }
     }
 
-    /// Waits for what is running and closes the files.
+    /// Waits for running statements and closes all connections.
     pub async fn close(&self) {
         match &self.0 {
             Pools::Sqlite { writer, reader } => {

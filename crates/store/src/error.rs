@@ -1,7 +1,7 @@
-//! The one place where a database error becomes a [`Fault`].
+//! Converts database errors to [`Fault`]s.
 //!
-//! The message never repeats the engine's text, which may quote data or addresses; that stays in
-//! the cause, for the log.
+//! The message never repeats the engine's text, which may quote data or addresses; that text is the
+//! cause, for the log.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use fault::{Fault, Kind};
 
 pub(crate) fn fault(error: sqlx::Error) -> Fault {
     let (kind, code, message) = match &error {
-        // All connections are in use: there is a database, and too much is asked of it.
+        // All connections are in use.
         sqlx::Error::PoolTimedOut => BUSY,
         sqlx::Error::PoolClosed | sqlx::Error::Io(_) => UNREACHABLE,
         sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed => UNREACHABLE,
@@ -28,7 +28,7 @@ type Known = (Kind, &'static str, &'static str);
 const UNREACHABLE: Known =
     (Kind::Unavailable, "store_unavailable", "the database cannot be reached");
 const BUSY: Known = (Kind::Unavailable, "store_busy", "the database is busy; try again shortly");
-/// How long a caller is told to wait for it.
+/// The `retry_after` of a busy database.
 const BUSY_WAIT: Duration = Duration::from_secs(1);
 const FULL: Known =
     (Kind::Unavailable, "store_full", "the database has no room left to write; free disk space");
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_that_is_asked_too_much_says_when_to_come_back() {
+    fn a_busy_database_says_when_to_retry() {
         check(sqlx::Error::PoolTimedOut, "store_busy", Some(BUSY_WAIT));
         check(sqlx::Error::PoolClosed, "store_unavailable", None);
         check(sqlx::Error::RowNotFound, "internal", None);

@@ -1,7 +1,9 @@
 //! The database behind every service: SQLite in the data folder by default, PostgreSQL by URL.
 //!
-//! One SQL text serves both engines; `sqlx` stays inside this crate. What the tables mean is the
-//! business of the crates that own them: each hands its [`Migrations`] and keeps its SQL.
+//! One SQL text serves both engines; no other crate uses `sqlx`. The crate that owns a table provides
+//! its [`Migrations`] and holds its SQL.
+
+#![warn(missing_docs)]
 
 mod blobs;
 mod db;

@@ -7,21 +7,24 @@ use crate::db::{Db, Engine};
 use crate::sql::sql;
 use crate::tx::Tx;
 
-/// The history of one owner's tables. Version 1 is the first text; texts are only ever added,
-/// because a database remembers what it was given.
+/// The migrations of one owner's tables. Version 1 is the first text. Texts are only ever added: the
+/// database stores a checksum of every text that it was given.
 #[derive(Debug, Clone, Copy)]
 pub struct Migrations {
+    /// The name of the owner, unique in the database.
     pub owner: &'static str,
+    /// The texts for SQLite.
     pub sqlite: &'static [&'static str],
+    /// The texts for PostgreSQL.
     pub postgres: &'static [&'static str],
 }
 
-/// Any number, as long as every process asks PostgreSQL for the same one.
+/// The key of PostgreSQL's advisory lock, the same in every process.
 const LOCK_KEY: i64 = 0x0053_746f_614d_6967;
 
 impl Db {
-    /// Brings the tables of all owners up to date. Several processes may do it at once: each step
-    /// is taken under a lock and looks first whether another process has already taken it.
+    /// Applies the missing migrations of all owners. Several processes may do it at once: each step
+    /// holds a lock and is skipped where another process has applied it.
     pub async fn migrate(&self, all: &[Migrations]) -> Result<(), Fault> {
         let mut tx = self.begin_locked().await?;
         tx.execute_script(

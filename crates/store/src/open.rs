@@ -1,4 +1,4 @@
-//! Where the database is, and how it is opened.
+//! The location of the database, and how it is opened.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,16 +20,17 @@ const CONNECT_WAIT: Duration = Duration::from_secs(10);
 const SQLITE_READERS: u32 = 8;
 const POSTGRES_CONNECTIONS: u32 = 16;
 
-/// Where the database is.
+/// The location of the database.
 #[derive(Clone)]
 pub struct StoreConfig {
-    /// The folder that holds everything Stoa keeps; made, for its owner alone, if it is missing.
+    /// The data folder; created with access for its owner only where it is missing.
     pub data_dir: PathBuf,
-    /// `postgres://…`; SQLite in the data folder where there is none.
+    /// `postgres://…`; `None` is SQLite in the data folder.
     pub url: Option<String>,
 }
 
 impl StoreConfig {
+    /// SQLite in this folder.
     pub fn sqlite(data_dir: impl Into<PathBuf>) -> Self {
         Self { data_dir: data_dir.into(), url: None }
     }
@@ -44,6 +45,7 @@ impl fmt::Debug for StoreConfig {
 }
 
 impl Db {
+    /// Opens the database, and creates the data folder where it is missing.
     pub async fn open(config: &StoreConfig) -> Result<Self, Fault> {
         make_data_dir(&config.data_dir)?;
         match &config.url {
@@ -53,10 +55,9 @@ impl Db {
     }
 }
 
-/// `synchronous=FULL`: a commit is on the disk before it is acknowledged. `NORMAL` would survive
-/// `kill -9` as well, since a committed write-ahead log is with the operating system by then, but
-/// not a power cut; a few milliseconds for each commit buy that too, and whoever writes much
-/// writes it in one transaction.
+/// `synchronous=FULL`: a commit is on the disk before it is acknowledged, so it survives a power cut.
+/// `NORMAL` would survive only `kill -9`. It costs a few milliseconds per commit, so bulk writers use
+/// one transaction.
 async fn open_sqlite(file: &Path) -> Result<Db, Fault> {
     make_private_file(file)?;
     let options = SqliteConnectOptions::new()
@@ -67,17 +68,17 @@ async fn open_sqlite(file: &Path) -> Result<Db, Fault> {
         .busy_timeout(BUSY_WAIT)
         .foreign_keys(true)
         .pragma("journal_size_limit", "67108864")
-        // What is deleted is overwritten: the free pages of a file are read by whoever has it.
+        // Deleted data is overwritten, because a copy of the file would still show it.
         .pragma("secure_delete", "ON")
         .pragma("cache_size", "-16384")
         .pragma("temp_store", "MEMORY");
-    // A file needs no test of whether it is still there before each use.
+    // A file connection needs no test before each use.
     let pool = || {
         let options = SqlitePoolOptions::new().acquire_timeout(ACQUIRE_WAIT);
         options.idle_timeout(None).test_before_acquire(false)
     };
-    // SQLite takes one writer at a time; a pool of one makes the others queue here, in order,
-    // where they would otherwise poll the file's lock.
+    // SQLite allows one writer; with a pool of one connection the others queue in order instead of
+    // polling the file's lock.
     let writer = pool().max_connections(1).connect_with(options.clone()).await;
     let writer = writer.map_err(|error| open_failed(error, &file.display().to_string()))?;
     let reader = pool().max_connections(SQLITE_READERS).connect_lazy_with(options);
@@ -92,11 +93,11 @@ async fn open_postgres(url: &str) -> Result<Db, Fault> {
     if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
         return Err(refuse());
     }
-    // The parser's own complaint is dropped, because it may quote the address with its password.
+    // The parser's error is dropped, because it may quote the password in the address.
     let options = PgConnectOptions::from_str(url).map_err(|_| refuse())?;
     let place = format!("{}:{}", options.get_host(), options.get_port());
-    // The pool would go on trying a server that refuses; at start-up a wrong address is likelier
-    // than a slow one, and whoever waits wants to know.
+    // The pool would retry a server that refuses connections; at start-up a wrong address is more
+    // likely than a slow server, so the first connection must succeed.
     let first = tokio::time::timeout(CONNECT_WAIT, PgConnection::connect_with(&options)).await;
     let first = first.unwrap_or(Err(sqlx::Error::PoolTimedOut));
     let first = first.map_err(|error| open_failed(error, &format!("PostgreSQL at {place}")))?;
@@ -108,7 +109,7 @@ async fn open_postgres(url: &str) -> Result<Db, Fault> {
     Ok(Db::from_postgres(pool))
 }
 
-/// At start-up the reason matters to the person in front of the terminal.
+/// The reason is shown, because this happens at start-up in front of the operator.
 fn open_failed(error: sqlx::Error, place: &str) -> Fault {
     let reason = match &error {
         sqlx::Error::Database(database) => database.message().to_owned(),
@@ -128,8 +129,7 @@ fn make_data_dir(dir: &Path) -> Result<(), Fault> {
     builder.create(dir).map_err(|error| refuse_path("make the data folder", dir, error))
 }
 
-/// Made here rather than by SQLite, so that nobody else can read it; the write-ahead log takes
-/// its mode from it.
+/// Creates the file with mode 600 before SQLite opens it; the write-ahead log takes the same mode.
 fn make_private_file(file: &Path) -> Result<(), Fault> {
     let mut options = std::fs::OpenOptions::new();
     options.create(true).append(true);

@@ -1,4 +1,4 @@
-//! A row of an answer, read by column position, whatever engine it came from.
+//! A row of a result, read by column position, for both engines.
 
 use fault::Fault;
 use sqlx::Row as _;
@@ -7,6 +7,7 @@ use sqlx::sqlite::SqliteRow;
 
 use crate::error::fault;
 
+/// A row of a result.
 pub struct SqlRow(pub(crate) AnyRow);
 
 pub(crate) enum AnyRow {
@@ -16,6 +17,7 @@ pub(crate) enum AnyRow {
 
 macro_rules! getters {
     ($($name:ident, $name_or_null:ident -> $type:ty;)*) => {$(
+        #[doc = concat!("The column as `", stringify!($type), "`; `None` where it is null.")]
         pub fn $name_or_null(&self, column: usize) -> Result<Option<$type>, Fault> {
             match &self.0 {
                 AnyRow::Sqlite(row) => row.try_get(column),
@@ -24,7 +26,7 @@ macro_rules! getters {
             .map_err(fault)
         }
 
-        /// A null is a fault: the SQLite driver would read it as zero.
+        #[doc = concat!("The column as `", stringify!($type), "`; a null is a fault.")]
         pub fn $name(&self, column: usize) -> Result<$type, Fault> {
             self.$name_or_null(column)?.ok_or_else(|| null_at(column))
         }
@@ -42,12 +44,12 @@ impl SqlRow {
         text, text_or_null -> String;
         bytes, bytes_or_null -> Vec<u8>;
         flag, flag_or_null -> bool;
-        // Without a copy, for rows that come by the thousand.
+        // Without a copy, for results of many rows.
         text_ref, text_ref_or_null -> &str;
         bytes_ref, bytes_ref_or_null -> &[u8];
     }
 
-    /// A whole number that cannot be negative; a negative one means that the table was damaged.
+    /// A number that is never negative; a negative one is a fault, because the table is damaged.
     pub fn count(&self, column: usize) -> Result<u64, Fault> {
         u64::try_from(self.int(column)?).map_err(Fault::internal)
     }

@@ -1,4 +1,4 @@
-//! One statement with its values, for either engine.
+//! A statement with its values, for both engines.
 //!
 //! Rules that keep one text good for both: placeholders are `$1`, `$2`, …; columns are `BIGINT`,
 //! `DOUBLE PRECISION`, `TEXT`, `BOOLEAN` and bytes; sums are cast (`CAST(SUM(x) AS BIGINT)`), since
@@ -8,13 +8,18 @@ use sqlx::postgres::{PgArguments, Postgres};
 use sqlx::sqlite::{Sqlite, SqliteArguments};
 use sqlx::{Arguments, AssertSqlSafe, SqlSafeStr, SqlStr};
 
-/// A value on its way into a statement. The type of a `None` is kept, since PostgreSQL asks for it.
+/// A value of a placeholder. A `None` keeps its type, because PostgreSQL needs it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SqlValue {
+    /// `BIGINT`.
     Int(Option<i64>),
+    /// `DOUBLE PRECISION`.
     Real(Option<f64>),
+    /// `TEXT`.
     Text(Option<String>),
+    /// `BLOB` or `BYTEA`.
     Bytes(Option<Vec<u8>>),
+    /// `BOOLEAN`.
     Bool(Option<bool>),
 }
 
@@ -54,13 +59,13 @@ pub struct Sql {
     values: Vec<SqlValue>,
 }
 
-/// A statement that is written in the source.
+/// A statement whose text is in the source.
 pub fn sql(text: &'static str) -> Sql {
     Sql { text: text.into_sql_str(), values: Vec::new() }
 }
 
-/// A statement whose number of placeholders is decided at run time. Never put data into the text:
-/// data is bound.
+/// A statement that is built at run time, such as with a variable number of placeholders. Data must
+/// never be part of the text; it is bound.
 pub fn sql_built(text: String) -> Sql {
     Sql { text: AssertSqlSafe(text).into_sql_str(), values: Vec::new() }
 }
@@ -72,12 +77,14 @@ pub fn placeholders(first: usize, count: usize) -> String {
 }
 
 impl Sql {
+    /// Adds the value of the next placeholder.
     #[must_use]
     pub fn bind(mut self, value: impl Into<SqlValue>) -> Self {
         self.values.push(value.into());
         self
     }
 
+    /// Adds the values of the next placeholders.
     #[must_use]
     pub fn bind_all<V: Into<SqlValue>>(mut self, values: impl IntoIterator<Item = V>) -> Self {
         self.values.extend(values.into_iter().map(Into::into));
@@ -123,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_count_on() {
+    fn placeholders_are_numbered_from_the_first() {
         assert_eq!(placeholders(3, 3), "$3, $4, $5");
         assert_eq!(placeholders(1, 0), "");
     }

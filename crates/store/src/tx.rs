@@ -1,4 +1,4 @@
-//! One transaction, on either engine. Dropped without [`Tx::commit`], it never happened.
+//! A transaction, on both engines. Dropping it without [`Tx::commit`] rolls it back.
 
 use fault::Fault;
 use sqlx::{AssertSqlSafe, Executor as _, query_with, raw_sql};
@@ -7,6 +7,7 @@ use crate::error::fault;
 use crate::row::{AnyRow, SqlRow};
 use crate::sql::{PostgresTx, Sql, SqliteTx};
 
+/// A transaction.
 pub struct Tx(AnyTx);
 
 enum AnyTx {
@@ -23,6 +24,7 @@ impl Tx {
         Self(AnyTx::Postgres(tx))
     }
 
+    /// All rows of a statement.
     pub async fn fetch_all(&mut self, statement: Sql) -> Result<Vec<SqlRow>, Fault> {
         match &mut self.0 {
             AnyTx::Sqlite(tx) => {
@@ -38,11 +40,12 @@ impl Tx {
         }
     }
 
+    /// The first row of a statement.
     pub async fn fetch_optional(&mut self, statement: Sql) -> Result<Option<SqlRow>, Fault> {
         Ok(self.fetch_all(statement).await?.into_iter().next())
     }
 
-    /// Says how many rows it touched.
+    /// Runs a writing statement and returns the number of changed rows.
     pub async fn execute(&mut self, statement: Sql) -> Result<u64, Fault> {
         match &mut self.0 {
             AnyTx::Sqlite(tx) => {
@@ -58,7 +61,7 @@ impl Tx {
         }
     }
 
-    /// Several statements without values, for migrations.
+    /// Runs several statements without values, for migrations.
     pub(crate) async fn execute_script(&mut self, script: &str) -> Result<(), Fault> {
         let script = raw_sql(AssertSqlSafe(script.to_owned()));
         match &mut self.0 {
@@ -67,7 +70,7 @@ impl Tx {
         }
     }
 
-    /// Once this returns, the changes survive a crash.
+    /// Commits; once this returns, the changes survive a crash.
     pub async fn commit(self) -> Result<(), Fault> {
         match self.0 {
             AnyTx::Sqlite(tx) => tx.commit().await.map_err(fault),

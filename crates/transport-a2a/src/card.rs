@@ -1,4 +1,4 @@
-//! The agent's card: what it is, what it can do, and where it is reached.
+//! The agent card: the description, the capabilities and the addresses of an agent.
 
 use std::fmt::Write as _;
 
@@ -14,14 +14,14 @@ use crate::tool_agent::{JSON, TEXT};
 
 pub(crate) const PROTOCOL_VERSION: &str = "1.0";
 
-/// Where and to whom the agent is shown.
+/// Builds the card of an agent.
 #[derive(Debug, Clone)]
 pub(crate) struct CardBuilder {
-    /// Scheme and authority as clients use them; from the request where it is not set.
+    /// Scheme and authority for clients; taken from the request where it is not set.
     pub(crate) public_url: Option<String>,
-    /// What stands in front of the agent's own path.
+    /// The prefix of the agent's path.
     pub(crate) prefix: String,
-    /// Whether callers without a credential are let in.
+    /// Whether callers need no credential.
     pub(crate) open: bool,
 }
 
@@ -75,7 +75,7 @@ impl CardBuilder {
         card
     }
 
-    /// The card as a page that caches may keep.
+    /// The card as a cacheable response.
     pub(crate) fn page(&self, agent: &dyn Agent, headers: &HeaderMap) -> Response {
         let body = self.card(agent, headers).to_string();
         let tag = entity_tag(body.as_bytes());
@@ -87,16 +87,17 @@ impl CardBuilder {
             true => StatusCode::NOT_MODIFIED.into_response(),
             false => ([(CONTENT_TYPE, JSON)], body).into_response(),
         };
-        let kept = response.headers_mut();
-        kept.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
-        kept.insert(VARY, HeaderValue::from_static("host, x-forwarded-proto, accept-encoding"));
+        let response_headers = response.headers_mut();
+        response_headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
+        response_headers
+            .insert(VARY, HeaderValue::from_static("host, x-forwarded-proto, accept-encoding"));
         if let Ok(tag) = HeaderValue::from_str(&tag) {
-            kept.insert(ETAG, tag);
+            response_headers.insert(ETAG, tag);
         }
         response
     }
 
-    /// The card for those who have come in: the public one, and what it costs to stay.
+    /// The card for authenticated callers: the public one with the limits.
     pub(crate) fn extended(
         &self,
         agent: &dyn Agent,

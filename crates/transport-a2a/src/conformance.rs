@@ -1,5 +1,5 @@
-//! The agent that the protocol's conformance suite talks to: it does what the first letters of a
-//! message's id say. Only a hidden flag of the binary serves it.
+//! The agent for the protocol's conformance suite: the prefix of a message's id selects what it does.
+//! Only a hidden flag of the binary serves it.
 
 use std::time::Duration;
 
@@ -84,13 +84,13 @@ impl Agent for ConformanceAgent {
     }
 }
 
-/// The longer prefix stands before the shorter one.
+/// A longer prefix is tested before a shorter one that it contains.
 async fn act(updater: &TaskUpdater, id: &str) {
     let is = |prefix: &str| id.starts_with(prefix);
     if is("tck-input-required") {
         updater.change(vec![Change::Status(TaskState::InputRequired, None)]).await;
     } else if is("tck-reject-task") {
-        say(updater, TaskState::Rejected, "rejected").await;
+        end(updater, TaskState::Rejected, "rejected").await;
     } else if is("tck-artifact-file-url") {
         complete(updater, Some(file_url())).await;
     } else if is("tck-artifact-file") {
@@ -121,11 +121,11 @@ async fn act(updater: &TaskUpdater, id: &str) {
         }
         complete(updater, None).await;
     } else {
-        say(updater, TaskState::Completed, "Hello from TCK").await;
+        end(updater, TaskState::Completed, "Hello from TCK").await;
     }
 }
 
-async fn say(updater: &TaskUpdater, state: TaskState, text_of: &str) {
+async fn end(updater: &TaskUpdater, state: TaskState, text_of: &str) {
     updater.change(vec![Change::Status(state, Some(vec![Part::text(text_of)]))]).await;
 }
 

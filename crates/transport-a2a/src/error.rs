@@ -1,5 +1,5 @@
-//! What went wrong, in the protocol's words and in both bindings: a JSON-RPC code, an HTTP status,
-//! and `google.rpc` details beside them.
+//! The errors of the protocol, for both bindings: a JSON-RPC code, an HTTP status and `google.rpc`
+//! details.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
-/// Errors of the protocol's own; others carry the house's domain.
+/// The domain of the protocol's errors; our own errors have another.
 const PROTOCOL: &str = "a2a-protocol.org";
 const STOA: &str = "stoa";
 
-/// Every way in which a request of the protocol can be refused.
+/// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorReason {
     ParseError,
@@ -29,7 +29,7 @@ pub(crate) enum ErrorReason {
     TaskNotCancelable,
     UnsupportedOperation,
     ContentTypeNotSupported,
-    /// The request's own type, before anything in it was read.
+    /// The media type of the request body.
     BodyTypeNotSupported,
     VersionNotSupported,
 }
@@ -92,7 +92,7 @@ impl ErrorReason {
     }
 }
 
-/// A refusal on its way out.
+/// An error response.
 #[derive(Debug)]
 pub(crate) struct A2aError {
     pub(crate) reason: ErrorReason,
@@ -108,7 +108,7 @@ impl A2aError {
         Self { reason, message, violations: Vec::new(), metadata: Vec::new(), retry_after: None }
     }
 
-    /// Parameters that do not fit, with the field that does not.
+    /// Invalid parameters, with the field that is wrong.
     pub(crate) fn params(field: &str, expected: impl Into<String>) -> Self {
         let expected = expected.into();
         let message = match field {
@@ -162,7 +162,7 @@ impl A2aError {
 }
 
 impl From<Fault> for A2aError {
-    /// A fault of the house; what it was caused by is logged here and not told.
+    /// The cause of the fault is logged and not sent.
     fn from(fault: Fault) -> Self {
         let reason = match fault.kind() {
             Kind::Invalid | Kind::NotFound | Kind::Conflict => ErrorReason::InvalidParams,

@@ -1,5 +1,5 @@
-//! What both bindings ask of a request before they read it: the protocol's version, the body's
-//! type; and how a refusal leaves in HTTP.
+//! The HTTP checks of both bindings: the protocol version and the body type; and the headers of an error
+//! response.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::error::{A2aError, ErrorReason};
 const VERSION: HeaderName = HeaderName::from_static("a2a-version");
 pub(crate) const PROTOCOL_JSON: &str = "application/a2a+json";
 
-/// A request that names no version speaks 0.3, which is not spoken here.
+/// A request without a version is 0.3, which is not supported.
 pub(crate) fn check_version(headers: &HeaderMap, query: Option<&str>) -> Result<(), A2aError> {
     let header = headers.get(VERSION).and_then(|value| value.to_str().ok());
     let header = header.map(str::trim).filter(|text| !text.is_empty());
@@ -24,7 +24,7 @@ pub(crate) fn check_version(headers: &HeaderMap, query: Option<&str>) -> Result<
         })
     };
     let params = header.or_else(parameter).unwrap_or("0.3");
-    // A patch says nothing about what is spoken.
+    // A patch version does not change the protocol.
     let patched = params.strip_prefix(PROTOCOL_VERSION).is_some_and(|rest| {
         rest.is_empty() || rest.strip_prefix('.').is_some_and(|it| it.parse::<u32>().is_ok())
     });
@@ -38,7 +38,7 @@ pub(crate) fn check_version(headers: &HeaderMap, query: Option<&str>) -> Result<
     Err(A2aError::new(ErrorReason::VersionNotSupported, message))
 }
 
-/// A body is JSON, under the plain name or the protocol's.
+/// Accepts `application/json` and the protocol's own media type.
 pub(crate) fn check_body_type(headers: &HeaderMap) -> Result<(), A2aError> {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if is(kind, "application/json") || is(kind, PROTOCOL_JSON) {
@@ -52,8 +52,8 @@ fn is(kind: &str, name: &str) -> bool {
     kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(name)
 }
 
-/// Answers in the protocol's own type go to those who use it themselves; everybody reads the other.
-pub(crate) fn answer_type(headers: &HeaderMap) -> HeaderValue {
+/// The protocol's own media type where the client uses it, else `application/json`.
+pub(crate) fn response_type(headers: &HeaderMap) -> HeaderValue {
     let named = |name: HeaderName| {
         let text = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         text.split(',').any(|kind| is(kind, PROTOCOL_JSON))
@@ -64,13 +64,13 @@ pub(crate) fn answer_type(headers: &HeaderMap) -> HeaderValue {
     }
 }
 
-/// The headers that go with a refusal.
-pub(crate) fn mark(response: &mut Response, retry_after: Option<Duration>) {
+/// Sets the headers of an error response.
+pub(crate) fn set_error_headers(response: &mut Response, retry_after: Option<Duration>) {
     let unauthorized = response.status() == StatusCode::UNAUTHORIZED;
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if let Some(wait) = retry_after {
-        // Whole seconds, rounded up: coming back early would only be refused again.
+        // Rounded up to whole seconds, because an earlier request would be refused again.
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
     }

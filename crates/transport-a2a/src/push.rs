@@ -1,6 +1,5 @@
-//! Telling webhooks what happened to a task: notices are kept with the change they tell of, brought
-//! in order for each task and webhook, and tried again for a while. How a notice travels is the
-//! courier's.
+//! Delivers notifications to webhooks: in order for each task and webhook, with up to eight attempts.
+//! Notifications are stored with the change that they report; [`PushSender`] sends them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,44 +17,45 @@ use crate::store::{NextNotification, PushNotification, TaskStore};
 use crate::updater::Now;
 use crate::wire::{PushConfig, StreamResponse};
 
-/// Notices under way at once, and those of one owner among them, so that an owner whose webhooks
-/// are slow holds up nobody else's.
+/// Deliveries at once, in all and for one owner, so that the slow webhooks of one owner do not delay
+/// those of others.
 const DELIVERIES_MAX: usize = 16;
 const DELIVERIES_PER_OWNER_MAX: usize = 4;
-/// No courier takes longer, whatever it waits for.
+/// The longest delivery.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(15);
-/// Longer than that. Whoever dies meanwhile has its notice told by another.
+/// Longer than a delivery. When a process dies, another delivers its notifications after this time.
 const LEASE_MS: i64 = 20_000;
-/// Over about eighteen minutes.
+/// Eight attempts take about eighteen minutes.
 const ATTEMPTS_MAX: u32 = 8;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// A webhook that wants to be left alone for longer is asked again all the same.
+/// The longest wait between attempts, also where a webhook asks for a longer one.
 const WAIT_MAX: Duration = Duration::from_mins(15);
-/// Notices that other servers left behind are looked for so often.
+/// How often the store is polled for notifications of other processes.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// What is under way when the server stops may take so long to end.
+/// How long a stopping server waits for its deliveries.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Brings one notice to one address. An error that is retryable is tried again.
+/// Sends notifications. A delivery that fails with a retryable fault is tried again.
 #[async_trait]
 pub trait PushSender: Send + Sync {
-    /// Whether notices may be sent to an address at all, as far as its text says.
+    /// Refuses an address to which no notification may be sent.
     fn accepts(&self, url: &str) -> Result<(), Fault>;
 
+    /// Sends one notification.
     async fn deliver(&self, push: &PushConfig, json: &str) -> Result<(), Fault>;
 }
 
-/// Where tasks say that there is news to bring.
+/// Wakes the worker that delivers notifications.
 #[derive(Clone)]
 pub(crate) struct PushWaker(Arc<Notify>);
 
-/// Changes as webhooks are told of them.
+/// The events as bodies of notifications.
 pub(crate) fn serialize_events(events: &[StreamResponse]) -> Vec<String> {
     events.iter().filter_map(|it| serde_json::to_string(it).ok()).collect()
 }
 
 impl PushWaker {
-    /// Starts the one who brings notices; it ends when the server stops.
+    /// Starts the worker that delivers notifications; it ends when the server stops.
     pub(crate) fn start(
         push_sender: &Arc<dyn PushSender>,
         store: &Arc<dyn TaskStore>,
@@ -64,18 +64,18 @@ impl PushWaker {
         stop: &CancellationToken,
     ) -> Self {
         let wake = Arc::new(Notify::new());
-        let post = PushWorker {
+        let worker = PushWorker {
             push_sender: Arc::clone(push_sender),
             store: Arc::clone(store),
             now: Arc::clone(now),
             wake: Arc::clone(&wake),
             stop: stop.clone(),
         };
-        tasks.spawn(post.carry());
+        tasks.spawn(worker.run());
         Self(wake)
     }
 
-    /// There may be a notice. It is in the store, so that nothing is lost if nobody hears this.
+    /// Wakes the worker. The notification is in the store, so a missed wake-up only delays it.
     pub(crate) fn wake(&self) {
         self.0.notify_one();
     }
@@ -91,32 +91,32 @@ struct PushWorker {
 }
 
 impl PushWorker {
-    async fn carry(self) {
-        let mut under_way = JoinSet::new();
+    async fn run(self) {
+        let mut deliveries = JoinSet::new();
         let mut owners: HashMap<Id, String> = HashMap::new();
         loop {
-            let wait = self.begin(&mut under_way, &mut owners).await;
+            let wait = self.start_due(&mut deliveries, &mut owners).await;
             tokio::select! {
                 () = self.stop.cancelled() => break,
-                Some(done) = under_way.join_next_with_id() => {
+                Some(done) = deliveries.join_next_with_id() => {
                     owners.remove(&done.map_or_else(|error| error.id(), |(id, ())| id));
                 }
                 () = self.wake.notified() => {}
                 () = sleep(wait) => {}
             }
         }
-        // What is cut off here is told again after the next start.
-        let ended = async { while under_way.join_next().await.is_some() {} };
+        // A delivery that is cut off here is repeated after the next start.
+        let ended = async { while deliveries.join_next().await.is_some() {} };
         drop(timeout(SHUTDOWN_TIMEOUT, ended).await);
     }
 
-    /// Begins with all that is due, and says how long there is nothing more to do.
-    async fn begin(
+    /// Starts all due deliveries and returns how long to wait for the next one.
+    async fn start_due(
         &self,
-        under_way: &mut JoinSet<()>,
+        deliveries: &mut JoinSet<()>,
         owners: &mut HashMap<Id, String>,
     ) -> Duration {
-        while under_way.len() < DELIVERIES_MAX {
+        while deliveries.len() < DELIVERIES_MAX {
             let mut counts: HashMap<&String, usize> = HashMap::new();
             owners.values().for_each(|owner| *counts.entry(owner).or_default() += 1);
             let full = counts.into_iter().filter(|(_, count)| *count >= DELIVERIES_PER_OWNER_MAX);
@@ -126,7 +126,7 @@ impl PushWorker {
             {
                 Ok(NextNotification::Due(notification)) => {
                     let owner = notification.owner.clone();
-                    let handle = under_way.spawn(self.clone().bring(notification));
+                    let handle = deliveries.spawn(self.clone().deliver(notification));
                     owners.insert(handle.id(), owner);
                 }
                 Ok(NextNotification::Later(due_ms)) => {
@@ -143,7 +143,7 @@ impl PushWorker {
         POLL_INTERVAL
     }
 
-    async fn bring(self, notification: Box<PushNotification>) {
+    async fn deliver(self, notification: Box<PushNotification>) {
         let (task, webhook) = (&notification.push.task_id, &notification.push.id);
         let tries = notification.tries + 1;
         let delivery = self.push_sender.deliver(&notification.push, &notification.json);
@@ -153,7 +153,12 @@ impl PushWorker {
             Err(fault) if fault.kind().is_retryable() && tries < ATTEMPTS_MAX => {
                 let own = FIRST_WAIT * 3_u32.saturating_pow(notification.tries);
                 let wait = fault.retry_wait().map_or(own, |told| told.max(own)).min(WAIT_MAX);
-                tracing::debug!(task, webhook, tries, "a webhook was not told yet: {fault}");
+                tracing::debug!(
+                    task,
+                    webhook,
+                    tries,
+                    "a notification was not delivered yet: {fault}"
+                );
                 let wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
                 self.store
                     .notification_failed(&notification, (self.now)().saturating_add(wait_ms))
@@ -164,7 +169,7 @@ impl PushWorker {
             }),
         };
         if let Err(fault) = kept {
-            // Its lease ends, and then it is told again.
+            // Its lease expires, and then it is delivered again.
             tracing::warn!(
                 task,
                 webhook,

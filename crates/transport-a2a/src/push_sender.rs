@@ -1,5 +1,5 @@
-//! Notices over HTTP, to addresses that a stranger chose: no redirects, no proxies, a bounded time,
-//! and never to an address inside our own network unless the operator said so.
+//! Sends notifications over HTTP to addresses that clients choose: no redirects, no proxies, 10 s at
+//! most, and no private address unless the operator allows it.
 
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use crate::wire::PushConfig;
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 const TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 
+/// Sends notifications over HTTP.
 pub struct HttpPushSender {
     client: reqwest::Client,
     private: bool,
@@ -27,7 +28,7 @@ impl HttpPushSender {
             .connect_timeout(DELIVERY_TIMEOUT);
         let builder = match private {
             true => builder,
-            // Names are checked where they are resolved, so that what was checked is what is
+            // The resolver checks the addresses of a name, so that exactly the checked address is
             // connected to.
             false => builder.dns_resolver(std::sync::Arc::new(PublicOnly)),
         };
@@ -58,7 +59,7 @@ impl PushSender for HttpPushSender {
         if let Some(token) = &push.token {
             request = request.header(TOKEN, secret(token)?);
         }
-        // The error's own text holds the address, which may hold the client's secrets.
+        // The text of the error holds the address, which may contain secrets of the client.
         let response = request.send().await.map_err(|error| unreached(&error))?;
         let status = response.status();
         let message_in = |it: &HeaderValue| it.to_str().ok()?.trim().parse().ok();

@@ -1,4 +1,4 @@
-//! The HTTP+JSON binding: the same operations at addresses of their own.
+//! The HTTP+JSON binding: one path for each operation.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(crate) fn routes(base: &str, handler: &Arc<RequestHandler>) -> Router {
         .route(&at("/message:send"), post(send_message))
         .route(&at("/message:stream"), post(stream_message))
         .route(&at("/tasks"), get(list_tasks))
-        // The router knows no text behind a parameter, so what to do is told apart inside.
+        // The router cannot match `:cancel` after a parameter, so `one_task` splits the path.
         .route(&at("/tasks/{id}"), get(one_task).post(one_task))
         .route(
             &at("/tasks/{id}/pushNotificationConfigs"),
@@ -44,7 +44,7 @@ pub(crate) fn routes(base: &str, handler: &Arc<RequestHandler>) -> Router {
         .with_state(Arc::clone(handler))
 }
 
-/// A request before its operation: what every one of them needs.
+/// The parts of a request that every operation needs.
 struct RestRequest {
     handler: Arc<RequestHandler>,
     meta: RequestMeta,
@@ -66,7 +66,7 @@ where
         let meta = parts.extensions.get::<RequestMeta>().cloned();
         Ok(Self {
             handler: <Arc<RequestHandler> as FromRef<S>>::from_ref(state),
-            // The edge puts one into every request.
+            // The edge inserts it into every request.
             meta: meta.ok_or(StatusCode::INTERNAL_SERVER_ERROR)?,
             query: parts.uri.query().map(str::to_owned),
             headers: parts.headers.clone(),
@@ -85,13 +85,13 @@ impl RestRequest {
             Ok(body) => (StatusCode::OK, body.to_string(), None),
             Err(error) => (error.http_status(), error.http().to_string(), Some(error)),
         };
-        let kind = [(CONTENT_TYPE, http_checks::answer_type(&self.headers))];
+        let kind = [(CONTENT_TYPE, http_checks::response_type(&self.headers))];
         let mut response = (status, kind, body).into_response();
         match refused {
-            Some(error) => http_checks::mark(&mut response, error.retry_after),
+            Some(error) => http_checks::set_error_headers(&mut response, error.retry_after),
             None => {
-                let unkept = http::HeaderValue::from_static("no-store");
-                response.headers_mut().insert(CACHE_CONTROL, unkept);
+                let no_store = http::HeaderValue::from_static("no-store");
+                response.headers_mut().insert(CACHE_CONTROL, no_store);
             }
         }
         response
@@ -101,7 +101,7 @@ impl RestRequest {
         streamed.unwrap_or_else(|error| self.answer(Err(error)))
     }
 
-    /// The body as an object; what it lacks is for the operation to say.
+    /// The body as a JSON object; the operation checks its fields.
     fn body(&self, body: &[u8]) -> Result<Value, A2aError> {
         http_checks::check_body_type(&self.headers)?;
         let json: Value = serde_json::from_slice(body)
@@ -156,7 +156,7 @@ struct TaskQuery {
     history_length: Option<i64>,
 }
 
-/// What an address names. Bytes that are no text name nothing.
+/// The parameters of a path; bytes that are not UTF-8 are refused.
 struct PathParams<T>(T);
 
 impl<S, T> FromRequestParts<S> for PathParams<T>
@@ -179,7 +179,7 @@ where
     }
 }
 
-/// A task, or what follows its id: `:cancel`, `:subscribe`.
+/// `GET /tasks/{id}` and the operations `:cancel` and `:subscribe` behind the id.
 async fn one_task(
     request: RestRequest,
     method: Method,
@@ -201,7 +201,7 @@ async fn one_task(
             ("cancel", false) => {
                 Ok(request.answer(Ok(json!(request.handler.cancel(&caller, id).await?))))
             }
-            // The protocol's text has one method and its service definition the other.
+            // The specification and its protobuf definition name different methods; both are accepted.
             ("subscribe", _) => {
                 let subscription = request.handler.subscribe(&caller, id).await?;
                 Ok(sse::of_task(&request.handler, subscription, EventFormat::None))

@@ -1,4 +1,4 @@
-//! The JSON-RPC binding: one address, eleven methods.
+//! The JSON-RPC binding: one path, eleven methods.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::http_checks;
 use crate::sse::{self, EventFormat};
 use crate::wire::{ListParams, PushConfig, PushParams, SendParams, StreamResponse, TaskParams};
 
-/// What every message of the binding looks like.
+/// A JSON-RPC request.
 #[derive(Deserialize)]
 struct Request {
     jsonrpc: Option<Value>,
@@ -152,7 +152,7 @@ async fn call(
     Ok(response(StatusCode::OK, &json!({ "jsonrpc": "2.0", "id": id, "result": result })))
 }
 
-/// Sends a message and, unless the client is in a hurry, waits for what comes of it.
+/// Sends a message and waits for its result, unless `returnImmediately` is set.
 pub(crate) async fn send(
     handler: &Arc<RequestHandler>,
     caller: &AuthenticatedCaller,
@@ -160,27 +160,29 @@ pub(crate) async fn send(
 ) -> Result<StreamResponse, A2aError> {
     let configuration = params.configuration.as_ref();
     let length = history_length(configuration.and_then(|it| it.history_length))?;
-    let hurry = configuration.and_then(|it| it.return_immediately).unwrap_or_default();
+    let immediately = configuration.and_then(|it| it.return_immediately).unwrap_or_default();
     Ok(match handler.send(caller, params).await? {
         SendOutcome::Message(message) => StreamResponse::Message(*message),
         SendOutcome::Task(subscription) => {
-            let task = if hurry { subscription.task } else { subscription.settled(handler).await };
+            let task =
+                if immediately { subscription.task } else { subscription.settled(handler).await };
             StreamResponse::Task(task.with_history(length))
         }
     })
 }
 
-/// Parameters as an operation reads them.
+/// The parameters of an operation.
 pub(crate) fn given<T: DeserializeOwned>(params: Value) -> Result<T, A2aError> {
     serde_json::from_value(params).map_err(|error| {
-        // The library's words name the field and the type, and none of the data but a literal.
+        // The error of serde names the field and the type, and repeats at most a literal of the data.
         let text_of: String = error.to_string().chars().take(200).collect();
         A2aError::params("", text_of)
     })
 }
 
 pub(crate) fn refused(id: &Value, error: &A2aError) -> Response {
-    // The binding answers with 200; a few refusals are for those who read no bodies.
+    // JSON-RPC errors have status 200; these also set the HTTP status, for proxies and clients that
+    // do not read the body.
     let status = match error.reason {
         ErrorReason::Unauthenticated
         | ErrorReason::Forbidden
@@ -191,7 +193,7 @@ pub(crate) fn refused(id: &Value, error: &A2aError) -> Response {
     };
     let body = json!({ "jsonrpc": "2.0", "id": id, "error": error.rpc() });
     let mut response = response(status, &body);
-    http_checks::mark(&mut response, error.retry_after);
+    http_checks::set_error_headers(&mut response, error.retry_after);
     response
 }
 

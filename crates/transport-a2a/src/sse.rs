@@ -1,4 +1,4 @@
-//! A task as server-sent events: first the task as it is, then what happens to it.
+//! A task as server-sent events: first the task as it is, then its events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,13 +18,13 @@ use crate::handler::{POLL_INTERVAL, RequestHandler, SendOutcome, TaskSubscriptio
 use crate::live_tasks::{LiveTask, StreamEvent};
 use crate::wire::{StreamResponse, Task};
 
-/// A comment, so that neither a proxy nor we keep a connection that nobody is at the end of.
+/// A comment that is sent in next_heartbeat, so that a closed connection is noticed.
 const HEARTBEAT: &str = ":\n\n";
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
-/// Asks a proxy not to gather what should arrive at once.
+/// Asks a proxy not to buffer the stream.
 const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// What an event is wrapped in.
+/// The form of an event.
 #[derive(Debug, Clone)]
 pub(crate) enum EventFormat {
     /// A JSON-RPC response to the request with this id.
@@ -32,10 +32,10 @@ pub(crate) enum EventFormat {
     None,
 }
 
-/// When a stream is over.
+/// When a stream ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StreamEnd {
-    /// When the work is over or waits for the client, which then sends another message.
+    /// When the task is over or waits for another message of the client.
     Pause,
     End,
 }
@@ -51,7 +51,7 @@ impl EventFormat {
     }
 }
 
-/// The stream of a message that was sent.
+/// The stream of a new message.
 pub(crate) fn of_message(
     handler: &Arc<RequestHandler>,
     outcome: SendOutcome,
@@ -69,7 +69,7 @@ pub(crate) fn of_message(
     }
 }
 
-/// The stream of a task that was there before.
+/// The stream of an existing task.
 pub(crate) fn of_task(
     handler: &Arc<RequestHandler>,
     subscription: TaskSubscription,
@@ -91,7 +91,7 @@ fn follow(
         live: subscription.live,
         events: subscription.events,
         first: Some(first),
-        silence: Instant::now() + HEARTBEAT_INTERVAL,
+        next_heartbeat: Instant::now() + HEARTBEAT_INTERVAL,
         format,
         until,
         over: false,
@@ -112,13 +112,13 @@ fn response(body: Body) -> Response {
     response
 }
 
-/// One reader of a task. Leaving it changes nothing for the task or its other readers.
+/// One subscriber of a task. Dropping it does not affect the task or other subscribers.
 struct TaskEventStream {
     handler: Arc<RequestHandler>,
     live: Arc<LiveTask>,
     events: broadcast::Receiver<Arc<StreamEvent>>,
     first: Option<Task>,
-    silence: Instant,
+    next_heartbeat: Instant,
     format: EventFormat,
     until: StreamEnd,
     over: bool,
@@ -127,40 +127,40 @@ struct TaskEventStream {
 impl TaskEventStream {
     async fn next(&mut self) -> Option<Bytes> {
         if let Some(task) = self.first.take() {
-            return Some(self.show(task));
+            return Some(self.snapshot(task));
         }
         while !self.over {
-            let look = Instant::now() + POLL_INTERVAL;
+            let poll = Instant::now() + POLL_INTERVAL;
             let elsewhere = !self.live.is_running();
             tokio::select! {
                 biased;
                 events = self.events.recv() => match events {
-                    Ok(events) => return Some(self.say(&events)),
-                    // What was missed is in the task as it is now.
+                    Ok(events) => return Some(self.event(&events)),
+                    // The task as it is now includes the missed events.
                     Err(RecvError::Lagged(_)) => {
                         let (task, events) = self.live.join();
                         self.events = events;
-                        return Some(self.show(task));
+                        return Some(self.snapshot(task));
                     }
                     Err(RecvError::Closed) => self.over = true,
                 },
                 () = self.handler.context.stop.cancelled() => self.over = true,
-                () = sleep_until(self.silence) => {
-                    self.silence = Instant::now() + HEARTBEAT_INTERVAL;
+                () = sleep_until(self.next_heartbeat) => {
+                    self.next_heartbeat = Instant::now() + HEARTBEAT_INTERVAL;
                     return Some(Bytes::from_static(HEARTBEAT.as_bytes()));
                 }
-                () = sleep_until(look), if elsewhere => self.handler.refresh(&self.live).await,
+                () = sleep_until(poll), if elsewhere => self.handler.refresh(&self.live).await,
             }
         }
         None
     }
 
-    fn show(&mut self, task: Task) -> Bytes {
-        self.say(&StreamEvent::of(&StreamResponse::Task(task)))
+    fn snapshot(&mut self, task: Task) -> Bytes {
+        self.event(&StreamEvent::of(&StreamResponse::Task(task)))
     }
 
-    fn say(&mut self, events: &StreamEvent) -> Bytes {
-        self.silence = Instant::now() + HEARTBEAT_INTERVAL;
+    fn event(&mut self, events: &StreamEvent) -> Bytes {
+        self.next_heartbeat = Instant::now() + HEARTBEAT_INTERVAL;
         self.over = events.ends || (events.pauses && self.until == StreamEnd::Pause);
         self.format.event(&events.json)
     }

@@ -197,7 +197,7 @@ fn artifact(reply: &dyn Reply, modes: OutputModes) -> Artifact {
     }
 }
 
-/// A failed call as the end of its task, with the contract's own error beside the words.
+/// The end of a task whose call failed, with the contract's error object beside the message.
 fn failed(failure: &CallFailure) -> Change {
     let state = match failure.kind {
         Kind::Cancelled => return Change::Status(TaskState::Canceled, None),
@@ -210,7 +210,7 @@ fn failed(failure: &CallFailure) -> Change {
     Change::Status(state, Some(vec![Part::text(text_of), Part::data(failure.tool_error.clone())]))
 }
 
-/// The message in an error object, wherever the contract has it.
+/// The first `message` in an error object, at any depth up to `depth`.
 fn message_in(error: &Value, depth: usize) -> Option<String> {
     let object = error.as_object()?;
     if let Some(message) = object.get("message").and_then(Value::as_str) {
@@ -220,8 +220,8 @@ fn message_in(error: &Value, depth: usize) -> Option<String> {
     object.values().find_map(|value| message_in(value, inside))
 }
 
-/// The tool's arguments: an object that the client wrote for the tool, as it is, or the words of
-/// the conversation.
+/// The tool's arguments: an object that the client wrote for the tool, or the messages of the
+/// conversation.
 fn arguments(request: &AgentRequest<'_>) -> Result<Map<String, Value>, A2aError> {
     for (at, part) in request.message.parts.iter().enumerate() {
         supported(part)?;
@@ -271,7 +271,7 @@ fn text_of(parts: &[Part]) -> String {
     texts.join("\n\n")
 }
 
-/// The conversation so far, its newest part where it is long.
+/// The newest messages of the conversation, up to [`EARLIER_CHARS_MAX`].
 fn earlier(tasks: &[Task]) -> Vec<Value> {
     let mut messages = Vec::new();
     for task in tasks {

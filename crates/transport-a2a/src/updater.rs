@@ -87,7 +87,7 @@ fn apply(task: &mut Task, change: Change, now_ms: i64) -> StreamResponse {
     match change {
         Change::Status(state, parts) => {
             let message = parts.map(|parts| agent_message(&task_id, &context_id, parts));
-            let status = TaskStatus { state, message, timestamp: stamp::written(now_ms) };
+            let status = TaskStatus { state, message, timestamp: stamp::format_ms(now_ms) };
             task.status = status.clone();
             let update = StatusUpdate { task_id, context_id, status, metadata: None };
             StreamResponse::StatusUpdate(update)
@@ -203,7 +203,7 @@ impl TaskUpdater {
     pub(crate) fn progress(&self) -> Progress {
         let (live, now) = (Arc::clone(&self.live), Arc::clone(&self.context.now));
         Progress::to(move |done, total, message| {
-            let timestamp = stamp::written(now());
+            let timestamp = stamp::format_ms(now());
             live.report(|record| {
                 if !record.state().is_running() {
                     return None;

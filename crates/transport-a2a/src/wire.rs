@@ -1,12 +1,11 @@
-//! The protocol's objects as they travel: the JSON of `a2a.proto` 1.0.
+//! The objects of the protocol: the JSON of `a2a.proto` 1.0.
 //!
-//! Readers take both spellings of a field's name, as protobuf does, and ignore what they do not
-//! know. What an object means, and whether it may be taken, is not decided here.
+//! Reading accepts both spellings of a field's name, as protobuf does, and ignores unknown fields.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A state by its protocol name.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TaskState {
     #[serde(rename = "TASK_STATE_SUBMITTED")]
@@ -28,6 +27,7 @@ pub enum TaskState {
 }
 
 impl TaskState {
+    /// All states.
     pub const ALL: [Self; 8] = [
         Self::Submitted,
         Self::Working,
@@ -39,6 +39,7 @@ impl TaskState {
         Self::AuthRequired,
     ];
 
+    /// The protocol's name of the state.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Submitted => "TASK_STATE_SUBMITTED",
@@ -56,17 +57,17 @@ impl TaskState {
         Self::ALL.into_iter().find(|state| state.as_str() == word)
     }
 
-    /// Nothing changes after these.
+    /// Whether the task never changes again.
     pub const fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Canceled | Self::Rejected)
     }
 
-    /// Waits for the client.
+    /// Whether the task waits for the client.
     pub const fn is_interrupted(self) -> bool {
         matches!(self, Self::InputRequired | Self::AuthRequired)
     }
 
-    /// Somebody works at it, or is about to.
+    /// Whether the task is queued or runs.
     pub const fn is_running(self) -> bool {
         matches!(self, Self::Submitted | Self::Working)
     }
@@ -102,7 +103,7 @@ pub struct Part {
     pub media_type: Option<String>,
 }
 
-/// A null that is there is a value of its own.
+/// Reads a null as a value, not as an absent field.
 fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
@@ -171,7 +172,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// The task with its newest messages alone, as the protocol's `historyLength` says.
+    /// The task with its newest `length` messages, as `historyLength` asks.
     #[must_use]
     pub fn with_history(mut self, length: Option<usize>) -> Self {
         match length {
@@ -207,7 +208,7 @@ pub(crate) struct ArtifactUpdate {
     pub(crate) last_chunk: bool,
 }
 
-/// What a stream, a webhook or a finished `SendMessage` carries.
+/// An event of a stream, the body of a notification, or the result of `SendMessage`.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum StreamResponse {
@@ -224,8 +225,7 @@ pub struct PushAuthentication {
     pub credentials: String,
 }
 
-/// Where a client wants to be told. The token and the credentials are its secrets, so it is never
-/// printed.
+/// A webhook. The token and the credentials are secrets of the client, so `Debug` hides them.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PushConfig {
@@ -303,7 +303,7 @@ pub(crate) struct TaskList {
     pub(crate) total_size: u64,
 }
 
-/// Which configuration of which task; `id` is absent where all are meant.
+/// Names a webhook of a task; `id` is empty where all are meant.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PushParams {

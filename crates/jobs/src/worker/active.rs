@@ -34,7 +34,7 @@ impl ActiveJobs {
     }
 }
 
-/// A job that is held: renewed until this is dropped.
+/// A job whose lease is renewed until this is dropped.
 pub(super) struct HeldJob {
     pub(super) running_job: Arc<RunningJob>,
     active: ActiveJobs,

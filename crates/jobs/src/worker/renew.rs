@@ -1,4 +1,5 @@
-//! Keeps the leases of a worker's jobs, writes their progress, and hears that they should stop.
+//! Renews the leases of a worker's jobs, writes their progress, and stops jobs that were cancelled or
+//! lost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use crate::context::{ReportedProgress, RunningJob, StopReason};
 use crate::queue::Jobs;
 use crate::sql::{self, RenewResult, millis};
 
-/// However short a configuration is.
+/// Lower bound of the interval between renewals.
 const RENEW_INTERVAL_MIN: Duration = Duration::from_millis(5);
 
 /// Never returns.
@@ -24,14 +25,14 @@ pub(super) async fn keep_renewing(jobs: &Jobs, active: &ActiveJobs, config: &Wor
         if due.is_empty() {
             continue;
         }
-        // One that fails is tried again at the next turn; a lease bears a few.
+        // A failed renewal is repeated at the next tick; a lease lasts for several ticks.
         if let Err(fault) = renew_all(jobs, due, config).await {
             tracing::warn!(fault = %fault, code = fault.code(), "leases could not be renewed");
         }
     }
 }
 
-/// Those with something new to say, and those whose lease has lost a third.
+/// The jobs with unwritten progress, and those whose lease has used up a third.
 fn due(
     active: &ActiveJobs,
     lease_ms: i64,

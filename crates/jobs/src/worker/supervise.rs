@@ -1,4 +1,4 @@
-//! One run of a handler, from its first step to its end, however it ends.
+//! Supervises one run of a handler until it returns, panics, times out or is stopped.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) async fn supervise(
     let running_job = Arc::clone(&held.running_job);
     let job = &running_job.job;
     let span = tracing::info_span!("job", id = %job.id, kind = %job.kind, attempt = job.attempt);
-    // Made inside the block, so that a handler that panics before its first await is caught too.
+    // Called inside the block, so that a panic before the first await is caught too.
     let run = AssertUnwindSafe(async move { handler.run(context).await });
     let run = run.catch_unwind().instrument(span);
     let ended = tokio::select! {
@@ -55,7 +55,7 @@ pub(super) async fn supervise(
     Finished { held, ended, ran: begun.elapsed() }
 }
 
-/// ReportedProgress once, with what caused it; the table keeps only what is safe to show.
+/// Logs a failed attempt with its cause; the table stores only what is safe to show.
 fn log_end(held: &HeldJob, ended: &RunEnd) {
     let job = &held.running_job.job;
     let (id, kind, attempt) = (&job.id, &job.kind, job.attempt);

@@ -1,4 +1,4 @@
-//! The loop of a worker: write down what ended, take up what is due, wait for news.
+//! The loop of a worker: end finished jobs, take due ones, wait for a change.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,18 +20,18 @@ use crate::sql::{self, millis};
 
 /// Jobs taken from lost workers in one transaction.
 const REAP_MAX: i64 = 100;
-/// However short a configuration is.
+/// Lower bound of the poll interval.
 const POLL_INTERVAL_MIN: Duration = Duration::from_millis(5);
 const SWEEP_EVERY: Duration = Duration::from_secs(600);
-/// After a database that does not answer.
+/// The wait after a database error.
 const ERROR_PAUSE: Duration = Duration::from_secs(1);
-/// How long a shutdown goes on trying to write down how jobs ended.
+/// How long a shutdown tries to write how the last jobs ended.
 const SHUTDOWN_FLUSH: Duration = Duration::from_secs(5);
 
 pub(super) struct WorkerLoop<'a> {
     worker: &'a Worker,
     config: Arc<WorkerConfig>,
-    /// Unlike any other worker's, in this process or another.
+    /// Unique among all workers of all processes.
     name: String,
     kinds: Vec<String>,
     concurrency: usize,
@@ -39,13 +39,13 @@ pub(super) struct WorkerLoop<'a> {
     shutdown: CancellationToken,
     active: ActiveJobs,
     running: JoinSet<Finished>,
-    /// RunEnd, and not yet written down.
+    /// Runs that have ended and are not written yet.
     ended: Vec<Finished>,
-    /// The kind that is asked for first; another every time, so that none starves the others.
+    /// The kind that is taken first; it rotates, so that no kind starves the others.
     first_kind: usize,
     next_poll: Instant,
     next_sweep: Instant,
-    /// When the shutdown must be over.
+    /// When the shutdown ends at the latest.
     end: Option<Instant>,
 }
 
@@ -85,10 +85,10 @@ impl<'a> WorkerLoop<'a> {
         let mut ready = self.worker.jobs.0.wakeups.watch_ready();
         let mut wants_more = true;
         loop {
-            // Seen before the claim, so that what is pushed during it is heard of after it.
+            // Marked as seen before the claim, so that a job pushed during it wakes the loop again.
             ready.borrow_and_update();
-            // Looked at before every claim: a job that was handed back because of the shutdown
-            // must not be taken up again.
+            // Checked before every claim: a job that was handed back at shutdown must not be taken
+            // again.
             if self.end.is_none() && self.shutdown.is_cancelled() {
                 self.end = Some(Instant::now() + self.config.shutdown_grace + SHUTDOWN_FLUSH);
             }
@@ -117,7 +117,7 @@ impl<'a> WorkerLoop<'a> {
                 self.collect(joined);
                 wants_more = true;
             }
-            // Even no time at all would be rounded up to the timer's next tick.
+            // A sleep of zero would still wait for the timer's next tick.
             if !pause.is_zero() {
                 tokio::time::sleep(pause).await;
             }
@@ -129,7 +129,7 @@ impl<'a> WorkerLoop<'a> {
         self.end.is_some_and(|end| nothing_left || Instant::now() >= end)
     }
 
-    /// A run that is gone without a word leaves its job to the lease.
+    /// A run that was aborted leaves its job to the lease.
     fn collect(&mut self, joined: Result<Finished, JoinError>) {
         match joined {
             Ok(finished) => self.ended.push(finished),
@@ -140,8 +140,8 @@ impl<'a> WorkerLoop<'a> {
     fn log_queue_error(&mut self, fault: &Fault) {
         let cause = std::error::Error::source(fault).map(ToString::to_string).unwrap_or_default();
         tracing::warn!(%fault, code = fault.code(), cause, "a worker cannot use its queue");
-        // What no database will take must not stand in the way of everything else; the leases of
-        // these jobs run out and their attempts count.
+        // An ending that the database refuses must not block the others; the leases of these jobs
+        // expire and the attempts count.
         if fault.kind() == Kind::Internal {
             self.ended.clear();
         }
@@ -179,7 +179,7 @@ impl<'a> WorkerLoop<'a> {
         Ok(())
     }
 
-    /// Whether a job waits; takes jobs from lost workers on the way.
+    /// Whether a job is due; also takes jobs from lost workers and deletes old finished ones.
     async fn poll(&mut self) -> Result<bool, Fault> {
         let jobs = &self.worker.jobs;
         let now = jobs.now();
@@ -192,7 +192,7 @@ impl<'a> WorkerLoop<'a> {
                     .await?;
             }
         }
-        let (is_ready, is_lost) = sql::poll(&jobs.0.db, &self.kinds, now).await?;
+        let (is_ready, is_lost) = sql::check_ready(&jobs.0.db, &self.kinds, now).await?;
         if !is_lost {
             return Ok(is_ready);
         }

@@ -1,7 +1,7 @@
-//! A blob on its way in: written and hashed chunk by chunk beside the runtime, never held whole.
+//! Writes and hashes a blob in chunks on blocking threads, without holding it in memory.
 //!
-//! Until it is published it is a file in `incoming/` that goes away with its writer; a lock on the
-//! file tells the files of the living from those of the dead.
+//! Until it is published, a blob is a file in `incoming/` that is deleted with its writer. The writer
+//! locks the file, so a sweep can find the files of dead writers.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -13,15 +13,15 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::{BlobHash, disk, too_large};
 
-/// One such buffer fills while the one before it is written.
+/// The size of a buffer; one is filled while another is written.
 const BUFFER: usize = 256 * 1024;
-/// How often a sweep may take a file away before it could be locked.
+/// How often a new file may be swept before it is locked.
 const TRIES: u32 = 100;
 
-/// Takes the bytes of one blob. Dropping it leaves nothing behind, and that is all that can be
-/// done with it once a call has failed or was cut off.
+/// Writes one blob. Dropping it deletes the file. After a call that failed or was cancelled it can only
+/// be dropped.
 pub struct BlobWriter {
-    /// Absent while a call is under way.
+    /// `None` during a call.
     sink: Option<Pending>,
     buffer: Vec<u8>,
     length: u64,
@@ -37,7 +37,7 @@ enum Pending {
 struct Sink {
     file: File,
     hasher: Sha256,
-    /// The buffer that was written last, for its room.
+    /// The last written buffer, reused for its capacity.
     spare: Vec<u8>,
 }
 
@@ -51,31 +51,33 @@ impl Sink {
     }
 }
 
-/// A blob that is on the disk, whole, but not yet under its name. Dropping it removes it.
+/// A complete blob that is on the disk and not published yet. Dropping it deletes the file.
 pub struct StagedBlob {
     hash: BlobHash,
     length: u64,
     temporary: Temporary,
-    /// Holds the lock that says that somebody is about to publish this file.
+    /// Holds the lock that protects the file from a sweep.
     _lock: File,
 }
 
 impl StagedBlob {
+    /// The hash of the bytes.
     pub fn hash(&self) -> BlobHash {
         self.hash
     }
 
+    /// The number of bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Where the bytes are until they are published.
+    /// The path of the temporary file.
     pub fn path(&self) -> &Path {
         &self.temporary.0
     }
 }
 
-/// A blob that has lost its name. Dropping it removes the file, which may take a moment.
+/// A blob that was renamed to a temporary file. Dropping it deletes the file, which may block.
 #[must_use]
 pub struct WithdrawnBlob(#[expect(dead_code, reason = "it acts when it is dropped")] Temporary);
 
@@ -90,10 +92,10 @@ struct Temporary(PathBuf);
 impl Drop for Temporary {
     fn drop(&mut self) {
         match std::fs::remove_file(&self.0) {
-            // Settled, or swept away.
+            // Published or swept.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
-                tracing::warn!(path = %self.0.display(), %error, "a partial blob stays behind");
+                tracing::warn!(path = %self.0.display(), %error, "a temporary blob could not be deleted");
             }
             Ok(()) => {}
         }
@@ -101,7 +103,7 @@ impl Drop for Temporary {
 }
 
 impl BlobWriter {
-    /// The name must never be used again: who removes a file knows it by its name alone.
+    /// The name must be unique for ever: files are deleted by name.
     pub(super) async fn new(
         incoming: PathBuf,
         name: String,
@@ -114,11 +116,12 @@ impl BlobWriter {
         Ok(Self { sink, buffer, length: 0, length_max, temporary })
     }
 
-    /// Bytes taken so far.
+    /// The number of bytes written so far.
     pub fn length(&self) -> u64 {
         self.length
     }
 
+    /// Adds bytes; more than the limit are refused with `blob_too_large`.
     pub async fn write(&mut self, mut bytes: &[u8]) -> Result<(), Fault> {
         self.length = self.length.saturating_add(bytes.len() as u64);
         if self.length > self.length_max {
@@ -144,7 +147,7 @@ impl BlobWriter {
         Ok(())
     }
 
-    /// The sink, once it has written what it was given.
+    /// The sink, after it has written its buffer.
     async fn rest(&mut self) -> Result<Box<Sink>, Fault> {
         match self.sink.take() {
             Some(Pending::Idle(sink)) => Ok(sink),
@@ -153,7 +156,7 @@ impl BlobWriter {
         }
     }
 
-    /// Once it returns, the bytes are on the disk.
+    /// Ends the blob. Once it returns, the bytes are on the disk.
     pub async fn finish(mut self) -> Result<StagedBlob, Fault> {
         let sink = self.rest().await?;
         let last = std::mem::take(&mut self.buffer);
@@ -177,11 +180,11 @@ fn create(incoming: &Path, name: &str) -> io::Result<(File, Temporary)> {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(&path)?;
-        // Where files cannot be locked nothing is ever swept, and that is safe.
+        // Where files cannot be locked, no file is ever swept.
         if let Err(error) = file.lock() {
             tracing::debug!(%error, "the blob folder has no locks");
         }
-        // A sweep may have come between the making and the locking.
+        // A sweep may have deleted the file before it was locked.
         if path.try_exists()? {
             return Ok((file, Temporary(path)));
         }
@@ -189,7 +192,7 @@ fn create(incoming: &Path, name: &str) -> io::Result<(File, Temporary)> {
     Err(io::Error::other("files in the blob folder vanish as soon as they are made"))
 }
 
-/// Removes what the dead left behind: files that nobody has locked.
+/// Deletes the files that no writer has locked.
 pub(super) fn sweep(incoming: &Path) -> io::Result<u64> {
     let entries = match std::fs::read_dir(incoming) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
@@ -198,7 +201,7 @@ pub(super) fn sweep(incoming: &Path) -> io::Result<u64> {
     let mut removed = 0;
     for entry in entries {
         let path = entry?.path();
-        // It may be published or removed at any moment by its writer.
+        // Its writer may publish or delete it at any moment.
         let Ok(file) = File::open(&path) else { continue };
         if file.try_lock().is_ok() && std::fs::remove_file(&path).is_ok() {
             removed += 1;

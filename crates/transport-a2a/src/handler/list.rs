@@ -67,7 +67,7 @@ fn filter(params: ListParams) -> Result<TaskFilter, A2aError> {
     });
     let since = set(params.status_timestamp_after).map(|text| {
         let wrong = || A2aError::params("statusTimestampAfter", "a time in ISO 8601");
-        stamp::read(&text).ok_or_else(wrong)
+        stamp::parse_ms(&text).ok_or_else(wrong)
     });
     let after = set(params.page_token).map(|text| {
         place(&text).ok_or_else(|| A2aError::params("pageToken", "the token of a page before"))

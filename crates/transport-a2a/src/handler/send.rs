@@ -126,7 +126,7 @@ impl RequestHandler {
     fn new_task(&self, caller: &AuthenticatedCaller, message: &Message) -> TaskRecord {
         let now_ms = (self.context.now)();
         let context = message.context_id.clone().unwrap_or_else(stamp::fresh_id);
-        let timestamp = stamp::written(now_ms);
+        let timestamp = stamp::format_ms(now_ms);
         let status = TaskStatus { state: TaskState::Submitted, message: None, timestamp };
         TaskRecord {
             owner: caller.owner.clone(),
