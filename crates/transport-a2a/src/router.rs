@@ -125,7 +125,7 @@ fn handler(
         },
         tasks: options.tasks.clone(),
         live_tasks: LiveTasks::default(),
-        limiter: TaskLimiter::default(),
+        limiter: TaskLimiter::new(&options.limits),
         prepared: PreparedRuns::default(),
     }
 }

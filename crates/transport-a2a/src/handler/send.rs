@@ -45,7 +45,7 @@ impl RequestHandler {
             let context = message.context_id.unwrap_or_else(stamp::fresh_id);
             return Ok(SendOutcome::Message(Box::new(agent_message("", &context, parts))));
         }
-        let permit = self.limiter.take(&caller.owner, &self.limits)?;
+        let permit = self.limiter.take(&caller.owner)?;
         let mut ready = self.ready(caller, &message).await?;
         let earlier = self.earlier(caller, &ready.record.task).await?;
         let run = self.agent.prepare(&AgentRequest {
