@@ -162,6 +162,10 @@ impl TaskRun for SqlRun {
             Err(fault) if fault.code() == "lease_lost" => return Ok(false),
             held => held?,
         }
+        // A task that was ended elsewhere has lost its run, though the job may not have stopped yet.
+        if job(&mut tx, record).await?.as_deref() != Some(self.context.id()) {
+            return Ok(false);
+        }
         if !tasks::write(&mut tx, record, Some(replaces)).await? {
             return Ok(false);
         }

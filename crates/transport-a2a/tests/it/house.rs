@@ -1,4 +1,4 @@
-//! A service with an agent, a authenticator with two people, a clock that is set by hand, and requests.
+//! A service with an agent, an authenticator that accepts any name, and requests to it.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -147,7 +147,6 @@ impl PushSender for Letters {
 pub(crate) struct House {
     pub(crate) parrot: Arc<Parrot>,
     pub(crate) letters: Arc<Letters>,
-    pub(crate) clock: Arc<AtomicI64>,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: TaskTracker,
     router: Router,
@@ -243,9 +242,8 @@ impl House {
             Duration::from_secs(600),
         );
         let letters = Arc::new(Letters::default());
-        let clock = Arc::new(AtomicI64::new(1_761_647_400_000));
+        let clock = AtomicI64::new(1_761_647_400_000);
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        let ticking = Arc::clone(&clock);
         let begun = tokio::time::Instant::now();
         let options = A2aOptions {
             prefix: String::new(),
@@ -257,7 +255,7 @@ impl House {
             // Every look is a millisecond later, so that nothing happens at the same time.
             now: Arc::new(move || {
                 let passed = i64::try_from(begun.elapsed().as_millis()).unwrap();
-                ticking.fetch_add(1, Ordering::SeqCst) + passed
+                clock.fetch_add(1, Ordering::SeqCst) + passed
             }),
             limits,
             tasks: tasks.clone(),
@@ -265,7 +263,7 @@ impl House {
         };
         let pipeline = Arc::new(pipeline);
         let router = router(&pipeline, options).unwrap();
-        Self { parrot, letters, clock, stop, tasks, router }
+        Self { parrot, letters, stop, tasks, router }
     }
 
     /// Any request, as the edge would pass it on.

@@ -1,7 +1,6 @@
 //! Tasks that are shared by several servers, and tasks of a server that stops.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 use transport_a2a::{MemoryTaskStore, TaskLimits};
