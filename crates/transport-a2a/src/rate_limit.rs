@@ -22,7 +22,7 @@ pub fn rest_rate_limited(wait: Duration) -> Response {
     let body =
         (error.http_status(), [(CONTENT_TYPE, "application/json")], error.http().to_string());
     let mut response = body.into_response();
-    http_checks::mark(&mut response, error.retry_after);
+    http_checks::set_error_headers(&mut response, error.retry_after);
     response
 }
 
