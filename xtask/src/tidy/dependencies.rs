@@ -77,7 +77,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("store", &["fault"]),
     ("ta", &[]),
     ("telemetry", &[]),
-    ("transport-a2a", &["contract", "fault", "http-client", "ssrf-guard"]),
+    ("transport-a2a", &["contract", "fault", "http-client", "limits", "ssrf-guard"]),
+    ("transport-a2a-store", &["fault", "jobs", "store", "transport-a2a"]),
     ("transport-http", &["contract", "fault", "limits", "telemetry"]),
     ("transport-mcp", &["contract", "fault"]),
 ];
