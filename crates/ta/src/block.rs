@@ -4,51 +4,51 @@
 //! All share one rule for what is missing: a number that is not finite is no observation. A window
 //! that holds one has no value; an exponential average keeps its value across it.
 
-mod argmax;
+#[cfg(all(target_arch = "x86_64", not(target_feature = "avx")))]
+mod avx;
 mod delay;
 mod deviation;
+pub(crate) mod doubling;
 mod ewm;
 mod extreme;
+mod extreme_age;
 mod lanes;
-mod near;
+mod moments;
 mod oscillator;
 mod ratio;
 pub(crate) mod rolling;
-pub(crate) mod slide;
-mod spread;
-mod sum;
-mod total;
+mod running_sum;
+mod std_dev;
 mod weighted;
-#[cfg(all(target_arch = "x86_64", not(target_feature = "avx")))]
-mod wide;
+mod window_sum;
 #[cfg(test)]
 mod windows;
 
-pub use argmax::Age;
 pub use delay::Delay;
-pub use deviation::{Deviation, Next as DeviationNext};
+pub use deviation::{Deviation, DeviationUpdate};
 pub(crate) use ewm::CHUNK;
 pub use ewm::Ewm;
 pub use extreme::{Extreme, Highest, Lowest};
-pub(crate) use lanes::between;
+pub use extreme_age::ExtremeAge;
+pub(crate) use lanes::ewm_line;
 pub use oscillator::Oscillator;
-pub(crate) use ratio::RatioWork;
-pub use ratio::{Next as RatiosNext, Ratios};
-pub use spread::{Next as SpreadNext, Spread};
-pub use sum::Sum;
-pub use total::Total;
-pub(crate) use total::running;
-pub use weighted::Weighted;
+pub(crate) use ratio::RatioBuffers;
+pub use ratio::{Ratios, RatiosUpdate};
+pub use running_sum::RunningSum;
+pub(crate) use running_sum::running;
+pub use std_dev::{StdDev, StdDevUpdate};
+pub use weighted::WeightedMean;
+pub use window_sum::WindowSum;
 
 use crate::{Error, PERIOD_MAX};
 
 /// Something that takes one number at a time.
 pub trait Block: Clone {
-    type Next: Copy;
+    type Update: Copy;
 
-    fn step(&self, x: f64) -> (f64, Self::Next);
+    fn step(&self, x: f64) -> (f64, Self::Update);
 
-    fn commit(&mut self, next: Self::Next);
+    fn commit(&mut self, next: Self::Update);
 
     #[inline(always)]
     fn push(&mut self, x: f64) -> f64 {
@@ -59,7 +59,7 @@ pub trait Block: Clone {
 }
 
 /// What a number changes in a block.
-pub type Of<B> = <B as Block>::Next;
+pub type UpdateOf<B> = <B as Block>::Update;
 
 /// A period that can be worked with.
 pub(crate) fn check_period(name: &'static str, value: usize) -> Result<usize, Error> {
@@ -79,7 +79,7 @@ pub(crate) fn check_window(name: &'static str, value: usize) -> Result<usize, Er
 }
 
 /// A factor that can be worked with: finite and above zero.
-pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
+pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<f64, Error> {
     if value.is_finite() && value > 0.0 {
         return Ok(value);
     }
@@ -87,7 +87,7 @@ pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
 }
 
 /// A fast and a slow period, in that order.
-pub(crate) fn fast_slow(fast: usize, slow: usize) -> Result<(), Error> {
+pub(crate) fn check_fast_slow(fast: usize, slow: usize) -> Result<(), Error> {
     check_period("fast", fast)?;
     check_period("slow", slow)?;
     if fast < slow {
@@ -98,6 +98,6 @@ pub(crate) fn fast_slow(fast: usize, slow: usize) -> Result<(), Error> {
 
 /// Moves a position in a ring of `len` on by one.
 #[inline(always)]
-fn after(at: usize, len: usize) -> usize {
+fn next_slot(at: usize, len: usize) -> usize {
     if at + 1 >= len { 0 } else { at + 1 }
 }

@@ -7,11 +7,17 @@ use crate::indicator::finite;
 /// A candle: opening time in milliseconds since the epoch (UTC), four prices and the volume.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candle {
+    /// Opening time in milliseconds since the epoch, UTC.
     pub t: i64,
+    /// Open.
     pub o: f64,
+    /// High.
     pub h: f64,
+    /// Low.
     pub l: f64,
+    /// Close.
     pub c: f64,
+    /// Volume.
     pub v: f64,
 }
 
@@ -60,6 +66,7 @@ pub struct Candles<'a> {
 }
 
 impl<'a> Candles<'a> {
+    /// Six columns, one per field of [`Candle`]. Refuses columns of different lengths.
     pub fn new(
         t: &'a [i64],
         o: &'a [f64],
@@ -75,30 +82,37 @@ impl<'a> Candles<'a> {
         Ok(Candles { t, o, h, l, c, v })
     }
 
+    /// The number of candles.
     pub fn len(&self) -> usize {
         self.t.len()
     }
 
+    /// Whether there are no candles.
     pub fn is_empty(&self) -> bool {
         self.t.is_empty()
     }
 
+    /// The opening times.
     pub fn times(&self) -> &'a [i64] {
         self.t
     }
 
+    /// The highs.
     pub fn highs(&self) -> &'a [f64] {
         self.h
     }
 
+    /// The lows.
     pub fn lows(&self) -> &'a [f64] {
         self.l
     }
 
+    /// The closes.
     pub fn closes(&self) -> &'a [f64] {
         self.c
     }
 
+    /// The volumes.
     pub fn volumes(&self) -> &'a [f64] {
         self.v
     }
@@ -127,6 +141,7 @@ impl<'a> Candles<'a> {
         }
     }
 
+    /// The candles one by one, oldest first.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Candle> + 'a {
         let Candles { t, o, h, l, c, v } = *self;

@@ -5,16 +5,25 @@ use std::fmt;
 /// Names the thing that is wrong and says what would be right.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
+    /// No indicator has this name.
     UnknownIndicator {
+        /// The name in the request.
         name: String,
     },
+    /// The indicator has no parameter of this name.
     UnknownParameter {
+        /// The indicator.
         indicator: &'static str,
+        /// The name in the request.
         name: String,
+        /// The parameters the indicator has.
         known: Vec<&'static str>,
     },
+    /// The value of a parameter is out of range or of the wrong type.
     Parameter {
+        /// The name in the request.
         name: &'static str,
+        /// What the value must be, and what it is.
         problem: String,
     },
     /// The columns of `Candles` are not of one length.

@@ -3,7 +3,7 @@
 use std::array;
 use std::mem::{needs_drop, take};
 
-use crate::machine::with_widest_simd;
+use crate::simd::with_widest_simd;
 use crate::{Candle, Candles};
 
 /// An incremental indicator with `N` outputs.
@@ -13,11 +13,13 @@ use crate::{Candle, Candles};
 /// anything, and the batch form cannot drift from the incremental one.
 pub trait Indicator<const N: usize>: Clone {
     /// What one candle changes.
-    type Next;
+    type Update;
 
-    fn step(&self, candle: &Candle) -> ([f64; N], Self::Next);
+    /// Computes the values at `candle` and the state change, without changing `self`.
+    fn step(&self, candle: &Candle) -> ([f64; N], Self::Update);
 
-    fn commit(&mut self, next: Self::Next);
+    /// Writes the state change that [`step`](Indicator::step) computed.
+    fn commit(&mut self, next: Self::Update);
 
     /// How many candles pass before the slowest output appears.
     fn warmup(&self) -> usize;
@@ -27,13 +29,13 @@ pub trait Indicator<const N: usize>: Clone {
     fn update(&mut self, candle: &Candle) -> [f64; N] {
         let (values, next) = self.step(candle);
         self.commit(next);
-        values.map(available)
+        values.map(finite_or_nan)
     }
 
     /// The values a forming candle would give if it closed as it stands.
     #[inline]
     fn preview(&self, candle: &Candle) -> [f64; N] {
-        self.step(candle).0.map(available)
+        self.step(candle).0.map(finite_or_nan)
     }
 
     /// Whether the batch form is written in [`run_batch`](Indicator::run_batch).
@@ -181,7 +183,7 @@ fn each<I: Indicator<N>, const N: usize>(
 /// Infinities come from divisions by nothing; they are no more a value than `NaN` is. What is
 /// not finite times zero is `NaN`, which needs no comparison.
 #[inline(always)]
-pub(crate) fn available(value: f64) -> f64 {
+pub(crate) fn finite_or_nan(value: f64) -> f64 {
     value + value * 0.0
 }
 
@@ -194,7 +196,7 @@ pub(crate) fn finite(value: f64) -> bool {
 /// An average by which is divided. Where nothing has moved for thousands of candles, so little is left
 /// of it that its digits are gone, and nothing is known of what it is a part of.
 #[inline(always)]
-pub(crate) fn divisor(average: f64) -> f64 {
+pub(crate) fn safe_divisor(average: f64) -> f64 {
     if average.abs() < 1e-290 { f64::NAN } else { average }
 }
 
@@ -214,8 +216,10 @@ pub(crate) fn shortest<const N: usize>(candles: &Candles<'_>, out: &[&mut [f64];
 /// An indicator chosen at run time. Outputs are in the order of [`crate::Spec::outputs`]; slots
 /// beyond them are left as they were.
 pub trait Stream: Send + Sync {
+    /// Takes a closed candle and writes its values into `out`.
     fn update(&mut self, candle: &Candle, out: &mut [f64]);
 
+    /// Writes the values that a forming candle would give into `out`, without changing `self`.
     fn preview(&self, candle: &Candle, out: &mut [f64]);
 
     /// Takes many closed candles; each output is cleared and gets one value per candle.
@@ -231,6 +235,7 @@ pub trait Stream: Send + Sync {
         out: &mut [Vec<f64>],
     );
 
+    /// How many candles pass before the slowest output has a value.
     fn warmup(&self) -> usize;
 
     /// A copy that goes its own way from here.
@@ -282,12 +287,12 @@ impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<
                 column.reserve_exact(candles.len());
             }
         }
-        let mut room = Columns { columns, wanted };
+        let mut sink = Columns { columns, wanted };
         with_widest_simd(
             #[inline(always)]
-            || self.0.run_batch(candles, &mut room),
+            || self.0.run_batch(candles, &mut sink),
         );
-        let all = room.columns.iter_mut().zip(wanted);
+        let all = sink.columns.iter_mut().zip(wanted);
         all.filter(|(_, wanted)| !wanted).for_each(|(column, _)| column.clear());
         out.iter_mut().skip(N).for_each(Vec::clear);
     }

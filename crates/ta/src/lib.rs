@@ -22,16 +22,18 @@
 //! # Ok::<(), ta::Error>(())
 //! ```
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 #[doc(hidden)]
 pub mod block;
 mod candle;
+mod delayed;
 mod error;
 mod indicator;
-mod late;
-mod machine;
 pub mod momentum;
 pub mod returns;
+mod signal_oscillator;
+mod simd;
 mod spec;
 pub mod trend;
 pub mod volatility;

@@ -1,11 +1,11 @@
 //! What holding would have earned.
 
+mod close_change;
 pub(crate) mod cumulative;
 pub(crate) mod daily;
 pub(crate) mod log;
-mod since;
 
+pub use close_change::CloseChange;
 pub use cumulative::CumulativeReturn;
 pub use daily::DailyReturn;
 pub use log::LogReturn;
-pub use since::Since;

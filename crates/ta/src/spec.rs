@@ -42,14 +42,18 @@ pub enum Memory {
 /// A parameter's value in a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arg<'a> {
+    /// A number.
     Number(f64),
+    /// One of the words of a [`ParamKind::Choice`].
     Text(&'a str),
 }
 
 /// A parameter that an indicator takes.
 #[derive(Debug)]
 pub struct Param {
+    /// The name, as in a request.
     pub name: &'static str,
+    /// The type of the value, with its default.
     pub kind: ParamKind,
 }
 
@@ -204,6 +208,7 @@ impl Spec {
         Ok(spec)
     }
 
+    /// The canonical name, such as `stochRsi`.
     pub fn name(&self) -> &'static str {
         self.entry.name
     }
@@ -230,7 +235,7 @@ impl Spec {
 
     /// A fresh incremental calculator.
     pub fn stream(&self) -> Box<dyn Stream> {
-        self.build().unwrap_or_else(|_| Box::new(Nothing))
+        self.build().unwrap_or_else(|_| Box::new(Unavailable))
     }
 
     /// One series per output, each as long as the candles.
@@ -302,9 +307,9 @@ impl fmt::Debug for Spec {
 
 /// Stands in for a calculator that could not be made. `Spec::parse` has made one, so this is
 /// never reached; it answers nothing rather than panicking.
-struct Nothing;
+struct Unavailable;
 
-impl Stream for Nothing {
+impl Stream for Unavailable {
     fn update(&mut self, _: &crate::Candle, out: &mut [f64]) {
         out.fill(f64::NAN);
     }
@@ -330,6 +335,6 @@ impl Stream for Nothing {
     }
 
     fn fork(&self) -> Box<dyn Stream> {
-        Box::new(Nothing)
+        Box::new(Unavailable)
     }
 }

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use ta::momentum::{Ppo, Pvo, Rsi, Stoch};
 use ta::trend::Macd;
 use ta::volatility::Atr;
-use ta::volume::{Session, Vwap};
+use ta::volume::{Vwap, VwapSession};
 use ta::{Arg, Candle, Candles, Indicator, Parity, Spec};
 
 use crate::table::Table;
@@ -143,8 +143,8 @@ pub(crate) fn stream(data: &Data, only: &Only, table: &mut Table) -> Outcome<()>
     run.one("rsi", Rsi::new(14, Parity::Ta)?);
     run.one("atr", Atr::new(14, Parity::Ta)?);
     run.one("stoch", Stoch::new(14, 1, 3)?);
-    run.one("vwap", Vwap::new(Session::Continuous));
-    run.one("vwap, session=day", Vwap::new(Session::Day));
+    run.one("vwap", Vwap::new(VwapSession::Continuous));
+    run.one("vwap, session=day", Vwap::new(VwapSession::Day));
     run.one("ppo", Ppo::new(12, 26, 9, Parity::Ta)?);
     run.one("pvo", Pvo::new(12, 26, 9, Parity::Ta)?);
     Ok(())

@@ -1,6 +1,6 @@
 //! The number n steps ago, `NaN` before there is one.
 
-use super::{Block, after};
+use super::{Block, next_slot};
 
 #[derive(Clone, Debug)]
 pub struct Delay {
@@ -25,7 +25,7 @@ impl Delay {
 }
 
 impl Block for Delay {
-    type Next = f64;
+    type Update = f64;
 
     #[inline(always)]
     fn step(&self, x: f64) -> (f64, f64) {
@@ -35,6 +35,6 @@ impl Block for Delay {
     #[inline(always)]
     fn commit(&mut self, x: f64) {
         self.ring[self.at] = x;
-        self.at = after(self.at, self.ring.len());
+        self.at = next_slot(self.at, self.ring.len());
     }
 }

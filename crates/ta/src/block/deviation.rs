@@ -1,42 +1,42 @@
 //! Mean absolute deviation of the last n numbers from their mean.
 
-use super::slide::{CHUNK, Pair, Work, fits, in_safe_range};
-use super::{Block, Sum, after};
+use super::doubling::{CHUNK, Pair, WindowBuffers, fits, in_safe_range};
+use super::{Block, WindowSum, next_slot};
 
 /// Where numbers deviate by less than this part of themselves, the rounding of their running sum
 /// begins to show in their deviation.
-const NEAR: f64 = 1e-5;
+const MIN_RELATIVE: f64 = 1e-5;
 
 #[derive(Clone, Debug)]
 pub struct Deviation {
     ring: Box<[f64]>,
     at: usize,
-    sum: Sum,
+    sum: WindowSum,
     /// How many of the last numbers are the same, no further than n.
     same: usize,
     last: f64,
 }
 
 #[derive(Clone, Copy)]
-pub struct Next {
+pub struct DeviationUpdate {
     x: f64,
     same: usize,
-    sum: <Sum as Block>::Next,
+    sum: <WindowSum as Block>::Update,
 }
 
 impl Deviation {
     pub(crate) fn new(period: usize) -> Deviation {
         let ring = vec![0.0; period].into_boxed_slice();
-        Deviation { ring, at: 0, sum: Sum::new(period), same: 0, last: f64::NAN }
+        Deviation { ring, at: 0, sum: WindowSum::new(period), same: 0, last: f64::NAN }
     }
 
     /// The mean and the mean absolute deviation from it, with `x` as the newest number.
     #[inline(always)]
-    pub(crate) fn step(&self, x: f64) -> ((f64, f64), Next) {
+    pub(crate) fn step(&self, x: f64) -> ((f64, f64), DeviationUpdate) {
         let (mean, sum) = self.sum.mean(x);
         let period = self.ring.len();
         let same = if x == self.last { (self.same + 1).min(period) } else { 1 };
-        let next = Next { x, same, sum };
+        let next = DeviationUpdate { x, same, sum };
         if mean.is_nan() {
             return ((f64::NAN, f64::NAN), next);
         }
@@ -60,8 +60,8 @@ impl Deviation {
         // Distances show more of the rounding than the sum itself: that of what was much larger, or
         // much further away, and has left. Nor can what was missing be taken away.
         let sound = sum.largest() <= x.abs() * 4.0 && gone <= all * 1024.0;
-        if !sound || deviation < x.abs() * NEAR {
-            return (self.near(x), next);
+        if !sound || deviation < x.abs() * MIN_RELATIVE {
+            return (self.exact(x), next);
         }
         ((mean, deviation), next)
     }
@@ -69,7 +69,7 @@ impl Deviation {
     /// The same from distances to `x`, which take longer and are exact where all are near to it.
     #[cold]
     #[inline(never)]
-    fn near(&self, x: f64) -> (f64, f64) {
+    fn exact(&self, x: f64) -> (f64, f64) {
         let (newer, older) = self.ring.split_at(self.at);
         let older = older.get(1..).unwrap_or_default();
         let (others, share) = (|| newer.iter().chain(older), 1.0 / self.ring.len() as f64);
@@ -79,9 +79,9 @@ impl Deviation {
     }
 
     #[inline(always)]
-    pub(crate) fn commit(&mut self, next: Next) {
+    pub(crate) fn commit(&mut self, next: DeviationUpdate) {
         self.ring[self.at] = next.x;
-        self.at = after(self.at, self.ring.len());
+        self.at = next_slot(self.at, self.ring.len());
         self.same = next.same;
         self.last = next.x;
         self.sum.commit(next.sum);
@@ -95,7 +95,7 @@ impl Deviation {
         xs: &[f64],
         means: &mut [f64; CHUNK],
         out: &mut [f64; CHUNK],
-        work: &mut Work,
+        buffers: &mut WindowBuffers,
     ) {
         let (period, len) = (self.ring.len(), xs.len().min(CHUNK));
         let steady = fits(period, &xs[..len]) && in_safe_range(&self.ring);
@@ -107,11 +107,11 @@ impl Deviation {
         let xs = &xs[head..len];
         let Some(last) = xs.last() else { return };
         let (newer, older) = self.ring.split_at(self.at);
-        let row = work.line_up(&older[1..], newer, xs);
+        let row = buffers.fill_first_row(&older[1..], newer, xs);
         let (means, out) = (&mut means[head..len], &mut out[head..len]);
-        work.slide(period, 0..row, [&mut *means], join, |mean| mean);
+        buffers.slide(period, 0..row, [&mut *means], join, |mean| mean);
         let share = 1.0 / period as f64;
-        let row = &work.rows[0][..row];
+        let row = &buffers.rows[0][..row];
         distances(row, means, out);
         out.iter_mut().for_each(|distance| *distance *= share);
         let window = &row[row.len() - period..];

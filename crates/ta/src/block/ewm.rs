@@ -6,7 +6,7 @@
 use super::Block;
 use super::lanes::Lanes;
 use crate::Parity;
-use crate::indicator::{available, finite};
+use crate::indicator::{finite, finite_or_nan};
 
 /// How many numbers batch forms work on at a time: so few that the steps between stay in cache and
 /// that memory takes what was made before while the next is being made.
@@ -34,7 +34,7 @@ pub struct Ewm {
 }
 
 #[derive(Clone, Copy)]
-pub struct Next {
+pub struct EwmUpdate {
     mean: f64,
     weight: f64,
     count: usize,
@@ -69,7 +69,7 @@ impl Ewm {
     /// Whether it is so small that it may fade away within a chunk: one over two numbers, the fastest
     /// that fades at all, loses 61 digits in 128 steps.
     #[inline(always)]
-    pub(crate) fn fades(&self) -> bool {
+    pub(crate) fn may_underflow(&self) -> bool {
         self.mean.abs() < 1e-200
     }
 
@@ -83,7 +83,7 @@ impl Ewm {
         self.beta
     }
 
-    /// Takes what `ahead` gave.
+    /// Takes what `next_mean` gave.
     #[inline(always)]
     pub(crate) fn set(&mut self, mean: f64) {
         self.mean = mean;
@@ -91,7 +91,7 @@ impl Ewm {
 
     /// The mean after a finite number, while the average is steady.
     #[inline(always)]
-    pub(crate) fn ahead(&self, x: f64) -> f64 {
+    pub(crate) fn next_mean(&self, x: f64) -> f64 {
         // One instruction where the program is compiled for machines that have it.
         if cfg!(target_feature = "fma") {
             return self.beta.mul_add(self.mean, self.alpha * x);
@@ -102,10 +102,10 @@ impl Ewm {
     /// A step at the start or in a gap. Kept out of the way of the others: were it mixed with
     /// them, each would wait for its division.
     #[inline(always)]
-    fn step_unsteady(&self, x: f64) -> (f64, Next) {
+    fn step_unsteady(&self, x: f64) -> (f64, EwmUpdate) {
         std::hint::cold_path();
         let mut next =
-            Next { mean: self.mean, weight: self.beta, count: self.count, steady: false };
+            EwmUpdate { mean: self.mean, weight: self.beta, count: self.count, steady: false };
         if !x.is_finite() {
             next.weight = if self.count < self.seed { self.beta } else { self.weight * self.beta };
         } else {
@@ -141,7 +141,7 @@ impl Ewm {
             return;
         }
         for (x, slot) in xs.iter().zip(out) {
-            *slot = available(self.push(*x));
+            *slot = finite_or_nan(self.push(*x));
         }
     }
 
@@ -160,19 +160,19 @@ impl Ewm {
 }
 
 impl Block for Ewm {
-    type Next = Next;
+    type Update = EwmUpdate;
 
     #[inline(always)]
-    fn step(&self, x: f64) -> (f64, Next) {
+    fn step(&self, x: f64) -> (f64, EwmUpdate) {
         if !(finite(x) && self.steady) {
             return self.step_unsteady(x);
         }
-        let mean = self.ahead(x);
-        (mean, Next { mean, weight: self.beta, count: self.count, steady: true })
+        let mean = self.next_mean(x);
+        (mean, EwmUpdate { mean, weight: self.beta, count: self.count, steady: true })
     }
 
     #[inline(always)]
-    fn commit(&mut self, next: Next) {
+    fn commit(&mut self, next: EwmUpdate) {
         self.mean = next.mean;
         self.weight = next.weight;
         self.count = next.count;

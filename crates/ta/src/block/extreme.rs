@@ -2,7 +2,7 @@
 //! one forward through the block of n being filled, one backward through the block before.
 
 use super::Block;
-use super::slide::{Pair, Work, fits};
+use super::doubling::{Pair, WindowBuffers, fits};
 
 pub type Highest = Extreme<true>;
 pub type Lowest = Extreme<false>;
@@ -22,7 +22,7 @@ pub struct Extreme<const HIGH: bool> {
 }
 
 #[derive(Clone, Copy)]
-pub struct Next {
+pub struct ExtremeUpdate {
     x: f64,
     best: f64,
     run: usize,
@@ -44,7 +44,7 @@ impl<const HIGH: bool> Extreme<HIGH> {
 
     /// The extremes at each of `xs` into `out`, which is as long; the same as those of `step`.
     #[inline(always)]
-    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work) {
+    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], buffers: &mut WindowBuffers) {
         let period = self.block.len() - 1;
         let len = xs.len().min(out.len());
         if !fits(period, &xs[..len]) {
@@ -60,17 +60,17 @@ impl<const HIGH: bool> Extreme<HIGH> {
         // In place of the numbers of the block before stand the extremes of its rest, which are
         // the same to every window that reaches into it.
         let before = &self.block[self.at + 1..period];
-        let row = work.line_up(before, &self.block[..self.at], xs);
-        work.slide(
+        let row = buffers.fill_first_row(before, &self.block[..self.at], xs);
+        buffers.slide(
             period,
             0..row,
             [out],
             |Pair { older: [older], newer: [newer], .. }| [Self::pick(older, newer)],
             |it| it,
         );
-        self.block[..period].copy_from_slice(&work.rows[0][row - period..row]);
+        self.block[..period].copy_from_slice(&buffers.rows[0][row - period..row]);
         self.at = period;
-        self.turn();
+        self.finish_block();
     }
 
     #[inline(never)]
@@ -93,13 +93,13 @@ impl<const HIGH: bool> Extreme<HIGH> {
         let value = Self::pick(self.block[self.at + 1], self.best);
         self.block[self.at] = x;
         self.at += 1;
-        self.turn();
+        self.finish_block();
         value
     }
 
     /// Begins the next block when this one is full.
     #[inline(always)]
-    fn turn(&mut self) {
+    fn finish_block(&mut self) {
         let period = self.block.len() - 1;
         if self.at >= period {
             let mut best = Self::EMPTY;
@@ -119,24 +119,24 @@ impl<const HIGH: bool> Extreme<HIGH> {
 }
 
 impl<const HIGH: bool> Block for Extreme<HIGH> {
-    type Next = Next;
+    type Update = ExtremeUpdate;
 
     #[inline(always)]
-    fn step(&self, x: f64) -> (f64, Next) {
+    fn step(&self, x: f64) -> (f64, ExtremeUpdate) {
         let here = x.is_finite();
         let x = if here { x } else { Self::EMPTY };
         let run = if here { (self.run + 1).min(self.shown) } else { 0 };
         let best = Self::pick(self.best, x);
         let value = Self::pick(self.block[self.at + 1], best);
-        (if run >= self.shown { value } else { f64::NAN }, Next { x, best, run })
+        (if run >= self.shown { value } else { f64::NAN }, ExtremeUpdate { x, best, run })
     }
 
     #[inline(always)]
-    fn commit(&mut self, next: Next) {
+    fn commit(&mut self, next: ExtremeUpdate) {
         self.block[self.at] = next.x;
         self.at += 1;
         self.best = next.best;
         self.run = next.run;
-        self.turn();
+        self.finish_block();
     }
 }

@@ -7,10 +7,10 @@ use std::array;
 #[cfg(not(target_feature = "avx"))]
 use multiversion::{multiversion, target::match_target};
 
-/// What `crossing_wide` takes is a multiple of this.
+/// What `line_signal_hist_avx` takes is a multiple of this.
 pub(crate) const PART: usize = 16;
 
-type Eight = [[f64; 4]; 2];
+type F64x8 = [[f64; 4]; 2];
 
 /// An average that goes on from `mean`: m = b m + a x.
 #[derive(Clone, Copy)]
@@ -72,12 +72,12 @@ struct Chain {
     b4: f64,
     b8: f64,
     before: [f64; 4],
-    means: Eight,
+    means: F64x8,
 }
 
 impl Chain {
     #[inline(always)]
-    fn next(&mut self, [low, high]: &Eight) -> Eight {
+    fn next(&mut self, [low, high]: &F64x8) -> F64x8 {
         let (b4, b8, [near, far]) = (self.b4, self.b8, self.means);
         let eight_low: [f64; 4] = array::from_fn(|i| low[i] + b4 * self.before[i]);
         let eight_high: [f64; 4] = array::from_fn(|i| high[i] + b4 * low[i]);
@@ -91,30 +91,30 @@ impl Chain {
 }
 
 #[inline(always)]
-fn eights(row: &[f64]) -> &[Eight] {
+fn eights(row: &[f64]) -> &[F64x8] {
     row.as_chunks().0.as_chunks().0
 }
 
 #[inline(always)]
-fn eights_mut(row: &mut [f64]) -> &mut [Eight] {
+fn eights_mut(row: &mut [f64]) -> &mut [F64x8] {
     row.as_chunks_mut().0.as_chunks_mut().0
 }
 
 #[inline(always)]
-fn both(a: Eight, b: Eight, of: impl Fn(f64, f64) -> f64) -> Eight {
+fn both(a: F64x8, b: F64x8, of: impl Fn(f64, f64) -> f64) -> F64x8 {
     array::from_fn(|j| array::from_fn(|i| of(a[j][i], b[j][i])))
 }
 
 /// What `line` makes of a fast and a slow average, the average of that, and their difference, into
 /// outputs that are as long as `xs`. Gives the last means.
 #[inline(always)]
-pub(crate) fn crossing(
+pub(crate) fn line_signal_hist(
     [fast, slow, signal]: [Lanes; 3],
     line: impl Fn(f64, f64) -> f64,
     xs: &[f64],
     [lines, signals, hists]: [&mut [f64]; 3],
 ) -> [f64; 3] {
-    let [fast_mean, slow_mean] = between([fast, slow], line, xs, lines, [signals, hists]);
+    let [fast_mean, slow_mean] = ewm_line([fast, slow], line, xs, lines, [signals, hists]);
     let (whole, mut mean) = (xs.len() & !7, signal.mean);
     signal.first(&lines[..whole], signals);
     let four = signal.four();
@@ -135,17 +135,17 @@ pub(crate) fn crossing(
     [fast_mean, slow_mean, mean]
 }
 
-/// Appends what `crossing` gives, for whole parts. On machines that have no wide registers, and
+/// Appends what `line_signal_hist` gives, for whole parts. On machines that have no wide registers, and
 /// where not all was finite, it gives nothing, and what was appended is worth nothing.
 #[cfg(not(target_feature = "avx"))]
 #[multiversion(targets("x86_64+avx+avx2+fma"))]
-pub(crate) fn crossing_wide<const PERCENT: bool>(
+pub(crate) fn line_signal_hist_avx<const PERCENT: bool>(
     averages: [Lanes; 3],
     xs: &[f64],
     out: [&mut Vec<f64>; 3],
 ) -> Option<[f64; 3]> {
     match_target! {
-        "x86_64+avx+avx2+fma" => super::wide::crossing::<PERCENT>(averages, xs, out),
+        "x86_64+avx+avx2+fma" => super::avx::line_signal_hist::<PERCENT>(averages, xs, out),
         _ => {
             _ = (averages, xs, out);
             None
@@ -154,9 +154,9 @@ pub(crate) fn crossing_wide<const PERCENT: bool>(
 }
 
 /// A program that is compiled for machines with wide registers does not choose where it runs, and
-/// without a choice what is written for them cannot be called safely: `crossing` does it all.
+/// without a choice what is written for them cannot be called safely: `line_signal_hist` does it all.
 #[cfg(target_feature = "avx")]
-pub(crate) fn crossing_wide<const PERCENT: bool>(
+pub(crate) fn line_signal_hist_avx<const PERCENT: bool>(
     _averages: [Lanes; 3],
     _xs: &[f64],
     _out: [&mut Vec<f64>; 3],
@@ -167,7 +167,7 @@ pub(crate) fn crossing_wide<const PERCENT: bool>(
 /// What `line` makes of a fast and a slow average, into an output that is as long as `xs`, as the
 /// two rows of `work` are. Gives the last means.
 #[inline(always)]
-pub(crate) fn between(
+pub(crate) fn ewm_line(
     [fast, slow]: [Lanes; 2],
     line: impl Fn(f64, f64) -> f64,
     xs: &[f64],

@@ -3,32 +3,32 @@
 
 use std::hint::cold_path;
 
-use super::lanes::{PART, crossing, crossing_wide};
-use super::{Block, CHUNK, Ewm, check_period, fast_slow};
-use crate::indicator::{OutputSink, available, finite};
+use super::lanes::{PART, line_signal_hist, line_signal_hist_avx};
+use super::{Block, CHUNK, Ewm, check_fast_slow, check_period};
+use crate::indicator::{OutputSink, finite, finite_or_nan};
 use crate::{Error, Parity};
 
 #[derive(Clone, Debug)]
 pub struct Oscillator<const PERCENT: bool> {
-    short: Short,
-    long: Long<PERCENT>,
+    fast_path: FastPath,
+    gap_rules: GapRules<PERCENT>,
 }
 
 /// What a step needs when there is nothing special about it. It is small and apart from the
 /// rest, so that it stays in registers where steps follow one another.
 #[derive(Clone, Copy, Debug)]
-struct Short {
+struct FastPath {
     /// A hundred times as large where the line is a percentage, which saves multiplying it; and
     /// both so much larger that the slow one takes numbers as they are.
-    fast: Steady,
-    slow: Steady,
+    fast: SteadyEwm,
+    slow: SteadyEwm,
     /// `NaN` while the short way cannot be taken.
-    signal: Steady,
+    signal: SteadyEwm,
 }
 
 /// A steady average.
 #[derive(Clone, Copy, Debug)]
-struct Steady {
+struct SteadyEwm {
     alpha: Aligned16,
     beta: Aligned16,
     /// What the mean leaves to the next one. The mean itself would have to be kept beside what
@@ -47,13 +47,13 @@ const FUSED: bool = cfg!(target_feature = "fma");
 #[repr(align(16))]
 struct Aligned16(f64);
 
-impl Steady {
+impl SteadyEwm {
     #[inline(always)]
-    fn new(average: &Ewm, scale: f64) -> Steady {
+    fn new(average: &Ewm, scale: f64) -> SteadyEwm {
         let (alpha, beta) = (average.alpha() * scale, average.beta());
         let left = if FUSED { 1.0 } else { beta };
         let rest = left * average.mean() * scale;
-        Steady { alpha: Aligned16(alpha), beta: Aligned16(beta), rest: Aligned16(rest) }
+        SteadyEwm { alpha: Aligned16(alpha), beta: Aligned16(beta), rest: Aligned16(rest) }
     }
 
     #[inline(always)]
@@ -63,17 +63,17 @@ impl Steady {
 
     /// The mean after a finite number.
     #[inline(always)]
-    fn ahead(&self, x: f64) -> f64 {
-        self.plus(self.alpha.0 * x)
+    fn next_mean(&self, x: f64) -> f64 {
+        self.next_mean_scaled(self.alpha.0 * x)
     }
 
     /// The mean after a number that is scaled already.
     #[inline(always)]
-    fn plus(&self, x: f64) -> f64 {
+    fn next_mean_scaled(&self, x: f64) -> f64 {
         if FUSED { self.beta.0.mul_add(self.rest.0, x) } else { self.rest.0 + x }
     }
 
-    /// Takes what `ahead` gave.
+    /// Takes what `next_mean` gave.
     #[inline(always)]
     fn set(&mut self, mean: f64) {
         self.rest.0 = if FUSED { mean } else { self.beta.0 * mean };
@@ -82,7 +82,7 @@ impl Steady {
 
 /// The rules of starts and gaps. While the short way is taken, the means here are old.
 #[derive(Clone, Debug)]
-struct Long<const PERCENT: bool> {
+struct GapRules<const PERCENT: bool> {
     fast: Ewm,
     slow: Ewm,
     signal: Ewm,
@@ -108,10 +108,10 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
         signal: usize,
         parity: Parity,
     ) -> Result<Oscillator<PERCENT>, Error> {
-        fast_slow(fast, slow)?;
+        check_fast_slow(fast, slow)?;
         check_period("signal", signal)?;
         let talib = parity == Parity::TaLib && !PERCENT;
-        let long = Long {
+        let gap_rules = GapRules {
             fast: Ewm::span(fast, parity),
             slow: Ewm::span(slow, parity),
             signal: Ewm::span(signal, parity),
@@ -119,20 +119,20 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
             warmup: slow + signal - 2,
             waits: talib,
         };
-        Ok(Oscillator { short: long.shorten(), long })
+        Ok(Oscillator { fast_path: gap_rules.to_fast_path(), gap_rules })
     }
 
     pub(crate) fn warmup(&self) -> usize {
-        self.long.warmup
+        self.gap_rules.warmup
     }
 
     #[inline(always)]
     pub(crate) fn push(&mut self, x: f64) -> [f64; 3] {
-        let it = &self.short;
-        let fast = it.fast.ahead(x);
-        let slow = if PERCENT { it.slow.plus(x) } else { it.slow.ahead(x) };
+        let it = &self.fast_path;
+        let fast = it.fast.next_mean(x);
+        let slow = if PERCENT { it.slow.next_mean_scaled(x) } else { it.slow.next_mean(x) };
         let line = if PERCENT { fast / slow - 100.0 } else { fast - slow };
-        let signal = it.signal.ahead(line);
+        let signal = it.signal.next_mean(line);
         // A number that is missing, or a percentage of nothing, makes the signal infinite or NaN,
         // whose bits are above those of any number. Only the signal is looked at, because what is
         // not needed to choose the way would be kept in memory.
@@ -140,51 +140,51 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
             cold_path();
             // By value, because a reference would keep the means of a loop in memory at every
             // step.
-            let (values, state) = self.clone().push_long(x);
+            let (values, state) = self.clone().push_with_gap_rules(x);
             *self = state;
             return values;
         }
-        self.short.fast.set(fast);
-        self.short.slow.set(slow);
-        self.short.signal.set(signal);
+        self.fast_path.fast.set(fast);
+        self.fast_path.slow.set(slow);
+        self.fast_path.signal.set(signal);
         [line, signal, line - signal]
     }
 
     #[cold]
     #[inline(never)]
-    fn push_long(mut self, x: f64) -> ([f64; 3], Self) {
-        self.long.catch_up(&self.short);
-        let values = self.long.push(x);
-        self.short = self.long.shorten();
+    fn push_with_gap_rules(mut self, x: f64) -> ([f64; 3], Self) {
+        self.gap_rules.copy_means_from(&self.fast_path);
+        let values = self.gap_rules.push(x);
+        self.fast_path = self.gap_rules.to_fast_path();
         (values, self)
     }
 
     /// The same over many numbers.
     #[inline(always)]
     pub(crate) fn run_batch(&mut self, xs: &[f64], out: &mut impl OutputSink<3>) {
-        self.long.catch_up(&self.short);
+        self.gap_rules.copy_means_from(&self.fast_path);
         for run in xs.chunks(RUN) {
-            let taken = self.long.run(run, out);
+            let taken = self.gap_rules.run(run, out);
             if taken > 0 {
-                self.short = self.long.shorten();
+                self.fast_path = self.gap_rules.to_fast_path();
             }
-            self.pour_parts(&run[taken..], out);
+            self.run_chunks(&run[taken..], out);
         }
     }
 
     #[inline(always)]
-    fn pour_parts(&mut self, xs: &[f64], out: &mut impl OutputSink<3>) {
+    fn run_chunks(&mut self, xs: &[f64], out: &mut impl OutputSink<3>) {
         for xs in xs.chunks(CHUNK) {
             let [lines, signals, hists] = out.next(xs.len());
-            if self.long.extend_steady(xs, lines, signals, hists) {
-                self.short = self.long.shorten();
+            if self.gap_rules.extend_steady(xs, lines, signals, hists) {
+                self.fast_path = self.gap_rules.to_fast_path();
                 continue;
             }
             // The start and the gaps have rules of their own and go step by step.
             for (index, x) in xs.iter().enumerate() {
                 [lines[index], signals[index], hists[index]] = self.push(*x);
             }
-            self.long.catch_up(&self.short);
+            self.gap_rules.copy_means_from(&self.fast_path);
         }
     }
 }
@@ -194,7 +194,7 @@ fn line<const PERCENT: bool>(fast: f64, slow: f64) -> f64 {
     if PERCENT { (fast - slow) / slow * 100.0 } else { fast - slow }
 }
 
-impl<const PERCENT: bool> Long<PERCENT> {
+impl<const PERCENT: bool> GapRules<PERCENT> {
     /// What the averages are multiplied by for the short way.
     #[inline(always)]
     fn scales(&self) -> [f64; 2] {
@@ -210,37 +210,37 @@ impl<const PERCENT: bool> Long<PERCENT> {
         let signal = self.signal.push(line);
         self.skip -= usize::from(skipped && x.is_finite());
         let shown = if self.waits && signal.is_nan() { f64::NAN } else { line };
-        [shown, signal, line - signal].map(available)
+        [shown, signal, line - signal].map(finite_or_nan)
     }
 
     /// Takes the means from the short way, if it was taken.
     #[inline(always)]
-    fn catch_up(&mut self, short: &Short) {
-        if short.signal.rest.0.is_nan() {
+    fn copy_means_from(&mut self, fast_path: &FastPath) {
+        if fast_path.signal.rest.0.is_nan() {
             return;
         }
         let [fast, slow] = self.scales();
-        self.fast.set(short.fast.mean() / fast);
-        self.slow.set(short.slow.mean() / slow);
-        self.signal.set(short.signal.mean());
+        self.fast.set(fast_path.fast.mean() / fast);
+        self.slow.set(fast_path.slow.mean() / slow);
+        self.signal.set(fast_path.signal.mean());
     }
 
     /// The short way from here.
     #[inline(always)]
-    fn shorten(&self) -> Short {
+    fn to_fast_path(&self) -> FastPath {
         let all = [&self.fast, &self.slow, &self.signal];
         let [fast, slow] = self.scales();
-        let mut short = Short {
-            fast: Steady::new(&self.fast, fast),
-            slow: Steady::new(&self.slow, slow),
-            signal: Steady::new(&self.signal, 1.0),
+        let mut fast_path = FastPath {
+            fast: SteadyEwm::new(&self.fast, fast),
+            slow: SteadyEwm::new(&self.slow, slow),
+            signal: SteadyEwm::new(&self.signal, 1.0),
         };
         // A mean that leaves nothing, or too much, could not be found again.
         let steady = all.iter().all(|it| it.is_steady() && it.beta() > 0.0);
-        if !(steady && finite(short.fast.rest.0 + short.slow.rest.0)) {
-            short.signal.rest.0 = f64::NAN;
+        if !(steady && finite(fast_path.fast.rest.0 + fast_path.slow.rest.0)) {
+            fast_path.signal.rest.0 = f64::NAN;
         }
-        short
+        fast_path
     }
 
     /// Takes as many as the machine can take in wide registers, and says how many those were.
@@ -255,7 +255,8 @@ impl<const PERCENT: bool> Long<PERCENT> {
         let lanes = averages.map(Ewm::lanes);
         let Some([lines, signals, hists]) = out.columns() else { return 0 };
         let before = [lines.len(), signals.len(), hists.len()];
-        let Some(means) = crossing_wide::<PERCENT>(lanes, xs, [lines, signals, hists]) else {
+        let Some(means) = line_signal_hist_avx::<PERCENT>(lanes, xs, [lines, signals, hists])
+        else {
             lines.truncate(before[0]);
             signals.truncate(before[1]);
             hists.truncate(before[2]);
@@ -287,7 +288,7 @@ impl<const PERCENT: bool> Long<PERCENT> {
             return false;
         }
         let lanes = averages.map(Ewm::lanes);
-        let means = crossing(lanes, line::<PERCENT>, xs, [lines, signals, hists]);
+        let means = line_signal_hist(lanes, line::<PERCENT>, xs, [lines, signals, hists]);
         // A number that is not finite makes every mean after it so.
         if !means.iter().all(|mean| finite(*mean)) {
             return false;

@@ -1,47 +1,50 @@
 //! The sum of some numbers over the sum of others, in several windows at once.
 
-use super::slide::{CHUNK, NEAR, Pair, Row, Work, fits, in_safe_range};
-use super::{Block, Of, Sum};
+use super::doubling::{CHUNK, Pair, Row, WINDOW_MAX, WindowBuffers, fits, in_safe_range};
+use super::{Block, UpdateOf, WindowSum};
 
 /// Space for the batch form: for each window the sums above and below.
-pub(crate) struct RatioWork<const R: usize> {
-    work: Work<2>,
+pub(crate) struct RatioBuffers<const R: usize> {
+    buffers: WindowBuffers<2>,
     sums: [[Row; 2]; R],
 }
 
-impl<const R: usize> RatioWork<R> {
-    pub(crate) fn new() -> RatioWork<R> {
-        RatioWork { work: Work::new(), sums: [[[0.0; CHUNK + NEAR]; 2]; R] }
+impl<const R: usize> RatioBuffers<R> {
+    pub(crate) fn new() -> RatioBuffers<R> {
+        RatioBuffers { buffers: WindowBuffers::new(), sums: [[[0.0; CHUNK + WINDOW_MAX]; 2]; R] }
     }
 }
 
 #[derive(Clone, Debug)]
 pub struct Ratios<const R: usize> {
-    above: [Sum; R],
-    below: [Sum; R],
+    above: [WindowSum; R],
+    below: [WindowSum; R],
 }
 
 #[derive(Clone, Copy)]
-pub struct Next<const R: usize> {
-    above: [Of<Sum>; R],
-    below: [Of<Sum>; R],
+pub struct RatiosUpdate<const R: usize> {
+    above: [UpdateOf<WindowSum>; R],
+    below: [UpdateOf<WindowSum>; R],
 }
 
 impl<const R: usize> Ratios<R> {
     pub(crate) fn new(periods: [usize; R]) -> Ratios<R> {
-        Ratios { above: periods.map(Sum::new), below: periods.map(Sum::new) }
+        Ratios { above: periods.map(WindowSum::new), below: periods.map(WindowSum::new) }
     }
 
     #[inline(always)]
-    pub(crate) fn step(&self, above: f64, below: f64) -> ([f64; R], Next<R>) {
+    pub(crate) fn step(&self, above: f64, below: f64) -> ([f64; R], RatiosUpdate<R>) {
         let above = self.above.each_ref().map(|sum| sum.step(above));
         let below = self.below.each_ref().map(|sum| sum.step(below));
         let ratios = std::array::from_fn(|r| above[r].0 / below[r].0);
-        (ratios, Next { above: above.map(|(_, next)| next), below: below.map(|(_, next)| next) })
+        (
+            ratios,
+            RatiosUpdate { above: above.map(|(_, next)| next), below: below.map(|(_, next)| next) },
+        )
     }
 
     #[inline(always)]
-    pub(crate) fn commit(&mut self, next: Next<R>) {
+    pub(crate) fn commit(&mut self, next: RatiosUpdate<R>) {
         self.above.iter_mut().zip(next.above).for_each(|(sum, next)| sum.commit(next));
         self.below.iter_mut().zip(next.below).for_each(|(sum, next)| sum.commit(next));
     }
@@ -53,7 +56,7 @@ impl<const R: usize> Ratios<R> {
         &mut self,
         (above, below): (&[f64], &[f64]),
         out: &mut [f64],
-        work: &mut RatioWork<R>,
+        buffers: &mut RatioBuffers<R>,
         show: impl Fn([f64; R]) -> f64,
     ) {
         let len = above.len().min(below.len()).min(out.len()).min(CHUNK);
@@ -71,13 +74,13 @@ impl<const R: usize> Ratios<R> {
             }
             return;
         }
-        let RatioWork { work, sums } = work;
-        self.above[longest].line_up(0, above, work);
-        let row = self.below[longest].line_up(1, below, work);
+        let RatioBuffers { buffers, sums } = buffers;
+        self.above[longest].fill_first_row(0, above, buffers);
+        let row = self.below[longest].fill_first_row(1, below, buffers);
         for r in 0..R {
             let shorter = self.above[r].period();
-            self.above[r].restart(&work.rows[0][row - shorter..row]);
-            self.below[r].restart(&work.rows[1][row - shorter..row]);
+            self.above[r].restart(&buffers.rows[0][row - shorter..row]);
+            self.below[r].restart(&buffers.rows[1][row - shorter..row]);
             let (known, rest) = sums.split_at_mut(r);
             let Some(out) = rest.first_mut() else { continue };
             let out = out.each_mut().map(|sums| &mut sums[..=row - shorter]);
@@ -87,7 +90,7 @@ impl<const R: usize> Ratios<R> {
                     let half = half.each_ref().map(|row| &row[..]);
                     double(half, shorter / 2, out);
                 }
-                _ => work.slide(shorter, 0..row, out, add, |sums| sums),
+                _ => buffers.slide(shorter, 0..row, out, add, |sums| sums),
             }
         }
         let mut ends = [&[][..]; R];

@@ -5,7 +5,7 @@
 use std::array;
 
 use super::CHUNK;
-use super::slide::NEAR;
+use super::doubling::WINDOW_MAX;
 use crate::Candles;
 use crate::indicator::{OutputSink, finite};
 
@@ -13,10 +13,10 @@ use crate::indicator::{OutputSink, finite};
 const LANES: usize = 4;
 
 /// The last numbers of `K` series, each with a window of its own.
-struct Rolling<const K: usize> {
+struct RollingSums<const K: usize> {
     periods: [usize; K],
     /// The numbers before the part, and the part.
-    rows: [[f64; NEAR + CHUNK]; K],
+    rows: [[f64; WINDOW_MAX + CHUNK]; K],
     sums: [[f64; CHUNK]; K],
     /// How many numbers are known before the part, no further than there is room.
     known: usize,
@@ -29,11 +29,11 @@ const FAR: f64 = 16.0;
 /// The least that the measure may be, so that it can be divided by.
 const LEAST: f64 = 1e-200;
 
-impl<const K: usize> Rolling<K> {
-    fn new(periods: [usize; K]) -> Rolling<K> {
-        Rolling {
+impl<const K: usize> RollingSums<K> {
+    fn new(periods: [usize; K]) -> RollingSums<K> {
+        RollingSums {
             periods,
-            rows: [[0.0; NEAR + CHUNK]; K],
+            rows: [[0.0; WINDOW_MAX + CHUNK]; K],
             sums: [[0.0; CHUNK]; K],
             known: 0,
             len: 0,
@@ -45,23 +45,23 @@ impl<const K: usize> Rolling<K> {
     fn next(&mut self, len: usize) -> [&mut [f64]; K] {
         let (before, len) = (self.len, len.min(CHUNK));
         for (row, period) in self.rows.iter_mut().zip(self.periods) {
-            let from = NEAR - period.min(NEAR);
-            row.copy_within(before + from..before + NEAR, from);
+            let from = WINDOW_MAX - period.min(WINDOW_MAX);
+            row.copy_within(before + from..before + WINDOW_MAX, from);
         }
-        (self.known, self.len) = ((self.known + before).min(NEAR), len);
-        self.rows.each_mut().map(|row| &mut row[NEAR..NEAR + len])
+        (self.known, self.len) = ((self.known + before).min(WINDOW_MAX), len);
+        self.rows.each_mut().map(|row| &mut row[WINDOW_MAX..WINDOW_MAX + len])
     }
 
     /// The numbers of the part.
     #[inline(always)]
     fn part(&self) -> [&[f64]; K] {
-        self.rows.each_ref().map(|row| &row[NEAR..NEAR + self.len])
+        self.rows.each_ref().map(|row| &row[WINDOW_MAX..WINDOW_MAX + self.len])
     }
 
     /// The windows before the part; shorter where not as much is known.
     fn windows(&self) -> [&[f64]; K] {
         let mut periods = self.periods.iter().map(|period| (*period).min(self.known));
-        self.rows.each_ref().map(|row| &row[NEAR - periods.next().unwrap_or(0)..NEAR])
+        self.rows.each_ref().map(|row| &row[WINDOW_MAX - periods.next().unwrap_or(0)..WINDOW_MAX])
     }
 
     /// The sums at each number of a whole chunk. False where they may be wrong: something is
@@ -76,9 +76,9 @@ impl<const K: usize> Rolling<K> {
         let mut firsts = [0.0; K];
         for (k, sums) in self.sums.iter_mut().enumerate() {
             let (row, period) = (&self.rows[k], self.periods[k]);
-            firsts[k] = total(&row[NEAR - period..NEAR]);
+            firsts[k] = total(&row[WINDOW_MAX - period..WINDOW_MAX]);
             let mut lanes = [firsts[k]; LANES];
-            let (new, old) = (&row[NEAR..], &row[NEAR - period..][..CHUNK]);
+            let (new, old) = (&row[WINDOW_MAX..], &row[WINDOW_MAX - period..][..CHUNK]);
             let (mut change_before, mut pairs_before) = ([0.0; LANES], [0.0; LANES]);
             let steps = new.as_chunks::<LANES>().0.iter().zip(old.as_chunks::<LANES>().0);
             for (slot, (new, old)) in sums.as_chunks_mut::<LANES>().0.iter_mut().zip(steps) {
@@ -115,11 +115,11 @@ fn outside(xs: &[f64; CHUNK], least: f64, most: f64) -> u64 {
 }
 
 /// An indicator that is made of sums.
-pub(crate) trait Rolls<const K: usize, const N: usize> {
+pub(crate) trait SumIndicator<const K: usize, const N: usize> {
     /// Room for what is only needed on the way.
-    type Spare;
+    type Buffers;
 
-    fn spare(&self) -> Self::Spare;
+    fn buffers(&self) -> Self::Buffers;
 
     fn periods(&self) -> [usize; K];
 
@@ -130,7 +130,7 @@ pub(crate) trait Rolls<const K: usize, const N: usize> {
         candles: &Candles<'_>,
         from: usize,
         rows: [&mut [f64]; K],
-        spare: &mut Self::Spare,
+        buffers: &mut Self::Buffers,
     );
 
     /// What is made of sums that can be relied on.
@@ -140,24 +140,24 @@ pub(crate) trait Rolls<const K: usize, const N: usize> {
     fn restart(&mut self, windows: [&[f64]; K]);
 
     /// Writes what steps would give at the numbers of `part`, which `fill` gave, into `out`.
-    fn scan(&mut self, part: [&[f64]; K], out: [&mut [f64]; N], spare: &mut Self::Spare);
+    fn scan(&mut self, part: [&[f64]; K], out: [&mut [f64]; N], buffers: &mut Self::Buffers);
 }
 
 /// Goes through the candles part by part: sums that go on where they can be relied on, and what
 /// steps would give elsewhere.
 #[inline(always)]
 pub(crate) fn run_batch<const K: usize, const N: usize>(
-    it: &mut impl Rolls<K, N>,
+    it: &mut impl SumIndicator<K, N>,
     candles: &Candles<'_>,
     out: &mut impl OutputSink<N>,
 ) {
-    let mut rolling = Rolling::new(it.periods());
-    let mut spare = it.spare();
+    let mut rolling = RollingSums::new(it.periods());
+    let mut buffers = it.buffers();
     // Whether the indicator knows the last window.
     let mut known = true;
     for from in (0..candles.len()).step_by(CHUNK) {
         let len = CHUNK.min(candles.len() - from);
-        it.fill(candles, from, rolling.next(len), &mut spare);
+        it.fill(candles, from, rolling.next(len), &mut buffers);
         // Before there is room for the outputs: what is written here would wait until memory has
         // taken that.
         let sound = rolling.add_up();
@@ -175,7 +175,7 @@ pub(crate) fn run_batch<const K: usize, const N: usize>(
             it.restart(rolling.windows());
         }
         known = true;
-        it.scan(rolling.part(), out, &mut spare);
+        it.scan(rolling.part(), out, &mut buffers);
     }
     if !known {
         rolling.next(0);
@@ -201,7 +201,7 @@ mod tests {
     /// adding them up.
     fn both(period: usize, xs: &[f64]) -> (bool, Vec<f64>, Vec<f64>) {
         let (window, part) = xs.split_at(xs.len() - CHUNK);
-        let mut rolling = Rolling::new([period]);
+        let mut rolling = RollingSums::new([period]);
         for part in window.chunks(CHUNK).chain([part]) {
             rolling.next(part.len())[0].copy_from_slice(part);
         }
@@ -218,8 +218,8 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_the_windows() {
-        for period in [1, 2, 3, 5, 20, 34, 127, NEAR] {
-            let (sound, out, sums) = both(period, &waves(NEAR + CHUNK));
+        for period in [1, 2, 3, 5, 20, 34, 127, WINDOW_MAX] {
+            let (sound, out, sums) = both(period, &waves(WINDOW_MAX + CHUNK));
             assert!(sound, "{period}");
             for (a, b) in out.iter().zip(&sums) {
                 assert!((a - b).abs() <= b * 1e-13, "{period}: {a} and {b}");
@@ -230,7 +230,7 @@ mod tests {
     /// What is not a plain run of similar numbers is left to others.
     #[test]
     fn says_where_it_cannot_be_relied_on() {
-        let len = NEAR + CHUNK;
+        let len = WINDOW_MAX + CHUNK;
         for at in [len - CHUNK - 3, len - CHUNK, len - 1] {
             for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, 1e9, -1e9] {
                 let mut xs = waves(len);
@@ -238,7 +238,7 @@ mod tests {
                 assert!(!both(20, &xs).0, "{odd} at {at}");
             }
         }
-        assert!(!both(NEAR + 1, &waves(3 * len)).0, "too long a window");
+        assert!(!both(WINDOW_MAX + 1, &waves(3 * len)).0, "too long a window");
         assert!(!both(20, &waves(CHUNK + 19)).0, "not yet full");
         assert!(!both(20, &vec![0.0; len]).0, "nothing to divide by");
         assert!(!both(20, &vec![1e-305; len]).0, "next to nothing");

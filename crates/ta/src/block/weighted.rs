@@ -1,8 +1,8 @@
 //! Linearly weighted mean of the last n numbers, the newest weighing n and the oldest 1.
 
-use super::slide::{Pair, Work, fits, in_safe_range};
-use super::{Block, after};
-use crate::indicator::available;
+use super::doubling::{Pair, WindowBuffers, fits, in_safe_range};
+use super::{Block, next_slot};
+use crate::indicator::finite_or_nan;
 
 /// How many steps rounding errors may gather before the sums are made anew.
 const REFRESH: usize = 256;
@@ -14,7 +14,7 @@ const SHORT: usize = 20;
 const LANES: usize = 16;
 
 #[derive(Clone, Debug)]
-pub struct Weighted {
+pub struct WeightedMean {
     ring: Box<[f64]>,
     at: usize,
     sum: f64,
@@ -26,7 +26,7 @@ pub struct Weighted {
 }
 
 #[derive(Clone, Copy)]
-pub struct Next {
+pub struct WeightedMeanUpdate {
     x: f64,
     sum: f64,
     weighted: f64,
@@ -35,17 +35,17 @@ pub struct Next {
     largest: f64,
 }
 
-impl Weighted {
-    pub(crate) fn new(period: usize) -> Weighted {
+impl WeightedMean {
+    pub(crate) fn new(period: usize) -> WeightedMean {
         let ring = vec![0.0; period].into_boxed_slice();
         let left = REFRESH.max(period);
-        Weighted { ring, at: 0, sum: 0.0, weighted: 0.0, run: 0, left, largest: 0.0 }
+        WeightedMean { ring, at: 0, sum: 0.0, weighted: 0.0, run: 0, left, largest: 0.0 }
     }
 
     /// Weighted means at each of `xs` into `out`, which is as long; the values are those of `step`
     /// up to rounding.
     #[inline(always)]
-    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work<2>) {
+    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], buffers: &mut WindowBuffers<2>) {
         let period = self.ring.len();
         let len = xs.len().min(out.len());
         if !fits(period, &xs[..len]) || !in_safe_range(&self.ring) {
@@ -59,29 +59,29 @@ impl Weighted {
             return;
         }
         let (newer, older) = self.ring.split_at(self.at);
-        let row = work.line_up(&older[1..], newer, xs);
+        let row = buffers.fill_first_row(&older[1..], newer, xs);
         let n = period as f64;
         let share = 2.0 / (n * (n + 1.0));
-        let [values, weighted] = &mut work.rows;
+        let [values, weighted] = &mut buffers.rows;
         if period <= SHORT {
             weigh(&values[..row], period, share, out);
         } else {
             weighted[..row].copy_from_slice(&values[..row]);
-            work.slide(period, 0..row, [out], join, |[_, weighted]| [weighted * share]);
+            buffers.slide(period, 0..row, [out], join, |[_, weighted]| [weighted * share]);
         }
-        self.ring.copy_from_slice(&work.rows[0][row - period..row]);
+        self.ring.copy_from_slice(&buffers.rows[0][row - period..row]);
         (self.at, self.left) = (0, 1);
     }
 
     #[inline(never)]
     fn each(&mut self, xs: &[f64], out: &mut [f64]) {
         for (x, slot) in xs.iter().zip(out) {
-            *slot = available(self.push(*x));
+            *slot = finite_or_nan(self.push(*x));
         }
     }
 
     #[cold]
-    fn anew(&self, x: f64) -> (f64, f64) {
+    fn recompute(&self, x: f64) -> (f64, f64) {
         let (newer, older) = self.ring.split_at(self.at);
         let older = older.get(1..).unwrap_or_default();
         let window = older.iter().chain(newer).copied().chain([x]);
@@ -119,11 +119,11 @@ fn weigh(row: &[f64], period: usize, share: f64, out: &mut [f64]) {
     }
 }
 
-impl Block for Weighted {
-    type Next = Next;
+impl Block for WeightedMean {
+    type Update = WeightedMeanUpdate;
 
     #[inline(always)]
-    fn step(&self, x: f64) -> (f64, Next) {
+    fn step(&self, x: f64) -> (f64, WeightedMeanUpdate) {
         let period = self.ring.len();
         let n = period as f64;
         let here = x.is_finite();
@@ -135,20 +135,20 @@ impl Block for Weighted {
         let mut left = self.left.wrapping_sub(1);
         let mut largest = if old.abs() > self.largest { old.abs() } else { self.largest };
         // Narrower than for a plain sum: what that is wrong by is added here at every step.
-        let sound = largest <= available(sum).abs() * 32.0;
+        let sound = largest <= finite_or_nan(sum).abs() * 32.0;
         if left == 0 || !sound {
-            (sum, weighted) = self.anew(x);
+            (sum, weighted) = self.recompute(x);
             largest = 0.0;
             left = REFRESH.max(period);
         }
         let value = if run >= period { weighted / (n * (n + 1.0) * 0.5) } else { f64::NAN };
-        (value, Next { x, sum, weighted, run, left, largest })
+        (value, WeightedMeanUpdate { x, sum, weighted, run, left, largest })
     }
 
     #[inline(always)]
-    fn commit(&mut self, next: Next) {
+    fn commit(&mut self, next: WeightedMeanUpdate) {
         self.ring[self.at] = next.x;
-        self.at = after(self.at, self.ring.len());
+        self.at = next_slot(self.at, self.ring.len());
         self.sum = next.sum;
         self.weighted = next.weighted;
         self.run = next.run;

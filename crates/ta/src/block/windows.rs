@@ -1,10 +1,12 @@
 //! What holds for every block with a window, however wide: its scan gives what its steps give.
 
-use super::near::BLOCK;
-use super::slide::{CHUNK, Work};
+use super::doubling::{CHUNK, WindowBuffers};
+use super::moments::BLOCK;
 use crate::indicator::Slices;
 
-use super::{Age, Block, Deviation, Highest, Lowest, Ratios, Spread, Sum, Weighted};
+use super::{
+    Block, Deviation, ExtremeAge, Highest, Lowest, Ratios, StdDev, WeightedMean, WindowSum,
+};
 
 /// Numbers that move, stand still for longer than most windows, and are missing now and then.
 fn numbers() -> Vec<f64> {
@@ -51,26 +53,26 @@ fn steps<B: Block>(xs: &[f64], mut block: B) -> Vec<f64> {
 fn a_scan_gives_what_steps_give() {
     let xs = numbers();
     for period in [1, 2, 3, 4, 5, 7, 9, 14, 20, 21, 26, 31, 63, 64, 100, 127, 128, 129, 300] {
-        let (mut one, mut two) = (Work::<1>::new(), Work::<2>::new());
-        let mut block = Sum::new(period);
+        let (mut one, mut two) = (WindowBuffers::<1>::new(), WindowBuffers::<2>::new());
+        let mut block = WindowSum::new(period);
         let means = chunks(&xs, |xs, out| block.scan_means(xs, out, &mut one));
         let sums: Vec<_> = means.iter().map(|mean| mean * period as f64).collect();
-        check("sum", period, &steps(&xs, Sum::new(period)), &sums);
+        check("sum", period, &steps(&xs, WindowSum::new(period)), &sums);
         let mut block = Highest::new(period);
         let scan = chunks(&xs, |xs, out| block.scan(xs, out, &mut one));
         check("highest", period, &steps(&xs, Highest::new(period)), &scan);
         let mut block = Lowest::new(period);
         let scan = chunks(&xs, |xs, out| block.scan(xs, out, &mut one));
         check("lowest", period, &steps(&xs, Lowest::new(period)), &scan);
-        let mut block = Weighted::new(period);
+        let mut block = WeightedMean::new(period);
         let scan = chunks(&xs, |xs, out| block.scan(xs, out, &mut two));
-        check("weighted", period, &steps(&xs, Weighted::new(period)), &scan);
-        let mut block = Age::<true>::new(period);
+        check("weighted", period, &steps(&xs, WeightedMean::new(period)), &scan);
+        let mut block = ExtremeAge::<true>::new(period);
         let scan = chunks(&xs, |xs, out| block.scan(xs, out, &mut two));
-        check("age of highest", period, &steps(&xs, Age::<true>::new(period)), &scan);
-        let mut block = Age::<false>::new(period);
+        check("age of highest", period, &steps(&xs, ExtremeAge::<true>::new(period)), &scan);
+        let mut block = ExtremeAge::<false>::new(period);
         let scan = chunks(&xs, |xs, out| block.scan(xs, out, &mut two));
-        check("age of lowest", period, &steps(&xs, Age::<false>::new(period)), &scan);
+        check("age of lowest", period, &steps(&xs, ExtremeAge::<false>::new(period)), &scan);
     }
 }
 
@@ -78,8 +80,8 @@ fn a_scan_gives_what_steps_give() {
 fn pairs_of_outputs_agree_too() {
     let xs = numbers();
     for period in [1, 2, 3, 5, 14, 20, 28, 100, 128, 129] {
-        let (mut one, mut two) = (Work::<1>::new(), Work::<2>::new());
-        let (mut plain, mut block) = (Spread::new(period), Spread::new(period));
+        let (mut one, mut two) = (WindowBuffers::<1>::new(), WindowBuffers::<2>::new());
+        let (mut plain, mut block) = (StdDev::new(period), StdDev::new(period));
         let by_steps = |x: &f64| {
             let ((_, deviation), next) = plain.step(*x);
             plain.commit(next);
@@ -90,12 +92,12 @@ fn pairs_of_outputs_agree_too() {
             block.scan(xs, [out], &mut two, |_, deviation| [deviation]);
         });
         check("deviation", period, &by_steps, &scan);
-        let mut block = Spread::new(period);
-        let mut poured = vec![0.0; xs.len()];
-        for (xs, out) in xs.chunks(600).zip(poured.chunks_mut(600)) {
+        let mut block = StdDev::new(period);
+        let mut batch = vec![0.0; xs.len()];
+        for (xs, out) in xs.chunks(600).zip(batch.chunks_mut(600)) {
             block.run_batch(xs, &mut Slices([out]), |_, deviation| [deviation]);
         }
-        check("deviation in blocks", period, &by_steps, &poured);
+        check("deviation in blocks", period, &by_steps, &batch);
         let (mut plain, mut block) = (Deviation::new(period), Deviation::new(period));
         let by_steps = |x: &f64| {
             let ((_, deviation), next) = plain.step(*x);
@@ -117,7 +119,7 @@ fn ratios_agree_whatever_the_order_of_their_windows() {
     let xs = numbers();
     for periods in [[7, 14, 28], [28, 14, 7], [3, 3, 4], [1, 2, 5], [100, 128, 2], [5, 129, 10]] {
         let (mut plain, mut block) = (Ratios::new(periods), Ratios::new(periods));
-        let mut work = super::RatioWork::new();
+        let mut buffers = super::RatioBuffers::new();
         let by_steps = |x: &f64| {
             let (ratios, next) = plain.step(*x, x * 2.0 + 1.0);
             plain.commit(next);
@@ -126,7 +128,7 @@ fn ratios_agree_whatever_the_order_of_their_windows() {
         let by_steps: Vec<_> = xs.iter().map(by_steps).collect();
         let scan = chunks(&xs, |xs, out| {
             let below: Vec<_> = xs.iter().map(|x| x * 2.0 + 1.0).collect();
-            block.scan((xs, &below), out, &mut work, |ratios| ratios.iter().sum());
+            block.scan((xs, &below), out, &mut buffers, |ratios| ratios.iter().sum());
         });
         check("ratios", periods[0], &by_steps, &scan);
     }
@@ -136,11 +138,11 @@ fn ratios_agree_whatever_the_order_of_their_windows() {
 fn what_stands_still_has_no_deviation_at_all() {
     let xs = [0.1 + 0.2; 3 * CHUNK];
     for period in 1..=130 {
-        let (mut block, mut work) = (Spread::new(period), Work::<2>::new());
+        let (mut block, mut buffers) = (StdDev::new(period), WindowBuffers::<2>::new());
         let (mut means, mut deviations) = (vec![0.0; xs.len()], vec![0.0; xs.len()]);
         let outputs = means.chunks_mut(CHUNK).zip(deviations.chunks_mut(CHUNK));
         for (xs, (means, deviations)) in xs.chunks(CHUNK).zip(outputs) {
-            block.scan(xs, [means, deviations], &mut work, |mean, deviation| [mean, deviation]);
+            block.scan(xs, [means, deviations], &mut buffers, |mean, deviation| [mean, deviation]);
         }
         for (mean, deviation) in means.iter().zip(&deviations).skip(period - 1) {
             assert_eq!((*mean, *deviation), (xs[0], 0.0), "over {period}");
@@ -159,13 +161,13 @@ fn a_large_number_that_left_leaves_nothing_behind() {
         [(period, near.clone()), (period, apart)]
     });
     for (period, xs) in cases {
-        let mut poured = vec![0.0; xs.len()];
-        let room = &mut Slices([&mut poured[..]]);
-        Spread::new(period).run_batch(&xs, room, |_, deviation| [deviation]);
+        let mut batch = vec![0.0; xs.len()];
+        let sink = &mut Slices([&mut batch[..]]);
+        StdDev::new(period).run_batch(&xs, sink, |_, deviation| [deviation]);
         for (row, window) in xs.windows(period).enumerate() {
             let mean = window.iter().sum::<f64>() / period as f64;
             let squares: f64 = window.iter().map(|x| (x - mean) * (x - mean)).sum();
-            let (ours, plain) = (poured[row + period - 1], (squares / period as f64).sqrt());
+            let (ours, plain) = (batch[row + period - 1], (squares / period as f64).sqrt());
             assert!((ours - plain).abs() <= 1e-9 * plain, "over {period}: {ours} and {plain}");
         }
     }
@@ -180,8 +182,8 @@ fn numbers_that_fall_by_stages_keep_their_digits() {
         stages.iter().flat_map(|scale| (0..40).map(move |at| scale * wave(at))).collect();
     for period in [2, 3, 14, 30] {
         let weights = (period * (period + 1) / 2) as f64;
-        let sums = steps(&xs, Sum::new(period));
-        let means = steps(&xs, Weighted::new(period));
+        let sums = steps(&xs, WindowSum::new(period));
+        let means = steps(&xs, WeightedMean::new(period));
         for (row, window) in xs.windows(period).enumerate() {
             let sum: f64 = window.iter().sum();
             let mean = window.iter().zip(1..).map(|(x, weight)| x * f64::from(weight)).sum::<f64>();

@@ -1,8 +1,8 @@
 //! Awesome oscillator: the plain mean of (H + L) / 2 over `fast` candles less that over `slow`.
 
-use crate::block::rolling::{Rolls, run_batch};
-use crate::block::slide::Work;
-use crate::block::{Block, CHUNK, Of, Sum, fast_slow};
+use crate::block::doubling::WindowBuffers;
+use crate::block::rolling::{SumIndicator, run_batch};
+use crate::block::{Block, CHUNK, UpdateOf, WindowSum, check_fast_slow};
 use crate::indicator::erase;
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
@@ -15,25 +15,27 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Awesome::new(v.period(0), v.period(1))?)),
 };
 
+/// Awesome oscillator.
 #[derive(Clone, Debug)]
 pub struct Awesome {
-    fast: Sum,
-    slow: Sum,
+    fast: WindowSum,
+    slow: WindowSum,
     warmup: usize,
 }
 
 impl Awesome {
+    /// Means over `fast` and `slow` candles; `fast` must be below `slow`.
     pub fn new(fast: usize, slow: usize) -> Result<Awesome, Error> {
-        fast_slow(fast, slow)?;
-        Ok(Awesome { fast: Sum::new(fast), slow: Sum::new(slow), warmup: slow - 1 })
+        check_fast_slow(fast, slow)?;
+        Ok(Awesome { fast: WindowSum::new(fast), slow: WindowSum::new(slow), warmup: slow - 1 })
     }
 }
 
 impl Indicator<1> for Awesome {
-    type Next = (Of<Sum>, Of<Sum>);
+    type Update = (UpdateOf<WindowSum>, UpdateOf<WindowSum>);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let middle = middle(candle.h, candle.l);
         let (fast, fast_next) = self.fast.mean(middle);
         let (slow, slow_next) = self.slow.mean(middle);
@@ -41,7 +43,7 @@ impl Indicator<1> for Awesome {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (fast, slow): Self::Next) {
+    fn commit(&mut self, (fast, slow): Self::Update) {
         self.fast.commit(fast);
         self.slow.commit(slow);
     }
@@ -58,11 +60,11 @@ impl Indicator<1> for Awesome {
     }
 }
 
-impl Rolls<2, 1> for Awesome {
-    type Spare = ([f64; CHUNK], Work);
+impl SumIndicator<2, 1> for Awesome {
+    type Buffers = ([f64; CHUNK], WindowBuffers);
 
-    fn spare(&self) -> Self::Spare {
-        ([0.0; CHUNK], Work::new())
+    fn buffers(&self) -> Self::Buffers {
+        ([0.0; CHUNK], WindowBuffers::new())
     }
 
     fn periods(&self) -> [usize; 2] {
@@ -76,7 +78,7 @@ impl Rolls<2, 1> for Awesome {
         candles: &Candles<'_>,
         from: usize,
         rows: [&mut [f64]; 2],
-        _: &mut Self::Spare,
+        _: &mut Self::Buffers,
     ) {
         let [firsts, seconds] = rows;
         let prices = candles.highs()[from..].iter().zip(&candles.lows()[from..]);
@@ -102,11 +104,11 @@ impl Rolls<2, 1> for Awesome {
         &mut self,
         [middles, _]: [&[f64]; 2],
         [out]: [&mut [f64]; 1],
-        (fasts, work): &mut Self::Spare,
+        (fasts, buffers): &mut Self::Buffers,
     ) {
         let fasts = &mut fasts[..middles.len()];
-        self.fast.scan_means(middles, fasts, work);
-        self.slow.scan_means(middles, out, work);
+        self.fast.scan_means(middles, fasts, buffers);
+        self.slow.scan_means(middles, out, buffers);
         for (slot, fast) in out.iter_mut().zip(fasts) {
             *slot = *fast - *slot;
         }

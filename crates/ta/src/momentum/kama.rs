@@ -7,9 +7,9 @@
 
 use std::array;
 
-use crate::block::slide::Work;
-use crate::block::{Block, Delay, Of, Sum, check_period};
-use crate::indicator::{OutputSink, available, erase, finite};
+use crate::block::doubling::WindowBuffers;
+use crate::block::{Block, Delay, UpdateOf, WindowSum, check_period};
+use crate::indicator::{OutputSink, erase, finite, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -26,9 +26,10 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Kama::new(v.period(0), v.period(1), v.period(2), v.parity(3))?)),
 };
 
+/// Kaufman's adaptive moving average.
 #[derive(Clone, Debug)]
 pub struct Kama {
-    way: Sum,
+    way: WindowSum,
     start: Delay,
     close: f64,
     average: f64,
@@ -42,12 +43,13 @@ pub struct Kama {
 }
 
 impl Kama {
+    /// An efficiency ratio over `period` changes, and smoothing between the periods `fast` and `slow`.
     pub fn new(period: usize, fast: usize, slow: usize, parity: Parity) -> Result<Kama, Error> {
         check_period("period", period)?;
         check_period("fast", fast)?;
         check_period("slow", slow)?;
         Ok(Kama {
-            way: Sum::new(period),
+            way: WindowSum::new(period),
             start: Delay::new(period),
             close: f64::NAN,
             average: f64::NAN,
@@ -75,7 +77,7 @@ impl Kama {
     fn share(&self, distance: f64, way: f64) -> f64 {
         // A way too long for a number is not known.
         let still = if self.parity == Parity::TaLib { 1.0 } else { 0.0 };
-        let straight = if way == 0.0 { still } else { distance / available(way) };
+        let straight = if way == 0.0 { still } else { distance / finite_or_nan(way) };
         let speed = straight * (self.fastest - self.slowest) + self.slowest;
         speed * speed
     }
@@ -122,12 +124,12 @@ const BLOCK: usize = 64;
 const LANES: usize = 4;
 
 /// Space for a block: how the way changes, and how much of the way to the close the average goes.
-struct Scratch {
+struct KamaBuffers {
     changes: [f64; LANES + BLOCK],
     shares: [f64; BLOCK],
 }
 
-impl Scratch {
+impl KamaBuffers {
     /// The shares at the last closes of a row that begins `period + 1` closes earlier. The way
     /// goes on from each window to the next; where its rounding is not small, or something is
     /// missing, this says so.
@@ -182,7 +184,7 @@ impl Kama {
 
     /// The averages at closes that are no more than a chunk, whatever they are.
     #[inline(always)]
-    fn scan(&mut self, closes: &[f64], out: &mut [f64], work: &mut Work) {
+    fn scan(&mut self, closes: &[f64], out: &mut [f64], buffers: &mut WindowBuffers) {
         let (mut steps, mut shares) = ([0.0; BLOCK], [0.0; BLOCK]);
         let (period, len) = (self.start.period(), closes.len());
         let (steps, shares) = (&mut steps[..len], &mut shares[..len]);
@@ -191,7 +193,7 @@ impl Kama {
             *slot = (pair[1] - pair[0]).abs();
         }
         self.close = closes[len - 1];
-        self.way.scan_means(steps, shares, work);
+        self.way.scan_means(steps, shares, buffers);
         // How far it is from where the window began; the mean of the way is its nth part.
         for (slot, c) in steps.iter_mut().zip(closes).take(period) {
             *slot = (c - self.start.push(*c)).abs();
@@ -214,10 +216,10 @@ impl Kama {
             self.seen = (self.seen + 1).min(self.start_after + 1);
             let next = if self.average.is_nan() {
                 let (shown, next) = self.begin(*c, self.seen);
-                *slot = available(shown);
+                *slot = finite_or_nan(shown);
                 next
             } else {
-                *slot = available(self.average + share * (c - self.average));
+                *slot = finite_or_nan(self.average + share * (c - self.average));
                 *slot
             };
             if finite(next) {
@@ -228,10 +230,10 @@ impl Kama {
 }
 
 impl Indicator<1> for Kama {
-    type Next = (Of<Sum>, Of<Delay>, f64, f64, usize);
+    type Update = (UpdateOf<WindowSum>, UpdateOf<Delay>, f64, f64, usize);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let (start, start_next) = self.start.step(candle.c);
         let (way, way_next) = self.way.step((candle.c - self.close).abs());
         let seen_next = (self.seen + 1).min(self.start_after + 1);
@@ -248,7 +250,7 @@ impl Indicator<1> for Kama {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (way, start, close, average, seen): Self::Next) {
+    fn commit(&mut self, (way, start, close, average, seen): Self::Update) {
         self.way.commit(way);
         self.start.commit(start);
         self.close = close;
@@ -264,8 +266,8 @@ impl Indicator<1> for Kama {
 
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
-        let (closes, mut work) = (candles.closes(), Work::new());
-        let mut scratch = Scratch { changes: [0.0; LANES + BLOCK], shares: [0.0; BLOCK] };
+        let (closes, mut buffers) = (candles.closes(), WindowBuffers::new());
+        let mut scratch = KamaBuffers { changes: [0.0; LANES + BLOCK], shares: [0.0; BLOCK] };
         let kept = self.start.period() + 1;
         // Up to where the windows know the closes.
         let mut known = 0;
@@ -283,7 +285,7 @@ impl Indicator<1> for Kama {
             if known < from {
                 self.restart(&closes[from - kept..from]);
             }
-            self.scan(part, out, &mut work);
+            self.scan(part, out, &mut buffers);
             known = from + part.len();
         }
         if known < closes.len() {

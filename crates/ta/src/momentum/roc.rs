@@ -1,8 +1,8 @@
 //! Rate of change: 100 (C - C') / C', C' being the close `period` candles before.
 
-use crate::block::slide::CHUNK;
-use crate::block::{Block, Delay, Of, check_period};
-use crate::indicator::{available, erase};
+use crate::block::doubling::CHUNK;
+use crate::block::{Block, Delay, UpdateOf, check_period};
+use crate::indicator::{erase, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
@@ -14,6 +14,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Roc::new(v.period(0))?)),
 };
 
+/// Rate of change.
 #[derive(Clone, Debug)]
 pub struct Roc {
     before: Delay,
@@ -21,6 +22,7 @@ pub struct Roc {
 }
 
 impl Roc {
+    /// A window of `period` candles.
     pub fn new(period: usize) -> Result<Roc, Error> {
         check_period("period", period)?;
         Ok(Roc { before: Delay::new(period), warmup: period })
@@ -29,20 +31,20 @@ impl Roc {
 
 #[inline(always)]
 fn change(close: f64, before: f64) -> f64 {
-    available((close - before) / before * 100.0)
+    finite_or_nan((close - before) / before * 100.0)
 }
 
 impl Indicator<1> for Roc {
-    type Next = Of<Delay>;
+    type Update = UpdateOf<Delay>;
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let (before, before_next) = self.before.step(candle.c);
         ([change(candle.c, before)], before_next)
     }
 
     #[inline(always)]
-    fn commit(&mut self, before: Self::Next) {
+    fn commit(&mut self, before: Self::Update) {
         self.before.commit(before);
     }
 

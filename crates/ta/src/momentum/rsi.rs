@@ -4,8 +4,8 @@
 //! `ta` counts the first candle as neither gain nor loss; TA-Lib leaves it out and starts with
 //! plain means.
 
-use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{OutputSink, available, erase, finite};
+use crate::block::{Block, CHUNK, Ewm, UpdateOf, check_period};
+use crate::indicator::{OutputSink, erase, finite, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -17,6 +17,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Rsi::new(v.period(0), v.parity(1))?)),
 };
 
+/// Relative strength index.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Rsi {
@@ -30,6 +31,7 @@ pub struct Rsi {
 }
 
 impl Rsi {
+    /// A window of `period` candles.
     pub fn new(period: usize, parity: Parity) -> Result<Rsi, Error> {
         let n = check_period("period", period)?;
         let average = Ewm::wilder(n, parity);
@@ -45,7 +47,7 @@ impl Rsi {
     }
 
     #[inline(always)]
-    pub(crate) fn step_close(&self, close: f64) -> (f64, (Of<Ewm>, Of<Ewm>, f64)) {
+    pub(crate) fn step_close(&self, close: f64) -> (f64, (UpdateOf<Ewm>, UpdateOf<Ewm>, f64)) {
         let change = close - self.close;
         let (up, down) = self.split(change);
         let (gain, gain_next) = self.gain.step(up);
@@ -80,21 +82,21 @@ impl Rsi {
         let (value, next) = self.step_close(close);
         self.commit(next);
         self.steady = self.gain.is_steady() && self.loss.is_steady();
-        (available(value), self)
+        (finite_or_nan(value), self)
     }
 }
 
 impl Indicator<1> for Rsi {
-    type Next = (Of<Ewm>, Of<Ewm>, f64);
+    type Update = (UpdateOf<Ewm>, UpdateOf<Ewm>, f64);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let (value, next) = self.step_close(candle.c);
         ([value], next)
     }
 
     #[inline(always)]
-    fn commit(&mut self, (gain, loss, close): Self::Next) {
+    fn commit(&mut self, (gain, loss, close): Self::Update) {
         self.gain.commit(gain);
         self.loss.commit(loss);
         self.close = close;
@@ -110,11 +112,11 @@ impl Indicator<1> for Rsi {
             return [value];
         }
         let up = if change > 0.0 { change } else { 0.0 };
-        let (gain, loss) = (self.gain.ahead(up), self.loss.ahead(up - change));
+        let (gain, loss) = (self.gain.next_mean(up), self.loss.next_mean(up - change));
         self.gain.set(gain);
         self.loss.set(loss);
         self.close = candle.c;
-        [available(self.strength(gain, loss))]
+        [finite_or_nan(self.strength(gain, loss))]
     }
 
     fn warmup(&self) -> usize {
@@ -138,7 +140,7 @@ impl Indicator<1> for Rsi {
             self.gain.scan(&up[..len], out);
             self.loss.scan(&down[..len], loss);
             for (slot, loss) in out.iter_mut().zip(&*loss) {
-                *slot = available(self.strength(*slot, *loss));
+                *slot = finite_or_nan(self.strength(*slot, *loss));
             }
         }
         self.steady = self.gain.is_steady() && self.loss.is_steady();

@@ -6,9 +6,9 @@
 
 use std::hint::cold_path;
 
-use crate::block::slide::{CHUNK, Work};
-use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
-use crate::indicator::{available, erase, finite};
+use crate::block::doubling::{CHUNK, WindowBuffers};
+use crate::block::{Block, Highest, Lowest, UpdateOf, WindowSum, check_period};
+use crate::indicator::{erase, finite, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
@@ -27,13 +27,14 @@ pub(crate) const ENTRY: Entry = Entry {
     },
 };
 
+/// Stochastic oscillator.
 #[derive(Clone, Debug)]
 pub struct Stoch {
     high: Highest,
     low: Lowest,
     /// Nothing where %K is shown as it is.
-    slow: Option<Sum>,
-    mean: Sum,
+    slow: Option<WindowSum>,
+    mean: WindowSum,
     warmup: usize,
 }
 
@@ -46,18 +47,19 @@ impl Stoch {
         Ok(Stoch {
             high: Highest::new(k),
             low: Lowest::new(k),
-            slow: (smooth > 1).then(|| Sum::new(smooth)),
-            mean: Sum::new(d),
+            slow: (smooth > 1).then(|| WindowSum::new(smooth)),
+            mean: WindowSum::new(d),
             warmup: k + smooth + d - 3,
         })
     }
 }
 
 impl Indicator<2> for Stoch {
-    type Next = (Of<Highest>, Of<Lowest>, Option<Of<Sum>>, Of<Sum>);
+    type Update =
+        (UpdateOf<Highest>, UpdateOf<Lowest>, Option<UpdateOf<WindowSum>>, UpdateOf<WindowSum>);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 2], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 2], Self::Update) {
         let (high, high_next) = self.high.step(candle.h);
         let (low, low_next) = self.low.step(candle.l);
         let mut k = 100.0 * (candle.c - low) / (high - low);
@@ -71,7 +73,7 @@ impl Indicator<2> for Stoch {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (high, low, slow, mean): Self::Next) {
+    fn commit(&mut self, (high, low, slow, mean): Self::Update) {
         self.high.commit(high);
         self.low.commit(low);
         if let (Some(sum), Some(next)) = (&mut self.slow, slow) {
@@ -87,14 +89,14 @@ impl Indicator<2> for Stoch {
             cold_path();
             let (values, next) = self.step(candle);
             self.commit(next);
-            return values.map(available);
+            return values.map(finite_or_nan);
         }
         let (high, low) = (self.high.roll(h), self.low.roll(l));
         let mut k = 100.0 * (c - low) / (high - low);
         if let Some(slow) = &mut self.slow {
             k = slow.push_mean(k);
         }
-        [k, self.mean.push_mean(k)].map(available)
+        [k, self.mean.push_mean(k)].map(finite_or_nan)
     }
 
     fn warmup(&self) -> usize {
@@ -105,21 +107,21 @@ impl Indicator<2> for Stoch {
 
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<2>) {
-        let (mut work, mut high, mut low) = (Work::new(), [0.0; CHUNK], [0.0; CHUNK]);
+        let (mut buffers, mut high, mut low) = (WindowBuffers::new(), [0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
             let (high, low) = (&mut high[..part.len()], &mut low[..part.len()]);
-            self.high.scan(part.highs(), high, &mut work);
-            self.low.scan(part.lows(), low, &mut work);
+            self.high.scan(part.highs(), high, &mut buffers);
+            self.low.scan(part.lows(), low, &mut buffers);
             let [ks, ds] = out.next(part.len());
             for (((k, close), high), low) in ks.iter_mut().zip(part.closes()).zip(high).zip(low) {
-                *k = available(100.0 * (close - *low) / (*high - *low));
+                *k = finite_or_nan(100.0 * (close - *low) / (*high - *low));
             }
             if let Some(slow) = &mut self.slow {
                 ds.copy_from_slice(ks);
-                slow.scan_means(ds, ks, &mut work);
+                slow.scan_means(ds, ks, &mut buffers);
             }
-            self.mean.scan_means(ks, ds, &mut work);
+            self.mean.scan_means(ks, ds, &mut buffers);
         }
     }
 }

@@ -2,9 +2,9 @@
 //! the RSI has; K is the plain mean of `k` values of S, D the plain mean of `d` values of K.
 
 use super::Rsi;
-use crate::block::slide::{CHUNK, Work};
-use crate::block::{Block, Highest, Lowest, Of, Sum, check_period, check_window};
-use crate::indicator::{available, erase};
+use crate::block::doubling::{CHUNK, WindowBuffers};
+use crate::block::{Block, Highest, Lowest, UpdateOf, WindowSum, check_period, check_window};
+use crate::indicator::{erase, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
@@ -31,17 +31,19 @@ fn place(rsi: f64, high: f64, low: f64) -> f64 {
     if range > STILL { (rsi - low) / range } else { f64::NAN }
 }
 
+/// Stochastic RSI.
 #[derive(Clone, Debug)]
 pub struct StochRsi {
     rsi: Rsi,
     high: Highest,
     low: Lowest,
-    k: Sum,
-    d: Sum,
+    k: WindowSum,
+    d: WindowSum,
     warmup: usize,
 }
 
 impl StochRsi {
+    /// An RSI over `rsi` candles, %K over `k` and %D over `d` values.
     pub fn new(rsi: usize, k: usize, d: usize, parity: Parity) -> Result<StochRsi, Error> {
         check_window("rsi", rsi)?;
         check_period("k", k)?;
@@ -52,17 +54,23 @@ impl StochRsi {
             rsi: inner,
             high: Highest::new(rsi),
             low: Lowest::new(rsi),
-            k: Sum::new(k),
-            d: Sum::new(d),
+            k: WindowSum::new(k),
+            d: WindowSum::new(d),
         })
     }
 }
 
 impl Indicator<3> for StochRsi {
-    type Next = (<Rsi as Indicator<1>>::Next, Of<Highest>, Of<Lowest>, Of<Sum>, Of<Sum>);
+    type Update = (
+        <Rsi as Indicator<1>>::Update,
+        UpdateOf<Highest>,
+        UpdateOf<Lowest>,
+        UpdateOf<WindowSum>,
+        UpdateOf<WindowSum>,
+    );
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 3], Self::Update) {
         let (rsi, rsi_next) = self.rsi.step_close(candle.c);
         let (high, high_next) = self.high.step(rsi);
         let (low, low_next) = self.low.step(rsi);
@@ -73,7 +81,7 @@ impl Indicator<3> for StochRsi {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (rsi, high, low, k, d): Self::Next) {
+    fn commit(&mut self, (rsi, high, low, k, d): Self::Update) {
         self.rsi.commit(rsi);
         self.high.commit(high);
         self.low.commit(low);
@@ -89,7 +97,7 @@ impl Indicator<3> for StochRsi {
 
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<3>) {
-        let (mut work, mut rsi) = (Work::new(), [0.0; CHUNK]);
+        let (mut buffers, mut rsi) = (WindowBuffers::new(), [0.0; CHUNK]);
         let (mut high, mut low) = ([0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
@@ -97,13 +105,13 @@ impl Indicator<3> for StochRsi {
             let [raws, ks, ds] = out.next(part.len());
             self.rsi.extend(&part, [&mut *rsi]);
             let (high, low) = (&mut high[..part.len()], &mut low[..part.len()]);
-            self.high.scan(rsi, high, &mut work);
-            self.low.scan(rsi, low, &mut work);
+            self.high.scan(rsi, high, &mut buffers);
+            self.low.scan(rsi, low, &mut buffers);
             for (((raw, rsi), high), low) in raws.iter_mut().zip(&*rsi).zip(high).zip(low) {
-                *raw = available(place(*rsi, *high, *low));
+                *raw = finite_or_nan(place(*rsi, *high, *low));
             }
-            self.k.scan_means(raws, ks, &mut work);
-            self.d.scan_means(ks, ds, &mut work);
+            self.k.scan_means(raws, ks, &mut buffers);
+            self.d.scan_means(ks, ds, &mut buffers);
         }
     }
 }

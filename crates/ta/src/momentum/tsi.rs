@@ -5,8 +5,8 @@
 
 use std::array;
 
-use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{available, divisor, erase, finite};
+use crate::block::{Block, CHUNK, Ewm, UpdateOf, check_period};
+use crate::indicator::{erase, finite, finite_or_nan, safe_divisor};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
@@ -18,6 +18,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Tsi::new(v.period(0), v.period(1), v.parity(2))?)),
 };
 
+/// True strength index.
 #[derive(Clone, Debug)]
 pub struct Tsi {
     change: Ewm,
@@ -29,6 +30,7 @@ pub struct Tsi {
 }
 
 impl Tsi {
+    /// Averages over `slow` and then `fast` candles.
     pub fn new(slow: usize, fast: usize, parity: Parity) -> Result<Tsi, Error> {
         check_period("slow", slow)?;
         check_period("fast", fast)?;
@@ -44,10 +46,10 @@ impl Tsi {
 }
 
 impl Indicator<1> for Tsi {
-    type Next = (Of<Ewm>, Of<Ewm>, Of<Ewm>, Of<Ewm>, f64);
+    type Update = (UpdateOf<Ewm>, UpdateOf<Ewm>, UpdateOf<Ewm>, UpdateOf<Ewm>, f64);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let difference = candle.c - self.close;
         let (change, change_next) = self.change.step(difference);
         let (change, change_again_next) = self.change_again.step(change);
@@ -55,13 +57,13 @@ impl Indicator<1> for Tsi {
         let (size, size_again_next) = self.size_again.step(size);
         let close_next = candle.c;
         (
-            [100.0 * change / divisor(size)],
+            [100.0 * change / safe_divisor(size)],
             (change_next, change_again_next, size_next, size_again_next, close_next),
         )
     }
 
     #[inline(always)]
-    fn commit(&mut self, (change, change_again, size, size_again, close): Self::Next) {
+    fn commit(&mut self, (change, change_again, size, size_again, close): Self::Update) {
         self.change.commit(change);
         self.change_again.commit(change_again);
         self.size.commit(size);
@@ -89,7 +91,7 @@ impl Indicator<1> for Tsi {
                 self.close = closes[closes.len() - 1];
                 let [out] = out.next(closes.len());
                 for (slot, [change, size]) in out.iter_mut().zip(row.as_chunks::<2>().0) {
-                    *slot = available(100.0 * change / divisor(*size));
+                    *slot = finite_or_nan(100.0 * change / safe_divisor(*size));
                 }
                 continue;
             }

@@ -2,10 +2,10 @@
 //! `middle` and `long` candles, weighing 4, 2 and 1 unless given, times 100. Buying pressure is the
 //! close less the lower of the low and the close before.
 
-use crate::block::slide::CHUNK;
-use crate::block::{RatioWork, Ratios, RatiosNext, check_period, positive};
+use crate::block::doubling::CHUNK;
+use crate::block::{RatioBuffers, Ratios, RatiosUpdate, check_period, check_positive};
 use crate::candle::true_range;
-use crate::indicator::{available, erase};
+use crate::indicator::{erase, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
     },
 };
 
+/// Ultimate oscillator.
 #[derive(Clone, Debug)]
 pub struct Ultimate {
     /// Pressure over range.
@@ -44,7 +45,7 @@ impl Ultimate {
         check_period("middle", middle)?;
         check_period("long", long)?;
         for (name, weight) in ["weight1", "weight2", "weight3"].into_iter().zip(weights) {
-            positive(name, weight)?;
+            check_positive(name, weight)?;
         }
         let all: f64 = weights.iter().sum();
         Ok(Ultimate {
@@ -68,17 +69,17 @@ fn mean(weights: [f64; 3], ratios: [f64; 3]) -> f64 {
 }
 
 impl Indicator<1> for Ultimate {
-    type Next = (RatiosNext<3>, f64);
+    type Update = (RatiosUpdate<3>, f64);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let pressure = pressure(candle.l, candle.c, self.close);
         let (ratios, next) = self.ratios.step(pressure, candle.true_range(self.close));
         ([mean(self.weights, ratios)], (next, candle.c))
     }
 
     #[inline(always)]
-    fn commit(&mut self, (ratios, close): Self::Next) {
+    fn commit(&mut self, (ratios, close): Self::Update) {
         self.ratios.commit(ratios);
         self.close = close;
     }
@@ -91,7 +92,7 @@ impl Indicator<1> for Ultimate {
 
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
-        let (mut work, weights) = (RatioWork::new(), self.weights);
+        let (mut buffers, weights) = (RatioBuffers::new(), self.weights);
         let mut before = [0.0; CHUNK + 1];
         let (mut pressures, mut ranges) = ([0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
@@ -109,8 +110,8 @@ impl Indicator<1> for Ultimate {
                 ranges[index] = true_range(h, l, before);
             }
             let [out] = out.next(n);
-            let show = |ratios| available(mean(weights, ratios));
-            self.ratios.scan((pressures, ranges), out, &mut work, show);
+            let show = |ratios| finite_or_nan(mean(weights, ratios));
+            self.ratios.scan((pressures, ranges), out, &mut buffers, show);
         }
     }
 }

@@ -12,6 +12,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |_| Ok(erase(CumulativeReturn::default())),
 };
 
+/// Cumulative return in percent.
 #[derive(Clone, Debug)]
 pub struct CumulativeReturn {
     first: f64,
@@ -24,16 +25,16 @@ impl Default for CumulativeReturn {
 }
 
 impl Indicator<1> for CumulativeReturn {
-    type Next = f64;
+    type Update = f64;
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let first_next = if self.first.is_finite() { self.first } else { candle.c };
         ([(candle.c / first_next - 1.0) * 100.0], first_next)
     }
 
     #[inline(always)]
-    fn commit(&mut self, first: Self::Next) {
+    fn commit(&mut self, first: Self::Update) {
         self.first = first;
     }
 

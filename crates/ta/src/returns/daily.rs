@@ -1,6 +1,6 @@
 //! Return in percent: 100 (C / C' - 1), C' being the close before.
 
-use super::since::{Measure, Since};
+use super::close_change::{ChangeFormula, CloseChange};
 use crate::indicator::erase;
 use crate::spec::{Entry, Memory};
 
@@ -12,12 +12,13 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |_| Ok(erase(DailyReturn::default())),
 };
 
-pub type DailyReturn = Since<Ratio>;
+/// Return in percent since the previous close.
+pub type DailyReturn = CloseChange<RatioFormula>;
 
 #[derive(Clone, Debug)]
-pub struct Ratio;
+pub struct RatioFormula;
 
-impl Measure for Ratio {
+impl ChangeFormula for RatioFormula {
     #[inline(always)]
     fn of(close: f64) -> f64 {
         close

@@ -1,6 +1,6 @@
 //! Logarithmic return in percent: 100 (ln C - ln C'), C' being the close before.
 
-use super::since::{Measure, Since};
+use super::close_change::{ChangeFormula, CloseChange};
 use crate::indicator::erase;
 use crate::spec::{Entry, Memory};
 
@@ -12,12 +12,13 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |_| Ok(erase(LogReturn::default())),
 };
 
-pub type LogReturn = Since<Logarithm>;
+/// Logarithmic return in percent since the previous close.
+pub type LogReturn = CloseChange<LogFormula>;
 
 #[derive(Clone, Debug)]
-pub struct Logarithm;
+pub struct LogFormula;
 
-impl Measure for Logarithm {
+impl ChangeFormula for LogFormula {
     #[inline(always)]
     fn of(close: f64) -> f64 {
         close.ln()

@@ -9,7 +9,7 @@
 //! TA-Lib's sums start with one movement less, which is the same as with a first one of 0, and are
 //! shown one earlier. Where there is no direction its ADX stays as it was.
 
-use crate::block::{Block, CHUNK, Ewm, Of, check_period};
+use crate::block::{Block, CHUNK, Ewm, UpdateOf, check_period};
 use crate::candle::true_range;
 use crate::indicator::{erase, finite};
 use crate::spec::{Entry, Memory, Param};
@@ -23,6 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Adx::new(v.period(0), v.parity(1))?)),
 };
 
+/// Average directional index.
 #[derive(Clone, Debug)]
 pub struct Adx {
     // Wilder averages stand in for Wilder sums: only their ratios count.
@@ -44,17 +45,18 @@ const NOTHING: f64 = 1e-14;
 const LEAST: f64 = 1e-200;
 
 #[derive(Clone, Copy)]
-pub struct Next {
-    range: Of<Ewm>,
-    up: Of<Ewm>,
-    down: Of<Ewm>,
+pub struct AdxUpdate {
+    range: UpdateOf<Ewm>,
+    up: UpdateOf<Ewm>,
+    down: UpdateOf<Ewm>,
     /// None where it stays as it is.
-    average: Option<Of<Ewm>>,
+    average: Option<UpdateOf<Ewm>>,
     before: Option<Candle>,
     seen: usize,
 }
 
 impl Adx {
+    /// A window of `period` candles.
     pub fn new(period: usize, parity: Parity) -> Result<Adx, Error> {
         let n = check_period("period", period)?;
         let average = Ewm::wilder(n, Parity::TaLib);
@@ -104,7 +106,7 @@ impl Adx {
 
     /// ADX where the sums of this size gave this DX, and what becomes of it.
     #[inline(always)]
-    fn average(&self, dx: f64, size: f64, seen: usize) -> (f64, Option<Of<Ewm>>) {
+    fn average(&self, dx: f64, size: f64, seen: usize) -> (f64, Option<UpdateOf<Ewm>>) {
         let still = self.parity == Parity::TaLib && size.abs() < NOTHING;
         if still && self.average.is_steady() {
             return (self.average.mean(), None);
@@ -130,10 +132,10 @@ impl Adx {
 }
 
 impl Indicator<3> for Adx {
-    type Next = Next;
+    type Update = AdxUpdate;
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 3], Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 3], AdxUpdate) {
         let [range, up, down] = self.movement(candle);
         let moved = range.is_finite();
         let (range, range_next) = self.range.step(range);
@@ -144,7 +146,7 @@ impl Indicator<3> for Adx {
         let dx = ratio((up - down).abs(), up + down);
         let seen = (self.seen + usize::from(moved)).min(self.period + 1);
         let (adx, average_next) = self.average(if moved { dx } else { f64::NAN }, up + down, seen);
-        let next = Next {
+        let next = AdxUpdate {
             range: range_next,
             up: up_next,
             down: down_next,
@@ -158,7 +160,7 @@ impl Indicator<3> for Adx {
     }
 
     #[inline(always)]
-    fn commit(&mut self, next: Next) {
+    fn commit(&mut self, next: AdxUpdate) {
         self.range.commit(next.range);
         self.up.commit(next.up);
         self.down.commit(next.down);

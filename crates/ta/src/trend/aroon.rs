@@ -3,8 +3,8 @@
 //!
 //! Of equal highs or lows the oldest counts in `ta`, the newest in TA-Lib.
 
-use crate::block::slide::{CHUNK, Work};
-use crate::block::{Age, Block, Of, check_period};
+use crate::block::doubling::{CHUNK, WindowBuffers};
+use crate::block::{Block, ExtremeAge, UpdateOf, check_period};
 use crate::indicator::erase;
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
@@ -20,20 +20,22 @@ pub(crate) const ENTRY: Entry = Entry {
     },
 };
 
+/// Aroon; with `NEWEST`, the newest of equal extremes counts.
 #[derive(Clone, Debug)]
 pub struct Aroon<const NEWEST: bool = false> {
-    high: Age<true, NEWEST>,
-    low: Age<false, NEWEST>,
+    high: ExtremeAge<true, NEWEST>,
+    low: ExtremeAge<false, NEWEST>,
     period: f64,
     warmup: usize,
 }
 
 impl<const NEWEST: bool> Aroon<NEWEST> {
+    /// Extremes of the last `period` + 1 candles.
     pub fn new(period: usize) -> Result<Aroon<NEWEST>, Error> {
         check_period("period", period)?;
         Ok(Aroon {
-            high: Age::new(period + 1),
-            low: Age::new(period + 1),
+            high: ExtremeAge::new(period + 1),
+            low: ExtremeAge::new(period + 1),
             period: period as f64,
             warmup: period,
         })
@@ -41,10 +43,10 @@ impl<const NEWEST: bool> Aroon<NEWEST> {
 }
 
 impl<const NEWEST: bool> Indicator<3> for Aroon<NEWEST> {
-    type Next = (Of<Age<true, NEWEST>>, Of<Age<false, NEWEST>>);
+    type Update = (UpdateOf<ExtremeAge<true, NEWEST>>, UpdateOf<ExtremeAge<false, NEWEST>>);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 3], Self::Update) {
         let (high, high_next) = self.high.step(candle.h);
         let (low, low_next) = self.low.step(candle.l);
         let up = (self.period - high) / self.period * 100.0;
@@ -53,7 +55,7 @@ impl<const NEWEST: bool> Indicator<3> for Aroon<NEWEST> {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (high, low): Self::Next) {
+    fn commit(&mut self, (high, low): Self::Update) {
         self.high.commit(high);
         self.low.commit(low);
     }
@@ -66,12 +68,12 @@ impl<const NEWEST: bool> Indicator<3> for Aroon<NEWEST> {
 
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<3>) {
-        let (mut work, period) = (Work::new(), self.period);
+        let (mut buffers, period) = (WindowBuffers::new(), self.period);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
             let [ups, downs, both] = out.next(part.len());
-            self.high.scan(part.highs(), ups, &mut work);
-            self.low.scan(part.lows(), downs, &mut work);
+            self.high.scan(part.highs(), ups, &mut buffers);
+            self.low.scan(part.lows(), downs, &mut buffers);
             for ((up, down), both) in ups.iter_mut().zip(downs).zip(both) {
                 *up = (period - *up) / period * 100.0;
                 *down = (period - *down) / period * 100.0;

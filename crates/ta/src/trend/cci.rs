@@ -1,9 +1,9 @@
 //! Commodity channel index: (P - M) / (constant D), where P is the typical price, M its plain mean
 //! over `period` candles and D its mean absolute deviation from M.
 
-use crate::block::slide::{CHUNK, Work};
-use crate::block::{Deviation, DeviationNext, check_window, positive};
-use crate::indicator::{available, erase};
+use crate::block::doubling::{CHUNK, WindowBuffers};
+use crate::block::{Deviation, DeviationUpdate, check_positive, check_window};
+use crate::indicator::{erase, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
@@ -15,6 +15,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Cci::new(v.period(0), v.real(1))?)),
 };
 
+/// Commodity channel index.
 #[derive(Clone, Debug)]
 pub struct Cci {
     deviation: Deviation,
@@ -23,25 +24,26 @@ pub struct Cci {
 }
 
 impl Cci {
+    /// A window of `period` candles; `constant` scales the deviation (0.015 by default).
     pub fn new(period: usize, constant: f64) -> Result<Cci, Error> {
         check_window("period", period)?;
-        positive("constant", constant)?;
+        check_positive("constant", constant)?;
         Ok(Cci { deviation: Deviation::new(period), constant, warmup: period - 1 })
     }
 }
 
 impl Indicator<1> for Cci {
-    type Next = DeviationNext;
+    type Update = DeviationUpdate;
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let price = candle.typical();
         let ((mean, deviation), deviation_next) = self.deviation.step(price);
         ([(price - mean) / (self.constant * deviation)], deviation_next)
     }
 
     #[inline(always)]
-    fn commit(&mut self, deviation: Self::Next) {
+    fn commit(&mut self, deviation: Self::Update) {
         self.deviation.commit(deviation);
     }
 
@@ -53,7 +55,7 @@ impl Indicator<1> for Cci {
 
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
-        let (mut work, mut prices) = (Work::new(), [0.0; CHUNK]);
+        let (mut buffers, mut prices) = (WindowBuffers::new(), [0.0; CHUNK]);
         let (mut means, mut deviations) = ([0.0; CHUNK], [0.0; CHUNK]);
         let constant = self.constant;
         for from in (0..candles.len()).step_by(CHUNK) {
@@ -64,10 +66,10 @@ impl Indicator<1> for Cci {
             for (price, ((high, low), close)) in prices.iter_mut().zip(columns) {
                 *price = (high + low + close) / 3.0;
             }
-            self.deviation.scan(prices, &mut means, &mut deviations, &mut work);
+            self.deviation.scan(prices, &mut means, &mut deviations, &mut buffers);
             let spread = means.iter().zip(&deviations);
             for ((slot, price), (mean, deviation)) in out.iter_mut().zip(prices).zip(spread) {
-                *slot = available((*price - mean) / (constant * deviation));
+                *slot = finite_or_nan((*price - mean) / (constant * deviation));
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! `ta` starts at the first close, TA-Lib at the mean of the first `period` closes.
 
-use crate::block::{Block, CHUNK, Ewm, Of, check_period};
+use crate::block::{Block, CHUNK, Ewm, UpdateOf, check_period};
 use crate::indicator::{OutputSink, erase};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
@@ -15,6 +15,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Ema::new(v.period(0), v.parity(1))?)),
 };
 
+/// Exponential moving average.
 #[derive(Clone, Debug)]
 pub struct Ema {
     average: Ewm,
@@ -22,6 +23,7 @@ pub struct Ema {
 }
 
 impl Ema {
+    /// A window of `period` candles.
     pub fn new(period: usize, parity: Parity) -> Result<Ema, Error> {
         let n = check_period("period", period)?;
         Ok(Ema { average: Ewm::span(n, parity), warmup: n - 1 })
@@ -29,16 +31,16 @@ impl Ema {
 }
 
 impl Indicator<1> for Ema {
-    type Next = Of<Ewm>;
+    type Update = UpdateOf<Ewm>;
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let (value, next) = self.average.step(candle.c);
         ([value], next)
     }
 
     #[inline(always)]
-    fn commit(&mut self, next: Self::Next) {
+    fn commit(&mut self, next: Self::Update) {
         self.average.commit(next);
     }
 

@@ -3,9 +3,9 @@
 //! `span` candles. Spans stand at the candle they were computed at, or, with `spans=ahead`, `base`
 //! candles later, where charts draw them.
 
-use crate::block::{Block, Highest, Lowest, Of, check_period};
+use crate::block::{Block, Highest, Lowest, UpdateOf, check_period};
+use crate::delayed::Delayed;
 use crate::indicator::erase;
-use crate::late::Late;
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Error, Indicator};
 
@@ -21,10 +21,13 @@ pub(crate) const ENTRY: Entry = Entry {
     memory: |_| Memory::Windowed,
     build: |v| match (Ichimoku::new(v.period(0), v.period(1), v.period(2))?, v.chosen(3)) {
         (ichimoku, false) => Ok(erase(ichimoku)),
-        (ichimoku, true) => Ok(erase(Late::new(ichimoku, v.period(1), [false, false, true, true]))),
+        (ichimoku, true) => {
+            Ok(erase(Delayed::new(ichimoku, v.period(1), [false, false, true, true])))
+        }
     },
 };
 
+/// Ichimoku.
 #[derive(Clone, Debug)]
 pub struct Ichimoku {
     high1: Highest,
@@ -37,6 +40,7 @@ pub struct Ichimoku {
 }
 
 impl Ichimoku {
+    /// Windows of `conversion`, `base` and `span` candles.
     pub fn new(conversion: usize, base: usize, span: usize) -> Result<Ichimoku, Error> {
         check_period("conversion", conversion)?;
         check_period("base", base)?;
@@ -54,10 +58,17 @@ impl Ichimoku {
 }
 
 impl Indicator<4> for Ichimoku {
-    type Next = (Of<Highest>, Of<Lowest>, Of<Highest>, Of<Lowest>, Of<Highest>, Of<Lowest>);
+    type Update = (
+        UpdateOf<Highest>,
+        UpdateOf<Lowest>,
+        UpdateOf<Highest>,
+        UpdateOf<Lowest>,
+        UpdateOf<Highest>,
+        UpdateOf<Lowest>,
+    );
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 4], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 4], Self::Update) {
         let (high1, high1_next) = self.high1.step(candle.h);
         let (low1, low1_next) = self.low1.step(candle.l);
         let (high2, high2_next) = self.high2.step(candle.h);
@@ -73,7 +84,7 @@ impl Indicator<4> for Ichimoku {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (high1, low1, high2, low2, high3, low3): Self::Next) {
+    fn commit(&mut self, (high1, low1, high2, low2, high3, low3): Self::Update) {
         self.high1.commit(high1);
         self.low1.commit(low1);
         self.high2.commit(high2);

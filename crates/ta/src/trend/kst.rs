@@ -1,7 +1,7 @@
 //! Know sure thing: 100 (R1 + 2 R2 + 3 R3 + 4 R4), where Ri is the plain mean over `window`i
 //! candles of the rate of change over `roc`i; the signal is its plain mean over `signal` candles.
 
-use crate::block::{Block, Delay, Of, Sum, check_period};
+use crate::block::{Block, Delay, UpdateOf, WindowSum, check_period};
 use crate::indicator::erase;
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Error, Indicator};
@@ -28,14 +28,16 @@ pub(crate) const ENTRY: Entry = Entry {
     },
 };
 
+/// Know sure thing.
 #[derive(Clone, Debug)]
 pub struct Kst {
-    parts: [(Delay, Sum); 4],
-    signal: Sum,
+    parts: [(Delay, WindowSum); 4],
+    signal: WindowSum,
     warmup: usize,
 }
 
 impl Kst {
+    /// Four rates of change, each with the window of its mean, and the window of the signal.
     pub fn new(rocs: [usize; 4], windows: [usize; 4], signal: usize) -> Result<Kst, Error> {
         for (name, roc) in ["roc1", "roc2", "roc3", "roc4"].into_iter().zip(rocs) {
             check_period(name, roc)?;
@@ -46,21 +48,21 @@ impl Kst {
         }
         check_period("signal", signal)?;
         let slowest = (0..4).map(|i| rocs[i] + windows[i] - 1).max().unwrap_or(0);
-        let part = |i: usize| (Delay::new(rocs[i]), Sum::new(windows[i]));
+        let part = |i: usize| (Delay::new(rocs[i]), WindowSum::new(windows[i]));
         Ok(Kst {
             parts: [part(0), part(1), part(2), part(3)],
-            signal: Sum::new(signal),
+            signal: WindowSum::new(signal),
             warmup: slowest + signal - 1,
         })
     }
 }
 
 impl Indicator<3> for Kst {
-    type Next = ([Of<Sum>; 4], Of<Sum>, f64);
+    type Update = ([UpdateOf<WindowSum>; 4], UpdateOf<WindowSum>, f64);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
-        let part = |(delay, sum): &(Delay, Sum)| {
+    fn step(&self, candle: &Candle) -> ([f64; 3], Self::Update) {
+        let part = |(delay, sum): &(Delay, WindowSum)| {
             let (before, _) = delay.step(candle.c);
             sum.mean((candle.c - before) / before)
         };
@@ -73,7 +75,7 @@ impl Indicator<3> for Kst {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (sums, signal, close): Self::Next) {
+    fn commit(&mut self, (sums, signal, close): Self::Update) {
         for ((delay, sum), next) in self.parts.iter_mut().zip(sums) {
             delay.commit(close);
             sum.commit(next);

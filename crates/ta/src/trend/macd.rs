@@ -1,60 +1,17 @@
 //! Moving average convergence divergence: the line is fast - slow, of exponential averages of the
 //! close; the signal is an exponential average of the line; hist = line - signal.
 
-use crate::block::Oscillator;
-use crate::indicator::{OutputSink, erase};
-use crate::spec::{Entry, Memory, Param};
-use crate::{Candle, Candles, Error, Indicator, Parity};
+use crate::indicator::erase;
+use crate::signal_oscillator::{PARAMS, SignalOscillator};
+use crate::spec::{Entry, Memory};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "macd",
-    params: &[
-        Param::period("fast", 12),
-        Param::period("slow", 26),
-        Param::period("signal", 9),
-        Param::parity(),
-    ],
+    params: PARAMS,
     outputs: &["macd", "signal", "hist"],
     memory: |_| Memory::Decaying,
     build: |v| Ok(erase(Macd::new(v.period(0), v.period(1), v.period(2), v.parity(3))?)),
 };
 
-#[derive(Clone, Debug)]
-pub struct Macd(Oscillator<false>);
-
-impl Macd {
-    pub fn new(fast: usize, slow: usize, signal: usize, parity: Parity) -> Result<Macd, Error> {
-        Ok(Macd(Oscillator::new(fast, slow, signal, parity)?))
-    }
-}
-
-impl Indicator<3> for Macd {
-    type Next = Oscillator<false>;
-
-    #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
-        let mut next = self.0.clone();
-        (next.push(candle.c), next)
-    }
-
-    #[inline(always)]
-    fn commit(&mut self, next: Self::Next) {
-        self.0 = next;
-    }
-
-    #[inline(always)]
-    fn update(&mut self, candle: &Candle) -> [f64; 3] {
-        self.0.push(candle.c)
-    }
-
-    fn warmup(&self) -> usize {
-        self.0.warmup()
-    }
-
-    const HAS_BATCH: bool = true;
-
-    #[inline(always)]
-    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<3>) {
-        self.0.run_batch(candles.closes(), out);
-    }
-}
+/// Moving average convergence divergence of the close.
+pub type Macd = SignalOscillator<false, false>;

@@ -3,10 +3,10 @@
 //!
 //! `ta` starts averages at their first value, TA-Lib at the mean of their first window.
 
-use crate::block::rolling::{Rolls, run_batch};
-use crate::block::slide::Work;
-use crate::block::{Block, CHUNK, Ewm, Of, Sum, check_period};
-use crate::indicator::{divisor, erase};
+use crate::block::doubling::WindowBuffers;
+use crate::block::rolling::{SumIndicator, run_batch};
+use crate::block::{Block, CHUNK, Ewm, UpdateOf, WindowSum, check_period};
+use crate::indicator::{erase, safe_divisor};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
@@ -18,40 +18,42 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(MassIndex::new(v.period(0), v.period(1), v.parity(2))?)),
 };
 
+/// Mass index.
 #[derive(Clone, Debug)]
 pub struct MassIndex {
     once: Ewm,
     twice: Ewm,
-    sum: Sum,
+    sum: WindowSum,
     warmup: usize,
 }
 
 impl MassIndex {
+    /// Averages over `fast` candles, summed over `slow`.
     pub fn new(fast: usize, slow: usize, parity: Parity) -> Result<MassIndex, Error> {
         check_period("fast", fast)?;
         check_period("slow", slow)?;
         Ok(MassIndex {
             once: Ewm::span(fast, parity),
             twice: Ewm::span(fast, parity),
-            sum: Sum::new(slow),
+            sum: WindowSum::new(slow),
             warmup: 2 * (fast - 1) + slow - 1,
         })
     }
 }
 
 impl Indicator<1> for MassIndex {
-    type Next = (Of<Ewm>, Of<Ewm>, Of<Sum>);
+    type Update = (UpdateOf<Ewm>, UpdateOf<Ewm>, UpdateOf<WindowSum>);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let (once, once_next) = self.once.step(candle.h - candle.l);
         let (twice, twice_next) = self.twice.step(once);
-        let (mass_index, sum_next) = self.sum.step(once / divisor(twice));
+        let (mass_index, sum_next) = self.sum.step(once / safe_divisor(twice));
         ([mass_index], (once_next, twice_next, sum_next))
     }
 
     #[inline(always)]
-    fn commit(&mut self, (once, twice, sum): Self::Next) {
+    fn commit(&mut self, (once, twice, sum): Self::Update) {
         self.once.commit(once);
         self.twice.commit(twice);
         self.sum.commit(sum);
@@ -69,11 +71,11 @@ impl Indicator<1> for MassIndex {
     }
 }
 
-impl Rolls<1, 1> for MassIndex {
-    type Spare = ([f64; CHUNK], Work);
+impl SumIndicator<1, 1> for MassIndex {
+    type Buffers = ([f64; CHUNK], WindowBuffers);
 
-    fn spare(&self) -> Self::Spare {
-        ([0.0; CHUNK], Work::new())
+    fn buffers(&self) -> Self::Buffers {
+        ([0.0; CHUNK], WindowBuffers::new())
     }
 
     fn periods(&self) -> [usize; 1] {
@@ -87,18 +89,18 @@ impl Rolls<1, 1> for MassIndex {
         candles: &Candles<'_>,
         from: usize,
         [ratios]: [&mut [f64]; 1],
-        (onces, _): &mut Self::Spare,
+        (onces, _): &mut Self::Buffers,
     ) {
         let (len, onces) = (ratios.len(), &mut onces[..ratios.len()]);
         let (h, l) = (&candles.highs()[from..from + len], &candles.lows()[from..from + len]);
         for (slot, (h, l)) in ratios.iter_mut().zip(h.iter().zip(l)) {
             *slot = h - l;
         }
-        let fades = self.twice.fades();
+        let may_underflow = self.twice.may_underflow();
         self.once.scan(ratios, onces);
         self.twice.scan(onces, ratios);
-        if fades {
-            ratios.iter_mut().for_each(|twice| *twice = divisor(*twice));
+        if may_underflow {
+            ratios.iter_mut().for_each(|twice| *twice = safe_divisor(*twice));
         }
         for (slot, once) in ratios.iter_mut().zip(onces) {
             *slot = *once / *slot;
@@ -115,8 +117,13 @@ impl Rolls<1, 1> for MassIndex {
     }
 
     #[inline(always)]
-    fn scan(&mut self, [ratios]: [&[f64]; 1], [out]: [&mut [f64]; 1], (_, work): &mut Self::Spare) {
-        self.sum.scan_means(ratios, out, work);
+    fn scan(
+        &mut self,
+        [ratios]: [&[f64]; 1],
+        [out]: [&mut [f64]; 1],
+        (_, buffers): &mut Self::Buffers,
+    ) {
+        self.sum.scan_means(ratios, out, buffers);
         let period = self.sum.period() as f64;
         out.iter_mut().for_each(|slot| *slot *= period);
     }

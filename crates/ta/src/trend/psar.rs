@@ -7,7 +7,7 @@
 //! is in `sar`.
 
 use super::Sar;
-use crate::block::positive;
+use crate::block::check_positive;
 use crate::indicator::{OutputSink, erase};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
@@ -27,15 +27,16 @@ pub(crate) const ENTRY: Entry = Entry {
 /// while the trend is followed.
 const PART: usize = 64;
 
+/// Parabolic stop and reverse of Python `ta`.
 #[derive(Clone, Debug)]
 pub struct Psar {
     step: f64,
     max_step: f64,
-    state: State,
+    state: PsarState,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct State {
+pub struct PsarState {
     /// Candles seen, no further than two.
     seen: usize,
     rising: bool,
@@ -52,8 +53,8 @@ pub struct State {
 }
 
 pub(super) fn check_steps(step: f64, max_step: f64) -> Result<(), Error> {
-    positive("step", step)?;
-    positive("max_step", max_step)?;
+    check_positive("step", step)?;
+    check_positive("max_step", max_step)?;
     if step > max_step {
         return Err(Error::parameter("step", "must not be above max_step"));
     }
@@ -61,9 +62,10 @@ pub(super) fn check_steps(step: f64, max_step: f64) -> Result<(), Error> {
 }
 
 impl Psar {
+    /// The factor grows by `step` up to `max_step`; both must be above 0.
     pub fn new(step: f64, max_step: f64) -> Result<Psar, Error> {
         check_steps(step, max_step)?;
-        let state = State {
+        let state = PsarState {
             seen: 0,
             rising: true,
             shown: false,
@@ -82,7 +84,7 @@ impl Psar {
         (factor + self.step).min(self.max_step)
     }
 
-    fn rise(&self, next: &mut State, candle: &Candle) {
+    fn rise(&self, next: &mut PsarState, candle: &Candle) {
         next.stop += next.factor * (next.high - next.stop);
         if candle.l < next.stop {
             next.rising = false;
@@ -103,7 +105,7 @@ impl Psar {
         }
     }
 
-    fn fall(&self, next: &mut State, candle: &Candle) {
+    fn fall(&self, next: &mut PsarState, candle: &Candle) {
         next.stop -= next.factor * (next.stop - next.low);
         if candle.h > next.stop {
             next.rising = true;
@@ -126,14 +128,14 @@ impl Psar {
 }
 
 /// What is found out about a part.
-struct Work {
+struct PsarBuffers {
     /// The stops, turned over in a falling trend.
     stops: [f64; PART],
     /// 1 in a rising trend and -1 in a falling one, beginning before the part.
     sides: [f64; 1 + PART],
 }
 
-impl Work {
+impl PsarBuffers {
     #[inline(always)]
     fn show_stops(&self, out: &mut [f64]) {
         for (shown, (stop, side)) in out.iter_mut().zip(self.stops.iter().zip(&self.sides[1..])) {
@@ -181,15 +183,15 @@ impl Psar {
     /// the trend is and whether it turns.
     #[inline(always)]
     #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "it is another question to the compiler")]
-    fn follow(&mut self, highs: &[f64], lows: &[f64], work: &mut Work) {
-        let State { rising, mut factor, stop, high, low, .. } = self.state;
+    fn follow(&mut self, highs: &[f64], lows: &[f64], buffers: &mut PsarBuffers) {
+        let PsarState { rising, mut factor, stop, high, low, .. } = self.state;
         let Psar { step, max_step, .. } = *self;
         // 1 in a rising trend and -1 in a falling one.
         let mut side = choose(rising, 1.0, -1.0);
         let (mut stop, mut extreme) = (side * stop, side * choose(rising, high, low));
         let (mut high, mut low) = (self.state.highs, self.state.lows);
-        work.sides[0] = side;
-        let slots = work.stops.iter_mut().zip(&mut work.sides[1..]);
+        buffers.sides[0] = side;
+        let slots = buffers.stops.iter_mut().zip(&mut buffers.sides[1..]);
         for ((&h, &l), (stops, sides)) in highs.iter().zip(lows).zip(slots) {
             let (bottom, top) = (choose(side > 0.5, l, -h), choose(side > 0.25, h, -l));
             let nearer = choose(side > 0.125, low[0], -high[0]);
@@ -222,10 +224,10 @@ fn choose(which: bool, yes: f64, no: f64) -> f64 {
 }
 
 impl Indicator<5> for Psar {
-    type Next = State;
+    type Update = PsarState;
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 5], State) {
+    fn step(&self, candle: &Candle) -> ([f64; 5], PsarState) {
         let mut next = self.state;
         // A candle with something missing is passed over.
         if !(candle.h.is_finite() && candle.l.is_finite() && candle.c.is_finite()) {
@@ -253,7 +255,7 @@ impl Indicator<5> for Psar {
     }
 
     #[inline(always)]
-    fn commit(&mut self, next: State) {
+    fn commit(&mut self, next: PsarState) {
         self.state = next;
     }
 
@@ -265,17 +267,17 @@ impl Indicator<5> for Psar {
 
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<5>) {
-        let mut work = Work { stops: [0.0; PART], sides: [0.0; 1 + PART] };
+        let mut buffers = PsarBuffers { stops: [0.0; PART], sides: [0.0; 1 + PART] };
         for from in (0..candles.len()).step_by(PART) {
             let part = candles.slice(from, from + PART);
             let (highs, lows) = (part.highs(), part.lows());
             if self.state.shown && whole(highs, lows, part.closes()) {
-                self.follow(highs, lows, &mut work);
+                self.follow(highs, lows, &mut buffers);
                 let trends = (1..5).any(|which| out.wants(which));
                 let out = out.next(part.len());
-                work.show_stops(out[0]);
+                buffers.show_stops(out[0]);
                 if trends {
-                    work.show_trends(out);
+                    buffers.show_trends(out);
                 }
                 continue;
             }

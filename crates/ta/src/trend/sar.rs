@@ -7,15 +7,16 @@
 use super::psar::check_steps;
 use crate::{Candle, Error, Indicator};
 
+/// Parabolic stop and reverse of TA-Lib.
 #[derive(Clone, Debug)]
 pub struct Sar {
     step: f64,
     max_step: f64,
-    state: State,
+    state: SarState,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct State {
+pub struct SarState {
     /// Candles seen, no further than two.
     seen: usize,
     rising: bool,
@@ -28,9 +29,10 @@ pub struct State {
 }
 
 impl Sar {
+    /// The factor grows by `step` up to `max_step`; both must be above 0.
     pub fn new(step: f64, max_step: f64) -> Result<Sar, Error> {
         check_steps(step, max_step)?;
-        let state = State {
+        let state = SarState {
             seen: 0,
             rising: true,
             factor: step,
@@ -43,45 +45,45 @@ impl Sar {
     }
 
     /// The trend that the first two candles begin.
-    fn begin(&self, candle: &Candle) -> State {
-        let State { high, low, .. } = self.state;
+    fn begin(&self, candle: &Candle) -> SarState {
+        let SarState { high, low, .. } = self.state;
         let (up, down) = (candle.h - high, low - candle.l);
         let rising = !(down > 0.0 && down > up);
         let (stop, extreme) = if rising { (low, candle.h) } else { (high, candle.l) };
-        State { rising, stop, extreme, high: candle.h, low: candle.l, ..self.state }
+        SarState { rising, stop, extreme, high: candle.h, low: candle.l, ..self.state }
     }
 
     /// The stop at a candle, and the state after it. A falling trend is a rising one with the
     /// prices turned over.
-    fn follow(&self, state: State, candle: &Candle) -> (f64, State) {
+    fn follow(&self, state: SarState, candle: &Candle) -> (f64, SarState) {
         let side = if state.rising { 1.0 } else { -1.0 };
         let turned = |high: f64, low: f64| if state.rising { (high, low) } else { (-low, -high) };
         let (top, bottom) = turned(candle.h, candle.l);
         let (top_before, bottom_before) = turned(state.high, state.low);
         let (stop, extreme) = (side * state.stop, side * state.extreme);
-        let next = State { high: candle.h, low: candle.l, ..state };
+        let next = SarState { high: candle.h, low: candle.l, ..state };
         if bottom <= stop {
             let above = |stop: f64| stop.max(top_before).max(top);
             let shown = above(extreme);
             let stop = above(shown + self.step * (bottom - shown));
             let (stop, extreme) = (side * stop, side * bottom);
             let rising = !state.rising;
-            return (side * shown, State { rising, factor: self.step, stop, extreme, ..next });
+            return (side * shown, SarState { rising, factor: self.step, stop, extreme, ..next });
         }
         let further = top > extreme;
         let faster = (state.factor + self.step).min(self.max_step);
         let factor = if further { faster } else { state.factor };
         let extreme = if further { top } else { extreme };
         let ahead = (stop + factor * (extreme - stop)).min(bottom_before).min(bottom);
-        (side * stop, State { factor, stop: side * ahead, extreme: side * extreme, ..next })
+        (side * stop, SarState { factor, stop: side * ahead, extreme: side * extreme, ..next })
     }
 }
 
 impl Indicator<5> for Sar {
-    type Next = State;
+    type Update = SarState;
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 5], State) {
+    fn step(&self, candle: &Candle) -> ([f64; 5], SarState) {
         // A candle with something missing is passed over.
         if !(candle.h.is_finite() && candle.l.is_finite()) {
             return ([f64::NAN; 5], self.state);
@@ -89,10 +91,10 @@ impl Indicator<5> for Sar {
         let started = self.state.seen >= 2;
         let state = match self.state.seen {
             0 => {
-                let next = State { seen: 1, high: candle.h, low: candle.l, ..self.state };
+                let next = SarState { seen: 1, high: candle.h, low: candle.l, ..self.state };
                 return ([f64::NAN; 5], next);
             }
-            1 => State { seen: 2, ..self.begin(candle) },
+            1 => SarState { seen: 2, ..self.begin(candle) },
             _ => self.state,
         };
         let (stop, next) = self.follow(state, candle);
@@ -103,7 +105,7 @@ impl Indicator<5> for Sar {
     }
 
     #[inline(always)]
-    fn commit(&mut self, next: State) {
+    fn commit(&mut self, next: SarState) {
         self.state = next;
     }
 

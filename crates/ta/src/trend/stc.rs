@@ -2,7 +2,9 @@
 //! to 100, averaged exponentially over `smooth1`; the same done again to the result, averaged over
 //! `smooth2`.
 
-use crate::block::{Block, Ewm, Highest, Lowest, Of, check_period, check_window, fast_slow};
+use crate::block::{
+    Block, Ewm, Highest, Lowest, UpdateOf, check_fast_slow, check_period, check_window,
+};
 use crate::indicator::erase;
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Error, Indicator, Parity};
@@ -23,6 +25,7 @@ pub(crate) const ENTRY: Entry = Entry {
     },
 };
 
+/// Schaff trend cycle.
 #[derive(Clone, Debug)]
 pub struct Stc {
     fast: Ewm,
@@ -37,6 +40,7 @@ pub struct Stc {
 }
 
 impl Stc {
+    /// The periods of MACD, of the two stochastics and of their two averages.
     pub fn new(
         slow: usize,
         fast: usize,
@@ -44,7 +48,7 @@ impl Stc {
         smooth1: usize,
         smooth2: usize,
     ) -> Result<Stc, Error> {
-        fast_slow(fast, slow)?;
+        check_fast_slow(fast, slow)?;
         check_window("cycle", cycle)?;
         check_period("smooth1", smooth1)?;
         check_period("smooth2", smooth2)?;
@@ -63,11 +67,19 @@ impl Stc {
 }
 
 impl Indicator<1> for Stc {
-    type Next =
-        (Of<Ewm>, Of<Ewm>, Of<Lowest>, Of<Highest>, Of<Ewm>, Of<Lowest>, Of<Highest>, Of<Ewm>);
+    type Update = (
+        UpdateOf<Ewm>,
+        UpdateOf<Ewm>,
+        UpdateOf<Lowest>,
+        UpdateOf<Highest>,
+        UpdateOf<Ewm>,
+        UpdateOf<Lowest>,
+        UpdateOf<Highest>,
+        UpdateOf<Ewm>,
+    );
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let (fast, fast_next) = self.fast.step(candle.c);
         let (slow, slow_next) = self.slow.step(candle.c);
         let macd = fast - slow;
@@ -93,7 +105,7 @@ impl Indicator<1> for Stc {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (fast, slow, low1, high1, smooth1, low2, high2, smooth2): Self::Next) {
+    fn commit(&mut self, (fast, slow, low1, high1, smooth1, low2, high2, smooth2): Self::Update) {
         self.fast.commit(fast);
         self.slow.commit(slow);
         self.low1.commit(low1);

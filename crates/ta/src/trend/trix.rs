@@ -1,8 +1,8 @@
 //! TRIX: the change in percent of an exponential average of an exponential average of an
 //! exponential average of the close.
 
-use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{OutputSink, available, erase};
+use crate::block::{Block, CHUNK, Ewm, UpdateOf, check_period};
+use crate::indicator::{OutputSink, erase, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -14,6 +14,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Trix::new(v.period(0), v.parity(1))?)),
 };
 
+/// TRIX.
 #[derive(Clone, Debug)]
 pub struct Trix {
     first: Ewm,
@@ -24,6 +25,7 @@ pub struct Trix {
 }
 
 impl Trix {
+    /// A window of `period` candles.
     pub fn new(period: usize, parity: Parity) -> Result<Trix, Error> {
         check_period("period", period)?;
         Ok(Trix {
@@ -37,10 +39,10 @@ impl Trix {
 }
 
 impl Indicator<1> for Trix {
-    type Next = (Of<Ewm>, Of<Ewm>, Of<Ewm>, f64);
+    type Update = (UpdateOf<Ewm>, UpdateOf<Ewm>, UpdateOf<Ewm>, f64);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let (first, first_next) = self.first.step(candle.c);
         let (second, second_next) = self.second.step(first);
         let (before_next, third_next) = self.third.step(second);
@@ -52,7 +54,7 @@ impl Indicator<1> for Trix {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (first, second, third, before): Self::Next) {
+    fn commit(&mut self, (first, second, third, before): Self::Update) {
         self.first.commit(first);
         self.second.commit(second);
         self.third.commit(third);
@@ -67,22 +69,22 @@ impl Indicator<1> for Trix {
 
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
-        let mut work = [0.0; CHUNK];
+        let mut buffers = [0.0; CHUNK];
         for closes in candles.closes().chunks(CHUNK) {
-            let ([out], work) = (out.next(closes.len()), &mut work[..closes.len()]);
-            self.first.scan(closes, work);
-            self.second.scan(work, out);
-            self.third.scan(out, work);
-            out[0] = change(work[0], self.before);
-            for (slot, pair) in out[1..].iter_mut().zip(work.windows(2)) {
+            let ([out], buffers) = (out.next(closes.len()), &mut buffers[..closes.len()]);
+            self.first.scan(closes, buffers);
+            self.second.scan(buffers, out);
+            self.third.scan(out, buffers);
+            out[0] = change(buffers[0], self.before);
+            for (slot, pair) in out[1..].iter_mut().zip(buffers.windows(2)) {
                 *slot = change(pair[1], pair[0]);
             }
-            self.before = work[work.len() - 1];
+            self.before = buffers[buffers.len() - 1];
         }
     }
 }
 
 #[inline(always)]
 fn change(now: f64, before: f64) -> f64 {
-    available((now - before) / before * 100.0)
+    finite_or_nan((now - before) / before * 100.0)
 }

@@ -1,11 +1,11 @@
 //! Vortex: over `period` candles, the sums of |H - L'| and of |L - H'|, each over the sum of true
 //! ranges; L' and H' are those of the candle before.
 
-use crate::block::rolling::{Rolls, run_batch};
-use crate::block::slide::Work;
-use crate::block::{Block, CHUNK, Of, Sum, check_period};
+use crate::block::doubling::WindowBuffers;
+use crate::block::rolling::{SumIndicator, run_batch};
+use crate::block::{Block, CHUNK, UpdateOf, WindowSum, check_period};
 use crate::candle::true_range;
-use crate::indicator::{available, erase};
+use crate::indicator::{erase, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
@@ -17,11 +17,12 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Vortex::new(v.period(0))?)),
 };
 
+/// Vortex.
 #[derive(Clone, Debug)]
 pub struct Vortex {
-    up: Sum,
-    down: Sum,
-    range: Sum,
+    up: WindowSum,
+    down: WindowSum,
+    range: WindowSum,
     high: f64,
     low: f64,
     close: f64,
@@ -29,12 +30,13 @@ pub struct Vortex {
 }
 
 impl Vortex {
+    /// A window of `period` candles.
     pub fn new(period: usize) -> Result<Vortex, Error> {
         check_period("period", period)?;
         Ok(Vortex {
-            up: Sum::new(period),
-            down: Sum::new(period),
-            range: Sum::new(period),
+            up: WindowSum::new(period),
+            down: WindowSum::new(period),
+            range: WindowSum::new(period),
             high: f64::NAN,
             low: f64::NAN,
             close: f64::NAN,
@@ -44,23 +46,23 @@ impl Vortex {
 }
 
 impl Indicator<3> for Vortex {
-    type Next = (Of<Sum>, Of<Sum>, Of<Sum>, f64, f64, f64);
+    type Update = (UpdateOf<WindowSum>, UpdateOf<WindowSum>, UpdateOf<WindowSum>, f64, f64, f64);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 3], Self::Update) {
         let (up, up_next) = self.up.step((candle.h - self.low).abs());
         let (down, down_next) = self.down.step((candle.l - self.high).abs());
         let (range, range_next) = self.range.step(candle.true_range(self.close));
         let (high_next, low_next, close_next) = (candle.h, candle.l, candle.c);
         // A sum too large for a number is not known, and nothing is nothing of it.
         (
-            show([up, down, available(range)]),
+            show([up, down, finite_or_nan(range)]),
             (up_next, down_next, range_next, high_next, low_next, close_next),
         )
     }
 
     #[inline(always)]
-    fn commit(&mut self, (up, down, range, high, low, close): Self::Next) {
+    fn commit(&mut self, (up, down, range, high, low, close): Self::Update) {
         self.up.commit(up);
         self.down.commit(down);
         self.range.commit(range);
@@ -86,11 +88,11 @@ fn show([up, down, range]: [f64; 3]) -> [f64; 3] {
     [up / range, down / range, up / range - down / range]
 }
 
-impl Rolls<3, 3> for Vortex {
-    type Spare = Work;
+impl SumIndicator<3, 3> for Vortex {
+    type Buffers = WindowBuffers;
 
-    fn spare(&self) -> Work {
-        Work::new()
+    fn buffers(&self) -> WindowBuffers {
+        WindowBuffers::new()
     }
 
     fn periods(&self) -> [usize; 3] {
@@ -99,7 +101,13 @@ impl Rolls<3, 3> for Vortex {
 
     /// |H - L'|, |L - H'| and the true ranges.
     #[inline(always)]
-    fn fill(&mut self, candles: &Candles<'_>, from: usize, rows: [&mut [f64]; 3], _: &mut Work) {
+    fn fill(
+        &mut self,
+        candles: &Candles<'_>,
+        from: usize,
+        rows: [&mut [f64]; 3],
+        _: &mut WindowBuffers,
+    ) {
         let [ups, downs, ranges] = rows;
         let len = ups.len();
         let now = [candles.highs(), candles.lows(), candles.closes()];
@@ -139,14 +147,14 @@ impl Rolls<3, 3> for Vortex {
 
     /// Of means in the place of sums: the ratios are the same.
     #[inline(never)]
-    fn scan(&mut self, part: [&[f64]; 3], out: [&mut [f64]; 3], work: &mut Work) {
+    fn scan(&mut self, part: [&[f64]; 3], out: [&mut [f64]; 3], buffers: &mut WindowBuffers) {
         let [ups, downs, ranges] = part;
         let [plus, minus, apart] = out;
-        self.up.scan_means(ups, plus, work);
-        self.down.scan_means(downs, minus, work);
-        self.range.scan_means(ranges, apart, work);
+        self.up.scan_means(ups, plus, buffers);
+        self.down.scan_means(downs, minus, buffers);
+        self.range.scan_means(ranges, apart, buffers);
         for ((plus, minus), apart) in plus.iter_mut().zip(minus).zip(apart) {
-            [*plus, *minus, *apart] = show([*plus, *minus, *apart]).map(available);
+            [*plus, *minus, *apart] = show([*plus, *minus, *apart]).map(finite_or_nan);
         }
     }
 }

@@ -5,9 +5,9 @@
 
 use std::hint::cold_path;
 
-use crate::block::{Block, CHUNK, Ewm, Of, check_period};
+use crate::block::{Block, CHUNK, Ewm, UpdateOf, check_period};
 use crate::candle::true_range;
-use crate::indicator::{OutputSink, available, erase};
+use crate::indicator::{OutputSink, erase, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -19,6 +19,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Atr::new(v.period(0), v.parity(1))?)),
 };
 
+/// Average true range.
 #[derive(Clone, Debug)]
 pub struct Atr {
     range: Ewm,
@@ -29,13 +30,14 @@ pub struct Atr {
 }
 
 impl Atr {
+    /// A window of `period` candles.
     pub fn new(period: usize, parity: Parity) -> Result<Atr, Error> {
         let n = check_period("period", period)?;
-        Ok(Atr::after(usize::from(parity == Parity::TaLib), n))
+        Ok(Atr::next_slot(usize::from(parity == Parity::TaLib), n))
     }
 
     /// The range of a checked period, of which the first candles only give a close.
-    pub(super) fn after(skips: usize, period: usize) -> Atr {
+    pub(super) fn next_slot(skips: usize, period: usize) -> Atr {
         // Both libraries start with a mean, whatever they do with other averages.
         let range = Ewm::wilder(period, Parity::TaLib);
         Atr { range, close: f64::NAN, skips, warmup: period - 1 + skips }
@@ -51,22 +53,22 @@ impl Atr {
     fn update_long(mut self, h: f64, l: f64, c: f64) -> ([f64; 1], Atr) {
         let (values, next) = self.step(&Candle { t: 0, o: 0.0, h, l, c, v: 0.0 });
         self.commit(next);
-        (values.map(available), self)
+        (values.map(finite_or_nan), self)
     }
 }
 
 impl Indicator<1> for Atr {
-    type Next = (Of<Ewm>, f64);
+    type Update = (UpdateOf<Ewm>, f64);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let range = if self.skips > 0 { f64::NAN } else { candle.true_range(self.close) };
         let (value, next) = self.range.step(range);
         ([value], (next, candle.c))
     }
 
     #[inline(always)]
-    fn commit(&mut self, (range, close): Self::Next) {
+    fn commit(&mut self, (range, close): Self::Update) {
         self.range.commit(range);
         self.close = close;
         self.skips = self.skips.saturating_sub(1);
@@ -77,7 +79,7 @@ impl Indicator<1> for Atr {
         // The true range of a candle of which nothing is missing.
         let top = if candle.h > self.close { candle.h } else { self.close };
         let bottom = if candle.l < self.close { candle.l } else { self.close };
-        let mean = self.range.ahead(top - bottom);
+        let mean = self.range.next_mean(top - bottom);
         // A close that is missing makes the mean so, a high or low is not above the other.
         if self.range.is_steady() && candle.h >= candle.l && mean <= LARGEST {
             self.range.set(mean);

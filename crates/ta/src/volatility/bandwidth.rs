@@ -2,7 +2,7 @@
 //! the low (0) to the high band (1), and whether it is above the high and below the low one (1 or
 //! 0). Aligned16 from the bands, because most ask for those alone.
 
-use crate::block::{Spread, SpreadNext, check_window, positive};
+use crate::block::{StdDev, StdDevUpdate, check_positive, check_window};
 use crate::indicator::{erase, exceeds};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Error, Indicator};
@@ -15,26 +15,28 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Bandwidth::new(v.period(0), v.real(1))?)),
 };
 
+/// Width of the Bollinger bands and the position of the close in them.
 #[derive(Clone, Debug)]
 pub struct Bandwidth {
-    spread: Spread,
+    spread: StdDev,
     stdev: f64,
     warmup: usize,
 }
 
 impl Bandwidth {
+    /// A window of `period` candles and bands `stdev` standard deviations from the mean.
     pub fn new(period: usize, stdev: f64) -> Result<Bandwidth, Error> {
         let n = check_window("period", period)?;
-        let stdev = positive("stdev", stdev)?;
-        Ok(Bandwidth { spread: Spread::new(n), stdev, warmup: n - 1 })
+        let stdev = check_positive("stdev", stdev)?;
+        Ok(Bandwidth { spread: StdDev::new(n), stdev, warmup: n - 1 })
     }
 }
 
 impl Indicator<4> for Bandwidth {
-    type Next = SpreadNext;
+    type Update = StdDevUpdate;
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 4], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 4], Self::Update) {
         let ((mean, deviation), next) = self.spread.step(candle.c);
         let half = self.stdev * deviation;
         let (high, low, width) = (mean + half, mean - half, 2.0 * half);
@@ -43,7 +45,7 @@ impl Indicator<4> for Bandwidth {
     }
 
     #[inline(always)]
-    fn commit(&mut self, next: Self::Next) {
+    fn commit(&mut self, next: Self::Update) {
         self.spread.commit(next);
     }
 

@@ -2,10 +2,10 @@
 //! them; the width in percent of the mean close; where the close lies between low (0) and high (1).
 //! With `offset`, all of them stand so many candles later.
 
-use crate::block::slide::{CHUNK, Work};
-use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
-use crate::indicator::{available, erase};
-use crate::late::Late;
+use crate::block::doubling::{CHUNK, WindowBuffers};
+use crate::block::{Block, Highest, Lowest, UpdateOf, WindowSum, check_period};
+use crate::delayed::Delayed;
+use crate::indicator::{erase, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
@@ -16,35 +16,37 @@ pub(crate) const ENTRY: Entry = Entry {
     memory: |_| Memory::Windowed,
     build: |v| match (Donchian::new(v.period(0))?, v.period(1)) {
         (donchian, 0) => Ok(erase(donchian)),
-        (donchian, offset) => Ok(erase(Late::new(donchian, offset, [true; 5]))),
+        (donchian, offset) => Ok(erase(Delayed::new(donchian, offset, [true; 5]))),
     },
 };
 
+/// Donchian channel.
 #[derive(Clone, Debug)]
 pub struct Donchian {
     high: Highest,
     low: Lowest,
-    sum: Sum,
+    sum: WindowSum,
     warmup: usize,
 }
 
 impl Donchian {
+    /// A window of `period` candles.
     pub fn new(period: usize) -> Result<Donchian, Error> {
         check_period("period", period)?;
         Ok(Donchian {
             high: Highest::new(period),
             low: Lowest::new(period),
-            sum: Sum::new(period),
+            sum: WindowSum::new(period),
             warmup: period - 1,
         })
     }
 }
 
 impl Indicator<5> for Donchian {
-    type Next = (Of<Highest>, Of<Lowest>, Of<Sum>);
+    type Update = (UpdateOf<Highest>, UpdateOf<Lowest>, UpdateOf<WindowSum>);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 5], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 5], Self::Update) {
         let (high, high_next) = self.high.step(candle.h);
         let (low, low_next) = self.low.step(candle.l);
         let (mean, sum_next) = self.sum.mean(candle.c);
@@ -56,7 +58,7 @@ impl Indicator<5> for Donchian {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (high, low, sum): Self::Next) {
+    fn commit(&mut self, (high, low, sum): Self::Update) {
         self.high.commit(high);
         self.low.commit(low);
         self.sum.commit(sum);
@@ -70,28 +72,28 @@ impl Indicator<5> for Donchian {
 
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<5>) {
-        let (mut work, mut mean) = (Work::new(), [0.0; CHUNK]);
+        let (mut buffers, mut mean) = (WindowBuffers::new(), [0.0; CHUNK]);
         let (wide, placed) = (out.wants(3), out.wants(4));
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
             let [high, low, middle, width, place] = out.next(part.len());
-            self.high.scan(part.highs(), high, &mut work);
-            self.low.scan(part.lows(), low, &mut work);
+            self.high.scan(part.highs(), high, &mut buffers);
+            self.low.scan(part.lows(), low, &mut buffers);
             for index in 0..part.len() {
                 let (high, low) = (high[index], low[index]);
-                middle[index] = available((high - low) / 2.0 + low);
+                middle[index] = finite_or_nan((high - low) / 2.0 + low);
             }
             if wide {
                 let mean = &mut mean[..part.len()];
-                self.sum.scan_means(part.closes(), mean, &mut work);
+                self.sum.scan_means(part.closes(), mean, &mut buffers);
                 for index in 0..part.len() {
-                    width[index] = available((high[index] - low[index]) / mean[index] * 100.0);
+                    width[index] = finite_or_nan((high[index] - low[index]) / mean[index] * 100.0);
                 }
             }
             if placed {
                 for (index, close) in part.closes().iter().enumerate() {
                     let (high, low) = (high[index], low[index]);
-                    place[index] = available((close - low) / (high - low));
+                    place[index] = finite_or_nan((close - low) / (high - low));
                 }
             }
         }

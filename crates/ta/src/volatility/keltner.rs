@@ -8,9 +8,9 @@
 //! start with means, the shorter one so late that they end at the same candle.
 
 use super::Atr;
-use crate::block::slide::Work;
-use crate::block::{Block, CHUNK, Ewm, Of, Sum, check_period, positive};
-use crate::indicator::{Slices, available, erase, exceeds};
+use crate::block::doubling::WindowBuffers;
+use crate::block::{Block, CHUNK, Ewm, UpdateOf, WindowSum, check_period, check_positive};
+use crate::indicator::{Slices, erase, exceeds, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
@@ -51,14 +51,14 @@ fn show(rows: [&[f64]; 3], out: [&mut [f64]; 7], wanted: [bool; 4]) {
     let [middle, high, low, rest @ ..] = out.map(|row| &mut row[..len]);
     for index in 0..len {
         let (mean, half) = (middles[index], halves[index]);
-        middle[index] = available(mean);
-        high[index] = available(mean + half);
-        low[index] = available(mean - half);
+        middle[index] = finite_or_nan(mean);
+        high[index] = finite_or_nan(mean + half);
+        low[index] = finite_or_nan(mean - half);
     }
     for (which, (slots, wanted)) in rest.into_iter().zip(wanted).enumerate() {
         for index in if wanted { 0..len } else { 0..0 } {
             let values = bands(middles[index], halves[index], closes[index]);
-            slots[index] = available(values[3 + which]);
+            slots[index] = finite_or_nan(values[3 + which]);
         }
     }
 }
@@ -72,23 +72,24 @@ fn wanted(out: &impl OutputSink<7>) -> [bool; 4] {
 /// The first form.
 #[derive(Clone, Debug)]
 pub struct Keltner {
-    middle: Sum,
-    range: Sum,
+    middle: WindowSum,
+    range: WindowSum,
     warmup: usize,
 }
 
 impl Keltner {
+    /// A window of `period` candles.
     pub fn new(period: usize) -> Result<Keltner, Error> {
-        let sum = Sum::new(check_period("period", period)?);
+        let sum = WindowSum::new(check_period("period", period)?);
         Ok(Keltner { middle: sum.clone(), range: sum, warmup: period - 1 })
     }
 }
 
 impl Indicator<7> for Keltner {
-    type Next = (Of<Sum>, Of<Sum>);
+    type Update = (UpdateOf<WindowSum>, UpdateOf<WindowSum>);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 7], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 7], Self::Update) {
         let (middle, middle_next) = self.middle.mean(candle.typical());
         // `ta` averages (4H - 2L + C) / 3 and (4L - 2H + C) / 3, which are the typical price and
         // the range above and below it; kept apart, the width of a flat stretch is exactly 0.
@@ -97,7 +98,7 @@ impl Indicator<7> for Keltner {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (middle, range): Self::Next) {
+    fn commit(&mut self, (middle, range): Self::Update) {
         self.middle.commit(middle);
         self.range.commit(range);
     }
@@ -110,7 +111,7 @@ impl Indicator<7> for Keltner {
 
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<7>) {
-        let (mut work, wanted) = (Work::new(), wanted(out));
+        let (mut buffers, wanted) = (WindowBuffers::new(), wanted(out));
         let [mut row, mut middles, mut ranges] = [[0.0; CHUNK]; 3];
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
@@ -118,11 +119,11 @@ impl Indicator<7> for Keltner {
             let [row, middles, ranges] =
                 [&mut row, &mut middles, &mut ranges].map(|row| &mut row[..len]);
             typical(&part, row);
-            self.middle.scan_means(row, middles, &mut work);
+            self.middle.scan_means(row, middles, &mut buffers);
             for (slot, (h, l)) in row.iter_mut().zip(part.highs().iter().zip(part.lows())) {
                 *slot = h - l;
             }
-            self.range.scan_means(row, ranges, &mut work);
+            self.range.scan_means(row, ranges, &mut buffers);
             show([middles, ranges, part.closes()], out.next(len), wanted);
         }
     }
@@ -141,6 +142,7 @@ pub struct KeltnerAtr {
 }
 
 impl KeltnerAtr {
+    /// An average over `period` candles and bands `multiplier` average true ranges from it.
     pub fn new(
         period: usize,
         atr: usize,
@@ -158,8 +160,8 @@ impl KeltnerAtr {
         };
         Ok(KeltnerAtr {
             middle: Ewm::span(period, parity),
-            range: Atr::after(skips, atr),
-            multiplier: positive("multiplier", multiplier)?,
+            range: Atr::next_slot(skips, atr),
+            multiplier: check_positive("multiplier", multiplier)?,
             parity,
             skip,
             warmup,
@@ -177,10 +179,10 @@ impl KeltnerAtr {
 }
 
 impl Indicator<7> for KeltnerAtr {
-    type Next = (Of<Ewm>, <Atr as Indicator<1>>::Next);
+    type Update = (UpdateOf<Ewm>, <Atr as Indicator<1>>::Update);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 7], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 7], Self::Update) {
         let (middle, middle_next) = self.middle.step(self.price(candle));
         let ([range], range_next) = self.range.step(candle);
         let half = self.multiplier * range;
@@ -188,7 +190,7 @@ impl Indicator<7> for KeltnerAtr {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (middle, range): Self::Next) {
+    fn commit(&mut self, (middle, range): Self::Update) {
         self.middle.commit(middle);
         self.range.commit(range);
         self.skip = self.skip.saturating_sub(1);

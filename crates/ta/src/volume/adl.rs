@@ -1,7 +1,7 @@
 //! Accumulation/distribution line: the running sum of the volume times where the close lies in its
 //! range, ((C - L) - (H - C)) / (H - L).
 
-use crate::block::{Block, Of, Total};
+use crate::block::{Block, RunningSum, UpdateOf};
 use crate::indicator::{OutputSink, erase};
 use crate::spec::{Entry, Memory};
 use crate::{Candle, Candles, Indicator};
@@ -18,22 +18,23 @@ pub(crate) const ENTRY: Entry = Entry {
 /// columns, which goes on while the part before is summed.
 const PART: usize = 64;
 
+/// Accumulation/distribution line.
 #[derive(Clone, Debug, Default)]
 pub struct Adl {
-    sum: Total,
+    sum: RunningSum,
 }
 
 impl Indicator<1> for Adl {
-    type Next = Of<Total>;
+    type Update = UpdateOf<RunningSum>;
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let (adl, next) = self.sum.step(candle.location() * candle.v);
         ([adl], next)
     }
 
     #[inline(always)]
-    fn commit(&mut self, next: Self::Next) {
+    fn commit(&mut self, next: Self::Update) {
         self.sum.commit(next);
     }
 

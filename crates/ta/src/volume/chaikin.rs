@@ -1,8 +1,8 @@
 //! Chaikin oscillator: the accumulation/distribution line averaged exponentially over `fast` candles
 //! less the same over `slow`.
 
-use crate::block::{Block, CHUNK, Ewm, Of, Total, between, fast_slow};
-use crate::indicator::{OutputSink, available, erase, finite};
+use crate::block::{Block, CHUNK, Ewm, RunningSum, UpdateOf, check_fast_slow, ewm_line};
+use crate::indicator::{OutputSink, erase, finite, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -14,19 +14,21 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Chaikin::new(v.period(0), v.period(1))?)),
 };
 
+/// Chaikin oscillator.
 #[derive(Clone, Debug)]
 pub struct Chaikin {
-    sum: Total,
+    sum: RunningSum,
     fast: Ewm,
     slow: Ewm,
     warmup: usize,
 }
 
 impl Chaikin {
+    /// Averages over `fast` and `slow` candles; `fast` must be below `slow`.
     pub fn new(fast: usize, slow: usize) -> Result<Chaikin, Error> {
-        fast_slow(fast, slow)?;
+        check_fast_slow(fast, slow)?;
         Ok(Chaikin {
-            sum: Total::default(),
+            sum: RunningSum::default(),
             fast: Ewm::span(fast, Parity::Ta),
             slow: Ewm::span(slow, Parity::Ta),
             warmup: slow - 1,
@@ -35,10 +37,10 @@ impl Chaikin {
 }
 
 impl Indicator<1> for Chaikin {
-    type Next = (Of<Total>, Of<Ewm>, Of<Ewm>);
+    type Update = (UpdateOf<RunningSum>, UpdateOf<Ewm>, UpdateOf<Ewm>);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let (line, sum_next) = self.sum.step(candle.location() * candle.v);
         let (fast, fast_next) = self.fast.step(line);
         let (slow, slow_next) = self.slow.step(line);
@@ -46,7 +48,7 @@ impl Indicator<1> for Chaikin {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (sum, fast, slow): Self::Next) {
+    fn commit(&mut self, (sum, fast, slow): Self::Update) {
         self.sum.commit(sum);
         self.fast.commit(fast);
         self.slow.commit(slow);
@@ -73,7 +75,7 @@ impl Indicator<1> for Chaikin {
                 continue;
             }
             for (slot, line) in out.iter_mut().zip(&*lines) {
-                *slot = available(self.fast.push(*line) - self.slow.push(*line));
+                *slot = finite_or_nan(self.fast.push(*line) - self.slow.push(*line));
             }
         }
     }
@@ -83,9 +85,9 @@ impl Chaikin {
     /// Says whether both averages were steady and all numbers finite; if not, nothing has changed
     /// but the output.
     #[inline(always)]
-    fn extend_steady(&mut self, lines: &[f64], out: &mut [f64], work: [&mut [f64]; 2]) -> bool {
+    fn extend_steady(&mut self, lines: &[f64], out: &mut [f64], buffers: [&mut [f64]; 2]) -> bool {
         let lanes = [self.fast.lanes(), self.slow.lanes()];
-        let [fast, slow] = between(lanes, |fast, slow| fast - slow, lines, out, work);
+        let [fast, slow] = ewm_line(lanes, |fast, slow| fast - slow, lines, out, buffers);
         let steady = self.fast.is_steady() && self.slow.is_steady();
         // A number that is not finite makes every mean after it so.
         if !(steady && finite(fast) && finite(slow)) {

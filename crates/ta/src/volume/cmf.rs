@@ -1,9 +1,9 @@
 //! Chaikin money flow: over `period` candles, the sum of the volume times where the close lies in
 //! its range, over the sum of the volume.
 
-use crate::block::rolling::{Rolls, run_batch};
-use crate::block::{RatioWork, Ratios, RatiosNext, check_period};
-use crate::indicator::{available, erase};
+use crate::block::rolling::{SumIndicator, run_batch};
+use crate::block::{RatioBuffers, Ratios, RatiosUpdate, check_period};
+use crate::indicator::{erase, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
@@ -15,6 +15,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Cmf::new(v.period(0))?)),
 };
 
+/// Chaikin money flow.
 #[derive(Clone, Debug)]
 pub struct Cmf {
     flow: Ratios<1>,
@@ -22,6 +23,7 @@ pub struct Cmf {
 }
 
 impl Cmf {
+    /// A window of `period` candles.
     pub fn new(period: usize) -> Result<Cmf, Error> {
         check_period("period", period)?;
         Ok(Cmf { flow: Ratios::new([period]), warmup: period - 1 })
@@ -29,15 +31,15 @@ impl Cmf {
 }
 
 impl Indicator<1> for Cmf {
-    type Next = RatiosNext<1>;
+    type Update = RatiosUpdate<1>;
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         self.flow.step(candle.location() * candle.v, candle.v)
     }
 
     #[inline(always)]
-    fn commit(&mut self, flow: Self::Next) {
+    fn commit(&mut self, flow: Self::Update) {
         self.flow.commit(flow);
     }
 
@@ -53,11 +55,11 @@ impl Indicator<1> for Cmf {
     }
 }
 
-impl Rolls<2, 1> for Cmf {
-    type Spare = RatioWork<1>;
+impl SumIndicator<2, 1> for Cmf {
+    type Buffers = RatioBuffers<1>;
 
-    fn spare(&self) -> RatioWork<1> {
-        RatioWork::new()
+    fn buffers(&self) -> RatioBuffers<1> {
+        RatioBuffers::new()
     }
 
     fn periods(&self) -> [usize; 2] {
@@ -71,7 +73,7 @@ impl Rolls<2, 1> for Cmf {
         candles: &Candles<'_>,
         from: usize,
         [flows, volumes]: [&mut [f64]; 2],
-        _: &mut RatioWork<1>,
+        _: &mut RatioBuffers<1>,
     ) {
         let part = candles.slice(from, from + flows.len());
         part.flows(flows);
@@ -88,7 +90,7 @@ impl Rolls<2, 1> for Cmf {
     }
 
     #[inline(always)]
-    fn scan(&mut self, part: [&[f64]; 2], [out]: [&mut [f64]; 1], work: &mut RatioWork<1>) {
-        self.flow.scan(part.into(), out, work, |[ratio]| available(ratio));
+    fn scan(&mut self, part: [&[f64]; 2], [out]: [&mut [f64]; 1], buffers: &mut RatioBuffers<1>) {
+        self.flow.scan(part.into(), out, buffers, |[ratio]| finite_or_nan(ratio));
     }
 }

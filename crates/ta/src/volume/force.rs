@@ -2,7 +2,7 @@
 //!
 //! `ta` starts at the first product, TA-Lib at the mean of the first `period` products.
 
-use crate::block::{Block, CHUNK, Ewm, Of, check_period};
+use crate::block::{Block, CHUNK, Ewm, UpdateOf, check_period};
 use crate::indicator::erase;
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
@@ -15,6 +15,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Force::new(v.period(0), v.parity(1))?)),
 };
 
+/// Force index.
 #[derive(Clone, Debug)]
 pub struct Force {
     average: Ewm,
@@ -23,6 +24,7 @@ pub struct Force {
 }
 
 impl Force {
+    /// A window of `period` candles.
     pub fn new(period: usize, parity: Parity) -> Result<Force, Error> {
         check_period("period", period)?;
         Ok(Force { average: Ewm::span(period, parity), close: f64::NAN, warmup: period })
@@ -30,17 +32,17 @@ impl Force {
 }
 
 impl Indicator<1> for Force {
-    type Next = (Of<Ewm>, f64);
+    type Update = (UpdateOf<Ewm>, f64);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let (fi, average_next) = self.average.step(force(candle.c, candle.v, self.close));
         let close_next = candle.c;
         ([fi], (average_next, close_next))
     }
 
     #[inline(always)]
-    fn commit(&mut self, (average, close): Self::Next) {
+    fn commit(&mut self, (average, close): Self::Update) {
         self.average.commit(average);
         self.close = close;
     }

@@ -1,9 +1,9 @@
 //! Money flow index: 100 - 100 / (1 + P / N), where P and N are the sums over `period` candles of
 //! typical price times volume on candles whose typical price rose and fell.
 
-use crate::block::slide::CHUNK;
-use crate::block::{RatioWork, Ratios, RatiosNext, check_period};
-use crate::indicator::{available, erase};
+use crate::block::doubling::CHUNK;
+use crate::block::{RatioBuffers, Ratios, RatiosUpdate, check_period};
+use crate::indicator::{erase, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
@@ -15,6 +15,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(Mfi::new(v.period(0))?)),
 };
 
+/// Money flow index.
 #[derive(Clone, Debug)]
 pub struct Mfi {
     flow: Ratios<1>,
@@ -23,6 +24,7 @@ pub struct Mfi {
 }
 
 impl Mfi {
+    /// A window of `period` candles.
     pub fn new(period: usize) -> Result<Mfi, Error> {
         check_period("period", period)?;
         // The first candle moves nothing, however short the window.
@@ -46,10 +48,10 @@ fn index(ratio: f64) -> f64 {
 }
 
 impl Indicator<1> for Mfi {
-    type Next = (RatiosNext<1>, f64);
+    type Update = (RatiosUpdate<1>, f64);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let price_next = candle.typical();
         let (up, down) = flows(price_next, self.price, candle.v);
         let ([ratio], flow_next) = self.flow.step(up, down);
@@ -57,7 +59,7 @@ impl Indicator<1> for Mfi {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (flow, price): Self::Next) {
+    fn commit(&mut self, (flow, price): Self::Update) {
         self.flow.commit(flow);
         self.price = price;
     }
@@ -70,7 +72,7 @@ impl Indicator<1> for Mfi {
 
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
-        let (mut work, mut price) = (RatioWork::new(), [0.0; CHUNK + 1]);
+        let (mut buffers, mut price) = (RatioBuffers::new(), [0.0; CHUNK + 1]);
         let (mut up, mut down) = ([0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
@@ -87,8 +89,8 @@ impl Indicator<1> for Mfi {
                 (up[index], down[index]) = flows(now[index], before[index], volume[index]);
             }
             let [out] = out.next(n);
-            let show = |[ratio]: [f64; 1]| available(index(ratio));
-            self.flow.scan((up, down), out, &mut work, show);
+            let show = |[ratio]: [f64; 1]| finite_or_nan(index(ratio));
+            self.flow.scan((up, down), out, &mut buffers, show);
         }
     }
 }

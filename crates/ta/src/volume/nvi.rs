@@ -2,7 +2,7 @@
 //! below that of the candle before.
 
 use crate::block::CHUNK;
-use crate::indicator::{OutputSink, available, erase};
+use crate::indicator::{OutputSink, erase, finite_or_nan};
 use crate::spec::{Entry, Memory};
 use crate::{Candle, Candles, Indicator};
 
@@ -14,6 +14,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |_| Ok(erase(Nvi::default())),
 };
 
+/// Negative volume index.
 #[derive(Clone, Debug)]
 pub struct Nvi {
     index: f64,
@@ -28,10 +29,10 @@ impl Default for Nvi {
 }
 
 impl Indicator<1> for Nvi {
-    type Next = (f64, f64, f64);
+    type Update = (f64, f64, f64);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let moved = self.index * (candle.c / self.close);
         let counts = self.volume > candle.v && moved.is_finite();
         let index_next = if counts { moved } else { self.index };
@@ -40,7 +41,7 @@ impl Indicator<1> for Nvi {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (index, close, volume): Self::Next) {
+    fn commit(&mut self, (index, close, volume): Self::Update) {
         self.index = index;
         self.close = close;
         self.volume = volume;
@@ -67,7 +68,7 @@ impl Indicator<1> for Nvi {
             if !(ORDINARY.contains(&self.index) && moderate(factors)) {
                 for (slot, candle) in out.iter_mut().zip(part.iter()) {
                     let [index] = self.update(&candle);
-                    *slot = available(index);
+                    *slot = finite_or_nan(index);
                 }
                 continue;
             }

@@ -3,7 +3,7 @@
 //! In `ta` a close that did not move counts as a rise, in TA-Lib it counts for nothing. Both count
 //! the first candle.
 
-use super::running::{Flow, Running};
+use super::flow_total::{Flow, FlowTotal};
 use crate::Parity;
 use crate::indicator::erase;
 use crate::spec::{Entry, Memory, Param};
@@ -20,16 +20,16 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// As in `ta`.
-pub type Obv = Running<Volume<true>>;
+pub type Obv = FlowTotal<SignedVolume<true>>;
 
 /// As in TA-Lib.
-pub type StrictObv = Running<Volume<false>>;
+pub type StrictObv = FlowTotal<SignedVolume<false>>;
 
 /// The volume, and whether it counts where the close stands still.
 #[derive(Clone, Debug)]
-pub struct Volume<const STILL: bool>;
+pub struct SignedVolume<const STILL: bool>;
 
-impl<const STILL: bool> Flow for Volume<STILL> {
+impl<const STILL: bool> Flow for SignedVolume<STILL> {
     const WARMUP: usize = 0;
 
     #[inline(always)]

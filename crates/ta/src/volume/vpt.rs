@@ -1,8 +1,8 @@
 //! Volume-price trend: the running sum of the volume times the relative change of the close; with
 //! `smoothing`, the plain mean of so many sums.
 
-use super::running::{Flow, Running};
-use crate::block::{Block, Of, Sum, check_period};
+use super::flow_total::{Flow, FlowTotal};
+use crate::block::{Block, UpdateOf, WindowSum, check_period};
 use crate::indicator::erase;
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Error, Indicator};
@@ -18,13 +18,14 @@ pub(crate) const ENTRY: Entry = Entry {
     },
 };
 
-pub type Vpt = Running<Trend>;
+/// Volume-price trend.
+pub type Vpt = FlowTotal<PriceTrendVolume>;
 
 /// The volume times the relative change of the close.
 #[derive(Clone, Debug)]
-pub struct Trend;
+pub struct PriceTrendVolume;
 
-impl Flow for Trend {
+impl Flow for PriceTrendVolume {
     const WARMUP: usize = 1;
 
     #[inline(always)]
@@ -37,29 +38,30 @@ impl Flow for Trend {
 #[derive(Clone, Debug)]
 pub struct SmoothVpt {
     vpt: Vpt,
-    mean: Sum,
+    mean: WindowSum,
     warmup: usize,
 }
 
 impl SmoothVpt {
+    /// A mean over `smoothing` sums.
     pub fn new(smoothing: usize) -> Result<SmoothVpt, Error> {
         let n = check_period("smoothing", smoothing)?;
-        Ok(SmoothVpt { vpt: Vpt::default(), mean: Sum::new(n), warmup: n })
+        Ok(SmoothVpt { vpt: Vpt::default(), mean: WindowSum::new(n), warmup: n })
     }
 }
 
 impl Indicator<1> for SmoothVpt {
-    type Next = (<Vpt as Indicator<1>>::Next, Of<Sum>);
+    type Update = (<Vpt as Indicator<1>>::Update, UpdateOf<WindowSum>);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let ([sum], vpt_next) = self.vpt.step(candle);
         let (mean, mean_next) = self.mean.mean(sum);
         ([mean], (vpt_next, mean_next))
     }
 
     #[inline(always)]
-    fn commit(&mut self, (vpt, mean): Self::Next) {
+    fn commit(&mut self, (vpt, mean): Self::Update) {
         self.vpt.commit(vpt);
         self.mean.commit(mean);
     }

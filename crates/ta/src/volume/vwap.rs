@@ -4,8 +4,8 @@
 
 use std::hint::cold_path;
 
-use crate::block::{Block, CHUNK, Of, Sum, check_period, running};
-use crate::indicator::{OutputSink, available, erase, finite};
+use crate::block::{Block, CHUNK, UpdateOf, WindowSum, check_period, running};
+use crate::indicator::{OutputSink, erase, finite, finite_or_nan};
 use crate::spec::{Entry, Memory, Param};
 use crate::{Candle, Candles, Error, Indicator};
 
@@ -20,8 +20,8 @@ pub(crate) const ENTRY: Entry = Entry {
     },
     build: |v| match (v.optional(1), v.chosen(0)) {
         (Some(period), _) => Ok(erase(RollingVwap::new(period)?)),
-        (None, false) => Ok(erase(Vwap::new(Session::Day))),
-        (None, true) => Ok(erase(Vwap::new(Session::Continuous))),
+        (None, false) => Ok(erase(Vwap::new(VwapSession::Day))),
+        (None, true) => Ok(erase(Vwap::new(VwapSession::Continuous))),
     },
 };
 
@@ -29,19 +29,22 @@ const DAY_MS: i64 = 86_400_000;
 
 /// When the sums begin anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Session {
+pub enum VwapSession {
+    /// At 00:00 UTC of every day.
     Day,
+    /// Never.
     Continuous,
 }
 
+/// Volume-weighted average price since the start of the session.
 #[derive(Clone, Debug)]
 pub struct Vwap {
-    session: Session,
-    sums: Sums,
+    session: VwapSession,
+    sums: VwapSums,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Sums {
+pub struct VwapSums {
     /// Three times the typical price times the volume: it is divided by three at the end.
     traded: f64,
     volume: f64,
@@ -50,26 +53,27 @@ pub struct Sums {
 }
 
 impl Vwap {
-    pub fn new(session: Session) -> Vwap {
-        let ends = if session == Session::Day { i64::MIN } else { i64::MAX };
-        Vwap { session, sums: Sums { traded: 0.0, volume: 0.0, ends } }
+    /// Sums that restart as `session` says.
+    pub fn new(session: VwapSession) -> Vwap {
+        let ends = if session == VwapSession::Day { i64::MIN } else { i64::MAX };
+        Vwap { session, sums: VwapSums { traded: 0.0, volume: 0.0, ends } }
     }
 
     fn begins(&self, t: i64) -> bool {
-        self.session == Session::Day
+        self.session == VwapSession::Day
             && (t >= self.sums.ends || t < self.sums.ends.saturating_sub(DAY_MS))
     }
 }
 
 impl Indicator<1> for Vwap {
-    type Next = Sums;
+    type Update = VwapSums;
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Sums) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], VwapSums) {
         let mut sums = self.sums;
         if self.begins(candle.t) {
             let start = candle.t.saturating_sub(candle.t.rem_euclid(DAY_MS));
-            sums = Sums { traded: 0.0, volume: 0.0, ends: start.saturating_add(DAY_MS) };
+            sums = VwapSums { traded: 0.0, volume: 0.0, ends: start.saturating_add(DAY_MS) };
         }
         let traded = (candle.h + candle.l + candle.c) * candle.v;
         // A candle with something missing has no value and is not counted.
@@ -84,7 +88,7 @@ impl Indicator<1> for Vwap {
     }
 
     #[inline(always)]
-    fn commit(&mut self, sums: Sums) {
+    fn commit(&mut self, sums: VwapSums) {
         self.sums = sums;
     }
 
@@ -132,7 +136,7 @@ impl Vwap {
             return false;
         }
         for (slot, volume) in out.iter_mut().zip(&volumes) {
-            *slot = available(*slot / (3.0 * volume));
+            *slot = finite_or_nan(*slot / (3.0 * volume));
         }
         (self.sums.traded, self.sums.volume) = (traded, volume);
         true
@@ -142,30 +146,31 @@ impl Vwap {
 /// The form of Python `ta`: over the last `period` candles.
 #[derive(Clone, Debug)]
 pub struct RollingVwap {
-    traded: Sum,
-    volume: Sum,
+    traded: WindowSum,
+    volume: WindowSum,
     warmup: usize,
 }
 
 impl RollingVwap {
+    /// Sums over the last `period` candles.
     pub fn new(period: usize) -> Result<RollingVwap, Error> {
         let n = check_period("period", period)?;
-        Ok(RollingVwap { traded: Sum::new(n), volume: Sum::new(n), warmup: n - 1 })
+        Ok(RollingVwap { traded: WindowSum::new(n), volume: WindowSum::new(n), warmup: n - 1 })
     }
 }
 
 impl Indicator<1> for RollingVwap {
-    type Next = (Of<Sum>, Of<Sum>);
+    type Update = (UpdateOf<WindowSum>, UpdateOf<WindowSum>);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let (traded, traded_next) = self.traded.step(candle.typical() * candle.v);
         let (volume, volume_next) = self.volume.step(candle.v);
         ([traded / volume], (traded_next, volume_next))
     }
 
     #[inline(always)]
-    fn commit(&mut self, (traded, volume): Self::Next) {
+    fn commit(&mut self, (traded, volume): Self::Update) {
         self.traded.commit(traded);
         self.volume.commit(volume);
     }

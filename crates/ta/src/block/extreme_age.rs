@@ -2,10 +2,10 @@
 //! the newest.
 
 use super::Block;
-use super::slide::{Pair, Work, fits};
+use super::doubling::{Pair, WindowBuffers, fits};
 
 #[derive(Clone, Debug)]
-pub struct Age<const HIGH: bool, const NEWEST: bool = false> {
+pub struct ExtremeAge<const HIGH: bool, const NEWEST: bool = false> {
     /// Those that may yet be the extreme, best first, with the steps at which they came.
     queue: Box<[(u64, f64)]>,
     head: usize,
@@ -14,9 +14,9 @@ pub struct Age<const HIGH: bool, const NEWEST: bool = false> {
     run: usize,
 }
 
-impl<const HIGH: bool, const NEWEST: bool> Age<HIGH, NEWEST> {
-    pub(crate) fn new(period: usize) -> Age<HIGH, NEWEST> {
-        Age { queue: vec![(0, 0.0); period].into(), head: 0, len: 0, now: 0, run: 0 }
+impl<const HIGH: bool, const NEWEST: bool> ExtremeAge<HIGH, NEWEST> {
+    pub(crate) fn new(period: usize) -> ExtremeAge<HIGH, NEWEST> {
+        ExtremeAge { queue: vec![(0, 0.0); period].into(), head: 0, len: 0, now: 0, run: 0 }
     }
 
     /// Beaten by every number.
@@ -24,7 +24,7 @@ impl<const HIGH: bool, const NEWEST: bool> Age<HIGH, NEWEST> {
 
     /// The ages at each of `xs` into `out`, which is as long; the same as those of `step`.
     #[inline(always)]
-    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work<2>) {
+    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], buffers: &mut WindowBuffers<2>) {
         let period = self.queue.len();
         let len = xs.len().min(out.len());
         let steady = fits(period, &xs[..len]);
@@ -37,21 +37,21 @@ impl<const HIGH: bool, const NEWEST: bool> Age<HIGH, NEWEST> {
         if xs.is_empty() {
             return;
         }
-        let row = self.line_up(xs, work);
-        work.slide(period, 0..row, [&mut *out], Self::older_or_better, |[_, place]| [place]);
+        let row = self.fill_first_row(xs, buffers);
+        buffers.slide(period, 0..row, [&mut *out], Self::older_or_better, |[_, place]| [place]);
         for (index, slot) in out.iter_mut().enumerate() {
             *slot = (period - 1 + index) as f64 - *slot;
         }
         self.now += xs.len() as u64;
-        self.restart(&work.rows[0][row - period..row]);
+        self.restart(&buffers.rows[0][row - period..row]);
     }
 
     /// Numbers that are not in the queue are followed by better ones, so that no window would
     /// choose them: any number that is beaten can stand for them.
     #[inline(always)]
-    fn line_up(&self, xs: &[f64], work: &mut Work<2>) -> usize {
+    fn fill_first_row(&self, xs: &[f64], buffers: &mut WindowBuffers<2>) -> usize {
         let before = self.queue.len() - 1;
-        let [row, places] = &mut work.rows;
+        let [row, places] = &mut buffers.rows;
         row[..before].fill(Self::EMPTY);
         for offset in 0..self.len {
             let (when, x) = self.queue[self.slot(offset)];
@@ -107,8 +107,8 @@ impl<const HIGH: bool, const NEWEST: bool> Age<HIGH, NEWEST> {
     }
 }
 
-impl<const HIGH: bool, const NEWEST: bool> Block for Age<HIGH, NEWEST> {
-    type Next = f64;
+impl<const HIGH: bool, const NEWEST: bool> Block for ExtremeAge<HIGH, NEWEST> {
+    type Update = f64;
 
     #[inline(always)]
     fn step(&self, x: f64) -> (f64, f64) {

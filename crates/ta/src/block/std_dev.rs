@@ -1,16 +1,16 @@
 //! Mean and population standard deviation of the last n numbers, from sums of distances to an
 //! anchor inside the window, so that nothing large is subtracted from something as large.
 
-use super::after;
-use super::near::{BLOCK, Near};
-use super::slide::{NEAR, Pair, Work, fits, in_safe_range};
-use crate::indicator::{OutputSink, available};
+use super::doubling::{Pair, WINDOW_MAX, WindowBuffers, fits, in_safe_range};
+use super::moments::{BLOCK, RunningMoments};
+use super::next_slot;
+use crate::indicator::{OutputSink, finite_or_nan};
 
 /// How many steps the anchor may stay where it is.
 const REFRESH: usize = 256;
 
 #[derive(Clone, Debug)]
-pub struct Spread {
+pub struct StdDev {
     ring: Box<[f64]>,
     at: usize,
     /// Observations since the last that was missing, no further than n.
@@ -18,13 +18,13 @@ pub struct Spread {
     /// How many of the last numbers are the same, no further than n.
     same: usize,
     last: f64,
-    sums: Sums,
+    sums: AnchoredSums,
     /// 1 / n: the means are taken by multiplying.
     share: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Sums {
+struct AnchoredSums {
     anchor: f64,
     /// Of the distances to the anchor.
     first: f64,
@@ -35,25 +35,26 @@ struct Sums {
 }
 
 #[derive(Clone, Copy)]
-pub struct Next {
+pub struct StdDevUpdate {
     x: f64,
     run: usize,
     same: usize,
-    sums: Sums,
+    sums: AnchoredSums,
 }
 
-impl Spread {
-    pub(crate) fn new(period: usize) -> Spread {
-        let sums = Sums { anchor: 0.0, first: 0.0, second: 0.0, left: 0 };
+impl StdDev {
+    pub(crate) fn new(period: usize) -> StdDev {
+        let sums = AnchoredSums { anchor: 0.0, first: 0.0, second: 0.0, left: 0 };
         let ring = vec![0.0; period].into_boxed_slice();
-        Spread { ring, at: 0, run: 0, same: 0, last: f64::NAN, sums, share: 1.0 / period as f64 }
+        StdDev { ring, at: 0, run: 0, same: 0, last: f64::NAN, sums, share: 1.0 / period as f64 }
     }
 
     /// The mean and the deviation with `x` as the newest number.
     #[inline(always)]
-    pub(crate) fn step(&self, x: f64) -> ((f64, f64), Next) {
+    pub(crate) fn step(&self, x: f64) -> ((f64, f64), StdDevUpdate) {
         let period = self.ring.len();
-        let mut next = Next { x, run: 0, same: 0, sums: Sums { left: 0, ..self.sums } };
+        let mut next =
+            StdDevUpdate { x, run: 0, same: 0, sums: AnchoredSums { left: 0, ..self.sums } };
         if !x.is_finite() {
             next.x = 0.0;
             return ((f64::NAN, f64::NAN), next);
@@ -63,33 +64,33 @@ impl Spread {
         if next.run < period {
             return ((f64::NAN, f64::NAN), next);
         }
-        let Sums { anchor, first, second, left } = self.sums;
+        let AnchoredSums { anchor, first, second, left } = self.sums;
         let (new, old) = (x - anchor, self.ring[self.at] - anchor);
         let first = first + (new - old);
         let second = second + (new - old) * (new + old);
         let distance = first * self.share;
         let (square, variance) = (second * self.share, second * self.share - distance * distance);
-        next.sums = Sums { anchor, first, second, left: left.wrapping_sub(1) };
+        next.sums = AnchoredSums { anchor, first, second, left: left.wrapping_sub(1) };
         // Far from the anchor the sums cancel, and a large number that left drowns them.
         let sound = variance > square * 1e-4 && old * old < square * 1024.0;
         if left <= 1 || !sound {
-            next.sums = self.anew(x);
+            next.sums = self.recompute(x);
         } else {
             return ((anchor + distance, variance.sqrt()), next);
         }
         if next.same >= period {
             return ((x, 0.0), next);
         }
-        let Sums { anchor, first, second, .. } = next.sums;
+        let AnchoredSums { anchor, first, second, .. } = next.sums;
         let distance = first * self.share;
         let variance = second * self.share - distance * distance;
         ((anchor + distance, if variance < 0.0 { 0.0 } else { variance.sqrt() }), next)
     }
 
     #[inline(always)]
-    pub(crate) fn commit(&mut self, next: Next) {
+    pub(crate) fn commit(&mut self, next: StdDevUpdate) {
         self.ring[self.at] = next.x;
-        self.at = after(self.at, self.ring.len());
+        self.at = next_slot(self.at, self.ring.len());
         self.run = next.run;
         self.same = next.same;
         self.last = if next.run == 0 { f64::NAN } else { next.x };
@@ -105,12 +106,13 @@ impl Spread {
         out: &mut impl OutputSink<M>,
         show: impl Fn(f64, f64) -> [f64; M] + Copy,
     ) {
-        let (mut work, mut block, period) = (Work::new(), Near::new(), self.ring.len());
+        let (mut buffers, mut block, period) =
+            (WindowBuffers::new(), RunningMoments::new(), self.ring.len());
         // Up to where the ring knows the numbers.
         let mut known = 0;
         for from in (0..xs.len()).step_by(BLOCK) {
             let part = &xs[from..xs.len().min(from + BLOCK)];
-            let near = part.len() == BLOCK && from >= period && period <= NEAR;
+            let near = part.len() == BLOCK && from >= period && period <= WINDOW_MAX;
             // Before there is room for the outputs: what is written here would wait until memory
             // has taken that.
             if near {
@@ -123,8 +125,8 @@ impl Spread {
             if known < from {
                 self.restart(&xs[from - period..from]);
             }
-            self.scan(part, out, &mut work, |mean, deviation| {
-                show(available(mean), available(deviation)).map(available)
+            self.scan(part, out, &mut buffers, |mean, deviation| {
+                show(finite_or_nan(mean), finite_or_nan(deviation)).map(finite_or_nan)
             });
             known = from + part.len();
         }
@@ -139,7 +141,7 @@ impl Spread {
         &mut self,
         xs: &[f64],
         out: [&mut [f64]; M],
-        work: &mut Work<2>,
+        buffers: &mut WindowBuffers<2>,
         show: impl Fn(f64, f64) -> [f64; M] + Copy,
     ) {
         let (period, share) = (self.ring.len(), self.share);
@@ -156,10 +158,10 @@ impl Spread {
             return;
         }
         let (newer, older) = self.ring.split_at(self.at);
-        let row = work.line_up(&older[1..], newer, xs);
+        let row = buffers.fill_first_row(&older[1..], newer, xs);
         let done = |[mean, squares]: [f64; 2]| show(mean, (squares * share).sqrt());
-        work.slide(period, 0..row, out, join, done);
-        self.restart(&work.rows[0][row - period..row]);
+        buffers.slide(period, 0..row, out, join, done);
+        self.restart(&buffers.rows[0][row - period..row]);
     }
 
     /// Goes on from a window that is known; the next step makes its sums.
@@ -181,7 +183,7 @@ impl Spread {
 
     /// Sums around the mean of the window that ends with `x`.
     #[inline(never)]
-    fn anew(&self, x: f64) -> Sums {
+    fn recompute(&self, x: f64) -> AnchoredSums {
         let (newer, older) = self.ring.split_at(self.at);
         let older = older.get(1..).unwrap_or_default();
         around(|| older.iter().chain(newer).copied().chain([x]), self.ring.len())
@@ -198,11 +200,11 @@ fn join(Pair { older, newer, widths: (a, b) }: Pair<2>) -> [f64; 2] {
 }
 
 /// Sums around the mean of the numbers of a window.
-fn around<I: Iterator<Item = f64>>(window: impl Fn() -> I, period: usize) -> Sums {
+fn around<I: Iterator<Item = f64>>(window: impl Fn() -> I, period: usize) -> AnchoredSums {
     let anchor = window().sum::<f64>() / period as f64;
     let (first, second) = window().fold((0.0, 0.0), |(first, second), x| {
         let distance = x - anchor;
         (first + distance, second + distance * distance)
     });
-    Sums { anchor, first, second, left: REFRESH.max(period) }
+    AnchoredSums { anchor, first, second, left: REFRESH.max(period) }
 }

@@ -11,7 +11,7 @@ pub(super) const BLOCK: usize = 64;
 const LANES: usize = 4;
 
 /// Space for a block.
-pub(super) struct Near {
+pub(super) struct RunningMoments {
     anchor: f64,
     /// Of the window before the block: the distances to the anchor and their squares, summed.
     sums: [f64; 2],
@@ -19,9 +19,9 @@ pub(super) struct Near {
     changes: [[f64; LANES + BLOCK]; 2],
 }
 
-impl Near {
-    pub(super) fn new() -> Near {
-        Near { anchor: 0.0, sums: [0.0; 2], changes: [[0.0; LANES + BLOCK]; 2] }
+impl RunningMoments {
+    pub(super) fn new() -> RunningMoments {
+        RunningMoments { anchor: 0.0, sums: [0.0; 2], changes: [[0.0; LANES + BLOCK]; 2] }
     }
 
     /// Takes a row of a window and the block after it.

@@ -1,14 +1,14 @@
 //! Sum of everything so far. A number that would make it not finite is shown and not counted.
 
 use super::Block;
-use crate::indicator::{available, finite};
+use crate::indicator::{finite, finite_or_nan};
 
 #[derive(Clone, Debug, Default)]
-pub struct Total {
+pub struct RunningSum {
     sum: f64,
 }
 
-impl Total {
+impl RunningSum {
     /// Sums over `xs` into `out`, which is as long; the values are those of `step` up to
     /// rounding, `NaN` where they are not finite.
     #[inline(always)]
@@ -20,13 +20,13 @@ impl Total {
             return;
         }
         for (x, slot) in xs.iter().zip(out) {
-            *slot = available(self.push(*x));
+            *slot = finite_or_nan(self.push(*x));
         }
     }
 }
 
-impl Block for Total {
-    type Next = f64;
+impl Block for RunningSum {
+    type Update = f64;
 
     #[inline(always)]
     fn step(&self, x: f64) -> (f64, f64) {

@@ -3,11 +3,11 @@
 use std::marker::PhantomData;
 
 use crate::block::CHUNK;
-use crate::indicator::available;
+use crate::indicator::finite_or_nan;
 use crate::{Candle, Candles, Indicator, OutputSink};
 
 /// How two closes are compared.
-pub trait Measure: Clone {
+pub trait ChangeFormula: Clone {
     /// What is kept of a close for the next.
     fn of(close: f64) -> f64;
 
@@ -15,29 +15,30 @@ pub trait Measure: Clone {
     fn change(now: f64, before: f64) -> f64;
 }
 
+/// The return from the previous close to this one, computed by `M`.
 #[derive(Clone, Debug)]
-pub struct Since<M> {
+pub struct CloseChange<M> {
     before: f64,
     measure: PhantomData<M>,
 }
 
-impl<M> Default for Since<M> {
-    fn default() -> Since<M> {
-        Since { before: f64::NAN, measure: PhantomData }
+impl<M> Default for CloseChange<M> {
+    fn default() -> CloseChange<M> {
+        CloseChange { before: f64::NAN, measure: PhantomData }
     }
 }
 
-impl<M: Measure> Indicator<1> for Since<M> {
-    type Next = f64;
+impl<M: ChangeFormula> Indicator<1> for CloseChange<M> {
+    type Update = f64;
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let now = M::of(candle.c);
         ([M::change(now, self.before)], now)
     }
 
     #[inline(always)]
-    fn commit(&mut self, before: Self::Next) {
+    fn commit(&mut self, before: Self::Update) {
         self.before = before;
     }
 
@@ -58,7 +59,7 @@ impl<M: Measure> Indicator<1> for Since<M> {
             }
             let [out] = out.next(closes.len());
             for (slot, pair) in out.iter_mut().zip(kept.windows(2)) {
-                *slot = available(M::change(pair[1], pair[0]));
+                *slot = finite_or_nan(M::change(pair[1], pair[0]));
             }
             self.before = kept[closes.len()];
         }

@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use crate::block::{Block, CHUNK, Of, Total};
+use crate::block::{Block, CHUNK, RunningSum, UpdateOf};
 use crate::indicator::OutputSink;
 use crate::{Candle, Candles, Indicator};
 
@@ -16,30 +16,31 @@ pub trait Flow: Clone {
     fn change(close: f64, volume: f64, before: f64) -> f64;
 }
 
+/// The running sum of what `F` adds per candle.
 #[derive(Clone, Debug)]
-pub struct Running<F> {
-    sum: Total,
+pub struct FlowTotal<F> {
+    sum: RunningSum,
     close: f64,
     flow: PhantomData<F>,
 }
 
-impl<F> Default for Running<F> {
-    fn default() -> Running<F> {
-        Running { sum: Total::default(), close: f64::NAN, flow: PhantomData }
+impl<F> Default for FlowTotal<F> {
+    fn default() -> FlowTotal<F> {
+        FlowTotal { sum: RunningSum::default(), close: f64::NAN, flow: PhantomData }
     }
 }
 
-impl<F: Flow> Indicator<1> for Running<F> {
-    type Next = (Of<Total>, f64);
+impl<F: Flow> Indicator<1> for FlowTotal<F> {
+    type Update = (UpdateOf<RunningSum>, f64);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let (value, sum_next) = self.sum.step(F::change(candle.c, candle.v, self.close));
         ([value], (sum_next, candle.c))
     }
 
     #[inline(always)]
-    fn commit(&mut self, (sum, close): Self::Next) {
+    fn commit(&mut self, (sum, close): Self::Update) {
         self.sum.commit(sum);
         self.close = close;
     }

@@ -1,14 +1,14 @@
 //! Sum over the last n numbers, kept by adding the new and taking away the old.
 
-use super::slide::{Pair, Work, fits, in_safe_range};
-use super::{Block, after};
-use crate::indicator::available;
+use super::doubling::{Pair, WindowBuffers, fits, in_safe_range};
+use super::{Block, next_slot};
+use crate::indicator::finite_or_nan;
 
 /// How many steps rounding errors may gather before the sum is made anew.
 const REFRESH: usize = 256;
 
 #[derive(Clone, Debug)]
-pub struct Sum {
+pub struct WindowSum {
     /// The last n numbers, 0 for what is missing.
     ring: Box<[f64]>,
     at: usize,
@@ -22,7 +22,7 @@ pub struct Sum {
 }
 
 #[derive(Clone, Copy)]
-pub struct Next {
+pub struct WindowSumUpdate {
     x: f64,
     sum: f64,
     run: usize,
@@ -30,7 +30,7 @@ pub struct Next {
     largest: f64,
 }
 
-impl Next {
+impl WindowSumUpdate {
     /// The largest that has left the window since the sum was made.
     #[inline(always)]
     pub(super) fn largest(&self) -> f64 {
@@ -38,16 +38,16 @@ impl Next {
     }
 }
 
-impl Sum {
-    pub(crate) fn new(period: usize) -> Sum {
+impl WindowSum {
+    pub(crate) fn new(period: usize) -> WindowSum {
         let ring = vec![0.0; period].into_boxed_slice();
         let left = REFRESH.max(period);
-        Sum { ring, at: 0, sum: 0.0, run: 0, left, largest: 0.0 }
+        WindowSum { ring, at: 0, sum: 0.0, run: 0, left, largest: 0.0 }
     }
 
     /// The sum divided by n.
     #[inline(always)]
-    pub(crate) fn mean(&self, x: f64) -> (f64, Next) {
+    pub(crate) fn mean(&self, x: f64) -> (f64, WindowSumUpdate) {
         let (sum, next) = self.step(x);
         (sum / self.ring.len() as f64, next)
     }
@@ -63,29 +63,29 @@ impl Sum {
     /// Means over `xs` into `out`, which is as long; the values are those of `mean` up to rounding,
     /// `NaN` where they are not finite.
     #[inline(always)]
-    pub(crate) fn scan_means(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work) {
+    pub(crate) fn scan_means(&mut self, xs: &[f64], out: &mut [f64], buffers: &mut WindowBuffers) {
         let period = self.ring.len();
         let len = xs.len().min(out.len());
         let steady = fits(period, &xs[..len]) && in_safe_range(&self.ring);
         // What is missing of the first window comes one by one.
         let head = if steady { self.missing().min(len) } else { len };
         for (x, slot) in xs[..head].iter().zip(&mut out[..head]) {
-            *slot = available(self.push_mean_apart(*x));
+            *slot = finite_or_nan(self.push_mean_apart(*x));
         }
         let (xs, out) = (&xs[head..len], &mut out[head..len]);
         if xs.is_empty() {
             return;
         }
-        let row = self.line_up(0, xs, work);
+        let row = self.fill_first_row(0, xs, buffers);
         let share = 1.0 / period as f64;
-        work.slide(
+        buffers.slide(
             period,
             0..row,
             [out],
             |Pair { older: [older], newer: [newer], .. }| [older + newer],
             |[sum]| [sum * share],
         );
-        self.restart(&work.rows[0][row - period..row]);
+        self.restart(&buffers.rows[0][row - period..row]);
     }
 
     #[inline(never)]
@@ -102,14 +102,14 @@ impl Sum {
 
     /// Lines up the rest of the window and the numbers after it; gives how many they are.
     #[inline(always)]
-    pub(super) fn line_up<const K: usize>(
+    pub(super) fn fill_first_row<const K: usize>(
         &self,
         which: usize,
         xs: &[f64],
-        work: &mut Work<K>,
+        buffers: &mut WindowBuffers<K>,
     ) -> usize {
         let (newer, older) = self.ring.split_at(self.at);
-        work.line_up_row(which, &older[1..], newer, xs)
+        buffers.fill_row(which, &older[1..], newer, xs)
     }
 
     /// How many numbers are missing until there is a sum.
@@ -127,18 +127,18 @@ impl Sum {
     }
 
     #[cold]
-    fn anew(&self, x: f64) -> f64 {
+    fn recompute(&self, x: f64) -> f64 {
         let (newer, older) = self.ring.split_at(self.at);
         let older = older.get(1..).unwrap_or_default();
         older.iter().sum::<f64>() + newer.iter().sum::<f64>() + x
     }
 }
 
-impl Block for Sum {
-    type Next = Next;
+impl Block for WindowSum {
+    type Update = WindowSumUpdate;
 
     #[inline(always)]
-    fn step(&self, x: f64) -> (f64, Next) {
+    fn step(&self, x: f64) -> (f64, WindowSumUpdate) {
         let period = self.ring.len();
         let here = x.is_finite();
         let x = if here { x } else { 0.0 };
@@ -150,19 +150,19 @@ impl Block for Sum {
         // can be seen; this also keeps a sum of zeros at zero. A sum that is not finite is never
         // above anything, and so is not sound.
         let mut largest = if old.abs() > self.largest { old.abs() } else { self.largest };
-        let sound = largest <= available(sum).abs() * 1024.0;
+        let sound = largest <= finite_or_nan(sum).abs() * 1024.0;
         if left == 0 || !sound {
-            sum = self.anew(x);
+            sum = self.recompute(x);
             largest = 0.0;
             left = REFRESH.max(period);
         }
-        (if run >= period { sum } else { f64::NAN }, Next { x, sum, run, left, largest })
+        (if run >= period { sum } else { f64::NAN }, WindowSumUpdate { x, sum, run, left, largest })
     }
 
     #[inline(always)]
-    fn commit(&mut self, next: Next) {
+    fn commit(&mut self, next: WindowSumUpdate) {
         self.ring[self.at] = next.x;
-        self.at = after(self.at, self.ring.len());
+        self.at = next_slot(self.at, self.ring.len());
         self.sum = next.sum;
         self.run = next.run;
         self.left = next.left;

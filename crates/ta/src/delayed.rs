@@ -4,30 +4,30 @@
 use std::array;
 
 use crate::block::{Block, Delay};
-use crate::indicator::available;
+use crate::indicator::finite_or_nan;
 use crate::{Candle, Indicator};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Late<I, const N: usize> {
+pub(crate) struct Delayed<I, const N: usize> {
     inner: I,
     delays: [Option<Delay>; N],
     by: usize,
 }
 
-impl<I: Indicator<N>, const N: usize> Late<I, N> {
+impl<I: Indicator<N>, const N: usize> Delayed<I, N> {
     /// `by` is at least one candle.
-    pub(crate) fn new(inner: I, by: usize, late: [bool; N]) -> Late<I, N> {
-        Late { inner, delays: late.map(|late| late.then(|| Delay::new(by))), by }
+    pub(crate) fn new(inner: I, by: usize, late: [bool; N]) -> Delayed<I, N> {
+        Delayed { inner, delays: late.map(|late| late.then(|| Delay::new(by))), by }
     }
 }
 
-impl<I: Indicator<N>, const N: usize> Indicator<N> for Late<I, N> {
-    type Next = (I::Next, [f64; N]);
+impl<I: Indicator<N>, const N: usize> Indicator<N> for Delayed<I, N> {
+    type Update = (I::Update, [f64; N]);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; N], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; N], Self::Update) {
         let (values, next) = self.inner.step(candle);
-        let values = values.map(available);
+        let values = values.map(finite_or_nan);
         let shown = array::from_fn(|index| match &self.delays[index] {
             Some(delay) => delay.step(values[index]).0,
             None => values[index],
@@ -36,7 +36,7 @@ impl<I: Indicator<N>, const N: usize> Indicator<N> for Late<I, N> {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (next, values): Self::Next) {
+    fn commit(&mut self, (next, values): Self::Update) {
         self.inner.commit(next);
         for (delay, value) in self.delays.iter_mut().zip(values) {
             if let Some(delay) = delay {

@@ -11,15 +11,15 @@ use std::ops::Range;
 pub(crate) const CHUNK: usize = 192;
 
 /// The longest window that is made this way: longer ones would be mostly repetition.
-pub(crate) const NEAR: usize = 128;
+pub(crate) const WINDOW_MAX: usize = 128;
 
-pub(crate) type Row = [f64; CHUNK + NEAR];
+pub(crate) type Row = [f64; CHUNK + WINDOW_MAX];
 
 /// Space for the numbers of a chunk with those before, and for the passes. What is known of a
 /// window is `K` numbers, each in a row of its own.
-pub(crate) struct Work<const K: usize = 1> {
+pub(crate) struct WindowBuffers<const K: usize = 1> {
     pub(super) rows: [Row; K],
-    spare: [[Row; K]; 2],
+    passes: [[Row; K]; 2],
 }
 
 /// What is known of two neighbours, the older first, and how wide they are.
@@ -29,20 +29,20 @@ pub(super) struct Pair<const K: usize> {
     pub(super) widths: (f64, f64),
 }
 
-impl<const K: usize> Work<K> {
-    pub(crate) fn new() -> Work<K> {
-        let row = [0.0; CHUNK + NEAR];
-        Work { rows: [row; K], spare: [[row; K]; 2] }
+impl<const K: usize> WindowBuffers<K> {
+    pub(crate) fn new() -> WindowBuffers<K> {
+        let row = [0.0; CHUNK + WINDOW_MAX];
+        WindowBuffers { rows: [row; K], passes: [[row; K]; 2] }
     }
 
     /// Lines up in a row what came before, in two parts, and the chunk; gives how long the row is.
     #[inline(always)]
-    pub(super) fn line_up(&mut self, older: &[f64], newer: &[f64], xs: &[f64]) -> usize {
-        self.line_up_row(0, older, newer, xs)
+    pub(super) fn fill_first_row(&mut self, older: &[f64], newer: &[f64], xs: &[f64]) -> usize {
+        self.fill_row(0, older, newer, xs)
     }
 
     #[inline(always)]
-    pub(super) fn line_up_row(
+    pub(super) fn fill_row(
         &mut self,
         which: usize,
         older: &[f64],
@@ -71,7 +71,7 @@ impl<const K: usize> Work<K> {
     ) {
         let len = stretch.len();
         let rows = self.rows.each_ref().map(|row| &row[stretch.clone()]);
-        let [mut from, mut to] = self.spare.each_mut();
+        let [mut from, mut to] = self.passes.each_mut();
         if period == 1 {
             for index in 0..len {
                 let values = done(rows.map(|row| row[index]));
@@ -98,7 +98,7 @@ impl<const K: usize> Work<K> {
 /// Whether a chunk can be worked on here: there is room, and nothing is missing.
 #[inline(always)]
 pub(super) fn fits(period: usize, xs: &[f64]) -> bool {
-    (1..=NEAR).contains(&period) && (1..=CHUNK).contains(&xs.len()) && in_safe_range(xs)
+    (1..=WINDOW_MAX).contains(&period) && (1..=CHUNK).contains(&xs.len()) && in_safe_range(xs)
 }
 
 /// Whether no number is missing or so large that what is made of them could be infinite. Looks at

@@ -12,13 +12,13 @@ use std::mem::take;
 use super::lanes::Lanes;
 use crate::indicator::finite;
 
-type Four = __m256d;
+type F64x4 = __m256d;
 
 /// No mean is as large unless something went wrong.
 const LARGE: f64 = 1e100;
 /// An average that keeps this much of its mean at each step keeps more than `LARGE` of the largest
 /// numbers there are over a run of 2,048.
-const REMEMBERS: f64 = 0.792;
+const SLOW_BETA: f64 = 0.792;
 
 /// A factor, four times. It is in a cell so that it stays in memory, where a multiplication takes
 /// it from as fast as from a register: there are more factors than registers, and the compiler
@@ -51,37 +51,37 @@ impl Factors {
 
 #[inline]
 #[target_feature(enable = "avx,avx2,fma")]
-fn factor(factor: &Factor) -> Four {
+fn factor(factor: &Factor) -> F64x4 {
     let [a, b, c, d] = factor.get();
     _mm256_setr_pd(a, b, c, d)
 }
 
 /// An average in four lanes, one for each of four candles in a row, before it is multiplied by `a`.
-struct Average<'a> {
+struct AvxEwm<'a> {
     /// The first, second and fourth power of what a step leaves of the mean.
     powers: &'a [Factor; 3],
     /// What the numbers gave in pairs.
-    pairs: Four,
+    pairs: F64x4,
     /// What they gave with the three before them.
-    fours: Four,
-    means: Four,
+    fours: F64x4,
+    means: F64x4,
 }
 
-impl Average<'_> {
+impl AvxEwm<'_> {
     /// Goes on from a mean as if it had come from numbers longer ago.
     #[inline]
     #[target_feature(enable = "avx,avx2,fma")]
-    fn new(powers: &[Factor; 3], Lanes { a, b, mean }: Lanes) -> Average<'_> {
+    fn new(powers: &[Factor; 3], Lanes { a, b, mean }: Lanes) -> AvxEwm<'_> {
         let (zero, now) = (_mm256_setzero_pd(), mean / a);
         let (once, twice) = (now / b, now / (b * b));
         let means = _mm256_setr_pd(twice / b, twice, once, now);
-        Average { powers, pairs: zero, fours: zero, means }
+        AvxEwm { powers, pairs: zero, fours: zero, means }
     }
 
     /// Takes four numbers, and the four that begin one earlier.
     #[inline]
     #[target_feature(enable = "avx,avx2,fma")]
-    fn take(&mut self, xs: Four, before: Four) {
+    fn take(&mut self, xs: F64x4, before: F64x4) {
         let pairs = _mm256_fmadd_pd(factor(&self.powers[0]), before, xs);
         let older = _mm256_permute2f128_pd::<0x21>(self.pairs, pairs);
         self.pairs = pairs;
@@ -91,7 +91,7 @@ impl Average<'_> {
     /// The means at the numbers that were taken.
     #[inline]
     #[target_feature(enable = "avx,avx2,fma")]
-    fn next(&mut self) -> Four {
+    fn next(&mut self) -> F64x4 {
         self.means = _mm256_fmadd_pd(factor(&self.powers[2]), self.means, self.fours);
         self.means
     }
@@ -101,14 +101,14 @@ impl Average<'_> {
 /// made of, and takes them one by one wherever they are moved about.
 #[inline]
 #[target_feature(enable = "avx,avx2,fma")]
-fn load(x: &[f64; 4]) -> Four {
+fn load(x: &[f64; 4]) -> F64x4 {
     let xs = _mm256_setr_pd(x[0], x[1], x[2], x[3]);
     _mm256_add_pd(xs, _mm256_setzero_pd())
 }
 
 #[inline]
 #[target_feature(enable = "avx,avx2,fma")]
-fn store(values: Four) -> [f64; 4] {
+fn store(values: F64x4) -> [f64; 4] {
     let (low, high) = (_mm256_castpd256_pd128(values), _mm256_extractf128_pd::<1>(values));
     let second = |pair| _mm_cvtsd_f64(_mm_unpackhi_pd(pair, pair));
     [_mm_cvtsd_f64(low), second(low), _mm_cvtsd_f64(high), second(high)]
@@ -117,14 +117,14 @@ fn store(values: Four) -> [f64; 4] {
 /// The last of the four before and the first three of these.
 #[inline]
 #[target_feature(enable = "avx,avx2,fma")]
-fn behind(before: Four, xs: Four) -> Four {
+fn behind(before: F64x4, xs: F64x4) -> F64x4 {
     let between = _mm256_permute2f128_pd::<0x21>(before, xs);
     _mm256_shuffle_pd::<0b0101>(between, xs)
 }
 
 #[inline]
 #[target_feature(enable = "avx,avx2,fma")]
-fn line<const PERCENT: bool>([first, second]: &[Factor; 2], fast: Four, slow: Four) -> Four {
+fn line<const PERCENT: bool>([first, second]: &[Factor; 2], fast: F64x4, slow: F64x4) -> F64x4 {
     let (first, second) = (factor(first), factor(second));
     if PERCENT {
         return _mm256_sub_pd(_mm256_div_pd(_mm256_mul_pd(first, fast), slow), second);
@@ -145,15 +145,15 @@ fn has_room(column: &Vec<f64>) -> bool {
 /// a signal that are not, if they are so large that the signal shows it to the end of a run, unless
 /// it forgets at once: then all are looked at.
 #[target_feature(enable = "avx,avx2,fma")]
-pub(crate) fn crossing<const PERCENT: bool>(
+pub(crate) fn line_signal_hist<const PERCENT: bool>(
     averages: [Lanes; 3],
     xs: &[f64],
     out: [&mut Vec<f64>; 3],
 ) -> Option<[f64; 3]> {
     let [lines, signals, hists] = out;
-    let (from, forgets) = (hists.len(), averages[2].b < REMEMBERS);
+    let (from, forgets) = (hists.len(), averages[2].b < SLOW_BETA);
     let factors = Factors::new(PERCENT, averages);
-    let means = turns::<PERCENT>(&factors, averages, xs, [lines, signals, &mut *hists])?;
+    let means = run_pipelined::<PERCENT>(&factors, averages, xs, [lines, signals, &mut *hists])?;
     let small = means.iter().all(|mean| mean.abs() < LARGE);
     let whole = small && (!forgets || hists.get(from..)?.iter().all(|value| finite(*value)));
     whole.then_some(means)
@@ -166,7 +166,7 @@ pub(crate) fn crossing<const PERCENT: bool>(
 /// Not inlined, because a factor that nobody else can reach would be as good as none in a cell.
 #[inline(never)]
 #[target_feature(enable = "avx,avx2,fma")]
-fn turns<const PERCENT: bool>(
+fn run_pipelined<const PERCENT: bool>(
     factors: &Factors,
     averages: [Lanes; 3],
     xs: &[f64],
@@ -177,9 +177,9 @@ fn turns<const PERCENT: bool>(
     let end = [[0.0; 4]; 3];
     let before_end = [[*xs.last()?, 0.0, 0.0, 0.0], [0.0; 4], [0.0; 4]];
     let zero = _mm256_setzero_pd();
-    let mut fast = Average::new(&factors.fast, averages[0]);
-    let mut slow = Average::new(&factors.slow, averages[1]);
-    let mut signal = Average::new(&factors.signal, averages[2]);
+    let mut fast = AvxEwm::new(&factors.fast, averages[0]);
+    let mut slow = AvxEwm::new(&factors.slow, averages[1]);
+    let mut signal = AvxEwm::new(&factors.signal, averages[2]);
     let (x0, x1, x2) = (load(x0), load(x1), load(x2));
     fast.take(x0, behind(zero, x0));
     slow.take(x0, behind(zero, x0));
