@@ -1,8 +1,8 @@
-//! The pieces that indicators are made of: averages, sums, extremes and delays over a moving
-//! window. Each reads in `step` and writes in `commit`, as indicators do.
+//! Building blocks of indicators: averages, sums, extremes and delays over a moving window. Each
+//! computes in `step` and writes in `commit`, as indicators do.
 //!
-//! All share one rule for what is missing: a number that is not finite is no observation. A window
-//! that holds one has no value; an exponential average keeps its value across it.
+//! One rule for missing values: NaN and the infinities are not observations. A window that holds
+//! one has no value; an exponential average keeps its value across it.
 
 #[cfg(all(target_arch = "x86_64", not(target_feature = "avx")))]
 mod avx;
@@ -42,7 +42,7 @@ pub use window_sum::WindowSum;
 
 use crate::{Error, PERIOD_MAX};
 
-/// Something that takes one number at a time.
+/// A filter that takes one number per step and gives one number.
 pub trait Block: Clone {
     type Update: Copy;
 
@@ -58,10 +58,10 @@ pub trait Block: Clone {
     }
 }
 
-/// What a number changes in a block.
+/// The state change that one step of block `B` computes.
 pub type UpdateOf<B> = <B as Block>::Update;
 
-/// A period that can be worked with.
+/// Refuses a period outside 1 to `PERIOD_MAX`.
 pub(crate) fn check_period(name: &'static str, value: usize) -> Result<usize, Error> {
     if (1..=PERIOD_MAX).contains(&value) {
         return Ok(value);
@@ -69,8 +69,7 @@ pub(crate) fn check_period(name: &'static str, value: usize) -> Result<usize, Er
     Err(Error::parameter(name, format!("must be from 1 to {PERIOD_MAX}, not {value}")))
 }
 
-/// A period within which something can move: over one candle alone a range is nothing, and so is
-/// whatever is divided by it.
+/// Refuses a period below 2: the range of one candle is 0, and a division by it gives NaN.
 pub(crate) fn check_window(name: &'static str, value: usize) -> Result<usize, Error> {
     match check_period(name, value)? {
         1 => Err(Error::parameter(name, "must be at least 2: one value has no range".to_owned())),
@@ -78,7 +77,7 @@ pub(crate) fn check_window(name: &'static str, value: usize) -> Result<usize, Er
     }
 }
 
-/// A factor that can be worked with: finite and above zero.
+/// Refuses a factor that is not finite and above 0.
 pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<f64, Error> {
     if value.is_finite() && value > 0.0 {
         return Ok(value);
@@ -86,7 +85,7 @@ pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<f64, Erro
     Err(Error::parameter(name, format!("must be a number above 0, not {value}")))
 }
 
-/// A fast and a slow period, in that order.
+/// Refuses periods outside 1 to `PERIOD_MAX`, and `fast` that is not below `slow`.
 pub(crate) fn check_fast_slow(fast: usize, slow: usize) -> Result<(), Error> {
     check_period("fast", fast)?;
     check_period("slow", slow)?;
@@ -96,7 +95,7 @@ pub(crate) fn check_fast_slow(fast: usize, slow: usize) -> Result<(), Error> {
     Err(Error::parameter("fast", format!("must be below slow, but {fast} is not below {slow}")))
 }
 
-/// Moves a position in a ring of `len` on by one.
+/// The index after `at` in a ring of `len` slots.
 #[inline(always)]
 fn next_slot(at: usize, len: usize) -> usize {
     if at + 1 >= len { 0 } else { at + 1 }

@@ -1,5 +1,5 @@
-//! An indicator some of whose outputs stand later than the candles that they are made of. What
-//! would stand earlier is not known yet, so there is no such thing.
+//! Wraps an indicator and delays some of its outputs by a number of candles. Moving outputs to
+//! earlier candles is not supported: it would need future candles.
 
 use std::array;
 
@@ -45,8 +45,7 @@ impl<I: Indicator<N>, const N: usize> Indicator<N> for Delayed<I, N> {
         }
     }
 
-    /// Exact where the slowest output is among those that are late, as it is wherever this is
-    /// used.
+    /// Exact when the slowest output is one of the delayed ones, which holds for every use.
     fn warmup(&self) -> usize {
         self.inner.warmup() + self.by
     }

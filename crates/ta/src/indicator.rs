@@ -1,4 +1,4 @@
-//! What every indicator can do, and the same behind a pointer for callers that choose by name.
+//! The `Indicator` trait, and `Stream`, its object-safe form for callers that choose by name.
 
 use std::array;
 use std::mem::{needs_drop, take};
@@ -8,11 +8,11 @@ use crate::{Candle, Candles};
 
 /// An incremental indicator with `N` outputs.
 ///
-/// The formula is written once, in [`step`](Indicator::step), which reads the state and says what
-/// the state would become; [`commit`](Indicator::commit) writes it. Hence a preview cannot change
-/// anything, and the batch form cannot drift from the incremental one.
+/// The formula is written once, in [`step`](Indicator::step), which reads the state and returns the
+/// state change; [`commit`](Indicator::commit) writes it. So a preview cannot change the state, and
+/// the batch form computes the same formula.
 pub trait Indicator<const N: usize>: Clone {
-    /// What one candle changes.
+    /// The state change that one candle computes.
     type Update;
 
     /// Computes the values at `candle` and the state change, without changing `self`.
@@ -21,10 +21,10 @@ pub trait Indicator<const N: usize>: Clone {
     /// Writes the state change that [`step`](Indicator::step) computed.
     fn commit(&mut self, next: Self::Update);
 
-    /// How many candles pass before the slowest output appears.
+    /// How many candles pass before the slowest output has a value.
     fn warmup(&self) -> usize;
 
-    /// Takes a closed candle and gives the values at it.
+    /// Takes a closed candle and returns its values.
     #[inline(always)]
     fn update(&mut self, candle: &Candle) -> [f64; N] {
         let (values, next) = self.step(candle);
@@ -32,16 +32,16 @@ pub trait Indicator<const N: usize>: Clone {
         values.map(finite_or_nan)
     }
 
-    /// The values a forming candle would give if it closed as it stands.
+    /// The values a forming candle would give if it closed now.
     #[inline]
     fn preview(&self, candle: &Candle) -> [f64; N] {
         self.step(candle).0.map(finite_or_nan)
     }
 
-    /// Whether the batch form is written in [`run_batch`](Indicator::run_batch).
+    /// Whether the type overrides [`run_batch`](Indicator::run_batch).
     const HAS_BATCH: bool = false;
 
-    /// Takes many closed candles, writing one value per candle into each output. Stops at the
+    /// Takes many closed candles and writes one value per candle into each output. Stops at the
     /// shortest of the candles and the outputs.
     #[inline(always)]
     fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; N]) {
@@ -52,14 +52,15 @@ pub trait Indicator<const N: usize>: Clone {
         if needs_drop::<Self>() {
             return each(self, candles, out);
         }
-        // A state without windows is copied for nothing, and the copy can live in registers.
+        // A state without heap buffers is cheap to copy, and the compiler keeps a local copy in
+        // registers.
         let mut state = self.clone();
         each(&mut state, candles, out);
         *self = state;
     }
 
-    /// The same into outputs that give room bit by bit: what was just made room for is in cache,
-    /// and is filled while memory is busy with what was filled before.
+    /// Like [`extend`](Indicator::extend), into a sink that grows by 2,048 values at a time: the
+    /// new slots are in cache, and are filled while the previous ones are written to memory.
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<N>) {
         let mut buffer = [[0.0; BUFFER]; N];
@@ -71,12 +72,13 @@ pub trait Indicator<const N: usize>: Clone {
     }
 }
 
-/// Outputs that are filled from their beginning to their end.
+/// Outputs that an indicator fills from front to back.
 pub trait OutputSink<const N: usize> {
-    /// The next `len` slots of each, whatever is in them; none where fewer are left.
+    /// The next `len` slots of each output, with undefined contents; empty slices when fewer are
+    /// left.
     fn next(&mut self, len: usize) -> [&mut [f64]; N];
 
-    /// Takes the next values of each, as many of one as of another.
+    /// Appends the next values of each output; all slices have the same length.
     #[inline(always)]
     fn append(&mut self, values: [&[f64]; N]) {
         let len = values.iter().map(|column| column.len()).min().unwrap_or(0);
@@ -85,14 +87,14 @@ pub trait OutputSink<const N: usize> {
         }
     }
 
-    /// The outputs themselves, where they grow, to append the same number of values to each. Those
-    /// that are kept have room for all, the others for 2,048.
+    /// The output vectors, when they can grow, so that the caller appends the same number of values
+    /// to each. A wanted output has capacity for all values, the others for 2,048.
     #[inline(always)]
     fn columns(&mut self) -> Option<[&mut Vec<f64>; N]> {
         None
     }
 
-    /// Whether what is written into an output is kept.
+    /// Whether the caller wants this output.
     #[inline(always)]
     fn wants(&self, _output: usize) -> bool {
         true
@@ -114,17 +116,18 @@ impl<const N: usize> OutputSink<N> for Slices<'_, N> {
 
 struct Columns<'a, const N: usize> {
     columns: &'a mut [Vec<f64>; N],
-    /// Which are kept. The others give the same room again and again, which stays in cache.
+    /// Which outputs the caller wants. The others reuse the same slots, which stay in cache.
     wanted: [bool; N],
 }
 
 impl<const N: usize> OutputSink<N> for Columns<'_, N> {
     #[inline(always)]
     fn next(&mut self, len: usize) -> [&mut [f64]; N] {
-        // Aligned16 from one another, because what is mapped must be short to be inlined.
+        // A loop of its own, because the compiler inlines the closure of `map` only when it is
+        // short.
         for (column, wanted) in self.columns.iter_mut().zip(self.wanted) {
             let to = if wanted { column.len() + len } else { len };
-            // What is not wanted need not be filled again.
+            // Slots of an unwanted output are reused without clearing.
             column.truncate(to);
             while column.len() < to {
                 column.resize((column.len() + PIECE).min(to), 0.0);
@@ -136,7 +139,7 @@ impl<const N: usize> OutputSink<N> for Columns<'_, N> {
         })
     }
 
-    /// Without making room first: what is kept is written once, the rest not at all.
+    /// Copies wanted values once, without filling the slots with zeros first, and skips the others.
     #[inline(always)]
     fn append(&mut self, values: [&[f64]; N]) {
         let kept = self.columns.iter_mut().zip(self.wanted).zip(values);
@@ -180,29 +183,28 @@ fn each<I: Indicator<N>, const N: usize>(
     }
 }
 
-/// Infinities come from divisions by nothing; they are no more a value than `NaN` is. What is
-/// not finite times zero is `NaN`, which needs no comparison.
+/// Maps the infinities, which come from divisions by 0, to NaN: infinity times 0 is NaN, which
+/// needs no comparison.
 #[inline(always)]
 pub(crate) fn finite_or_nan(value: f64) -> f64 {
     value + value * 0.0
 }
 
-/// Cheaper than looking at the bits, as the standard library does.
+/// Like `f64::is_finite`, but one multiplication instead of a bit test.
 #[inline(always)]
 pub(crate) fn finite(value: f64) -> bool {
     value * 0.0 == 0.0
 }
 
-/// An average by which is divided. Where nothing has moved for thousands of candles, so little is left
-/// of it that its digits are gone, and nothing is known of what it is a part of.
+/// Denominator guard: below 1e-290 an EMA has decayed into denormals, so the ratio is NaN.
 #[inline(always)]
 pub(crate) fn safe_divisor(average: f64) -> f64 {
     if average.abs() < 1e-290 { f64::NAN } else { average }
 }
 
-/// 1 where something is past a line by more than rounding, 0 where it is not, and `NaN` where it
-/// is not known. Of a price that stands still, the mean differs by as much as that, most where the
-/// price was thousands of times as high before.
+/// 1 when `by` is above 1e-11 of `line`, 0 when it is not, NaN when `by` is not finite. The margin
+/// absorbs rounding: the running mean of a constant price can differ from the price, most after a
+/// price thousands of times as high.
 #[inline(always)]
 pub(crate) fn exceeds(by: f64, line: f64) -> f64 {
     let flag = if by > 1e-11 * line.abs() { 1.0 } else { 0.0 };
@@ -213,8 +215,8 @@ pub(crate) fn shortest<const N: usize>(candles: &Candles<'_>, out: &[&mut [f64];
     out.iter().map(|column| column.len()).min().unwrap_or(0).min(candles.len())
 }
 
-/// An indicator chosen at run time. Outputs are in the order of [`crate::Spec::outputs`]; slots
-/// beyond them are left as they were.
+/// An indicator chosen at run time. Outputs are in the order of [`crate::Spec::outputs`]; extra
+/// slots of `out` are not written.
 pub trait Stream: Send + Sync {
     /// Takes a closed candle and writes its values into `out`.
     fn update(&mut self, candle: &Candle, out: &mut [f64]);
@@ -227,7 +229,8 @@ pub trait Stream: Send + Sync {
         self.extend_only(candles, &|_| true, out);
     }
 
-    /// The same for the outputs at the places that are wanted; the others are left empty.
+    /// Like `extend`, but computes only the outputs whose index is `wanted`; the others are left
+    /// empty.
     fn extend_only(
         &mut self,
         candles: &Candles<'_>,
@@ -238,15 +241,15 @@ pub trait Stream: Send + Sync {
     /// How many candles pass before the slowest output has a value.
     fn warmup(&self) -> usize;
 
-    /// A copy that goes its own way from here.
+    /// An independent copy with the same state.
     fn fork(&self) -> Box<dyn Stream>;
 }
 
-/// Candles taken at a time.
+/// Candles per batch step.
 const BUFFER: usize = 2048;
 
-/// Values moved at a time. From 2 kB on the C library uses a single instruction, which takes ten
-/// times as long where both addresses end alike.
+/// Values copied at a time, 1 kB. From 2 kB on glibc copies with `rep movsb`, which is ten times as
+/// slow when source and destination have the same low address bits.
 const PIECE: usize = 128;
 
 struct Erased<I, const N: usize>(I);

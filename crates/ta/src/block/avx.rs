@@ -1,8 +1,9 @@
-//! The averages of an oscillator, four candles in a register: what the last four numbers give, made
-//! of pairs, and what remains of the mean four steps ago. For machines with wide registers only;
-//! the others have `lanes`.
+//! The averages of an oscillator with AVX2 and FMA, four candles per register: the part from the
+//! last four numbers, built from pairs, plus the remainder of the mean four steps ago. `lanes` is
+//! the portable form.
 //!
-//! Little waits for what was begun in the same turn, and nothing but outputs is written.
+//! The loop is software-pipelined: few instructions depend on others of the same iteration, and
+//! only outputs are stored.
 
 use std::arch::x86_64::*;
 use std::array;
@@ -14,15 +15,15 @@ use crate::indicator::finite;
 
 type F64x4 = __m256d;
 
-/// No mean is as large unless something went wrong.
+/// A mean above this has overflowed or started from invalid input.
 const LARGE: f64 = 1e100;
-/// An average that keeps this much of its mean at each step keeps more than `LARGE` of the largest
-/// numbers there are over a run of 2,048.
+/// A signal with beta of at least 0.792 still carries more than `LARGE` of an overflow (1.8e308) at
+/// the end of 2,048 numbers.
 const SLOW_BETA: f64 = 0.792;
 
-/// A factor, four times. It is in a cell so that it stays in memory, where a multiplication takes
-/// it from as fast as from a register: there are more factors than registers, and the compiler
-/// would keep factors and put means aside.
+/// A factor in four lanes. The cell keeps it in memory, from where a multiplication reads it as
+/// fast as from a register: there are more factors than the 16 registers, and the compiler would
+/// otherwise spill the means.
 type Factor = Cell<[f64; 4]>;
 
 #[repr(align(32))]
@@ -56,19 +57,20 @@ fn factor(factor: &Factor) -> F64x4 {
     _mm256_setr_pd(a, b, c, d)
 }
 
-/// An average in four lanes, one for each of four candles in a row, before it is multiplied by `a`.
+/// An average in four lanes, one per candle of four consecutive ones, before the multiplication by
+/// `a`.
 struct AvxEwm<'a> {
-    /// The first, second and fourth power of what a step leaves of the mean.
+    /// beta, beta^2 and beta^4.
     powers: &'a [Factor; 3],
-    /// What the numbers gave in pairs.
+    /// The weighted sums of pairs.
     pairs: F64x4,
-    /// What they gave with the three before them.
+    /// The weighted sums of a number and the three before it.
     fours: F64x4,
     means: F64x4,
 }
 
 impl AvxEwm<'_> {
-    /// Goes on from a mean as if it had come from numbers longer ago.
+    /// Starts from a mean as if it came from earlier numbers.
     #[inline]
     #[target_feature(enable = "avx,avx2,fma")]
     fn new(powers: &[Factor; 3], Lanes { a, b, mean }: Lanes) -> AvxEwm<'_> {
@@ -78,7 +80,7 @@ impl AvxEwm<'_> {
         AvxEwm { powers, pairs: zero, fours: zero, means }
     }
 
-    /// Takes four numbers, and the four that begin one earlier.
+    /// Takes four numbers, and the four that start one number earlier.
     #[inline]
     #[target_feature(enable = "avx,avx2,fma")]
     fn take(&mut self, xs: F64x4, before: F64x4) {
@@ -88,7 +90,7 @@ impl AvxEwm<'_> {
         self.fours = _mm256_fmadd_pd(factor(&self.powers[1]), older, pairs);
     }
 
-    /// The means at the numbers that were taken.
+    /// The means at the numbers taken last.
     #[inline]
     #[target_feature(enable = "avx,avx2,fma")]
     fn next(&mut self) -> F64x4 {
@@ -97,8 +99,8 @@ impl AvxEwm<'_> {
     }
 }
 
-/// Adding nothing leaves a number as it is. Without it the compiler sees through to the four it was
-/// made of, and takes them one by one wherever they are moved about.
+/// Adding 0 leaves the value unchanged; without it the compiler tracks the four scalars and
+/// shuffles them one by one.
 #[inline]
 #[target_feature(enable = "avx,avx2,fma")]
 fn load(x: &[f64; 4]) -> F64x4 {
@@ -114,7 +116,7 @@ fn store(values: F64x4) -> [f64; 4] {
     [_mm_cvtsd_f64(low), second(low), _mm_cvtsd_f64(high), second(high)]
 }
 
-/// The last of the four before and the first three of these.
+/// The last lane of `before` and the first three of `xs`.
 #[inline]
 #[target_feature(enable = "avx,avx2,fma")]
 fn behind(before: F64x4, xs: F64x4) -> F64x4 {
@@ -138,12 +140,13 @@ fn has_room(column: &Vec<f64>) -> bool {
     column.capacity() - column.len() >= 4
 }
 
-/// Appends line, signal and histogram of whole fours, of which there must be three. Gives the last
-/// means, or nothing where not all was finite or there was no room.
+/// Appends line, signal and histogram of whole groups of four, at least three groups. Returns the
+/// last means, or `None` when a value is not finite or capacity ran out.
 ///
-/// What is not finite makes every mean after it so. A histogram can be infinite between a line and
-/// a signal that are not, if they are so large that the signal shows it to the end of a run, unless
-/// it forgets at once: then all are looked at.
+/// A value that is not finite makes every later mean not finite, so the last means show it.
+/// Exception: a histogram can overflow between a finite line and a finite signal. A signal with
+/// beta of at least 0.792 still shows such sizes at the end of a run; below that, every histogram
+/// value is tested.
 #[target_feature(enable = "avx,avx2,fma")]
 pub(crate) fn line_signal_hist<const PERCENT: bool>(
     averages: [Lanes; 3],
@@ -159,11 +162,11 @@ pub(crate) fn line_signal_hist<const PERCENT: bool>(
     whole.then_some(means)
 }
 
-/// In each turn four candles are shown, the signal takes the four after them, the line is made of
-/// the four after those, and the next four are taken. So that the last are shown as well, twelve
-/// numbers of nothing follow.
+/// Each iteration stores four candles, feeds the next four lines to the signal, computes the four
+/// lines after those, and loads four more numbers. Twelve zeros flush the pipeline at the end.
 ///
-/// Not inlined, because a factor that nobody else can reach would be as good as none in a cell.
+/// Not inlined: the compiler would otherwise see that the cells are private and keep the factors in
+/// registers.
 #[inline(never)]
 #[target_feature(enable = "avx,avx2,fma")]
 fn run_pipelined<const PERCENT: bool>(
@@ -190,7 +193,7 @@ fn run_pipelined<const PERCENT: bool>(
     let mut next = line::<PERCENT>(&factors.line, fast.next(), slow.next());
     fast.take(x2, load(before2));
     slow.take(x2, load(before2));
-    // Lengths of columns that are our own are kept in registers.
+    // Local vectors let the compiler keep their lengths in registers.
     let [lines, signals, hists] = out;
     let mut columns = (take(lines), take(signals), take(hists));
     let mut room = true;
@@ -214,7 +217,7 @@ fn run_pipelined<const PERCENT: bool>(
         }
     }
     (*lines, *signals, *hists) = columns;
-    // Two went on for eight numbers of nothing, which left them that much less.
+    // The fast and the slow average took eight zeros too many; dividing by beta^8 reverses that.
     let means = [fast.means, slow.means, signal.means];
     let left = [averages[0].b.powi(8), averages[1].b.powi(8), 1.0];
     room.then(|| array::from_fn(|i| averages[i].a * (store(means[i])[3] / left[i])))

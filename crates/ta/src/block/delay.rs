@@ -1,4 +1,4 @@
-//! The number n steps ago, `NaN` before there is one.
+//! The number n steps ago; NaN for the first n steps.
 
 use super::{Block, next_slot};
 
@@ -17,7 +17,7 @@ impl Delay {
         self.ring.len()
     }
 
-    /// Goes on from numbers that are known, as many as are kept.
+    /// Continues from the last `period` numbers.
     pub(crate) fn restart(&mut self, last: &[f64]) {
         self.ring.copy_from_slice(last);
         self.at = 0;

@@ -3,8 +3,8 @@
 use super::doubling::{CHUNK, Pair, WindowBuffers, fits, in_safe_range};
 use super::{Block, WindowSum, next_slot};
 
-/// Where numbers deviate by less than this part of themselves, the rounding of their running sum
-/// begins to show in their deviation.
+/// Below a relative deviation of 1e-5 the rounding of the running sum becomes visible, and the
+/// exact form is used.
 const MIN_RELATIVE: f64 = 1e-5;
 
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub struct Deviation {
     ring: Box<[f64]>,
     at: usize,
     sum: WindowSum,
-    /// How many of the last numbers are the same, no further than n.
+    /// How many of the last numbers are equal, at most n.
     same: usize,
     last: f64,
 }
@@ -44,7 +44,8 @@ impl Deviation {
             return ((x, 0.0), next);
         }
         let old = self.ring[self.at];
-        // Four sums at once: the order of addition is free here, and one chain would be slow.
+        // Four partial sums break the dependency chain of one; the order of addition does not
+        // matter here.
         let (four, rest) = self.ring.as_chunks::<4>();
         let mut sums = [0.0; 4];
         for chunk in four {
@@ -57,8 +58,9 @@ impl Deviation {
         let gone = (old - mean).abs();
         let all = all - gone + (x - mean).abs();
         let deviation = all / period as f64;
-        // Distances show more of the rounding than the sum itself: that of what was much larger, or
-        // much further away, and has left. Nor can what was missing be taken away.
+        // Distances show more rounding than the sum itself, so the limits are 4 times the newest
+        // number and 1,024 times the sum of distances. A missing number in the window fails the
+        // test as well.
         let sound = sum.largest() <= x.abs() * 4.0 && gone <= all * 1024.0;
         if !sound || deviation < x.abs() * MIN_RELATIVE {
             return (self.exact(x), next);
@@ -66,7 +68,8 @@ impl Deviation {
         ((mean, deviation), next)
     }
 
-    /// The same from distances to `x`, which take longer and are exact where all are near to it.
+    /// The mean and deviation from distances to `x`: slower, and exact when all numbers are close
+    /// to `x`.
     #[cold]
     #[inline(never)]
     fn exact(&self, x: f64) -> (f64, f64) {
@@ -87,8 +90,8 @@ impl Deviation {
         self.sum.commit(next.sum);
     }
 
-    /// Means and mean deviations at each of `xs` into outputs that are as long and no longer than
-    /// a chunk; the values are those of `step` up to rounding.
+    /// Writes means and mean deviations at each of `xs`, at most a chunk, into the outputs; they
+    /// equal those of `step` up to rounding.
     #[inline(always)]
     pub(crate) fn scan(
         &mut self,
@@ -99,7 +102,7 @@ impl Deviation {
     ) {
         let (period, len) = (self.ring.len(), xs.len().min(CHUNK));
         let steady = fits(period, &xs[..len]) && in_safe_range(&self.ring);
-        // What is missing of the first window comes one by one.
+        // The numbers that complete the first window go one by one.
         let head = if steady { self.sum.missing().min(len) } else { len };
         for index in 0..head {
             (means[index], out[index]) = self.push(xs[index]);
@@ -130,16 +133,16 @@ impl Deviation {
     }
 }
 
-/// The mean of two neighbours; where nothing moves, exactly what stands.
+/// Merges the means of two adjacent windows; for a constant series the mean is exact.
 #[inline(always)]
 fn join(Pair { older: [older], newer: [newer], widths: (a, b) }: Pair<1>) -> [f64; 1] {
     [older + (newer - older) * (b / (a + b))]
 }
 
-/// How many windows are worked on at a time.
+/// Windows computed at a time.
 const LANES: usize = 16;
 
-/// The distances of the numbers of each window from its mean, summed.
+/// Writes, for each window, the sum of the distances of its numbers from its mean.
 #[inline(always)]
 fn distances(row: &[f64], means: &[f64], out: &mut [f64]) {
     let period = row.len() + 1 - means.len();

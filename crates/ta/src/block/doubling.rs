@@ -1,28 +1,28 @@
-//! Moving windows without a state: the windows that end at each number of a row, put together from
-//! shorter windows that are neighbours.
+//! Stateless moving windows: the windows that end at each number of a row, merged from adjacent
+//! shorter windows.
 //!
-//! Windows of n become windows of 2n, or of 2n + 1 with one number more, in one pass over the row;
-//! log2(n) passes make windows of n. No pass waits for its own results, so many numbers are worked
-//! on at once; nothing is ever taken away from a sum, so no rounding is carried along.
+//! One pass over the row turns windows of n into windows of 2n, or of 2n + 1 with one more number;
+//! log2(n) passes give windows of n. No pass depends on its own results, so the compiler vectorizes
+//! it; nothing is ever subtracted, so no rounding accumulates.
 
 use std::ops::Range;
 
-/// How many numbers are worked on at a time, so that the passes stay in cache.
+/// Numbers per batch step, so that all passes stay in the level-1 cache.
 pub(crate) const CHUNK: usize = 192;
 
-/// The longest window that is made this way: longer ones would be mostly repetition.
+/// The longest window computed this way: for longer ones most of the work would repeat.
 pub(crate) const WINDOW_MAX: usize = 128;
 
 pub(crate) type Row = [f64; CHUNK + WINDOW_MAX];
 
-/// Space for the numbers of a chunk with those before, and for the passes. What is known of a
-/// window is `K` numbers, each in a row of its own.
+/// Buffers for the numbers of a chunk with those before it, and for the passes. A window has `K`
+/// values, each in its own row.
 pub(crate) struct WindowBuffers<const K: usize = 1> {
     pub(super) rows: [Row; K],
     passes: [[Row; K]; 2],
 }
 
-/// What is known of two neighbours, the older first, and how wide they are.
+/// The values of two adjacent windows, the older first, and their widths.
 pub(super) struct Pair<const K: usize> {
     pub(super) older: [f64; K],
     pub(super) newer: [f64; K],
@@ -35,7 +35,8 @@ impl<const K: usize> WindowBuffers<K> {
         WindowBuffers { rows: [row; K], passes: [[row; K]; 2] }
     }
 
-    /// Lines up in a row what came before, in two parts, and the chunk; gives how long the row is.
+    /// Writes the previous numbers, in two parts, and the chunk into the first row; returns the
+    /// length used.
     #[inline(always)]
     pub(super) fn fill_first_row(&mut self, older: &[f64], newer: &[f64], xs: &[f64]) -> usize {
         self.fill_row(0, older, newer, xs)
@@ -58,8 +59,8 @@ impl<const K: usize> WindowBuffers<K> {
         older.len() + newer.len() + xs.len()
     }
 
-    /// What `fold` makes of each window in a stretch of the rows and `done` of that, into outputs
-    /// that are as long as there are windows.
+    /// Writes `done(fold of each window)` for the windows in a stretch of the rows, into outputs
+    /// with one slot per window.
     #[inline(always)]
     pub(super) fn slide<const M: usize>(
         &mut self,
@@ -95,17 +96,17 @@ impl<const K: usize> WindowBuffers<K> {
     }
 }
 
-/// Whether a chunk can be worked on here: there is room, and nothing is missing.
+/// Whether the period is at most 128, and the chunk at most 192 numbers in the safe range.
 #[inline(always)]
 pub(super) fn fits(period: usize, xs: &[f64]) -> bool {
     (1..=WINDOW_MAX).contains(&period) && (1..=CHUNK).contains(&xs.len()) && in_safe_range(xs)
 }
 
-/// Whether no number is missing or so large that what is made of them could be infinite. Looks at
-/// all of them without stopping, which is faster than stopping, and at many at once.
+/// Whether all numbers are finite and below about 1.8e100, so that their squares and sums stay
+/// finite. Tests all of them without an early exit, so that the compiler vectorizes the loop.
 #[inline(always)]
 pub(super) fn in_safe_range(xs: &[f64]) -> bool {
-    // What is outside the safe range becomes infinite, and what is not finite times zero is NaN.
+    // A number outside the range overflows to infinity, and infinity times 0 is NaN.
     const OVER: f64 = 1e208;
     let (chunks, rest) = xs.as_chunks::<16>();
     let mut sums = [0.0; 16];
@@ -118,7 +119,7 @@ pub(super) fn in_safe_range(xs: &[f64]) -> bool {
     sums.iter().sum::<f64>() + rest == 0.0
 }
 
-/// Windows twice as wide, and one number wider where it is odd.
+/// One pass: windows twice as wide, and one number wider when `odd`.
 #[inline(always)]
 fn pass<const K: usize, const M: usize>(
     windows: [&[f64]; K],
@@ -143,7 +144,7 @@ fn pass<const K: usize, const M: usize>(
     let mut show = |index: usize, values: [f64; M]| {
         (0..M).for_each(|m| out[m][index] = values[m]);
     };
-    // Two loops, so that neither has a branch in it.
+    // Two loops, so that neither contains a branch.
     if odd {
         for index in 0..len {
             let (older, newer) = (both(index), last.map(|row| row[index]));

@@ -1,6 +1,6 @@
 //! Exponential average: m = (1 - a) m + a x, with a = 2 / (n + 1) or 1 / n (Wilder).
 //!
-//! Across missing observations the old mean loses weight as if time had passed, as in pandas'
+//! After missing observations the old mean loses weight as if time had passed, as in pandas
 //! `ewm(adjust=False)`.
 
 use super::Block;
@@ -8,28 +8,29 @@ use super::lanes::Lanes;
 use crate::Parity;
 use crate::indicator::{finite, finite_or_nan};
 
-/// How many numbers batch forms work on at a time: so few that the steps between stay in cache and
-/// that memory takes what was made before while the next is being made.
+/// Numbers per batch step: 128, so that intermediate rows stay in the level-1 cache and the
+/// previous outputs are written to memory meanwhile.
 pub(crate) const CHUNK: usize = 128;
 
-/// No two numbers are neighbours: where they are, the compiler keeps them in one register, in
-/// which each waits for the other.
+/// Field order matters: the compiler packs two adjacent floats into one SIMD register, which makes
+/// each wait for the other. So integers separate the floats.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Ewm {
     alpha: f64,
-    /// Observations so far; stops growing when the average is out.
+    /// Observations so far; stops at `shown`.
     count: usize,
     beta: f64,
-    /// How many observations the first mean is made of.
+    /// How many observations the first mean averages.
     seed: usize,
-    /// While the seed is gathered, its sum.
+    /// Until `seed` observations: their sum. Then: the mean.
     mean: f64,
-    /// How many observations there must be before the average is shown.
+    /// How many observations before the average has a value.
     shown: usize,
-    /// What the mean weighs at the next observation: `beta`, or less after a gap.
+    /// The weight of the mean at the next observation: `beta`, or less after a gap.
     weight: f64,
-    /// Whether the next observation is one like any other: not the first ones, not after a gap.
+    /// Whether the plain formula applies to the next observation: the start is over and no gap
+    /// precedes it.
     steady: bool,
 }
 
@@ -66,8 +67,8 @@ impl Ewm {
         self.mean
     }
 
-    /// Whether it is so small that it may fade away within a chunk: one over two numbers, the fastest
-    /// that fades at all, loses 61 digits in 128 steps.
+    /// Whether the mean may decay into denormals within a chunk: below 1e-200. Period 2, the
+    /// fastest decay, loses 61 decimal digits in 128 steps.
     #[inline(always)]
     pub(crate) fn may_underflow(&self) -> bool {
         self.mean.abs() < 1e-200
@@ -83,24 +84,24 @@ impl Ewm {
         self.beta
     }
 
-    /// Takes what `next_mean` gave.
+    /// Sets the mean that `next_mean` computed.
     #[inline(always)]
     pub(crate) fn set(&mut self, mean: f64) {
         self.mean = mean;
     }
 
-    /// The mean after a finite number, while the average is steady.
+    /// The mean after a finite number. Requires a steady average.
     #[inline(always)]
     pub(crate) fn next_mean(&self, x: f64) -> f64 {
-        // One instruction where the program is compiled for machines that have it.
+        // One fused instruction when the target has FMA.
         if cfg!(target_feature = "fma") {
             return self.beta.mul_add(self.mean, self.alpha * x);
         }
         self.beta * self.mean + self.alpha * x
     }
 
-    /// A step at the start or in a gap. Kept out of the way of the others: were it mixed with
-    /// them, each would wait for its division.
+    /// A step at the start or in a gap. Kept separate: if the two paths were merged, the common one
+    /// would wait for this division.
     #[inline(always)]
     fn step_unsteady(&self, x: f64) -> (f64, EwmUpdate) {
         std::hint::cold_path();
@@ -127,14 +128,15 @@ impl Ewm {
         (next.mean, next)
     }
 
-    /// The same many numbers at a time, for finite numbers and while the average is steady.
+    /// The same recurrence for many numbers at a time. Requires finite numbers and a steady
+    /// average.
     #[inline(always)]
     pub(crate) fn lanes(&self) -> Lanes {
         Lanes { a: self.alpha, b: self.beta, mean: self.mean }
     }
 
-    /// Averages `xs` into `out`, which is of the same length. The values are those of `step` up
-    /// to rounding, `NaN` where they are not finite.
+    /// Averages `xs` into `out`, of the same length. The values equal those of `step` up to
+    /// rounding; values that are not finite become NaN.
     #[inline(always)]
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64]) {
         if self.scan_steady(xs, out) {
@@ -145,12 +147,13 @@ impl Ewm {
         }
     }
 
-    /// The same for a steady average and finite numbers. Otherwise it says so, and nothing has
-    /// changed but `out`.
+    /// Like `scan`, for a steady average and finite numbers; otherwise returns false and changes
+    /// only `out`.
     #[inline(always)]
     pub(crate) fn scan_steady(&mut self, xs: &[f64], out: &mut [f64]) -> bool {
         let mean = self.lanes().scan(xs, out);
-        // A number that is not finite makes every mean after it so.
+        // A number that is not finite makes every later mean not finite, so one test of the last is
+        // enough.
         if !(self.steady && finite(mean)) {
             return false;
         }

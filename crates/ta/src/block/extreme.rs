@@ -1,5 +1,5 @@
-//! Highest or lowest of the last n numbers in constant time, by van Herk's two running extremes:
-//! one forward through the block of n being filled, one backward through the block before.
+//! Highest or lowest of the last n numbers in constant time, by the van Herk algorithm: one running
+//! extreme forward through the current block of n, one backward through the previous block.
 
 use super::Block;
 use super::doubling::{Pair, WindowBuffers, fits};
@@ -9,15 +9,15 @@ pub type Lowest = Extreme<false>;
 
 #[derive(Clone, Debug)]
 pub struct Extreme<const HIGH: bool> {
-    /// Up to `at`, the numbers of this block; from `at`, the extremes of the rest of the block
-    /// before; one slot more that is always empty.
+    /// Below `at`: the numbers of the current block. From `at`: the extremes of the rest of the
+    /// previous block. The last slot is always `EMPTY`.
     block: Box<[f64]>,
     at: usize,
-    /// The extreme of this block so far.
+    /// The extreme of the current block so far.
     best: f64,
-    /// Observations since the last that was missing, no further than n.
+    /// Observations since the last missing one, at most `shown`.
     run: usize,
-    /// How many observations in a row make a value.
+    /// How many consecutive observations give a value.
     shown: usize,
 }
 
@@ -29,20 +29,21 @@ pub struct ExtremeUpdate {
 }
 
 impl<const HIGH: bool> Extreme<HIGH> {
-    /// Beaten by every number.
+    /// Worse than every finite number.
     const EMPTY: f64 = if HIGH { f64::NEG_INFINITY } else { f64::INFINITY };
 
     pub(crate) fn new(period: usize) -> Extreme<HIGH> {
         Extreme::shown_after(period, period)
     }
 
-    /// One that has a value after `shown` numbers, over as many as there are.
+    /// Has a value after `shown` numbers, over as many as there are.
     pub(crate) fn shown_after(period: usize, shown: usize) -> Extreme<HIGH> {
         let block = vec![Self::EMPTY; period + 1].into_boxed_slice();
         Extreme { block, at: 0, best: Self::EMPTY, run: 0, shown }
     }
 
-    /// The extremes at each of `xs` into `out`, which is as long; the same as those of `step`.
+    /// Writes the extremes at each of `xs` into `out`, of the same length; they equal those of
+    /// `step`.
     #[inline(always)]
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], buffers: &mut WindowBuffers) {
         let period = self.block.len() - 1;
@@ -50,15 +51,15 @@ impl<const HIGH: bool> Extreme<HIGH> {
         if !fits(period, &xs[..len]) {
             return self.each(&xs[..len], &mut out[..len]);
         }
-        // What is missing before there is a value comes one by one.
+        // The numbers before the first value go one by one.
         let head = (self.shown - self.run).min(len);
         self.each(&xs[..head], &mut out[..head]);
         let (xs, out) = (&xs[head..len], &mut out[head..len]);
         if xs.is_empty() {
             return;
         }
-        // In place of the numbers of the block before stand the extremes of its rest, which are
-        // the same to every window that reaches into it.
+        // The previous block holds the extremes of its rest instead of its numbers; every window
+        // that reaches into it gives the same extreme.
         let before = &self.block[self.at + 1..period];
         let row = buffers.fill_first_row(before, &self.block[..self.at], xs);
         buffers.slide(
@@ -80,13 +81,13 @@ impl<const HIGH: bool> Extreme<HIGH> {
         }
     }
 
-    /// Whether there is a value, and one after every further number.
+    /// Whether there is a value, and one after every further finite number.
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
         self.run >= self.shown
     }
 
-    /// The same as `push` with a finite number, once it is full.
+    /// Like `push`, for a finite number once the block is full.
     #[inline(always)]
     pub(crate) fn roll(&mut self, x: f64) -> f64 {
         self.best = Self::pick(self.best, x);
@@ -97,7 +98,7 @@ impl<const HIGH: bool> Extreme<HIGH> {
         value
     }
 
-    /// Begins the next block when this one is full.
+    /// Starts the next block when the current one is full.
     #[inline(always)]
     fn finish_block(&mut self) {
         let period = self.block.len() - 1;

@@ -1,12 +1,13 @@
-//! How many steps ago the highest (or lowest) of the last n numbers was; of equals the oldest, or
-//! the newest.
+//! How many steps ago the highest (or lowest) of the last n numbers was; of equal numbers the
+//! oldest, or with `NEWEST` the newest.
 
 use super::Block;
 use super::doubling::{Pair, WindowBuffers, fits};
 
 #[derive(Clone, Debug)]
 pub struct ExtremeAge<const HIGH: bool, const NEWEST: bool = false> {
-    /// Those that may yet be the extreme, best first, with the steps at which they came.
+    /// Monotonic queue: the numbers that may still become the extreme, best first, with the steps
+    /// at which they came.
     queue: Box<[(u64, f64)]>,
     head: usize,
     len: usize,
@@ -19,16 +20,16 @@ impl<const HIGH: bool, const NEWEST: bool> ExtremeAge<HIGH, NEWEST> {
         ExtremeAge { queue: vec![(0, 0.0); period].into(), head: 0, len: 0, now: 0, run: 0 }
     }
 
-    /// Beaten by every number.
+    /// Worse than every finite number.
     const EMPTY: f64 = if HIGH { f64::NEG_INFINITY } else { f64::INFINITY };
 
-    /// The ages at each of `xs` into `out`, which is as long; the same as those of `step`.
+    /// Writes the ages at each of `xs` into `out`, of the same length; they equal those of `step`.
     #[inline(always)]
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], buffers: &mut WindowBuffers<2>) {
         let period = self.queue.len();
         let len = xs.len().min(out.len());
         let steady = fits(period, &xs[..len]);
-        // What is missing of the first window comes one by one.
+        // The numbers that complete the first window go one by one.
         let head = if steady { (period - self.run).min(len) } else { len };
         for (x, slot) in xs[..head].iter().zip(&mut out[..head]) {
             *slot = self.push(*x);
@@ -46,8 +47,8 @@ impl<const HIGH: bool, const NEWEST: bool> ExtremeAge<HIGH, NEWEST> {
         self.restart(&buffers.rows[0][row - period..row]);
     }
 
-    /// Numbers that are not in the queue are followed by better ones, so that no window would
-    /// choose them: any number that is beaten can stand for them.
+    /// Fills the row with the queue and `xs`. A number that left the queue is followed by a better
+    /// one, so no window selects it: `EMPTY` stands for it.
     #[inline(always)]
     fn fill_first_row(&self, xs: &[f64], buffers: &mut WindowBuffers<2>) -> usize {
         let before = self.queue.len() - 1;
@@ -66,7 +67,7 @@ impl<const HIGH: bool, const NEWEST: bool> ExtremeAge<HIGH, NEWEST> {
         row
     }
 
-    /// Goes on from a window that is known.
+    /// Rebuilds the queue from the last window.
     #[inline(never)]
     fn restart(&mut self, window: &[f64]) {
         let mut best = Self::EMPTY;
@@ -86,14 +87,14 @@ impl<const HIGH: bool, const NEWEST: bool> ExtremeAge<HIGH, NEWEST> {
         if Self::beats(newer[0], older[0]) { newer } else { older }
     }
 
-    /// Whether the newer number takes the older one's place.
+    /// Whether the newer number replaces the older one.
     #[inline(always)]
     fn beats(newer: f64, older: f64) -> bool {
         let better = if HIGH { newer > older } else { newer < older };
         better || NEWEST && newer == older
     }
 
-    /// The slot that is `offset` behind the head.
+    /// The slot `offset` places behind the head.
     #[inline(always)]
     fn slot(&self, offset: usize) -> usize {
         let slot = self.head + offset;

@@ -1,18 +1,18 @@
-//! Exponential averages of many finite numbers in two parts: what the last eight numbers give
-//! without any before them, which waits for nothing, and what remains of the mean eight steps ago,
-//! which makes eight chains that do not wait for one another.
+//! Exponential averages of many finite numbers without one long dependency chain: the part from the
+//! last eight numbers depends on no earlier mean, and the remainder of the mean eight steps ago
+//! runs in eight independent chains.
 
 use std::array;
 
 #[cfg(not(target_feature = "avx"))]
 use multiversion::{multiversion, target::match_target};
 
-/// What `line_signal_hist_avx` takes is a multiple of this.
+/// The AVX loop takes a multiple of this many numbers.
 pub(crate) const PART: usize = 16;
 
 type F64x8 = [[f64; 4]; 2];
 
-/// An average that goes on from `mean`: m = b m + a x.
+/// An average that continues from `mean`: m = b m + a x.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes {
     pub(crate) a: f64,
@@ -21,7 +21,7 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// Averages `xs` into `out`, which is as long, and gives the last mean.
+    /// Averages `xs` into `out`, of the same length, and returns the last mean.
     #[inline(always)]
     pub(crate) fn scan(self, xs: &[f64], out: &mut [f64]) -> f64 {
         self.first(xs, out);
@@ -41,7 +41,7 @@ impl Lanes {
         mean
     }
 
-    /// What a number gives with the three before it, the oldest first.
+    /// The weighted sum of a number and the three before it, oldest first.
     #[inline(always)]
     fn four(self) -> impl Fn(&[f64]) -> f64 {
         let Lanes { a, b, .. } = self;
@@ -49,7 +49,7 @@ impl Lanes {
         move |x| (a * x[3] + ab * x[2]) + (ab2 * x[1] + ab3 * x[0])
     }
 
-    /// The means at the first four numbers, which have the mean before them.
+    /// The means at the first four numbers, which include the starting mean.
     #[inline(always)]
     fn first(self, xs: &[f64], out: &mut [f64]) {
         let mut mean = self.mean;
@@ -67,7 +67,7 @@ impl Lanes {
     }
 }
 
-/// Makes means of what `first` and `four` gave.
+/// Turns the output of `first` and `four` into means.
 struct Chain {
     b4: f64,
     b8: f64,
@@ -105,8 +105,8 @@ fn both(a: F64x8, b: F64x8, of: impl Fn(f64, f64) -> f64) -> F64x8 {
     array::from_fn(|j| array::from_fn(|i| of(a[j][i], b[j][i])))
 }
 
-/// What `line` makes of a fast and a slow average, the average of that, and their difference, into
-/// outputs that are as long as `xs`. Gives the last means.
+/// Writes the line from a fast and a slow average, the signal (its average) and the histogram
+/// (their difference) into outputs as long as `xs`. Returns the last means.
 #[inline(always)]
 pub(crate) fn line_signal_hist(
     [fast, slow, signal]: [Lanes; 3],
@@ -135,8 +135,8 @@ pub(crate) fn line_signal_hist(
     [fast_mean, slow_mean, mean]
 }
 
-/// Appends what `line_signal_hist` gives, for whole parts. On machines that have no wide registers, and
-/// where not all was finite, it gives nothing, and what was appended is worth nothing.
+/// Appends what `line_signal_hist` computes, for whole parts. Returns `None` on a CPU without AVX2
+/// and FMA, and when a value is not finite; the caller then discards what was appended.
 #[cfg(not(target_feature = "avx"))]
 #[multiversion(targets("x86_64+avx+avx2+fma"))]
 pub(crate) fn line_signal_hist_avx<const PERCENT: bool>(
@@ -153,8 +153,8 @@ pub(crate) fn line_signal_hist_avx<const PERCENT: bool>(
     }
 }
 
-/// A program that is compiled for machines with wide registers does not choose where it runs, and
-/// without a choice what is written for them cannot be called safely: `line_signal_hist` does it all.
+/// A binary compiled for AVX does no dispatch at run time, and without that dispatch the AVX loop
+/// cannot be called from safe code: `line_signal_hist` does the whole job.
 #[cfg(target_feature = "avx")]
 pub(crate) fn line_signal_hist_avx<const PERCENT: bool>(
     _averages: [Lanes; 3],
@@ -164,8 +164,8 @@ pub(crate) fn line_signal_hist_avx<const PERCENT: bool>(
     None
 }
 
-/// What `line` makes of a fast and a slow average, into an output that is as long as `xs`, as the
-/// two rows of `work` are. Gives the last means.
+/// Writes the line from a fast and a slow average into `out`, as long as `xs`; the last argument is
+/// two scratch rows of that length. Returns the last means.
 #[inline(always)]
 pub(crate) fn ewm_line(
     [fast, slow]: [Lanes; 2],

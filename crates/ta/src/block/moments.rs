@@ -1,19 +1,18 @@
-//! Mean and standard deviation of the windows that end in a short block, from sums that go on from
-//! one window to the next. Says whether they can be relied on; what to do where they cannot is
-//! decided elsewhere.
+//! Mean and standard deviation of the windows that end in a block of 64 numbers, from running sums.
+//! Reports when rounding makes them unreliable; the caller then recomputes.
 
 use crate::indicator::finite;
 
-/// How many windows are made at a time: so few that memory takes one block while the next is made.
+/// Windows per block: 64, so that one block is written to memory while the next is computed.
 pub(super) const BLOCK: usize = 64;
 
-/// How many sums run beside one another.
+/// Independent running sums.
 const LANES: usize = 4;
 
-/// Space for a block.
+/// Buffers of one block.
 pub(super) struct RunningMoments {
     anchor: f64,
-    /// Of the window before the block: the distances to the anchor and their squares, summed.
+    /// For the window before the block: the sum of distances to the anchor, and of their squares.
     sums: [f64; 2],
     /// How those sums change at each number.
     changes: [[f64; LANES + BLOCK]; 2],
@@ -24,7 +23,7 @@ impl RunningMoments {
         RunningMoments { anchor: 0.0, sums: [0.0; 2], changes: [[0.0; LANES + BLOCK]; 2] }
     }
 
-    /// Takes a row of a window and the block after it.
+    /// Takes a row that holds a window and the block after it.
     #[inline(always)]
     pub(super) fn fill(&mut self, row: &[f64]) {
         let (window, block) = row.split_at(row.len() - BLOCK);
@@ -37,10 +36,10 @@ impl RunningMoments {
         (self.anchor, self.sums) = (anchor, around(window, anchor));
     }
 
-    /// What `show` makes of mean and deviation of the windows that end at each number of the block.
-    /// False where the values may be wrong: something is missing, too large, or so far from the
-    /// rest that its rounding is not small. `show` gives its largest values for the largest mean
-    /// and deviation.
+    /// Writes `show(mean, deviation)` for the window that ends at each number of the block. Returns
+    /// false when the values may be wrong: a number is missing, too large, or so far from the
+    /// others that its rounding is visible. `show` must be largest for the largest mean and
+    /// deviation.
     #[inline(always)]
     pub(super) fn show<const M: usize>(
         &self,
@@ -50,14 +49,15 @@ impl RunningMoments {
     ) -> bool {
         let (anchor, share) = (self.anchor, 1.0 / period as f64);
         let [mut first, mut second] = self.sums.map(|sum| [sum; LANES]);
-        // The window before the block counts too: what leaves it at once leaves its rounding.
+        // The window before the block counts too: a number that leaves it leaves its rounding in
+        // the sums.
         let (mut least, mut most) = ([f64::INFINITY; LANES], [self.sums[1] * share; LANES]);
         let mut out = out.map(|row| row.as_chunks_mut::<LANES>().0.iter_mut());
         let [firsts, seconds] = self.changes.each_ref().map(|row| row[1..].windows(2 * LANES - 1));
         for (a, b) in firsts.step_by(LANES).zip(seconds.step_by(LANES)) {
             let mut values = [[0.0; LANES]; M];
             for j in 0..LANES {
-                // Each lane goes on from what it was four windows ago.
+                // Each lane continues from its value four windows ago.
                 first[j] += (a[j] + a[j + 1]) + (a[j + 2] + a[j + 3]);
                 second[j] += (b[j] + b[j + 1]) + (b[j + 2] + b[j + 3]);
                 let (distance, square) = (first[j] * share, second[j] * share);
@@ -75,14 +75,15 @@ impl RunningMoments {
         }
         let most = most.iter().copied().fold(0.0, f64::max);
         let largest = show(anchor.abs() + most.sqrt(), most.sqrt());
-        // What was missing or infinite stays in the sums. Rounding is as small as the largest sum.
+        // NaN and infinity stay in the sums. The rounding error is proportional to the largest sum,
+        // so every variance must exceed 1e-4 of it.
         finite(second.iter().chain(&first).sum())
             && largest.into_iter().all(finite)
             && least.iter().all(|least| *least > most * 1e-4)
     }
 }
 
-/// The sum of distances to the anchor and of their squares.
+/// The sum of distances to the anchor, and of their squares.
 #[inline(always)]
 fn around(window: &[f64], anchor: f64) -> [f64; 2] {
     let (four, rest) = window.as_chunks::<LANES>();

@@ -1,5 +1,5 @@
-//! Distance between a fast and a slow exponential average, with a signal line over it: what MACD,
-//! PPO and PVO have in common.
+//! A line from a fast and a slow exponential average, with a signal line over it: the shared
+//! computation of MACD, PPO and PVO.
 
 use std::hint::cold_path;
 
@@ -14,35 +14,33 @@ pub struct Oscillator<const PERCENT: bool> {
     gap_rules: GapRules<PERCENT>,
 }
 
-/// What a step needs when there is nothing special about it. It is small and apart from the
-/// rest, so that it stays in registers where steps follow one another.
+/// The state of a plain step. It is small and separate from `GapRules`, so that it stays in
+/// registers during a loop.
 #[derive(Clone, Copy, Debug)]
 struct FastPath {
-    /// A hundred times as large where the line is a percentage, which saves multiplying it; and
-    /// both so much larger that the slow one takes numbers as they are.
+    /// For a percentage, both averages are scaled by 1 / alpha of the slow one, which then adds
+    /// inputs unscaled, and the fast one by another 100, which saves that multiplication per step.
     fast: SteadyEwm,
     slow: SteadyEwm,
-    /// `NaN` while the short way cannot be taken.
+    /// Its `rest` is NaN while the fast path does not apply.
     signal: SteadyEwm,
 }
 
-/// A steady average.
+/// An exponential average past its start and without a gap.
 #[derive(Clone, Copy, Debug)]
 struct SteadyEwm {
     alpha: Aligned16,
     beta: Aligned16,
-    /// What the mean leaves to the next one. The mean itself would have to be kept beside what
-    /// is made of it, and copied at every step; but where a multiplication and an addition are one
-    /// instruction, it is the mean.
+    /// beta times the mean, so that no copy of the mean is needed at each step. With FMA it is the
+    /// mean itself.
     rest: Aligned16,
 }
 
-/// Whether the program is compiled for machines that multiply and add at once. Then a step waits
-/// for one instruction instead of two.
+/// Whether the target has FMA: a step then waits for one instruction instead of two.
 const FUSED: bool = cfg!(target_feature = "fma");
 
-/// A number without neighbours: the compiler would put two into one register, in which each waits
-/// for the other.
+/// A float aligned to 16 bytes. The compiler would pack two adjacent floats into one SIMD register,
+/// which makes each wait for the other.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(16))]
 struct Aligned16(f64);
@@ -67,38 +65,38 @@ impl SteadyEwm {
         self.next_mean_scaled(self.alpha.0 * x)
     }
 
-    /// The mean after a number that is scaled already.
+    /// The mean after a number that is already multiplied by alpha.
     #[inline(always)]
     fn next_mean_scaled(&self, x: f64) -> f64 {
         if FUSED { self.beta.0.mul_add(self.rest.0, x) } else { self.rest.0 + x }
     }
 
-    /// Takes what `next_mean` gave.
+    /// Sets the mean that `next_mean` computed.
     #[inline(always)]
     fn set(&mut self, mean: f64) {
         self.rest.0 = if FUSED { mean } else { self.beta.0 * mean };
     }
 }
 
-/// The rules of starts and gaps. While the short way is taken, the means here are old.
+/// The averages with their rules for starts and gaps. While the fast path runs, the means here are
+/// out of date.
 #[derive(Clone, Debug)]
 struct GapRules<const PERCENT: bool> {
     fast: Ewm,
     slow: Ewm,
     signal: Ewm,
-    /// Observations the fast average still passes over. TA-Lib's MACD starts both averages at
-    /// once, so that the fast one is seeded with the last numbers of the slow one's seed.
+    /// Observations the fast average still skips. TA-Lib seeds both averages of MACD at the same
+    /// candle, so the fast one is seeded with the last numbers of the slow seed.
     skip: usize,
     warmup: usize,
-    /// Whether the line waits for its signal, as TA-Lib's MACD does.
+    /// Whether the line stays NaN until the signal has a value, as in MACD of TA-Lib.
     waits: bool,
 }
 
-/// How many numbers are done anew where one of them is missing. Outputs that are not kept have no
-/// room for more.
+/// Numbers recomputed when one of them is missing: 2,048, the capacity of an unwanted output.
 const RUN: usize = 128 * PART;
 
-/// The bits, but for the sign, of a number far from where sums overflow.
+/// The bits of 1e100 without the sign: larger values risk overflow in sums.
 const LARGEST: u64 = 1e100_f64.to_bits() << 1;
 
 impl<const PERCENT: bool> Oscillator<PERCENT> {
@@ -133,13 +131,12 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
         let slow = if PERCENT { it.slow.next_mean_scaled(x) } else { it.slow.next_mean(x) };
         let line = if PERCENT { fast / slow - 100.0 } else { fast - slow };
         let signal = it.signal.next_mean(line);
-        // A number that is missing, or a percentage of nothing, makes the signal infinite or NaN,
-        // whose bits are above those of any number. Only the signal is looked at, because what is
-        // not needed to choose the way would be kept in memory.
+        // A missing number, or a division by 0, makes the signal infinite or NaN, and the bits of
+        // both compare above those of any finite number. Only the signal is tested: each value used
+        // to choose the path would be spilled to memory.
         if signal.to_bits() << 1 > LARGEST {
             cold_path();
-            // By value, because a reference would keep the means of a loop in memory at every
-            // step.
+            // By value: a reference would force the means of the loop into memory at every step.
             let (values, state) = self.clone().push_with_gap_rules(x);
             *self = state;
             return values;
@@ -159,7 +156,7 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
         (values, self)
     }
 
-    /// The same over many numbers.
+    /// Like `push`, for many numbers.
     #[inline(always)]
     pub(crate) fn run_batch(&mut self, xs: &[f64], out: &mut impl OutputSink<3>) {
         self.gap_rules.copy_means_from(&self.fast_path);
@@ -180,7 +177,7 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
                 self.fast_path = self.gap_rules.to_fast_path();
                 continue;
             }
-            // The start and the gaps have rules of their own and go step by step.
+            // Starts and gaps go number by number.
             for (index, x) in xs.iter().enumerate() {
                 [lines[index], signals[index], hists[index]] = self.push(*x);
             }
@@ -195,7 +192,7 @@ fn line<const PERCENT: bool>(fast: f64, slow: f64) -> f64 {
 }
 
 impl<const PERCENT: bool> GapRules<PERCENT> {
-    /// What the averages are multiplied by for the short way.
+    /// The factors by which the fast path scales the fast and the slow average.
     #[inline(always)]
     fn scales(&self) -> [f64; 2] {
         let slow = self.slow.alpha();
@@ -213,7 +210,7 @@ impl<const PERCENT: bool> GapRules<PERCENT> {
         [shown, signal, line - signal].map(finite_or_nan)
     }
 
-    /// Takes the means from the short way, if it was taken.
+    /// Copies the means from the fast path, if it ran.
     #[inline(always)]
     fn copy_means_from(&mut self, fast_path: &FastPath) {
         if fast_path.signal.rest.0.is_nan() {
@@ -225,7 +222,7 @@ impl<const PERCENT: bool> GapRules<PERCENT> {
         self.signal.set(fast_path.signal.mean());
     }
 
-    /// The short way from here.
+    /// The fast path that continues from these means.
     #[inline(always)]
     fn to_fast_path(&self) -> FastPath {
         let all = [&self.fast, &self.slow, &self.signal];
@@ -235,7 +232,7 @@ impl<const PERCENT: bool> GapRules<PERCENT> {
             slow: SteadyEwm::new(&self.slow, slow),
             signal: SteadyEwm::new(&self.signal, 1.0),
         };
-        // A mean that leaves nothing, or too much, could not be found again.
+        // With beta 0, or with an infinite mean, the mean could not be recovered from `rest`.
         let steady = all.iter().all(|it| it.is_steady() && it.beta() > 0.0);
         if !(steady && finite(fast_path.fast.rest.0 + fast_path.slow.rest.0)) {
             fast_path.signal.rest.0 = f64::NAN;
@@ -243,7 +240,8 @@ impl<const PERCENT: bool> GapRules<PERCENT> {
         fast_path
     }
 
-    /// Takes as many as the machine can take in wide registers, and says how many those were.
+    /// Runs the AVX loop over whole parts of 16 numbers, and returns how many numbers it took: all
+    /// of them or 0.
     #[inline(always)]
     fn run(&mut self, xs: &[f64], out: &mut impl OutputSink<3>) -> usize {
         let averages = [&self.fast, &self.slow, &self.signal];
@@ -273,8 +271,8 @@ impl<const PERCENT: bool> GapRules<PERCENT> {
         self.signal.set(signal);
     }
 
-    /// Says whether all averages were steady and all numbers finite; if not, nothing has changed
-    /// but the outputs.
+    /// Returns false, with only the outputs changed, unless all averages are steady and all numbers
+    /// finite.
     #[inline(always)]
     fn extend_steady(
         &mut self,
@@ -289,7 +287,8 @@ impl<const PERCENT: bool> GapRules<PERCENT> {
         }
         let lanes = averages.map(Ewm::lanes);
         let means = line_signal_hist(lanes, line::<PERCENT>, xs, [lines, signals, hists]);
-        // A number that is not finite makes every mean after it so.
+        // A number that is not finite makes every later mean not finite, so one test of the last is
+        // enough.
         if !means.iter().all(|mean| finite(*mean)) {
             return false;
         }

@@ -1,9 +1,9 @@
-//! The sum of some numbers over the sum of others, in several windows at once.
+//! The sum of one series over the sum of another, in several windows at once.
 
 use super::doubling::{CHUNK, Pair, Row, WINDOW_MAX, WindowBuffers, fits, in_safe_range};
 use super::{Block, UpdateOf, WindowSum};
 
-/// Space for the batch form: for each window the sums above and below.
+/// Buffers of the batch form: for each window the sums of numerator and denominator.
 pub(crate) struct RatioBuffers<const R: usize> {
     buffers: WindowBuffers<2>,
     sums: [[Row; 2]; R],
@@ -49,8 +49,8 @@ impl<const R: usize> Ratios<R> {
         self.below.iter_mut().zip(next.below).for_each(|(sum, next)| sum.commit(next));
     }
 
-    /// What `show` makes of the ratios at each pair of numbers, into `out`, which is as long and
-    /// no longer than a chunk; the values are those of `step` up to rounding.
+    /// Writes `show(ratios)` at each pair of numbers into `out`, of the same length and at most a
+    /// chunk; the values equal those of `step` up to rounding.
     #[inline(always)]
     pub(crate) fn scan(
         &mut self,
@@ -84,7 +84,7 @@ impl<const R: usize> Ratios<R> {
             let (known, rest) = sums.split_at_mut(r);
             let Some(out) = rest.first_mut() else { continue };
             let out = out.each_mut().map(|sums| &mut sums[..=row - shorter]);
-            // A window twice as wide as the one before is made of two such.
+            // A window twice as wide as the previous one is the sum of two such.
             match known.last() {
                 Some(half) if 2 * self.above[r - 1].period() == shorter => {
                     let half = half.each_ref().map(|row| &row[..]);
@@ -108,7 +108,7 @@ impl<const R: usize> Ratios<R> {
         }
     }
 
-    /// Goes on from windows that are known, all of the same width.
+    /// Continues from the last windows, all of the same width.
     pub(crate) fn restart(&mut self, [above, below]: [&[f64]; 2]) {
         self.above.iter_mut().for_each(|sum| sum.restart(above));
         self.below.iter_mut().for_each(|sum| sum.restart(below));

@@ -1,6 +1,6 @@
-//! The batch form of indicators that are made of sums: the sums of the windows that end in a part go
-//! on from one window to the next, in lanes that do not wait for one another. Says where that cannot
-//! be relied on; those parts are left to the indicators.
+//! The batch form of indicators made of window sums: running sums over the windows that end in a
+//! chunk, in four independent lanes. Chunks where rounding makes the sums unreliable go to the
+//! indicator itself.
 
 use std::array;
 
@@ -9,24 +9,24 @@ use super::doubling::WINDOW_MAX;
 use crate::Candles;
 use crate::indicator::{OutputSink, finite};
 
-/// How many sums run beside one another.
+/// Independent running sums.
 const LANES: usize = 4;
 
-/// The last numbers of `K` series, each with a window of its own.
+/// The last numbers of `K` series, each with its own window length.
 struct RollingSums<const K: usize> {
     periods: [usize; K],
-    /// The numbers before the part, and the part.
+    /// The last 128 numbers before the chunk, and the chunk.
     rows: [[f64; WINDOW_MAX + CHUNK]; K],
     sums: [[f64; CHUNK]; K],
-    /// How many numbers are known before the part, no further than there is room.
+    /// How many numbers before the chunk are known, at most 128.
     known: usize,
     len: usize,
 }
 
-/// How many times as large or small as the first sum of the measure the others may be.
+/// How many times larger or smaller than its first sum the reference series may become.
 const FAR: f64 = 16.0;
 
-/// The least that the measure may be, so that it can be divided by.
+/// Lower bound of the reference sum, which is a divisor.
 const LEAST: f64 = 1e-200;
 
 impl<const K: usize> RollingSums<K> {
@@ -40,7 +40,7 @@ impl<const K: usize> RollingSums<K> {
         }
     }
 
-    /// Room for the numbers of the next part, which is no longer than a chunk.
+    /// The slots for the numbers of the next chunk.
     #[inline(always)]
     fn next(&mut self, len: usize) -> [&mut [f64]; K] {
         let (before, len) = (self.len, len.min(CHUNK));
@@ -52,22 +52,22 @@ impl<const K: usize> RollingSums<K> {
         self.rows.each_mut().map(|row| &mut row[WINDOW_MAX..WINDOW_MAX + len])
     }
 
-    /// The numbers of the part.
+    /// The numbers of the chunk.
     #[inline(always)]
     fn part(&self) -> [&[f64]; K] {
         self.rows.each_ref().map(|row| &row[WINDOW_MAX..WINDOW_MAX + self.len])
     }
 
-    /// The windows before the part; shorter where not as much is known.
+    /// The windows before the chunk; shorter at the start of the series.
     fn windows(&self) -> [&[f64]; K] {
         let mut periods = self.periods.iter().map(|period| (*period).min(self.known));
         self.rows.each_ref().map(|row| &row[WINDOW_MAX - periods.next().unwrap_or(0)..WINDOW_MAX])
     }
 
-    /// The sums at each number of a whole chunk. False where they may be wrong: something is
-    /// missing, windows are too long or not yet full, or rounding is not small. The last series is
-    /// the measure of that: its sums are above zero and like one another, and those of the others
-    /// are not much larger.
+    /// Computes the sums at each number of a full chunk. Returns false when they may be wrong: a
+    /// number is missing, a window is longer than 128 or not yet full, or rounding is visible. The
+    /// last series is the reference for that: its sums must be positive and within a factor of 16
+    /// of the first, and those of the other series at most 16 times the first.
     #[inline(always)]
     fn add_up(&mut self) -> bool {
         if self.len != CHUNK || self.periods.iter().any(|period| *period > self.known) {
@@ -88,7 +88,7 @@ impl<const K: usize> RollingSums<K> {
                 let pairs: [f64; LANES] = array::from_fn(|j| change[j] + behind[j]);
                 let [a, b, ..] = pairs;
                 let behind = [pairs_before[2], pairs_before[3], a, b];
-                // Each lane goes on from what it was four windows ago.
+                // Each lane continues from its value four windows ago.
                 for j in 0..LANES {
                     lanes[j] += pairs[j] + behind[j];
                 }
@@ -101,30 +101,31 @@ impl<const K: usize> RollingSums<K> {
         let odd: u64 = (0..K)
             .map(|k| outside(&self.sums[k], if k + 1 < K { -limit } else { first / FAR }, limit))
             .sum();
-        // The windows before the part count too: what leaves them at once leaves its rounding.
+        // The windows before the chunk count too: a number that leaves one leaves its rounding.
         let near = firsts.iter().all(|sum| sum.abs() <= limit);
-        // What was missing or infinite is outside of everything.
+        // NaN and infinity are outside every range.
         odd == 0 && near && finite(limit) && first >= LEAST
     }
 }
 
-/// How many are not from `least` to `most`. Counted, because that is what is done to many at once.
+/// How many numbers are outside `least..=most`. A count instead of an early exit lets the compiler
+/// vectorize the loop.
 #[inline(always)]
 fn outside(xs: &[f64; CHUNK], least: f64, most: f64) -> u64 {
     xs.iter().map(|x| u64::from(!(*x >= least && *x <= most))).sum()
 }
 
-/// An indicator that is made of sums.
+/// An indicator computed from window sums.
 pub(crate) trait SumIndicator<const K: usize, const N: usize> {
-    /// Room for what is only needed on the way.
+    /// Scratch memory of the batch form.
     type Buffers;
 
     fn buffers(&self) -> Self::Buffers;
 
     fn periods(&self) -> [usize; K];
 
-    /// Writes the numbers that are summed up for the candles from `from` on into `rows`, as many as
-    /// there is room for, and takes from the candles what is not a window.
+    /// Writes the summands of the candles from `from` on into `rows`, as many as fit, and updates
+    /// the state that is not a window.
     fn fill(
         &mut self,
         candles: &Candles<'_>,
@@ -133,18 +134,18 @@ pub(crate) trait SumIndicator<const K: usize, const N: usize> {
         buffers: &mut Self::Buffers,
     );
 
-    /// What is made of sums that can be relied on.
+    /// The function from reliable sums to outputs.
     fn show(&self) -> impl Fn([f64; K]) -> [f64; N];
 
-    /// Goes on from windows that are known.
+    /// Continues from the last windows.
     fn restart(&mut self, windows: [&[f64]; K]);
 
-    /// Writes what steps would give at the numbers of `part`, which `fill` gave, into `out`.
+    /// Writes what `step` would give at the numbers of `part`, which `fill` wrote, into `out`.
     fn scan(&mut self, part: [&[f64]; K], out: [&mut [f64]; N], buffers: &mut Self::Buffers);
 }
 
-/// Goes through the candles part by part: sums that go on where they can be relied on, and what
-/// steps would give elsewhere.
+/// Goes through the candles chunk by chunk: running sums where they are reliable, the indicator
+/// itself elsewhere.
 #[inline(always)]
 pub(crate) fn run_batch<const K: usize, const N: usize>(
     it: &mut impl SumIndicator<K, N>,
@@ -153,13 +154,13 @@ pub(crate) fn run_batch<const K: usize, const N: usize>(
 ) {
     let mut rolling = RollingSums::new(it.periods());
     let mut buffers = it.buffers();
-    // Whether the indicator knows the last window.
+    // Whether the indicator holds the last window.
     let mut known = true;
     for from in (0..candles.len()).step_by(CHUNK) {
         let len = CHUNK.min(candles.len() - from);
         it.fill(candles, from, rolling.next(len), &mut buffers);
-        // Before there is room for the outputs: what is written here would wait until memory has
-        // taken that.
+        // Before the output slots are requested: otherwise these stores would wait for the zeroing
+        // of the slots.
         let sound = rolling.add_up();
         let out = out.next(len);
         if sound {
@@ -197,8 +198,7 @@ fn total(xs: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// What is added up for a chunk after a window before it, and the sums of each window by
-    /// adding them up.
+    /// The running sums of a chunk after a window, and the same sums added up one by one.
     fn both(period: usize, xs: &[f64]) -> (bool, Vec<f64>, Vec<f64>) {
         let (window, part) = xs.split_at(xs.len() - CHUNK);
         let mut rolling = RollingSums::new([period]);
@@ -227,7 +227,7 @@ mod tests {
         }
     }
 
-    /// What is not a plain run of similar numbers is left to others.
+    /// Series that are not a plain run of similar numbers are refused.
     #[test]
     fn says_where_it_cannot_be_relied_on() {
         let len = WINDOW_MAX + CHUNK;

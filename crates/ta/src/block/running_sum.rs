@@ -1,4 +1,4 @@
-//! Sum of everything so far. A number that would make it not finite is shown and not counted.
+//! Sum of all numbers so far. A number that makes the sum not finite is shown and then ignored.
 
 use super::Block;
 use crate::indicator::{finite, finite_or_nan};
@@ -9,12 +9,13 @@ pub struct RunningSum {
 }
 
 impl RunningSum {
-    /// Sums over `xs` into `out`, which is as long; the values are those of `step` up to
-    /// rounding, `NaN` where they are not finite.
+    /// Writes running sums of `xs` into `out`, of the same length; they equal those of `step` up to
+    /// rounding, and NaN replaces values that are not finite.
     #[inline(always)]
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64]) {
         let sum = running(self.sum, xs, out);
-        // What is not finite makes every sum after it so.
+        // A number that is not finite makes every later sum not finite, so one test of the last is
+        // enough.
         if finite(sum) {
             self.sum = sum;
             return;
@@ -40,8 +41,8 @@ impl Block for RunningSum {
     }
 }
 
-/// Running sums of `steps` from `start` into `out`, which is as long, four steps folded into one;
-/// gives the last of them.
+/// Writes running sums of `steps` from `start` into `out`, of the same length, four steps per
+/// iteration to shorten the dependency chain; returns the last sum.
 #[inline(always)]
 pub(crate) fn running(start: f64, steps: &[f64], out: &mut [f64]) -> f64 {
     let mut sum = start;

@@ -1,36 +1,36 @@
 //! Mean and population standard deviation of the last n numbers, from sums of distances to an
-//! anchor inside the window, so that nothing large is subtracted from something as large.
+//! anchor inside the window, which avoids cancellation of large terms.
 
 use super::doubling::{Pair, WINDOW_MAX, WindowBuffers, fits, in_safe_range};
 use super::moments::{BLOCK, RunningMoments};
 use super::next_slot;
 use crate::indicator::{OutputSink, finite_or_nan};
 
-/// How many steps the anchor may stay where it is.
+/// Steps before a new anchor is chosen.
 const REFRESH: usize = 256;
 
 #[derive(Clone, Debug)]
 pub struct StdDev {
     ring: Box<[f64]>,
     at: usize,
-    /// Observations since the last that was missing, no further than n.
+    /// Observations since the last missing one, at most n.
     run: usize,
-    /// How many of the last numbers are the same, no further than n.
+    /// How many of the last numbers are equal, at most n.
     same: usize,
     last: f64,
     sums: AnchoredSums,
-    /// 1 / n: the means are taken by multiplying.
+    /// 1 / n.
     share: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct AnchoredSums {
     anchor: f64,
-    /// Of the distances to the anchor.
+    /// The sum of distances to the anchor.
     first: f64,
-    /// Of their squares.
+    /// The sum of squared distances to the anchor.
     second: f64,
-    /// Steps until the anchor is set anew; 0 before it is set at all.
+    /// Steps until a new anchor; 0 before the first.
     left: usize,
 }
 
@@ -71,7 +71,8 @@ impl StdDev {
         let distance = first * self.share;
         let (square, variance) = (second * self.share, second * self.share - distance * distance);
         next.sums = AnchoredSums { anchor, first, second, left: left.wrapping_sub(1) };
-        // Far from the anchor the sums cancel, and a large number that left drowns them.
+        // Recompute when the variance is below 1e-4 of the mean square, where the subtraction
+        // cancels, or when the square of the number that left is above 1,024 times the mean square.
         let sound = variance > square * 1e-4 && old * old < square * 1024.0;
         if left <= 1 || !sound {
             next.sums = self.recompute(x);
@@ -97,8 +98,8 @@ impl StdDev {
         self.sums = next.sums;
     }
 
-    /// What `show` makes of mean and deviation at each of `xs`; the values are those of `step` up
-    /// to rounding, `NaN` where they are not finite.
+    /// Writes `show(mean, deviation)` at each of `xs`; the values equal those of `step` up to
+    /// rounding, and NaN replaces values that are not finite.
     #[inline(always)]
     pub(crate) fn run_batch<const M: usize>(
         &mut self,
@@ -108,13 +109,13 @@ impl StdDev {
     ) {
         let (mut buffers, mut block, period) =
             (WindowBuffers::new(), RunningMoments::new(), self.ring.len());
-        // Up to where the ring knows the numbers.
+        // The index up to which the ring holds the numbers.
         let mut known = 0;
         for from in (0..xs.len()).step_by(BLOCK) {
             let part = &xs[from..xs.len().min(from + BLOCK)];
             let near = part.len() == BLOCK && from >= period && period <= WINDOW_MAX;
-            // Before there is room for the outputs: what is written here would wait until memory
-            // has taken that.
+            // Before the output slots are requested: otherwise these stores would wait for the
+            // zeroing of the slots.
             if near {
                 block.fill(&xs[from - period..from + BLOCK]);
             }
@@ -135,7 +136,7 @@ impl StdDev {
         }
     }
 
-    /// The same into outputs that are as long as `xs`, which is no longer than a chunk.
+    /// Like `run_batch`, into outputs as long as `xs`, at most a chunk.
     #[inline(always)]
     pub(super) fn scan<const M: usize>(
         &mut self,
@@ -145,7 +146,7 @@ impl StdDev {
         show: impl Fn(f64, f64) -> [f64; M] + Copy,
     ) {
         let (period, share) = (self.ring.len(), self.share);
-        // What is missing of the first window comes one by one.
+        // The numbers that complete the first window go one by one.
         let steady = fits(period, xs) && in_safe_range(&self.ring);
         let head = if steady { (period - self.run).min(xs.len()) } else { xs.len() };
         for (index, x) in xs[..head].iter().enumerate() {
@@ -164,7 +165,7 @@ impl StdDev {
         self.restart(&buffers.rows[0][row - period..row]);
     }
 
-    /// Goes on from a window that is known; the next step makes its sums.
+    /// Continues from a full window; the next step recomputes the sums.
     #[inline(always)]
     fn restart(&mut self, window: &[f64]) {
         let last = window.last().copied().unwrap_or(f64::NAN);
@@ -190,8 +191,8 @@ impl StdDev {
     }
 }
 
-/// Mean and squared distances from it, summed, of two neighbours. Where nothing moves, the mean is
-/// exactly what stands and the distances are exactly zero.
+/// Merges mean and sum of squared distances of two adjacent windows. For a constant series both are
+/// exact.
 #[inline(always)]
 fn join(Pair { older, newer, widths: (a, b) }: Pair<2>) -> [f64; 2] {
     let apart = newer[0] - older[0];

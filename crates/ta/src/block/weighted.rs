@@ -1,16 +1,16 @@
-//! Linearly weighted mean of the last n numbers, the newest weighing n and the oldest 1.
+//! Linearly weighted mean of the last n numbers: the newest has weight n, the oldest 1.
 
 use super::doubling::{Pair, WindowBuffers, fits, in_safe_range};
 use super::{Block, next_slot};
 use crate::indicator::finite_or_nan;
 
-/// How many steps rounding errors may gather before the sums are made anew.
+/// Steps before the sums are recomputed, which bounds the accumulated rounding.
 const REFRESH: usize = 256;
 
-/// Up to this many numbers are weighed one by one: putting windows together costs more.
+/// Up to this period each window is weighted directly: merging windows costs more.
 const SHORT: usize = 20;
 
-/// How many windows are worked on at a time.
+/// Windows computed at a time.
 const LANES: usize = 16;
 
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct WeightedMean {
     weighted: f64,
     run: usize,
     left: usize,
-    /// The largest that has left the window since it was.
+    /// The largest absolute value that left the window since the sums were recomputed.
     largest: f64,
 }
 
@@ -42,8 +42,8 @@ impl WeightedMean {
         WeightedMean { ring, at: 0, sum: 0.0, weighted: 0.0, run: 0, left, largest: 0.0 }
     }
 
-    /// Weighted means at each of `xs` into `out`, which is as long; the values are those of `step`
-    /// up to rounding.
+    /// Writes weighted means at each of `xs` into `out`, of the same length; they equal those of
+    /// `step` up to rounding.
     #[inline(always)]
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], buffers: &mut WindowBuffers<2>) {
         let period = self.ring.len();
@@ -51,7 +51,7 @@ impl WeightedMean {
         if !fits(period, &xs[..len]) || !in_safe_range(&self.ring) {
             return self.each(&xs[..len], &mut out[..len]);
         }
-        // What is missing of the first window comes one by one.
+        // The numbers that complete the first window go one by one.
         let head = (period - self.run).min(len);
         self.each(&xs[..head], &mut out[..head]);
         let (xs, out) = (&xs[head..len], &mut out[head..len]);
@@ -91,7 +91,8 @@ impl WeightedMean {
     }
 }
 
-/// Sum and weighted sum of two neighbours: to the newer the older adds its width in weight.
+/// Merges sum and weighted sum of two adjacent windows: the weights of the newer grow by the width
+/// of the older.
 #[inline(always)]
 fn join(Pair { older, newer, widths }: Pair<2>) -> [f64; 2] {
     [older[0] + newer[0], older[1] + (newer[1] + widths.0 * newer[0])]
@@ -134,7 +135,8 @@ impl Block for WeightedMean {
         let mut weighted = self.weighted + (n * x - self.sum);
         let mut left = self.left.wrapping_sub(1);
         let mut largest = if old.abs() > self.largest { old.abs() } else { self.largest };
-        // Narrower than for a plain sum: what that is wrong by is added here at every step.
+        // The factor is 32 instead of 1,024 as for a plain sum: the error of that sum is added here
+        // at every step.
         let sound = largest <= finite_or_nan(sum).abs() * 32.0;
         if left == 0 || !sound {
             (sum, weighted) = self.recompute(x);

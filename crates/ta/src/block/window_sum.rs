@@ -1,23 +1,23 @@
-//! Sum over the last n numbers, kept by adding the new and taking away the old.
+//! Sum of the last n numbers, updated by adding the newest and subtracting the oldest.
 
 use super::doubling::{Pair, WindowBuffers, fits, in_safe_range};
 use super::{Block, next_slot};
 use crate::indicator::finite_or_nan;
 
-/// How many steps rounding errors may gather before the sum is made anew.
+/// Steps before the sum is recomputed, which bounds the accumulated rounding.
 const REFRESH: usize = 256;
 
 #[derive(Clone, Debug)]
 pub struct WindowSum {
-    /// The last n numbers, 0 for what is missing.
+    /// The last n numbers, 0 for a missing one.
     ring: Box<[f64]>,
     at: usize,
     sum: f64,
-    /// Observations since the last that was missing, no further than n.
+    /// Observations since the last missing one, at most n.
     run: usize,
-    /// Steps until the sum is made anew.
+    /// Steps until the sum is recomputed.
     left: usize,
-    /// The largest that has left the window since.
+    /// The largest absolute value that left the window since the sum was recomputed.
     largest: f64,
 }
 
@@ -31,7 +31,7 @@ pub struct WindowSumUpdate {
 }
 
 impl WindowSumUpdate {
-    /// The largest that has left the window since the sum was made.
+    /// The largest absolute value that left the window since the sum was recomputed.
     #[inline(always)]
     pub(super) fn largest(&self) -> f64 {
         self.largest
@@ -60,14 +60,14 @@ impl WindowSum {
         &self.ring
     }
 
-    /// Means over `xs` into `out`, which is as long; the values are those of `mean` up to rounding,
-    /// `NaN` where they are not finite.
+    /// Writes means over `xs` into `out`, of the same length; they equal those of `mean` up to
+    /// rounding, and NaN replaces values that are not finite.
     #[inline(always)]
     pub(crate) fn scan_means(&mut self, xs: &[f64], out: &mut [f64], buffers: &mut WindowBuffers) {
         let period = self.ring.len();
         let len = xs.len().min(out.len());
         let steady = fits(period, &xs[..len]) && in_safe_range(&self.ring);
-        // What is missing of the first window comes one by one.
+        // The numbers that complete the first window go one by one.
         let head = if steady { self.missing().min(len) } else { len };
         for (x, slot) in xs[..head].iter().zip(&mut out[..head]) {
             *slot = finite_or_nan(self.push_mean_apart(*x));
@@ -100,7 +100,7 @@ impl WindowSum {
         mean
     }
 
-    /// Lines up the rest of the window and the numbers after it; gives how many they are.
+    /// Writes the rest of the window and the numbers after it into a row; returns the length used.
     #[inline(always)]
     pub(super) fn fill_first_row<const K: usize>(
         &self,
@@ -118,7 +118,7 @@ impl WindowSum {
         self.ring.len() - self.run
     }
 
-    /// Goes on from a window that is known; the next step makes its sum.
+    /// Continues from a full window; the next step recomputes the sum.
     #[inline(always)]
     pub(crate) fn restart(&mut self, window: &[f64]) {
         self.ring.copy_from_slice(window);
@@ -146,9 +146,9 @@ impl Block for WindowSum {
         let old = self.ring[self.at];
         let mut sum = self.sum + (x - old);
         let mut left = self.left.wrapping_sub(1);
-        // What left the window, now or earlier, was so much larger than what stays that its rounding
-        // can be seen; this also keeps a sum of zeros at zero. A sum that is not finite is never
-        // above anything, and so is not sound.
+        // Recompute when a number above 1,024 times the sum has left the window: its rounding would
+        // be visible. This also keeps a sum of zeros at exactly 0. A sum that is not finite fails
+        // the comparison, because it becomes NaN.
         let mut largest = if old.abs() > self.largest { old.abs() } else { self.largest };
         let sound = largest <= finite_or_nan(sum).abs() * 1024.0;
         if left == 0 || !sound {

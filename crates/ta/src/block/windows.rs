@@ -1,4 +1,4 @@
-//! What holds for every block with a window, however wide: its scan gives what its steps give.
+//! Tests for every block with a window, at every width: `scan` gives what `step` gives.
 
 use super::doubling::{CHUNK, WindowBuffers};
 use super::moments::BLOCK;
@@ -8,7 +8,7 @@ use super::{
     Block, Deviation, ExtremeAge, Highest, Lowest, Ratios, StdDev, WeightedMean, WindowSum,
 };
 
-/// Numbers that move, stand still for longer than most windows, and are missing now and then.
+/// Numbers that move, stay constant for longer than most windows, and are sometimes missing.
 fn numbers() -> Vec<f64> {
     let mut state = 7_u64;
     (0..1600)
@@ -36,7 +36,7 @@ fn check(name: &str, period: usize, steps: &[f64], scan: &[f64]) {
     assert_eq!(steps.len(), scan.len());
 }
 
-/// A length of chunks that does not divide anything.
+/// A chunk length that no period divides.
 const ODD: usize = CHUNK - 5;
 
 fn chunks(xs: &[f64], mut scan: impl FnMut(&[f64], &mut [f64])) -> Vec<f64> {
@@ -155,7 +155,7 @@ fn a_large_number_that_left_leaves_nothing_behind() {
     let mut near: Vec<_> = numbers().iter().take(700).map(|x| 100.0 + x / 1e5).collect();
     (near[200], near[333], near[450]) = (1e6, -1e9, 1e3);
     let cases = [2, 3, 5, 14, 20, 28, 100].into_iter().flat_map(|period| {
-        // Or it leaves just where a block begins.
+        // The outlier leaves exactly where a block starts.
         let mut apart = numbers()[..700].to_vec();
         apart[5 * BLOCK - period] = 1e6;
         [(period, near.clone()), (period, apart)]
@@ -173,7 +173,7 @@ fn a_large_number_that_left_leaves_nothing_behind() {
     }
 }
 
-/// What left the window long ago leaves no rounding behind, though no step was large.
+/// A number that left the window long ago leaves no rounding, although no single step was large.
 #[test]
 fn numbers_that_fall_by_stages_keep_their_digits() {
     let stages = [1e7, 2e4, 50.0, 0.1];
@@ -197,7 +197,7 @@ fn numbers_that_fall_by_stages_keep_their_digits() {
     }
 }
 
-/// Nor does it in what is made of distances to a mean, which are small beside the numbers.
+/// The same for distances to a mean, which are small relative to the numbers.
 #[test]
 fn a_mean_deviation_keeps_its_digits_where_numbers_fall() {
     let wave = |at: usize| 1.0 + (at * at % 17) as f64 / 19e3;
