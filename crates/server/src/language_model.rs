@@ -6,7 +6,7 @@ use std::time::Duration;
 use auth::Secret;
 use clock::Clock;
 use llm::{Api, ApiKey, Model, ModelClient};
-use service_analyst::{Analyst, Evidence, ModelPlanner, ModelWriter, ToolCaller};
+use service_analyst::{Analyst, ModelPlanner, ModelTools, ModelWriter, ToolCaller};
 
 use crate::config::Sources;
 use crate::exit::CommandError;
@@ -84,9 +84,9 @@ pub(crate) fn analyst(
 ) -> Result<Analyst, CommandError> {
     let Some(set) = set else { return Ok(Analyst::local(tools, clock)) };
     let model: Arc<dyn Model> = Arc::new(set.client()?);
-    let shelf = Arc::new(Evidence::moex()?);
-    let planner = Arc::new(ModelPlanner::new(Arc::clone(&model), Arc::clone(&shelf)));
-    let writer = Arc::new(ModelWriter::new(model, shelf));
+    let model_tools = Arc::new(ModelTools::moex()?);
+    let planner = Arc::new(ModelPlanner::new(Arc::clone(&model), Arc::clone(&model_tools)));
+    let writer = Arc::new(ModelWriter::new(model, model_tools));
     Ok(Analyst::with(tools, clock, planner, writer, &format!("model:{}", set.model)))
 }
 

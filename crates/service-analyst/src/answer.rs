@@ -5,18 +5,18 @@ use serde_json::{Value, json};
 
 use crate::plan::Plan;
 use crate::tool_session::Finding;
-use crate::write::Draft;
+use crate::write::AnswerDraft;
 
 #[derive(Debug, Clone)]
-pub struct Answer {
-    pub draft: Draft,
+pub struct AnalystAnswer {
+    pub draft: AnswerDraft,
     pub debug: Value,
 }
 
-impl Answer {
+impl AnalystAnswer {
     /// `mode` is who wrote it: `local`, or what the trace calls the model.
     pub fn new(
-        draft: Draft,
+        draft: AnswerDraft,
         plan: &Plan,
         mode: &str,
         steps: Vec<String>,
@@ -39,14 +39,14 @@ impl Answer {
             "tickers": tickers,
             "unknown": plan.parts().flat_map(|it| &it.resolved.unknown).map(|it| crate::page::quoted(it)).collect::<Vec<_>>(),
             "plan": steps,
-            "tool_calls": findings.iter().map(Finding::told).collect::<Vec<_>>(),
-            "citations": draft.citations.iter().map(crate::Citation::told).collect::<Vec<_>>(),
+            "tool_calls": findings.iter().map(Finding::trace).collect::<Vec<_>>(),
+            "citations": draft.citations.iter().map(crate::Citation::to_json).collect::<Vec<_>>(),
         });
         Self { draft, debug }
     }
 }
 
-impl Reply for Answer {
+impl Reply for AnalystAnswer {
     fn result(&self) -> Value {
         json!({
             "output": { "text": self.draft.text, "tables": self.draft.tables, "debug": self.debug },

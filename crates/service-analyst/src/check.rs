@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::number::{Language, date_forms};
 use crate::tool_session::Finding;
-pub(crate) use scan::leaves;
+pub(crate) use scan::visit_values;
 pub use scan::{Number, numbers};
 pub use trace::trace;
 
@@ -127,7 +127,7 @@ fn sum(values: &[Value]) -> Option<f64> {
 
 /// Where in an answer a figure stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum CitationPlace {
     /// Characters of the text, the last one not included.
     Text(usize, usize),
     /// Table, row and column.
@@ -136,7 +136,7 @@ pub enum Place {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Citation {
-    pub place: Place,
+    pub place: CitationPlace,
     pub shown: String,
     pub value: Value,
     /// Calls and pointers into their `{args, result, meta}`.
@@ -145,24 +145,25 @@ pub struct Citation {
 }
 
 impl Citation {
-    pub fn told(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let source = |(call, pointer): &(usize, String)| json!({ "tool_call": call.to_string(), "pointer": pointer });
-        let mut told = match self.place {
-            Place::Text(from, to) => json!({ "span": [from, to] }),
-            Place::Cell(table, row, column) => json!({ "cell": [table, row, column] }),
+        let mut object = match self.place {
+            CitationPlace::Text(from, to) => json!({ "span": [from, to] }),
+            CitationPlace::Cell(table, row, column) => json!({ "cell": [table, row, column] }),
         };
-        told["text"] = json!(self.shown);
-        told["value"] = self.value.clone();
-        told["tool_call"] = self.sources.first().map_or(Value::Null, |it| json!(it.0.to_string()));
-        told["pointer"] = self.sources.first().map_or(Value::Null, |it| json!(it.1));
+        object["text"] = json!(self.shown);
+        object["value"] = self.value.clone();
+        object["tool_call"] =
+            self.sources.first().map_or(Value::Null, |it| json!(it.0.to_string()));
+        object["pointer"] = self.sources.first().map_or(Value::Null, |it| json!(it.1));
         if self.formula != Formula::Value {
-            told["formula"] = json!(self.formula.word());
+            object["formula"] = json!(self.formula.word());
             if let Formula::Times(by) | Formula::Grown(by) | Formula::Became(by) = self.formula {
-                told["by"] = json!(by);
+                object["by"] = json!(by);
             }
-            told["of"] = self.sources.iter().map(source).collect();
+            object["of"] = self.sources.iter().map(source).collect();
         }
-        told
+        object
     }
 
     fn holds(&self, question: &str, findings: &[Finding]) -> bool {
@@ -222,14 +223,14 @@ pub fn check_numbers(
     let mut wrong = Vec::new();
     for number in numbers(text) {
         let cited = citations.iter().find(|it| match it.place {
-            Place::Text(from, to) => from <= number.from && number.to <= to,
-            Place::Cell(..) => false,
+            CitationPlace::Text(from, to) => from <= number.from && number.to <= to,
+            CitationPlace::Cell(..) => false,
         });
-        let held = match cited {
+        let supported = match cited {
             Some(cited) => quoted(&chars, cited) && cited.holds(question, findings),
             None => is_mark(&chars, &number, findings) || is_code(&chars, &number, findings),
         };
-        if !held {
+        if !supported {
             wrong.push(Unsupported { text: number.shown.clone(), at: number.from });
         }
     }
@@ -248,7 +249,7 @@ pub fn check_tables(
         for (row, cells) in it["rows"].as_array().into_iter().flatten().enumerate() {
             for (column, cell) in cells.as_array().into_iter().flatten().enumerate() {
                 let Some(number) = cell.as_f64() else { continue };
-                let place = Place::Cell(table, row, column);
+                let place = CitationPlace::Cell(table, row, column);
                 let cited = citations.iter().find(|it| it.place == place);
                 let same = |it: &&Citation| it.value.as_f64() == Some(number);
                 if !cited.filter(same).is_some_and(|it| it.holds(question, findings)) {
@@ -261,7 +262,7 @@ pub fn check_tables(
 }
 
 fn quoted(chars: &[char], citation: &Citation) -> bool {
-    let Place::Text(from, to) = citation.place else { return false };
+    let CitationPlace::Text(from, to) = citation.place else { return false };
     chars.get(from..to).is_some_and(|it| it.iter().collect::<String>() == citation.shown)
 }
 
@@ -279,11 +280,11 @@ fn is_code(chars: &[char], number: &Number, findings: &[Finding]) -> bool {
     if !word.chars().any(char::is_alphabetic) {
         return false;
     }
-    let mut told = false;
+    let mut is_known = false;
     for finding in findings {
-        leaves(&finding.evidence(), &mut String::new(), &mut |_, value| {
-            told |= value.as_str() == Some(&word);
+        visit_values(&finding.evidence(), &mut String::new(), &mut |_, value| {
+            is_known |= value.as_str() == Some(&word);
         });
     }
-    told
+    is_known
 }

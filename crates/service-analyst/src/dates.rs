@@ -49,7 +49,7 @@ impl Period {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sort {
+pub(crate) enum PeriodKind {
     /// A period that may be one end of a longer one.
     Open,
     /// A period with both its ends.
@@ -66,22 +66,22 @@ pub(crate) enum Sort {
 
 /// What was read at one place of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct DateMatch {
     pub(crate) period: Period,
     /// How many words it takes.
     pub(crate) len: usize,
     /// Whether the year was said rather than guessed.
     pub(crate) dated: bool,
-    pub(crate) sort: Sort,
+    pub(crate) kind: PeriodKind,
 }
 
-impl Piece {
+impl DateMatch {
     pub(super) fn new(period: Period, len: usize, dated: bool) -> Self {
-        Self { period, len, dated, sort: Sort::Open }
+        Self { period, len, dated, kind: PeriodKind::Open }
     }
 
-    pub(super) fn sorted(self, sort: Sort) -> Self {
-        Self { sort, ..self }
+    pub(super) fn with_kind(self, kind: PeriodKind) -> Self {
+        Self { kind, ..self }
     }
 }
 
@@ -101,41 +101,41 @@ pub(crate) struct Dates {
 
 pub(crate) fn read(words: &[Word], today: Date) -> Dates {
     let mut found = Dates { used: vec![false; words.len()], ..Dates::default() };
-    let mut pieces: Vec<(usize, Piece)> = Vec::new();
+    let mut date_matches: Vec<(usize, DateMatch)> = Vec::new();
     let mut at = 0;
     while at < words.len() {
-        let Some(piece) = piece_at(words, at, today) else {
+        let Some(matched) = match_at(words, at, today) else {
             at += 1;
             continue;
         };
-        found.used.iter_mut().skip(at).take(piece.len).for_each(|it| *it = true);
-        match piece.sort {
-            Sort::Impossible => {
-                let said = words.get(at..at + piece.len).unwrap_or_default();
+        found.used.iter_mut().skip(at).take(matched.len).for_each(|it| *it = true);
+        match matched.kind {
+            PeriodKind::Impossible => {
+                let said = words.get(at..at + matched.len).unwrap_or_default();
                 let said: Vec<&str> = said.iter().map(|it| it.text.as_str()).collect();
                 found.notes.push(Note::NoSuchDay(said.join(" ")));
             }
-            sort if sort == Sort::Future || piece.period.from > today => {
+            kind if kind == PeriodKind::Future || matched.period.from > today => {
                 found.notes.push(Note::Future);
-                found.ahead = found.ahead.or(Some(piece.period));
+                found.ahead = found.ahead.or(Some(matched.period));
             }
-            sort => {
-                found.notes.extend((sort == Sort::Reversed).then_some(Note::Reversed));
-                pieces.push((at, piece));
+            kind => {
+                found.notes.extend((kind == PeriodKind::Reversed).then_some(Note::Reversed));
+                date_matches.push((at, matched));
             }
         }
-        at += piece.len.max(1);
+        at += matched.len.max(1);
     }
     found.notes.dedup();
-    found.guessed = pieces.first().is_some_and(|it| !it.1.dated);
-    found.ago = pieces.first().is_some_and(|it| it.1.sort == Sort::Ago);
-    if let Some(period) = join(words, &pieces, today, &mut found.notes) {
+    found.guessed = date_matches.first().is_some_and(|it| !it.1.dated);
+    found.ago = date_matches.first().is_some_and(|it| it.1.kind == PeriodKind::Ago);
+    if let Some(period) = join(words, &date_matches, today, &mut found.notes) {
         found.period = Some(period.bounded(today, &mut found.notes));
     }
     found
 }
 
-fn piece_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+fn match_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     stretch::at(words, at, today)
         .or_else(|| day::range_at(words, at, today))
         .or_else(|| day::weekday_at(words, at, today))
@@ -148,14 +148,14 @@ fn piece_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
 /// Two dates are the ends of a period; one after «с» or "since" is its beginning.
 fn join(
     words: &[Word],
-    pieces: &[(usize, Piece)],
+    date_matches: &[(usize, DateMatch)],
     today: Date,
     notes: &mut Vec<Note>,
 ) -> Option<Period> {
-    let (at, first) = *pieces.first()?;
+    let (at, first) = *date_matches.first()?;
     let before = |at: usize| at.checked_sub(1).and_then(|at| words.get(at));
     let since = before(at).is_some_and(|it| it.is(&["с", "со", "от", "since", "from", "between"]));
-    if let Some((then, second)) = pieces.get(1) {
+    if let Some((then, second)) = date_matches.get(1) {
         let between = words.get(at + first.len..*then).unwrap_or_default();
         let joins = |it: &Word| {
             it.is(&["по", "до", "to", "till", "until", "through", "и", "and"])
@@ -176,7 +176,7 @@ fn join(
             return Some(Period { from: second.period.from, to: first.period.to });
         }
     }
-    let open = first.sort == Sort::Open;
+    let open = first.kind == PeriodKind::Open;
     Some(if since && open { Period { from: first.period.from, to: today } } else { first.period })
 }
 

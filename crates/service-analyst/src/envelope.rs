@@ -4,9 +4,9 @@ use contract::{Envelope, FailureContext};
 use fault::Fault;
 use serde_json::{Value, json};
 
-pub(crate) struct Plain;
+pub(crate) struct AnalystEnvelope;
 
-impl Envelope for Plain {
+impl Envelope for AnalystEnvelope {
     fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
         let problem = |it: &fault::Problem| json!({ "field": it.field, "expected": it.expected });
         json!({

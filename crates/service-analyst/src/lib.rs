@@ -34,21 +34,22 @@ use jiff::civil::Date;
 use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 
-pub use answer::Answer;
+pub use answer::AnalystAnswer;
 pub use ask::{Args, Input, Message, Metadata, Question};
 pub use check::{
-    Citation, Formula, Number, Place, Unsupported, check_numbers, check_tables, numbers, trace,
+    Citation, CitationPlace, Formula, Number, Unsupported, check_numbers, check_tables, numbers,
+    trace,
 };
 pub use dates::Period;
-pub use model::{Evidence, ModelPlanner, ModelWriter};
+pub use model::{ModelPlanner, ModelTools, ModelWriter};
 pub use note::Note;
 pub use number::Language;
 pub use plan::{LocalPlanner, Plan, Planner};
 pub use ports::{ToolAnswer, ToolCaller, ToolFailure};
 pub use resolve::{Resolved, Security};
 pub use tool_session::{Finding, Step, ToolSession};
-pub use understand::{Amount, Focus, Intent, Mention, Request, Sector, Way};
-pub use write::{Draft, LocalWriter, Writer};
+pub use understand::{Amount, Focus, Intent, Mention, MoveDirection, Request, Sector};
+pub use write::{AnswerDraft, LocalWriter, Writer};
 
 /// The exchange's clocks have been three hours ahead of UTC since 2014.
 const MOSCOW_MS: i64 = 3 * 3_600_000;
@@ -92,7 +93,7 @@ impl Analyst {
         &self,
         question: &Question,
         tool_session: &ToolSession<'_>,
-    ) -> Result<Answer, Fault> {
+    ) -> Result<AnalystAnswer, Fault> {
         let (planner, writer) = (&*self.planner, &*self.writer);
         if self.mode == LOCAL {
             return self.answer_by(planner, writer, LOCAL, question, tool_session).await;
@@ -107,13 +108,13 @@ impl Analyst {
             Err(_) => "llm_timeout",
         };
         let language = model::language(question, self.today());
-        tool_session.say(model::fallen_back(reason, language));
+        tool_session.report_progress(model::fallback_reason(reason, language));
         let local = self.answer_by(&LocalPlanner, &LocalWriter, LOCAL, question, tool_session);
         let mut answer = local.await?;
         answer.debug["fallback"] = json!(reason);
         // Whoever chose a model must see that it was not the one who answered.
         answer.draft.text.push('\n');
-        answer.draft.text.push_str(model::fallen_back(reason, language));
+        answer.draft.text.push_str(model::fallback_reason(reason, language));
         Ok(answer)
     }
 
@@ -124,7 +125,7 @@ impl Analyst {
         mode: &str,
         question: &Question,
         tool_session: &ToolSession<'_>,
-    ) -> Result<Answer, Fault> {
+    ) -> Result<AnalystAnswer, Fault> {
         // What another has called before is no part of this plan.
         let before = tool_session.findings().len();
         let plan = planner.plan(question, self.today(), tool_session).await?;
@@ -137,11 +138,11 @@ impl Analyst {
         check_numbers(&draft.text, &draft.citations, &asked, findings)
             .and_then(|()| check_tables(&draft.tables, &draft.citations, &asked, findings))
             .map_err(|wrong| Fault::internal(format!("nothing supports {wrong:?}")))?;
-        Ok(Answer::new(draft, &plan, mode, tool_session.plan(), &all))
+        Ok(AnalystAnswer::new(draft, &plan, mode, tool_session.plan(), &all))
     }
 }
 
-async fn ask(cx: Cx<Analyst>, args: Args) -> Result<Answer, Fault> {
+async fn ask(cx: Cx<Analyst>, args: Args) -> Result<AnalystAnswer, Fault> {
     let question = Question::new(args)?;
     let tool_session =
         ToolSession::new(&*cx.service.tools, &cx.caller, &cx.cancel, cx.deadline, &cx.progress);
@@ -152,5 +153,5 @@ async fn ask(cx: Cx<Analyst>, args: Args) -> Result<Answer, Fault> {
 pub fn service(analyst: Analyst) -> Result<Service, ContractError> {
     Tools::of(Arc::new(analyst))
         .tool("ask_market_analyst", Scope::Read, ask)
-        .bind(Contract::load("analyst")?, envelope::Plain)
+        .bind(Contract::load("analyst")?, envelope::AnalystEnvelope)
 }

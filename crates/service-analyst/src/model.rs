@@ -7,9 +7,9 @@
 mod cite;
 mod data;
 mod fallback;
-mod listen;
+mod model_tools;
 mod prompt;
-mod shelf;
+mod reply_stream;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,10 +28,10 @@ use crate::plan::{Plan, Planner};
 use crate::resolve::{Resolved, Security};
 use crate::tool_session::{Finding, Step, ToolSession};
 use crate::understand::understand;
-use crate::write::{Draft, Writer, closed};
-pub(crate) use fallback::{fallen_back, language};
-use listen::{Heard, listen};
-pub use shelf::Evidence;
+use crate::write::{AnswerDraft, Writer, finish_model_draft};
+pub(crate) use fallback::{fallback_reason, language};
+pub use model_tools::ModelTools;
+use reply_stream::{ReplyProgress, stream_reply};
 
 /// Times that the model may ask for tools.
 const ROUNDS_MAX: usize = 4;
@@ -53,12 +53,12 @@ const NAMED_MAX: usize = 20;
 #[derive(Debug)]
 pub struct ModelPlanner {
     model: Arc<dyn Model>,
-    shelf: Arc<Evidence>,
+    model_tools: Arc<ModelTools>,
 }
 
 impl ModelPlanner {
-    pub fn new(model: Arc<dyn Model>, shelf: Arc<Evidence>) -> Self {
-        Self { model, shelf }
+    pub fn new(model: Arc<dyn Model>, model_tools: Arc<ModelTools>) -> Self {
+        Self { model, model_tools }
     }
 }
 
@@ -66,12 +66,12 @@ impl ModelPlanner {
 #[derive(Debug)]
 pub struct ModelWriter {
     model: Arc<dyn Model>,
-    shelf: Arc<Evidence>,
+    model_tools: Arc<ModelTools>,
 }
 
 impl ModelWriter {
-    pub fn new(model: Arc<dyn Model>, shelf: Arc<Evidence>) -> Self {
-        Self { model, shelf }
+    pub fn new(model: Arc<dyn Model>, model_tools: Arc<ModelTools>) -> Self {
+        Self { model, model_tools }
     }
 }
 
@@ -86,22 +86,23 @@ impl Planner for ModelPlanner {
         let request = understand(question, today);
         let calls_max = ROUNDS_MAX as u32 + SPARE_CALLS;
         let budget = Budget::new(PLANNING_TOKENS_MAX, calls_max, tool_session.deadline());
-        let mut talk = opened(prompt::planning(today), question);
+        let mut talk = opening_messages(prompt::planning(today), question);
         let before = tool_session.findings().len();
-        tool_session
-            .say(request.language.pick("модель выбирает инструменты", "the model chooses tools"));
-        let heard = |piece: Heard<'_>| {
-            if let Heard::Call(call) = piece
-                && let Some(name) = self.shelf.name(&call.name)
+        tool_session.report_progress(
+            request.language.pick("модель выбирает инструменты", "the model chooses tools"),
+        );
+        let on_progress = |progress: ReplyProgress<'_>| {
+            if let ReplyProgress::Call(call) = progress
+                && let Some(name) = self.model_tools.name(&call.name)
             {
                 let what = request.language.pick("модель вызывает", "the model calls");
-                tool_session.say(&format!("{what} {name}"));
+                tool_session.report_progress(&format!("{what} {name}"));
             }
         };
         for _ in 0..ROUNDS_MAX {
-            let asked = ModelRequest::new(talk.clone(), &budget).tools(self.shelf.tools());
-            let reply = match listen(&*self.model, asked, &heard).await {
-                Ok(reply) => sound(reply)?,
+            let asked = ModelRequest::new(talk.clone(), &budget).tools(self.model_tools.tools());
+            let reply = match stream_reply(&*self.model, asked, &on_progress).await {
+                Ok(reply) => require_complete(reply)?,
                 // Its own mistake, which it can mend.
                 Err(fault) if !fault.problems().is_empty() && fault.code() == "llm_bad_answer" => {
                     talk.push(ChatMessage::User(prompt::NOT_JSON.to_owned()));
@@ -114,7 +115,7 @@ impl Planner for ModelPlanner {
             }
             let calls = reply.tool_calls.clone();
             talk.push(reply.into_message());
-            talk.extend(self.serve(&calls, before, request.language, tool_session).await);
+            talk.extend(self.run_calls(&calls, before, request.language, tool_session).await);
         }
         let found = tool_session.findings().split_off(before);
         if !found.iter().any(|it| it.outcome.is_ok()) {
@@ -128,7 +129,7 @@ impl Planner for ModelPlanner {
 
 impl ModelPlanner {
     /// Makes the calls that are in order and says what is wrong with the others.
-    async fn serve(
+    async fn run_calls(
         &self,
         calls: &[ToolCall],
         before: usize,
@@ -140,7 +141,7 @@ impl ModelPlanner {
         let mut taken = Vec::new();
         for call in calls {
             let room = made.len() + steps.len() < CALLS_MAX;
-            let step = self.shelf.step(call, language).and_then(|step| {
+            let step = self.model_tools.step(call, language).and_then(|step| {
                 let same = |tool: &str, args: &Value| tool == step.tool && *args == step.args;
                 if made.iter().any(|it| same(&it.tool, &it.args))
                     || steps.iter().any(|it| same(it.tool, &it.args))
@@ -177,69 +178,75 @@ impl Writer for ModelWriter {
         plan: &Plan,
         findings: &[Finding],
         tool_session: &ToolSession<'_>,
-    ) -> Result<Draft, Fault> {
+    ) -> Result<AnswerDraft, Fault> {
         let until = tool_session.deadline().min(Instant::now() + WRITING_MAX);
         let budget = Budget::new(WRITING_TOKENS_MAX, 2 + SPARE_CALLS, until);
         let language = plan.request.language;
         // Only how much there is: what has not been checked is nobody's to read.
-        let heard = |piece: Heard<'_>| {
-            if let Heard::Text(chars) = piece {
+        let on_progress = |progress: ReplyProgress<'_>| {
+            if let ReplyProgress::Text(chars) = progress {
                 let what = language.pick("модель пишет ответ, знаков", "characters written so far");
-                tool_session.say(&format!("{what}: {chars}"));
+                tool_session.report_progress(&format!("{what}: {chars}"));
             }
         };
-        let mut talk = opened(prompt::writing(plan.request.language), question);
-        talk.extend(retold(findings));
+        let mut talk = opening_messages(prompt::writing(plan.request.language), question);
+        talk.extend(findings_as_messages(findings));
         let asked = question.asked.join("\n");
         let mut last = "unsupported_numbers";
         for _ in 0..2 {
-            let mut request = ModelRequest::new(talk.clone(), &budget).tools(self.shelf.tools());
+            let mut request =
+                ModelRequest::new(talk.clone(), &budget).tools(self.model_tools.tools());
             request.tool_choice = ToolChoice::None;
-            tool_session.say(language.pick("модель пишет ответ", "the model writes the answer"));
-            let reply = sound(listen(&*self.model, request, &heard).await?)?;
-            tool_session.say(language.pick("проверка чисел", "the numbers are checked"));
+            tool_session.report_progress(
+                language.pick("модель пишет ответ", "the model writes the answer"),
+            );
+            let reply = require_complete(stream_reply(&*self.model, request, &on_progress).await?)?;
+            tool_session
+                .report_progress(language.pick("проверка чисел", "the numbers are checked"));
             let text = data::prose(&reply.text);
             if text.is_empty() || text.chars().count() > TEXT_CHARS_MAX {
                 let message = "the model's text is empty or too long";
                 return Err(Fault::unavailable("llm_bad_answer", message));
             }
-            let complaint = if data::has_markup(&text) {
+            let feedback = if data::has_markup(&text) {
                 last = "model_wrote_markup";
                 prompt::NO_MARKUP.to_owned()
             } else {
                 match cite::cited(&text, &asked, findings) {
-                    Ok(citations) => return Ok(closed(&text, citations, plan, findings)),
+                    Ok(citations) => {
+                        return Ok(finish_model_draft(&text, citations, plan, findings));
+                    }
                     Err(wrong) => {
-                        tool_session.say(language.pick(
+                        tool_session.report_progress(language.pick(
                             "часть чисел не подтверждена инструментами",
                             "some numbers are not supported by the tools",
                         ));
                         last = "unsupported_numbers";
-                        complaint(&wrong)
+                        unsupported_feedback(&wrong)
                     }
                 }
             };
             talk.push(ChatMessage::Assistant { text: reply.text, tool_calls: Vec::new() });
-            talk.push(ChatMessage::User(complaint));
+            talk.push(ChatMessage::User(feedback));
         }
         Err(Fault::unavailable(last, "the model's text says what no tool has said"))
     }
 }
 
 /// Only numbers are named, so that nothing else of the text comes back as our words.
-fn complaint(wrong: &[Unsupported]) -> String {
+fn unsupported_feedback(wrong: &[Unsupported]) -> String {
     let named: Vec<&str> = wrong.iter().take(NAMED_MAX).map(|it| it.text.as_str()).collect();
     format!("{} {}", prompt::UNSUPPORTED, named.join("; "))
 }
 
-fn opened(system: String, question: &Question) -> Vec<ChatMessage> {
+fn opening_messages(system: String, question: &Question) -> Vec<ChatMessage> {
     let from = question.asked.len().saturating_sub(MESSAGES_MAX);
     let asked = question.asked.iter().skip(from).map(|it| ChatMessage::User(it.clone()));
     [ChatMessage::System(system)].into_iter().chain(asked).collect()
 }
 
 /// A reply that is whole.
-fn sound(reply: ModelReply) -> Result<ModelReply, Fault> {
+fn require_complete(reply: ModelReply) -> Result<ModelReply, Fault> {
     match reply.stop {
         StopReason::Refused => Err(Fault::unavailable("llm_refused", "the model would not answer")),
         StopReason::Length => {
@@ -252,7 +259,7 @@ fn sound(reply: ModelReply) -> Result<ModelReply, Fault> {
 fn result(call_id: &str, finding: &Finding) -> ChatMessage {
     ChatMessage::ToolResult {
         call_id: call_id.to_owned(),
-        content: data::told(finding),
+        content: data::render_finding(finding),
         failed: finding.outcome.is_err(),
     }
 }
@@ -263,7 +270,7 @@ fn refusal(call_id: &str, why: &str) -> ChatMessage {
 }
 
 /// What was found, as calls and their results.
-fn retold(findings: &[Finding]) -> Vec<ChatMessage> {
+fn findings_as_messages(findings: &[Finding]) -> Vec<ChatMessage> {
     let id = |it: &Finding| format!("call_{}", it.id);
     let call = |it: &Finding| ToolCall {
         id: id(it),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::check::{Citation, Formula, Place};
+use crate::check::{Citation, CitationPlace, Formula};
 use crate::number::{self, Language};
 use crate::tool_session::Finding;
 
@@ -11,7 +11,7 @@ const QUOTED_MAX: usize = 80;
 
 /// A figure with where it is from, ready to be set down.
 #[derive(Debug, Clone)]
-pub(crate) struct Cited {
+pub(crate) struct CitedFigure {
     shown: String,
     /// What follows it and is no part of it: `%`, `₽`.
     unit: String,
@@ -39,7 +39,7 @@ pub(crate) enum Style<'a> {
 /// What fills a gap in a sentence.
 #[derive(Debug, Clone)]
 pub(crate) enum Slot {
-    Figure(Option<Cited>),
+    Figure(Option<CitedFigure>),
     Text(String),
     Many(Vec<Slot>),
 }
@@ -48,12 +48,12 @@ pub(crate) enum Slot {
 #[derive(Debug)]
 pub(crate) struct Fact {
     label: (&'static str, &'static str),
-    figure: Option<Cited>,
+    figure: Option<CitedFigure>,
     /// What is said after it, such as what it means.
     after: String,
 }
 
-pub(crate) fn fact(label: (&'static str, &'static str), figure: Option<Cited>) -> Fact {
+pub(crate) fn fact(label: (&'static str, &'static str), figure: Option<CitedFigure>) -> Fact {
     Fact { label, figure, after: String::new() }
 }
 
@@ -69,8 +69,8 @@ impl Fact {
     }
 }
 
-impl From<Option<Cited>> for Slot {
-    fn from(figure: Option<Cited>) -> Self {
+impl From<Option<CitedFigure>> for Slot {
+    fn from(figure: Option<CitedFigure>) -> Self {
         Self::Figure(figure)
     }
 }
@@ -123,12 +123,17 @@ impl Page {
     }
 
     /// One line. `{}` takes the next slot; the marks of the calls it cites come last.
-    pub(crate) fn say<const N: usize>(&mut self, russian: &str, english: &str, slots: [Slot; N]) {
-        self.set_out((russian, english), slots);
+    pub(crate) fn add_line<const N: usize>(
+        &mut self,
+        russian: &str,
+        english: &str,
+        slots: [Slot; N],
+    ) {
+        self.add_template((russian, english), slots);
         self.end();
     }
 
-    fn set_out(&mut self, template: (&str, &str), slots: impl IntoIterator<Item = Slot>) {
+    fn add_template(&mut self, template: (&str, &str), slots: impl IntoIterator<Item = Slot>) {
         let template = self.language.pick(template.0, template.1).to_owned();
         let mut slots = slots.into_iter();
         let mut parts = template.split("{}");
@@ -156,7 +161,7 @@ impl Page {
         slots: [Slot; N],
         facts: Vec<Fact>,
     ) {
-        self.set_out(head, slots);
+        self.add_template(head, slots);
         let none = self.language.pick("нет данных", "no data").to_owned();
         let (known, missing): (Vec<Fact>, Vec<Fact>) =
             facts.into_iter().partition(|it| it.figure.is_some());
@@ -191,14 +196,14 @@ impl Page {
                 let none = self.language.pick("нет данных", "no data").to_owned();
                 self.push(&none);
             }
-            Slot::Figure(Some(figure)) => self.set(figure),
+            Slot::Figure(Some(figure)) => self.add_figure(figure),
         }
     }
 
-    fn set(&mut self, figure: Cited) {
+    fn add_figure(&mut self, figure: CitedFigure) {
         let from = self.chars;
         self.push(&figure.shown);
-        let place = Place::Text(from, self.chars);
+        let place = CitationPlace::Text(from, self.chars);
         self.push(&figure.unit);
         for (call, _) in &figure.sources {
             if !self.marks.contains(call) {
@@ -208,8 +213,8 @@ impl Page {
         self.cite(place, figure);
     }
 
-    fn cite(&mut self, place: Place, figure: Cited) {
-        let Cited { shown, value, sources, formula, .. } = figure;
+    fn cite(&mut self, place: CitationPlace, figure: CitedFigure) {
+        let CitedFigure { shown, value, sources, formula, .. } = figure;
         self.citations.push(Citation { place, shown, value, sources, formula });
     }
 
@@ -234,7 +239,7 @@ impl Page {
                         figure.value = rounded(&figure.value);
                         figure.shown = figure.value.to_string();
                         let value = figure.value.clone();
-                        self.cite(Place::Cell(table, at, column), figure);
+                        self.cite(CitationPlace::Cell(table, at, column), figure);
                         value
                     }
                 });
@@ -257,7 +262,7 @@ impl Page {
         finding: Option<&Finding>,
         pointer: &str,
         style: Style<'_>,
-    ) -> Option<Cited> {
+    ) -> Option<CitedFigure> {
         let finding = finding?;
         let value = finding.at(pointer)?.as_f64()?;
         let source = (finding.id, format!("/result{pointer}"));
@@ -271,7 +276,7 @@ impl Page {
         style: Style<'_>,
         sources: Vec<(usize, String)>,
         formula: Formula,
-    ) -> Cited {
+    ) -> CitedFigure {
         let language = self.language;
         let percent = language.pick("\u{a0}%", "%").to_owned();
         let money = |code: &str| {
@@ -301,11 +306,11 @@ impl Page {
             Style::Plain(digits) => (number::number(value, digits, language), String::new()),
             Style::Count => (number::number(value, 0, language), String::new()),
         };
-        Cited { shown, unit, value: json!(value), sources, formula }
+        CitedFigure { shown, unit, value: json!(value), sources, formula }
     }
 
     /// A text of a result that may have digits in it: a name, or a date.
-    pub(crate) fn told(&self, finding: Option<&Finding>, at: &str) -> Option<Cited> {
+    pub(crate) fn cited_text(&self, finding: Option<&Finding>, at: &str) -> Option<CitedFigure> {
         let finding = finding?;
         let said = finding.pointed(at)?.as_str()?.to_owned();
         let shown = match clock::parse_date(said.get(..10).unwrap_or_default()) {
@@ -313,7 +318,7 @@ impl Page {
             None => quoted(&said),
         };
         let sources = vec![(finding.id, at.to_owned())];
-        Some(Cited {
+        Some(CitedFigure {
             shown,
             unit: String::new(),
             value: json!(said),
@@ -323,10 +328,16 @@ impl Page {
     }
 
     /// Words of the question itself.
-    pub(crate) fn asked(&self, text: &str) -> Cited {
+    pub(crate) fn asked(&self, text: &str) -> CitedFigure {
         let shown = quoted(text);
         let value = json!(shown);
-        Cited { shown, unit: String::new(), value, sources: Vec::new(), formula: Formula::Question }
+        CitedFigure {
+            shown,
+            unit: String::new(),
+            value,
+            sources: Vec::new(),
+            formula: Formula::Question,
+        }
     }
 }
 
@@ -343,11 +354,11 @@ fn rounded(value: &Value) -> Value {
 
 impl Page {
     /// A piece of a text that a call said.
-    pub(crate) fn part(&self, finding: &Finding, at: &str, piece: &str) -> Option<Cited> {
+    pub(crate) fn part(&self, finding: &Finding, at: &str, piece: &str) -> Option<CitedFigure> {
         let said = finding.pointed(at)?.as_str()?.to_owned();
         let sources = vec![(finding.id, at.to_owned())];
         let shown = piece.to_owned();
-        Some(Cited {
+        Some(CitedFigure {
             shown,
             unit: String::new(),
             value: json!(said),

@@ -81,7 +81,7 @@ pub(crate) async fn resolve(
             break;
         }
         let misses = found[at].as_ref().is_some_and(|it| best(&asked[at], it).is_empty());
-        let others = if misses { otherwise(&asked[at]) } else { Vec::new() };
+        let others = if misses { alternative_readings(&asked[at]) } else { Vec::new() };
         let answers = tool_session.run(&others.iter().map(search).collect::<Vec<_>>()).await;
         let len = others.len();
         if len > 0 && answers.len() == len {
@@ -132,7 +132,7 @@ fn of_index(mention: &Mention, index: &'static str) -> Security {
 
 /// How else to read what was not found: words that stand together and are no name together may be
 /// names apart, and one word may be nearly a name.
-fn otherwise(mention: &Mention) -> Vec<Mention> {
+fn alternative_readings(mention: &Mention) -> Vec<Mention> {
     if mention.text.contains(' ') {
         return mention.text.split(' ').map(|text| part(mention, text)).collect();
     }

@@ -74,8 +74,8 @@ impl Finding {
         self.tool == tool && self.args["ticker"] == ticker
     }
 
-    pub(crate) fn told(&self) -> Value {
-        let mut told = json!({
+    pub(crate) fn trace(&self) -> Value {
+        let mut trace = json!({
             "id": self.id.to_string(),
             "tool": self.tool,
             "args": self.args,
@@ -83,9 +83,9 @@ impl Finding {
             "duration_ms": u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
         });
         if let Err(failure) = &self.outcome {
-            told["error"] = json!({ "code": failure.code, "message": failure.message });
+            trace["error"] = json!({ "code": failure.code, "message": failure.message });
         }
-        told
+        trace
     }
 }
 
@@ -121,7 +121,7 @@ impl<'a> ToolSession<'a> {
     }
 
     /// Tells whoever waits what is being done.
-    pub(crate) fn say(&self, message: &str) {
+    pub(crate) fn report_progress(&self, message: &str) {
         let count = self.reported.fetch_add(1, Ordering::Relaxed) + 1;
         self.progress.report(count as f64, None, message);
     }
@@ -148,7 +148,7 @@ impl<'a> ToolSession<'a> {
                 message: "no answer in time".to_owned(),
             }),
         };
-        self.say(&step.why);
+        self.report_progress(&step.why);
         let (tool, args) = (step.tool.to_owned(), step.args.clone());
         Finding { id, tool, args, outcome, took: begun.elapsed() }
     }

@@ -19,9 +19,9 @@ use crate::ask::Question;
 use crate::dates::{self, Period};
 use crate::note::Note;
 use crate::number::Language;
-use crate::words::{Kind, Word, words};
+use crate::words::{Word, WordKind, words};
 pub use amounts::Amount;
-pub use focus::{Focus, Sector, Way};
+pub use focus::{Focus, MoveDirection, Sector};
 pub(crate) use index::{board, is_index};
 pub use intent::Intent;
 use intent::intent;
@@ -44,7 +44,7 @@ pub struct Request {
     pub today: Date,
     pub index: &'static str,
     pub sector: Option<Sector>,
-    pub way: Way,
+    pub direction: MoveDirection,
     /// How many are to be listed.
     pub top: Option<usize>,
     pub focus: Focus,
@@ -107,7 +107,7 @@ fn language(text: &str) -> Language {
     let cyrillic = text.chars().any(|it| ('а'..='я').contains(&it) || ('А'..='Я').contains(&it));
     // A name in small Latin letters beside no Russian word is English as well.
     let small = |it: &Word| {
-        it.kind == Kind::Latin
+        it.kind == WordKind::Latin
             && it.text.len() > 3
             && it.text.chars().skip(1).all(char::is_lowercase)
             && it.text.starts_with(char::is_uppercase)
@@ -153,7 +153,7 @@ fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
         today,
         index,
         sector: focus::sector_of(words).filter(|_| intent.is_of_index()),
-        way: focus::way(words, intent.is_of_index()),
+        direction: focus::direction(words, intent.is_of_index()),
         top: focus::top(words),
         focus: focus::focus(words),
         market,
@@ -203,7 +203,7 @@ fn risk_terms(words: &[Word]) -> (Option<f64>, Option<u32>) {
         let ahead = it[0].is(&["на", "horizon", "next"]);
         let days = it[2].is(&["день", "дня", "дней", "day", "days"]);
         let count = it[1].number().filter(|count| (1.0..=250.0).contains(count))?;
-        (ahead && days && matches!(it[1].kind, Kind::Number(_, false))).then_some(count as u32)
+        (ahead && days && matches!(it[1].kind, WordKind::Number(_, false))).then_some(count as u32)
     });
     (confidence, horizon)
 }

@@ -9,7 +9,7 @@ use crate::tool_session::{Finding, Step, ToolSession};
 use crate::understand::{Amount, Request};
 
 /// Shares may miss the whole by this much, because people round.
-const DUST: f64 = 0.5;
+const ROUNDING_TOLERANCE: f64 = 0.5;
 
 pub(crate) async fn resolve_weights(
     tool_session: &ToolSession<'_>,
@@ -125,7 +125,7 @@ fn of_percents(request: &mut Request, resolved: &mut Resolved, unknown: bool) {
     let left = 100.0 - sum(all) - of_cash - lost;
     let open = |it: &Security| matches!(it.amount, None | Some(Amount::Rest));
     let waiting = tickers(all, open);
-    if left < DUST && !waiting.is_empty() {
+    if left < ROUNDING_TOLERANCE && !waiting.is_empty() {
         all.retain(|it| !open(it));
         request.note(Note::NothingLeft(waiting));
     } else if !waiting.is_empty() {
@@ -140,12 +140,12 @@ fn of_percents(request: &mut Request, resolved: &mut Resolved, unknown: bool) {
     }
     if request.cash == Some(Amount::Rest) {
         let left = 100.0 - sum(all);
-        request.cash = (left > DUST).then_some(Amount::Percent(left));
+        request.cash = (left > ROUNDING_TOLERANCE).then_some(Amount::Percent(left));
     }
     let cash = request.cash.and_then(Amount::value).unwrap_or(0.0);
     let total = sum(all) + cash;
     let shorted = request.notes.iter().any(|it| matches!(it, Note::Shorts(_)));
-    if (total - 100.0).abs() > DUST && !unknown && !shorted {
+    if (total - 100.0).abs() > ROUNDING_TOLERANCE && !unknown && !shorted {
         request.note(Note::Rescaled);
     }
     all.iter_mut().for_each(|it| it.weight = it.amount.and_then(Amount::value));

@@ -8,7 +8,7 @@ use crate::stem::stem;
 const WORDS_MAX: usize = 400;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum WordKind {
     Latin,
     Cyrillic,
     /// A number; the flag says that a percent sign follows.
@@ -25,7 +25,7 @@ pub(crate) struct Word {
     /// In lower case, with `ё` as `е`.
     pub(crate) lower: String,
     pub(crate) stem: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: WordKind,
     /// Whether a sentence begins with it.
     pub(crate) first: bool,
     /// Whether it stands between quotation marks.
@@ -36,7 +36,7 @@ pub(crate) struct Word {
 
 impl Word {
     pub(crate) fn is_letters(&self) -> bool {
-        matches!(self.kind, Kind::Latin | Kind::Cyrillic)
+        matches!(self.kind, WordKind::Latin | WordKind::Cyrillic)
     }
 
     pub(crate) fn is(&self, words: &[&str]) -> bool {
@@ -45,20 +45,20 @@ impl Word {
 
     pub(crate) fn number(&self) -> Option<f64> {
         match self.kind {
-            Kind::Number(value, _) => Some(value),
+            WordKind::Number(value, _) => Some(value),
             _ => None,
         }
     }
 
     pub(crate) fn percent(&self) -> Option<f64> {
         match self.kind {
-            Kind::Number(value, true) => Some(value),
+            WordKind::Number(value, true) => Some(value),
             _ => None,
         }
     }
 
     pub(crate) fn is_mark(&self, marks: &[char]) -> bool {
-        matches!(self.kind, Kind::Mark(mark) if marks.contains(&mark))
+        matches!(self.kind, WordKind::Mark(mark) if marks.contains(&mark))
     }
 }
 
@@ -151,7 +151,7 @@ fn mark(mark: char) -> Word {
         lower: text.clone(),
         text,
         stem: String::new(),
-        kind: Kind::Mark(mark),
+        kind: WordKind::Mark(mark),
         first: false,
         quoted: false,
         glued: false,
@@ -206,11 +206,11 @@ fn dated(chars: &[char], from: usize) -> bool {
 fn word(text: &str, percent: bool, first: bool, quoted: bool) -> Word {
     let lower = lower(text);
     let kind = match (date(text), number(text)) {
-        (Some(date), _) => Kind::Date(date),
-        (None, Some(value)) => Kind::Number(value, percent),
-        _ if like_date(text) => Kind::NoDate,
-        _ if lower.chars().any(|it| ('а'..='я').contains(&it)) => Kind::Cyrillic,
-        _ => Kind::Latin,
+        (Some(date), _) => WordKind::Date(date),
+        (None, Some(value)) => WordKind::Number(value, percent),
+        _ if like_date(text) => WordKind::NoDate,
+        _ if lower.chars().any(|it| ('а'..='я').contains(&it)) => WordKind::Cyrillic,
+        _ => WordKind::Latin,
     };
     Word { stem: stem(&lower), text: text.to_owned(), lower, kind, first, quoted, glued: false }
 }
@@ -269,10 +269,10 @@ mod tests {
     #[test]
     fn numbers_and_dates_are_read() {
         let kinds = |text: &str| words(text)[0].kind;
-        assert_eq!(kinds("0,4"), Kind::Number(0.4, false));
-        assert_eq!(kinds("40 %"), Kind::Number(40.0, true));
-        assert_eq!(kinds("15.03.24"), Kind::Date(jiff::civil::date(2024, 3, 15)));
-        assert_eq!(kinds("31.02.2024"), Kind::NoDate);
-        assert_eq!(kinds("6m"), Kind::Latin);
+        assert_eq!(kinds("0,4"), WordKind::Number(0.4, false));
+        assert_eq!(kinds("40 %"), WordKind::Number(40.0, true));
+        assert_eq!(kinds("15.03.24"), WordKind::Date(jiff::civil::date(2024, 3, 15)));
+        assert_eq!(kinds("31.02.2024"), WordKind::NoDate);
+        assert_eq!(kinds("6m"), WordKind::Latin);
     }
 }

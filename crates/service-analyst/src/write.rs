@@ -18,7 +18,7 @@ use fault::Fault;
 use serde_json::Value;
 
 use crate::ask::Question;
-use crate::check::{Citation, Place};
+use crate::check::{Citation, CitationPlace};
 use crate::number::Language;
 use crate::page::{Page, Slot};
 use crate::plan::Plan;
@@ -29,7 +29,7 @@ pub(crate) use lead::DAYS_BEFORE;
 
 /// An answer before it is sent.
 #[derive(Debug, Clone, Default)]
-pub struct Draft {
+pub struct AnswerDraft {
     pub text: String,
     pub tables: Vec<Value>,
     pub citations: Vec<Citation>,
@@ -44,7 +44,7 @@ pub trait Writer: Send + Sync {
         plan: &Plan,
         findings: &[Finding],
         tool_session: &ToolSession<'_>,
-    ) -> Result<Draft, Fault>;
+    ) -> Result<AnswerDraft, Fault>;
 }
 
 /// Writes by rules, without a language model.
@@ -59,7 +59,7 @@ impl Writer for LocalWriter {
         plan: &Plan,
         findings: &[Finding],
         _: &ToolSession<'_>,
-    ) -> Result<Draft, Fault> {
+    ) -> Result<AnswerDraft, Fault> {
         Ok(written(plan, findings))
     }
 }
@@ -119,7 +119,7 @@ fn body(sheet: &mut AnswerBuilder<'_>, section: Section) {
     }
 }
 
-fn written(plan: &Plan, findings: &[Finding]) -> Draft {
+fn written(plan: &Plan, findings: &[Finding]) -> AnswerDraft {
     let page = Page::new(plan.request.language);
     let mut sheet = AnswerBuilder { page, plan, findings };
     let (answered, others): (Vec<&Plan>, Vec<&Plan>) = plan.parts().partition(|it| is_answered(it));
@@ -145,20 +145,20 @@ fn written(plan: &Plan, findings: &[Finding]) -> Draft {
         talk::notes(&mut sheet);
     }
     let Page { text, tables, citations, .. } = sheet.page;
-    Draft { text: text.trim_end().to_owned(), tables, citations }
+    AnswerDraft { text: text.trim_end().to_owned(), tables, citations }
 }
 
 /// The tables that the rules make of what another has found, and where their figures are from.
-fn tabled(plan: &Plan, findings: &[Finding]) -> (Vec<Value>, Vec<Citation>) {
-    let told = |tool: &str| findings.iter().any(|it| it.tool == tool && it.outcome.is_ok());
+fn rule_tables(plan: &Plan, findings: &[Finding]) -> (Vec<Value>, Vec<Citation>) {
+    let has_result = |tool: &str| findings.iter().any(|it| it.tool == tool && it.outcome.is_ok());
     let many = plan.resolved.securities.len() > 1;
     let fits = |intent: &Intent| match intent {
-        Intent::IndexScan | Intent::Movers => told("get_index_constituents_metrics"),
-        Intent::PortfolioRisk => told("compute_portfolio_risk"),
-        Intent::Correlation => many && told("compute_correlation_matrix"),
-        Intent::Dividends => told("get_dividends"),
+        Intent::IndexScan | Intent::Movers => has_result("get_index_constituents_metrics"),
+        Intent::PortfolioRisk => has_result("compute_portfolio_risk"),
+        Intent::Correlation => many && has_result("compute_correlation_matrix"),
+        Intent::Dividends => has_result("get_dividends"),
         Intent::Comparison => {
-            many && (told("get_ohlcv_timeseries") || told("get_security_snapshot"))
+            many && (has_result("get_ohlcv_timeseries") || has_result("get_security_snapshot"))
         }
         _ => false,
     };
@@ -175,29 +175,29 @@ fn tabled(plan: &Plan, findings: &[Finding]) -> (Vec<Value>, Vec<Citation>) {
     };
     let mut plan = plan.clone();
     plan.request.intent = intent;
-    let Draft { tables, mut citations, .. } = written(&plan, findings);
-    citations.retain(|it| matches!(it.place, Place::Cell(..)));
+    let AnswerDraft { tables, mut citations, .. } = written(&plan, findings);
+    citations.retain(|it| matches!(it.place, CitationPlace::Cell(..)));
     // A table of gaps alone says nothing.
     if citations.is_empty() { Default::default() } else { (tables, citations) }
 }
 
 /// A text that another has written, with the tables and the notes that belong to every answer.
-pub(crate) fn closed(
+pub(crate) fn finish_model_draft(
     text: &str,
     citations: Vec<Citation>,
     plan: &Plan,
     findings: &[Finding],
-) -> Draft {
+) -> AnswerDraft {
     let mut page = Page::new(plan.request.language);
-    page.say("{}", "{}", [text.into()]);
+    page.add_line("{}", "{}", [text.into()]);
     page.citations = citations;
-    let (tables, cells) = tabled(plan, findings);
+    let (tables, cells) = rule_tables(plan, findings);
     page.tables = tables;
     page.citations.extend(cells);
     let mut sheet = AnswerBuilder { page, plan, findings };
     talk::notes(&mut sheet);
     let Page { text, tables, citations, .. } = sheet.page;
-    Draft { text: text.trim_end().to_owned(), tables, citations }
+    AnswerDraft { text: text.trim_end().to_owned(), tables, citations }
 }
 
 impl<'a> AnswerBuilder<'a> {
@@ -231,7 +231,7 @@ impl<'a> AnswerBuilder<'a> {
             .name
             .as_ref()
             .and_then(|(id, at)| Some((self.findings.iter().find(|f| f.id == *id)?, at)));
-        match finding.and_then(|(finding, at)| self.page.told(Some(finding), at)) {
+        match finding.and_then(|(finding, at)| self.page.cited_text(Some(finding), at)) {
             Some(name) => {
                 let ticker = format!(" ({})", it.ticker);
                 Slot::Many(vec![Slot::Figure(Some(name)), Slot::Text(ticker)])
@@ -242,7 +242,7 @@ impl<'a> AnswerBuilder<'a> {
 
     /// «1 марта 2024» and «15 апреля 2024», the ends of what was asked for.
     pub(crate) fn period(&self, finding: Option<&Finding>) -> Option<[Slot; 2]> {
-        let end = |at: &str| Some(Slot::Figure(Some(self.page.told(finding, at)?)));
+        let end = |at: &str| Some(Slot::Figure(Some(self.page.cited_text(finding, at)?)));
         Some([end("/args/from_date")?, end("/args/to_date")?])
     }
 }

@@ -80,12 +80,12 @@ fn number(chars: &[char], at: usize, to: usize) -> Number {
 }
 
 /// Every value of a document that is no object and no list, with its pointer.
-pub(crate) fn leaves(value: &Value, at: &mut String, tell: &mut dyn FnMut(&str, &Value)) {
+pub(crate) fn visit_values(value: &Value, at: &mut String, tell: &mut dyn FnMut(&str, &Value)) {
     let mut below = |name: &str, value: &Value, at: &mut String| {
         let len = at.len();
         at.push('/');
         at.push_str(&name.replace('~', "~0").replace('/', "~1"));
-        leaves(value, at, tell);
+        visit_values(value, at, tell);
         at.truncate(len);
     };
     match value {

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::scan::{Number, leaves, numbers};
-use super::{Citation, Formula, Place, Unsupported, digits, is_code, is_mark};
+use super::scan::{Number, numbers, visit_values};
+use super::{Citation, CitationPlace, Formula, Unsupported, digits, is_code, is_mark};
 use crate::number::{Language, date_forms};
 use crate::tool_session::Finding;
 
 /// Something that a tool was told or said.
-struct Known {
+struct EvidenceValue {
     call: usize,
     pointer: String,
     value: Value,
@@ -25,17 +25,17 @@ pub fn trace(
     let chars: Vec<char> = text.chars().collect();
     let mut known = Vec::new();
     for finding in findings {
-        leaves(&finding.evidence(), &mut String::new(), &mut |pointer, value| {
+        visit_values(&finding.evidence(), &mut String::new(), &mut |pointer, value| {
             let (call, pointer, value) = (finding.id, pointer.to_owned(), value.clone());
-            known.push(Known { call, pointer, value });
+            known.push(EvidenceValue { call, pointer, value });
         });
     }
     let mut found = dates(text, &known);
     let mut wrong = Vec::new();
     for number in numbers(text) {
         let within = |it: &Citation| match it.place {
-            Place::Text(from, to) => from <= number.from && number.to <= to,
-            Place::Cell(..) => false,
+            CitationPlace::Text(from, to) => from <= number.from && number.to <= to,
+            CitationPlace::Cell(..) => false,
         };
         let named = is_mark(&chars, &number, findings) || is_code(&chars, &number, findings);
         if named || found.iter().any(within) {
@@ -49,13 +49,13 @@ pub fn trace(
     if wrong.is_empty() { Ok(found) } else { Err(wrong) }
 }
 
-fn of_number(chars: &[char], number: &Number, known: &[Known]) -> Option<Citation> {
-    let float = |it: &Known| it.value.as_f64();
+fn of_number(chars: &[char], number: &Number, known: &[EvidenceValue]) -> Option<Citation> {
+    let float = |it: &EvidenceValue| it.value.as_f64();
     // One digit or two, with nothing after the point, would pass for too much.
     let plain: f64 = digits(&number.shown).parse().unwrap_or(f64::NAN);
     let coarse = number.shown.chars().filter(|it| *it != '−' && *it != '-').count() < 3
         && (number.is(plain) || number.is(-plain));
-    let float = |it: &Known| float(it).filter(|it| !coarse || it.fract() == 0.0);
+    let float = |it: &EvidenceValue| float(it).filter(|it| !coarse || it.fract() == 0.0);
     let exact = known.iter().find(|it| float(it).is_some_and(|it| number.is(it)));
     let bare = || known.iter().find(|it| float(it).is_some_and(|it| it < 0.0 && number.is(-it)));
     let (source, formula) = match exact {
@@ -70,7 +70,7 @@ fn of_number(chars: &[char], number: &Number, known: &[Known]) -> Option<Citatio
     let alone = matches!(numbers(&number.shown).as_slice(), [it] if float(source).is_some_and(|value| it.is(value.abs()) || it.is(value)));
     let to = if alone { number.to } else { scaled.unwrap_or(number.to) };
     Some(Citation {
-        place: Place::Text(number.from, to),
+        place: CitationPlace::Text(number.from, to),
         shown: chars.iter().take(to).skip(number.from).collect(),
         value: source.value.clone(),
         sources: vec![(source.call, source.pointer.clone())],
@@ -81,7 +81,7 @@ fn of_number(chars: &[char], number: &Number, known: &[Known]) -> Option<Citatio
 fn of_question(number: &Number, question: &str) -> Option<Citation> {
     let asked = numbers(question).iter().any(|it| digits(&it.shown) == digits(&number.shown));
     asked.then(|| Citation {
-        place: Place::Text(number.from, number.to),
+        place: CitationPlace::Text(number.from, number.to),
         shown: number.shown.clone(),
         value: json!(number.shown),
         sources: Vec::new(),
@@ -90,9 +90,9 @@ fn of_question(number: &Number, question: &str) -> Option<Citation> {
 }
 
 /// Every place where a date that a tool knows is written, the longest forms first.
-fn dates(text: &str, known: &[Known]) -> Vec<Citation> {
+fn dates(text: &str, known: &[EvidenceValue]) -> Vec<Citation> {
     let mut found: Vec<Citation> = Vec::new();
-    let dated = |it: &Known| {
+    let dated = |it: &EvidenceValue| {
         let date = clock::parse_date(it.value.as_str()?.get(..10)?)?;
         Some((it.call, it.pointer.clone(), it.value.clone(), date))
     };
@@ -105,7 +105,7 @@ fn dates(text: &str, known: &[Known]) -> Vec<Citation> {
                 };
                 for (at, _) in text.match_indices(&shown) {
                     let from = text.get(..at).map_or(0, |it| it.chars().count());
-                    let place = Place::Text(from, from + shown.chars().count());
+                    let place = CitationPlace::Text(from, from + shown.chars().count());
                     if !found.iter().any(|it| overlaps(it.place, place)) {
                         let sources = vec![(*call, pointer.clone())];
                         let (shown, value) = (shown.clone(), value.clone());
@@ -124,8 +124,8 @@ fn dates(text: &str, known: &[Known]) -> Vec<Citation> {
     found
 }
 
-fn overlaps(a: Place, b: Place) -> bool {
-    matches!((a, b), (Place::Text(a, b), Place::Text(c, d)) if a < d && c < b)
+fn overlaps(a: CitationPlace, b: CitationPlace) -> bool {
+    matches!((a, b), (CitationPlace::Text(a, b), CitationPlace::Text(c, d)) if a < d && c < b)
 }
 
 #[cfg(test)]

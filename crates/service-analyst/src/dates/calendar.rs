@@ -3,8 +3,8 @@
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
-use super::{Period, Piece};
-use crate::words::{Kind, Word};
+use super::{DateMatch, Period};
+use crate::words::{Word, WordKind};
 
 const MONTHS: [(&str, &str); 12] = [
     ("январ", "january"),
@@ -25,12 +25,12 @@ const MONTHS: [(&str, &str); 12] = [
 pub(super) fn month(word: &Word) -> Option<i8> {
     let lower = word.lower.as_str();
     let named = |(russian, english): &(&str, &str)| match word.kind {
-        Kind::Cyrillic if *russian == "ма" => matches!(lower, "май" | "мая" | "мае"),
-        Kind::Cyrillic => {
+        WordKind::Cyrillic if *russian == "ма" => matches!(lower, "май" | "мая" | "мае"),
+        WordKind::Cyrillic => {
             let ending = lower.strip_prefix(russian).unwrap_or("-");
             matches!(ending, "" | "ь" | "я" | "е" | "а")
         }
-        Kind::Latin => lower == *english || (lower.len() == 3 && english.starts_with(lower)),
+        WordKind::Latin => lower == *english || (lower.len() == 3 && english.starts_with(lower)),
         _ => false,
     };
     let at = MONTHS.iter().position(named)?;
@@ -52,7 +52,7 @@ pub(super) fn short_year(words: &[Word], at: usize) -> Option<i16> {
 }
 
 /// «2023 году», «2023», "in 2023".
-pub(super) fn year_at(words: &[Word], at: usize) -> Option<Piece> {
+pub(super) fn year_at(words: &[Word], at: usize) -> Option<DateMatch> {
     let year = short_year(words, at).or_else(|| words.get(at).and_then(year))?;
     // «2000 рублей» and «2000 акций» are amounts.
     let amounts =
@@ -65,11 +65,11 @@ pub(super) fn year_at(words: &[Word], at: usize) -> Option<Piece> {
     let said = |it: &Word| it.is(&["год", "года", "году", "г"]);
     let len = 1 + usize::from(words.get(at + 1).is_some_and(said));
     let period = Period { from: Date::new(year, 1, 1).ok()?, to: Date::new(year, 12, 31).ok()? };
-    Some(Piece::new(period, len, true))
+    Some(DateMatch::new(period, len, true))
 }
 
 /// «в марте 2024», «за март», "March 2024".
-pub(super) fn month_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+pub(super) fn month_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let word = words.get(at)?;
     let number = month(word)?;
     let said = words.get(at + 1).and_then(year);
@@ -80,11 +80,11 @@ pub(super) fn month_at(words: &[Word], at: usize, today: Date) -> Option<Piece> 
     let guessed = if number > today.month() { today.year() - 1 } else { today.year() };
     let from = Date::new(said.unwrap_or(guessed), number, 1).ok()?;
     let len = 1 + year_len(words, at + 1);
-    Some(Piece::new(months(from, 1), len, said.is_some()))
+    Some(DateMatch::new(months(from, 1), len, said.is_some()))
 }
 
 fn year_len(words: &[Word], at: usize) -> usize {
-    year_at(words, at).map_or(0, |piece| piece.len)
+    year_at(words, at).map_or(0, |matched| matched.len)
 }
 
 fn months(from: Date, count: i32) -> Period {
@@ -93,7 +93,7 @@ fn months(from: Date, count: i32) -> Period {
 }
 
 /// «первый квартал 2024», «1 кв. 2024», "Q1 2024", "1Q24", «первое полугодие», "H1".
-pub(super) fn quarter_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+pub(super) fn quarter_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let word = words.get(at)?;
     let next = words.get(at + 1);
     let unit =
@@ -125,7 +125,7 @@ pub(super) fn quarter_at(words: &[Word], at: usize, today: Date) -> Option<Piece
         0 => usize::from(words.get(at + len).is_some_and(bare)),
         more => more,
     };
-    Some(Piece::new(period, len + more, said.is_some()))
+    Some(DateMatch::new(period, len + more, said.is_some()))
 }
 
 /// Whether a year follows: a half may be of anything.

@@ -4,8 +4,8 @@ use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
 
 use super::calendar::{month, year};
-use super::{Period, Piece, Sort};
-use crate::words::{Kind, Word};
+use super::{DateMatch, Period, PeriodKind};
+use crate::words::{Word, WordKind};
 
 /// The day of a month, and whether its year was said.
 fn dated(day: i8, month: i8, year: Option<i16>, today: Date) -> Option<Date> {
@@ -20,8 +20,8 @@ fn dated(day: i8, month: i8, year: Option<i16>, today: Date) -> Option<Date> {
     }
 }
 
-fn impossible(len: usize, today: Date) -> Piece {
-    Piece::new(Period::day(today), len, true).sorted(Sort::Impossible)
+fn impossible(len: usize, today: Date) -> DateMatch {
+    DateMatch::new(Period::day(today), len, true).with_kind(PeriodKind::Impossible)
 }
 
 /// The words that a year takes from here on, with the year.
@@ -33,7 +33,7 @@ fn year_from(words: &[Word], at: usize) -> (usize, Option<i16>) {
 }
 
 /// «3 по 10 февраля 2025», «3-10 февраля», "February 3 to 10", "3rd to 10th of February".
-pub(super) fn range_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+pub(super) fn range_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let joins = |at: usize| {
         words.get(at).is_some_and(|it| {
             it.is(&["по", "до", "to", "till", "until", "through", "and"])
@@ -60,9 +60,9 @@ pub(super) fn range_at(words: &[Word], at: usize, today: Date) -> Option<Piece> 
     };
     // Both days are of one year, whichever of them is still to come.
     let from = Date::new(to.year(), from.month(), from.day()).unwrap_or(from);
-    let sort = if from > to { Sort::Reversed } else { Sort::Closed };
+    let kind = if from > to { PeriodKind::Reversed } else { PeriodKind::Closed };
     let (from, to) = (from.min(to), from.max(to));
-    Some(Piece::new(Period { from, to }, len, year.is_some()).sorted(sort))
+    Some(DateMatch::new(Period { from, to }, len, year.is_some()).with_kind(kind))
 }
 
 fn weekday(word: &Word) -> Option<Weekday> {
@@ -87,7 +87,7 @@ fn weekday(word: &Word) -> Option<Weekday> {
 }
 
 /// «в прошлый четверг», "last Thursday", «пятницу 7 июня».
-pub(super) fn weekday_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+pub(super) fn weekday_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let first = words.get(at)?;
     let begins = |stems: &[&str]| stems.iter().any(|it| first.lower.starts_with(it));
     let previous = begins(&["прошл", "прошедш", "минувш"]) || first.is(&["last", "past"]);
@@ -100,26 +100,26 @@ pub(super) fn weekday_at(words: &[Word], at: usize, today: Date) -> Option<Piece
         let ahead = i32::from(day.since(today.weekday()));
         let ahead = if ahead == 0 { 7 } else { ahead };
         let period = Period::day(today.saturating_add(ahead.days()));
-        return Some(Piece::new(period, len, true).sorted(Sort::Future));
+        return Some(DateMatch::new(period, len, true).with_kind(PeriodKind::Future));
     }
     // A date beside it says which one.
     let comma = usize::from(words.get(at + len).is_some_and(|it| it.is_mark(&[',', '('])));
-    if let Some(piece) = day_at(words, at + len + comma, today) {
-        len += comma + piece.len;
-        return Some(Piece { len, ..piece });
+    if let Some(matched) = day_at(words, at + len + comma, today) {
+        len += comma + matched.len;
+        return Some(DateMatch { len, ..matched });
     }
     let back = i32::from(today.weekday().since(day));
     let back = if back == 0 && previous { 7 } else { back };
-    Some(Piece::new(Period::day(today.saturating_sub(back.days())), len, true))
+    Some(DateMatch::new(Period::day(today.saturating_sub(back.days())), len, true))
 }
 
-pub(super) fn day_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+pub(super) fn day_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let word = words.get(at)?;
-    let day = |date: Date, len: usize| Some(Piece::new(Period::day(date), len, true));
+    let day = |date: Date, len: usize| Some(DateMatch::new(Period::day(date), len, true));
     let next = |more: usize, list: &[&str]| words.get(at + more).is_some_and(|it| it.is(list));
     match word.kind {
-        Kind::Date(date) => return day(date, 1),
-        Kind::NoDate => return Some(impossible(1, today)),
+        WordKind::Date(date) => return day(date, 1),
+        WordKind::NoDate => return Some(impossible(1, today)),
         _ => {}
     }
     if word.is(&["day"]) && next(1, &["before"]) && next(2, &["yesterday"]) {
@@ -139,7 +139,7 @@ pub(super) fn day_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
     if let Some((day_of, month)) = short(words, at) {
         let date = dated(day_of, month, None, today);
         return Some(
-            date.map_or(impossible(1, today), |date| Piece::new(Period::day(date), 1, false)),
+            date.map_or(impossible(1, today), |date| DateMatch::new(Period::day(date), 1, false)),
         );
     }
     let month_of = |at: usize| words.get(at).and_then(month);
@@ -156,7 +156,7 @@ pub(super) fn day_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
     let (more, year) = year_from(words, at + len);
     let len = len + more;
     let Some(date) = dated(day, month, year, today) else { return Some(impossible(len, today)) };
-    Some(Piece::new(Period::day(date), len, year.is_some()))
+    Some(DateMatch::new(Period::day(date), len, year.is_some()))
 }
 
 /// «с 03.02 по 10.02»: without a word before it, it is a number.

@@ -3,7 +3,7 @@
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
-use super::{Period, Piece, Sort, calendar, clipped, year};
+use super::{DateMatch, Period, PeriodKind, calendar, clipped, year};
 use crate::words::Word;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum Unit {
 
 /// Which of the units is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Which {
+enum UnitPosition {
     /// Counted back from today.
     Past,
     /// The whole one before this, or so many before.
@@ -82,25 +82,25 @@ fn count(word: &Word) -> Option<f64> {
     (value > 0.0 && value <= 5_000.0).then_some(value)
 }
 
-fn which(word: &Word) -> Option<Which> {
+fn which(word: &Word) -> Option<UnitPosition> {
     let begins = |stems: &[&str]| stems.iter().any(|it| word.lower.starts_with(it));
     if begins(&["позапрошл"]) {
-        Some(Which::Previous(2))
+        Some(UnitPosition::Previous(2))
     } else if begins(&["последн", "прошедш"]) || word.is(&["past", "recent"]) {
-        Some(Which::Past)
+        Some(UnitPosition::Past)
     } else if begins(&["прошл", "предыдущ", "минувш"]) || word.is(&["last", "previous"])
     {
-        Some(Which::Previous(1))
+        Some(UnitPosition::Previous(1))
     } else if begins(&["текущ"])
         || word.is(&["этот", "этом", "этой", "эту", "this", "current", "нынешнем"])
     {
-        Some(Which::Current)
+        Some(UnitPosition::Current)
     } else {
         None
     }
 }
 
-pub(super) fn at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+pub(super) fn at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     since_start(words, at, today)
         .or_else(|| ahead(words, at, today))
         .or_else(|| ago(words, at, today))
@@ -108,12 +108,12 @@ pub(super) fn at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
 }
 
 /// «с начала года», "year to date", "since the start of last year", «с начала марта», "YTD".
-fn since_start(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+fn since_start(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let is = |offset: usize, list: &[&str]| words.get(at + offset).is_some_and(|it| it.is(list));
     let unit_at = |offset: usize| words.get(at + offset).and_then(unit);
     let to_date = |unit: Unit, len: usize| {
         let period = Period { from: clipped(today, unit, 0).from, to: today };
-        Some(Piece::new(period, len, true).sorted(Sort::Closed))
+        Some(DateMatch::new(period, len, true).with_kind(PeriodKind::Closed))
     };
     if is(0, &["ytd"]) {
         return to_date(Unit::Year, 1);
@@ -132,8 +132,8 @@ fn since_start(words: &[Word], at: usize, today: Date) -> Option<Piece> {
         len += 1;
     }
     let back = match words.get(at + len).and_then(which) {
-        Some(Which::Previous(back)) => Some(back),
-        Some(Which::Current) => Some(0),
+        Some(UnitPosition::Previous(back)) => Some(back),
+        Some(UnitPosition::Current) => Some(0),
         _ if is(len, &["этого", "текущего", "этой"]) => Some(0),
         _ => None,
     };
@@ -148,11 +148,11 @@ fn since_start(words: &[Word], at: usize, today: Date) -> Option<Piece> {
         }
     };
     let period = Period { from, to: today.max(from) };
-    Some(Piece::new(period, len + more, true).sorted(Sort::Closed))
+    Some(DateMatch::new(period, len + more, true).with_kind(PeriodKind::Closed))
 }
 
 /// What is yet to come: «завтра», «через месяц», «на следующей неделе», "next year".
-fn ahead(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+fn ahead(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let first = words.get(at)?;
     let unit_at = |offset: usize| words.get(at + offset).and_then(unit);
     let counted = words.get(at + 1).and_then(count).is_some();
@@ -177,11 +177,11 @@ fn ahead(words: &[Word], at: usize, today: Date) -> Option<Piece> {
     } else {
         return None;
     };
-    Some(Piece::new(period, len, true).sorted(Sort::Future))
+    Some(DateMatch::new(period, len, true).with_kind(PeriodKind::Future))
 }
 
 /// «год назад», "two weeks ago": one day, to be held against today. "The year before last" too.
-fn ago(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+fn ago(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let is = |offset: usize, list: &[&str]| words.get(at + offset).is_some_and(|it| it.is(list));
     let number = words.get(at).filter(|it| year(it).is_none()).and_then(count);
     let mut len = usize::from(number.is_some());
@@ -189,7 +189,7 @@ fn ago(words: &[Word], at: usize, today: Date) -> Option<Piece> {
     let unit = words.get(at + len).and_then(unit)?;
     len += 1;
     if number.is_none() && is(len, &["before"]) && is(len + 1, &["last"]) {
-        return Some(Piece::new(clipped(today, unit, 2), len + 2, true));
+        return Some(DateMatch::new(clipped(today, unit, 2), len + 2, true));
     }
     len += usize::from(is(len, &["тому"]));
     if !is(len, &["назад", "ago"]) {
@@ -199,21 +199,21 @@ fn ago(words: &[Word], at: usize, today: Date) -> Option<Piece> {
         (Unit::Day, count) if count <= 1.0 => today.saturating_sub(1.day()),
         (unit, count) => past(today, unit, count).from,
     };
-    Some(Piece::new(Period::day(day), len + 1, true).sorted(Sort::Ago))
+    Some(DateMatch::new(Period::day(day), len + 1, true).with_kind(PeriodKind::Ago))
 }
 
 /// A count and a unit, or a unit with a word that says which one.
-fn counted(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+fn counted(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let before = |list: &[&str]| {
         at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|it| it.is(list))
     };
     let first = words.get(at)?;
     if let Some((count, unit)) = coded(first) {
-        return Some(Piece::new(past(today, unit, count), 1, true));
+        return Some(DateMatch::new(past(today, unit, count), 1, true));
     }
     if let Some(unit) = owned(words, at) {
         let len = if first.is(&["of"]) { 3 } else { 1 };
-        return Some(Piece::new(past(today, unit, 1.0), len, true));
+        return Some(DateMatch::new(past(today, unit, 1.0), len, true));
     }
     let preposition = usize::from(first.is(&["за", "for", "over", "during", "in", "within"]));
     let the = usize::from(words.get(at + preposition).is_some_and(|it| it.is(&["the"])));
@@ -245,11 +245,11 @@ fn counted(words: &[Word], at: usize, today: Date) -> Option<Piece> {
     }
     let rolling = the > 0 || number.is_some();
     let period = match which {
-        Some(Which::Previous(back)) if !rolling => clipped(today, unit, back),
-        Some(Which::Current) => Period { from: clipped(today, unit, 0).from, to: today },
+        Some(UnitPosition::Previous(back)) if !rolling => clipped(today, unit, back),
+        Some(UnitPosition::Current) => Period { from: clipped(today, unit, 0).from, to: today },
         _ => past(today, unit, number.unwrap_or(1.0)),
     };
-    Some(Piece::new(period, len, true))
+    Some(DateMatch::new(period, len, true))
 }
 
 /// «лидеры недели», «итоги месяца», "gainers of the week": a time that something is of.

@@ -3,18 +3,20 @@
 
 use serde_json::{Value, json};
 
-use crate::check::{Citation, Formula, Number, Place, Unsupported, check_numbers, leaves, numbers};
+use crate::check::{
+    Citation, CitationPlace, Formula, Number, Unsupported, check_numbers, numbers, visit_values,
+};
 use crate::number::{Language, date_forms};
 use crate::tool_session::Finding;
 
 /// A value that a tool has said, or was asked with.
-struct Leaf {
+struct EvidenceValue {
     call: usize,
     pointer: String,
     value: Value,
 }
 
-struct Mark {
+struct CallMark {
     call: usize,
     from: usize,
     to: usize,
@@ -37,11 +39,11 @@ pub(super) fn cited(
         if number.from < done || marks.iter().any(|it| it.from < number.from && number.to < it.to) {
             continue;
         }
-        let found = dated(&chars, &number, &dates)
-            .or_else(|| told(&chars, &number, &known, &marks))
-            .or_else(|| repeated(&number, &asked));
+        let found = cite_date(&chars, &number, &dates)
+            .or_else(|| cite_result_value(&chars, &number, &known, &marks))
+            .or_else(|| cite_question_number(&number, &asked));
         if let Some(citation) = found {
-            if let Place::Text(_, to) = citation.place {
+            if let CitationPlace::Text(_, to) = citation.place {
                 done = to;
             }
             citations.push(citation);
@@ -50,54 +52,58 @@ pub(super) fn cited(
     check_numbers(text, &citations, question, findings).map(|()| citations)
 }
 
-fn known(findings: &[Finding]) -> Vec<Leaf> {
+fn known(findings: &[Finding]) -> Vec<EvidenceValue> {
     let mut known = Vec::new();
     for finding in findings {
-        leaves(&finding.evidence(), &mut String::new(), &mut |pointer, value| {
+        visit_values(&finding.evidence(), &mut String::new(), &mut |pointer, value| {
             let (call, pointer) = (finding.id, pointer.to_owned());
-            known.push(Leaf { call, pointer, value: value.clone() });
+            known.push(EvidenceValue { call, pointer, value: value.clone() });
         });
     }
     known
 }
 
 /// Dates, each once, with the ways to write them.
-fn dates(known: &[Leaf]) -> Vec<(&Leaf, Vec<Vec<char>>)> {
+fn dates(known: &[EvidenceValue]) -> Vec<(&EvidenceValue, Vec<Vec<char>>)> {
     let mut seen = std::collections::BTreeSet::new();
     let mut dates = Vec::new();
-    for leaf in known {
-        let text = leaf.value.as_str().and_then(|it| it.get(..10)).unwrap_or_default();
+    for known_value in known {
+        let text = known_value.value.as_str().and_then(|it| it.get(..10)).unwrap_or_default();
         let Some(date) = clock::parse_date(text).filter(|it| seen.insert(*it)) else { continue };
         let forms = [Language::Russian, Language::English];
         let forms = forms.iter().flat_map(|it| date_forms(date, *it));
-        dates.push((leaf, forms.map(|it| it.chars().collect()).collect()));
+        dates.push((known_value, forms.map(|it| it.chars().collect()).collect()));
     }
     dates
 }
 
-fn marks(chars: &[char]) -> Vec<Mark> {
+fn marks(chars: &[char]) -> Vec<CallMark> {
     let mut marks = Vec::new();
     for (from, _) in chars.iter().enumerate().filter(|(_, it)| **it == '[') {
         let digits: String =
             chars[from + 1..].iter().take(6).take_while(|it| it.is_ascii_digit()).collect();
         let to = from + digits.len() + 2;
         if let (Ok(call), Some(']')) = (digits.parse(), chars.get(to - 1)) {
-            marks.push(Mark { call, from, to });
+            marks.push(CallMark { call, from, to });
         }
     }
     marks
 }
 
-fn dated(chars: &[char], number: &Number, dates: &[(&Leaf, Vec<Vec<char>>)]) -> Option<Citation> {
+fn cite_date(
+    chars: &[char],
+    number: &Number,
+    dates: &[(&EvidenceValue, Vec<Vec<char>>)],
+) -> Option<Citation> {
     let rest = chars.get(number.from..)?;
-    dates.iter().find_map(|(leaf, forms)| {
+    dates.iter().find_map(|(known_value, forms)| {
         let goes_on = |at: usize| rest.get(at).is_some_and(char::is_ascii_digit);
         let form = forms.iter().find(|it| rest.starts_with(it) && !goes_on(it.len()))?;
         Some(Citation {
-            place: Place::Text(number.from, number.from + form.len()),
+            place: CitationPlace::Text(number.from, number.from + form.len()),
             shown: form.iter().collect(),
-            value: leaf.value.clone(),
-            sources: vec![(leaf.call, leaf.pointer.clone())],
+            value: known_value.value.clone(),
+            sources: vec![(known_value.call, known_value.pointer.clone())],
             formula: Formula::Value,
         })
     })
@@ -105,7 +111,7 @@ fn dated(chars: &[char], number: &Number, dates: &[(&Leaf, Vec<Vec<char>>)]) -> 
 
 /// The calls that are named for a number: by the marks next after it on its line, or else by those
 /// before it.
-fn named(chars: &[char], number: &Number, marks: &[Mark]) -> Vec<usize> {
+fn calls_named_for(chars: &[char], number: &Number, marks: &[CallMark]) -> Vec<usize> {
     let is_break = |it: &char| *it == '\n';
     let start = chars[..number.from].iter().rposition(is_break).map_or(0, |it| it + 1);
     let end = chars[number.to..].iter().position(is_break).map_or(chars.len(), |it| number.to + it);
@@ -127,14 +133,19 @@ fn named(chars: &[char], number: &Number, marks: &[Mark]) -> Vec<usize> {
 
 /// A value of a result. What a call was asked with is the model's own word and supports nothing,
 /// and neither does a number in a text.
-fn told(chars: &[char], number: &Number, known: &[Leaf], marks: &[Mark]) -> Option<Citation> {
-    let calls = named(chars, number, marks);
+fn cite_result_value(
+    chars: &[char],
+    number: &Number,
+    known: &[EvidenceValue],
+    marks: &[CallMark],
+) -> Option<Citation> {
+    let calls = calls_named_for(chars, number, marks);
     let mut after = chars[number.to..].iter().skip_while(|it| it.is_whitespace());
     let percent = after.next() == Some(&'%');
-    let fits = |leaf: &Leaf| {
-        let value = leaf.value.as_f64()?;
+    let fits = |known_value: &EvidenceValue| {
+        let value = known_value.value.as_f64()?;
         if number.is(value) {
-            Some((Formula::Value, leaf.value.clone()))
+            Some((Formula::Value, known_value.value.clone()))
         } else if percent && number.is(value * 100.0) {
             Some((Formula::Percent, json!(value * 100.0)))
         } else {
@@ -143,22 +154,22 @@ fn told(chars: &[char], number: &Number, known: &[Leaf], marks: &[Mark]) -> Opti
     };
     let said = known.iter().filter(|it| it.pointer.starts_with("/result/"));
     let mut said = said.filter(|it| calls.contains(&it.call));
-    said.find_map(|leaf| {
-        let (formula, value) = fits(leaf)?;
+    said.find_map(|known_value| {
+        let (formula, value) = fits(known_value)?;
         Some(Citation {
-            place: Place::Text(number.from, number.to),
+            place: CitationPlace::Text(number.from, number.to),
             shown: number.shown.clone(),
             value,
-            sources: vec![(leaf.call, leaf.pointer.clone())],
+            sources: vec![(known_value.call, known_value.pointer.clone())],
             formula,
         })
     })
 }
 
 /// A number of the question itself.
-fn repeated(number: &Number, asked: &[Number]) -> Option<Citation> {
+fn cite_question_number(number: &Number, asked: &[Number]) -> Option<Citation> {
     asked.iter().any(|it| it.shown == number.shown).then(|| Citation {
-        place: Place::Text(number.from, number.to),
+        place: CitationPlace::Text(number.from, number.to),
         shown: number.shown.clone(),
         value: json!(number.shown),
         sources: Vec::new(),

@@ -44,7 +44,7 @@ fn shortened(value: &Value, rows: usize) -> Value {
 }
 
 /// One finding as a model is told it. The first word is its mark.
-pub(super) fn told(finding: &Finding) -> String {
+pub(super) fn render_finding(finding: &Finding) -> String {
     let mark = finding.id;
     let answer = match &finding.outcome {
         Ok(answer) => &answer.result,

@@ -12,7 +12,7 @@ pub(crate) fn language(question: &Question, today: Date) -> Language {
 }
 
 /// One sentence without numbers, so that it may stand below any answer.
-pub(crate) fn fallen_back(code: &str, language: Language) -> &'static str {
+pub(crate) fn fallback_reason(code: &str, language: Language) -> &'static str {
     let (russian, english) = match code {
         "llm_timeout" => (
             "Языковая модель не ответила вовремя, поэтому ответ составлен по правилам, без неё.",
@@ -77,7 +77,7 @@ mod tests {
         let codes = ["llm_timeout", "llm_auth", "unsupported_numbers", "anything else"];
         let said: Vec<&str> = codes
             .iter()
-            .flat_map(|it| [Language::Russian, English].map(|to| fallen_back(it, to)))
+            .flat_map(|it| [Language::Russian, English].map(|to| fallback_reason(it, to)))
             .collect();
         for (at, sentence) in said.iter().enumerate() {
             assert!(sentence.ends_with('.') && numbers(sentence).is_empty(), "{sentence}");

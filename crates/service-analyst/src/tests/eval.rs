@@ -3,13 +3,13 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::floor::{Asked, FakeTools, ask};
+use super::floor::{AskedAnswer, FakeTools, ask};
 use super::laws::lawful;
 use crate::Language;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct EvalCase {
     ask: String,
     #[serde(default)]
     before: Vec<String>,
@@ -43,7 +43,7 @@ struct Row {
     morning: bool,
 }
 
-impl Row {
+impl EvalCase {
     fn messages(&self) -> Vec<&str> {
         self.before.iter().chain([&self.ask]).map(String::as_str).collect()
     }
@@ -73,12 +73,12 @@ fn russian() -> String {
     "ru".to_owned()
 }
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<EvalCase> {
     serde_json::from_str(include_str!("../../eval/questions.json")).unwrap()
 }
 
 /// What is wrong with an answer; nothing where all is as expected.
-fn wrong(row: &Row, asked: &Asked) -> Vec<String> {
+fn wrong(row: &EvalCase, asked: &AskedAnswer) -> Vec<String> {
     let debug = &asked.answer.debug;
     let mut wrong = Vec::new();
     let mut check = |what: &str, found: Value, expected: Value| {

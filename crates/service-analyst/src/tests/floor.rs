@@ -14,7 +14,9 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Analyst, Answer, Finding, Question, ToolAnswer, ToolCaller, ToolFailure, ToolSession};
+use crate::{
+    Analyst, AnalystAnswer, Finding, Question, ToolAnswer, ToolCaller, ToolFailure, ToolSession,
+};
 
 /// A Friday.
 pub(super) const TODAY: Date = date(2024, 6, 14);
@@ -386,22 +388,26 @@ impl ToolCaller for FakeTools {
     }
 }
 
-struct Noon;
+struct NoonClock;
 
-impl Clock for Noon {
+impl Clock for NoonClock {
     fn now(&self) -> Millis {
         Millis(Millis::start_of(TODAY).0 + clock::DAY_MS / 2)
     }
 }
 
 /// An answer, and the calls that it refers to.
-pub(super) struct Asked {
-    pub(super) answer: Answer,
+pub(super) struct AskedAnswer {
+    pub(super) answer: AnalystAnswer,
     pub(super) findings: Vec<Finding>,
 }
 
 /// Asks the floor, earlier messages first.
-pub(super) fn ask(floor: FakeTools, messages: &[&str], locale: Option<crate::Language>) -> Asked {
+pub(super) fn ask(
+    floor: FakeTools,
+    messages: &[&str],
+    locale: Option<crate::Language>,
+) -> AskedAnswer {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)
@@ -409,13 +415,13 @@ pub(super) fn ask(floor: FakeTools, messages: &[&str], locale: Option<crate::Lan
         .unwrap();
     runtime.block_on(async {
         let floor = Arc::new(floor);
-        let analyst = Analyst::local(floor.clone(), Arc::new(Noon));
+        let analyst = Analyst::local(floor.clone(), Arc::new(NoonClock));
         let caller = Caller::new("reader", ["read".to_owned()]);
         let (cancel, progress) = (CancellationToken::new(), Progress::default());
         let deadline = Instant::now() + Duration::from_secs(60);
         let tool_session = ToolSession::new(&*floor, &caller, &cancel, deadline, &progress);
         let asked = messages.iter().map(|it| (*it).to_owned()).collect();
         let answer = analyst.answer(&Question { asked, locale }, &tool_session).await.unwrap();
-        Asked { answer, findings: tool_session.findings() }
+        AskedAnswer { answer, findings: tool_session.findings() }
     })
 }

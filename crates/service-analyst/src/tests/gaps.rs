@@ -226,7 +226,7 @@ fn prices_of_long_ago_are_on_the_scale_of_today() {
     let plain = ask(FakeTools::default(), &[question], None);
     let asked = ask(FakeTools { split, ..FakeTools::default() }, &[question], None);
     lawful(&asked, question);
-    let figure = |asked: &super::floor::Asked, formula: crate::Formula| {
+    let figure = |asked: &super::floor::AskedAnswer, formula: crate::Formula| {
         let found = asked.answer.draft.citations.iter().find(|it| it.formula == formula);
         found.and_then(|it| it.value.as_f64()).unwrap()
     };

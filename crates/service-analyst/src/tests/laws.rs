@@ -4,7 +4,7 @@ use contract::{Reply, Schema};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::floor::{Asked, FakeTools, ask};
+use super::floor::{AskedAnswer, FakeTools, ask};
 use crate::{Language, check_numbers, check_tables, trace};
 
 /// The contract's shape of an answer; the service itself is held against the contract's file.
@@ -38,7 +38,7 @@ fn schema() -> Schema {
 
 /// The laws: the contract's shape, rows as wide as their heads, and every number supported.
 #[track_caller]
-pub(super) fn lawful(asked: &Asked, question: &str) {
+pub(super) fn lawful(asked: &AskedAnswer, question: &str) {
     let result = asked.answer.result();
     schema().check(&result).unwrap();
     let draft = &asked.answer.draft;

@@ -12,17 +12,17 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::floor::{Asked, FakeTools, TODAY};
+use super::floor::{AskedAnswer, FakeTools, TODAY};
 use super::laws::lawful;
-use crate::{Analyst, Evidence, ModelPlanner, ModelWriter, Question, ToolCaller, ToolSession};
+use crate::{Analyst, ModelPlanner, ModelTools, ModelWriter, Question, ToolCaller, ToolSession};
 
 const APIS: [Api; 2] = [Api::OpenAi, Api::Anthropic];
 const QUESTION: &str = "Как дела у Сбербанка?";
 const LONG: Duration = Duration::from_mins(1);
 
-struct Noon;
+struct NoonClock;
 
-impl Clock for Noon {
+impl Clock for NoonClock {
     fn now(&self) -> Millis {
         Millis(Millis::start_of(TODAY).0 + clock::DAY_MS / 2)
     }
@@ -39,7 +39,7 @@ async fn ask(
     script: Vec<ScriptedResponse>,
     question: &str,
     patience: Duration,
-) -> (Asked, LoopbackProvider) {
+) -> (AskedAnswer, LoopbackProvider) {
     let server = LoopbackProvider::start(script).await.unwrap();
     let mut config = server.config(api);
     config.retries = 0;
@@ -52,11 +52,11 @@ async fn asked(
     floor: FakeTools,
     question: &str,
     patience: Duration,
-) -> Asked {
-    let (floor, shelf) = (Arc::new(floor), Arc::new(Evidence::moex().unwrap()));
-    let planner = Arc::new(ModelPlanner::new(Arc::clone(&model), Arc::clone(&shelf)));
-    let writer = Arc::new(ModelWriter::new(model, shelf));
-    let analyst = Analyst::with(floor.clone(), Arc::new(Noon), planner, writer, "loopback");
+) -> AskedAnswer {
+    let (floor, model_tools) = (Arc::new(floor), Arc::new(ModelTools::moex().unwrap()));
+    let planner = Arc::new(ModelPlanner::new(Arc::clone(&model), Arc::clone(&model_tools)));
+    let writer = Arc::new(ModelWriter::new(model, model_tools));
+    let analyst = Analyst::with(floor.clone(), Arc::new(NoonClock), planner, writer, "loopback");
     let told: Arc<Mutex<Vec<(f64, String)>>> = Arc::default();
     let sink = Arc::clone(&told);
     let progress = Progress::to(move |done, _, message| {
@@ -70,7 +70,7 @@ async fn asked(
     let told = told.lock().clone();
     assert!(told.is_sorted_by(|a, b| a.0 < b.0), "progress goes on: {told:?}");
     answer.debug["told"] = told.into_iter().map(|it| it.1).collect();
-    let asked = Asked { answer, findings: tool_session.findings() };
+    let asked = AskedAnswer { answer, findings: tool_session.findings() };
     lawful(&asked, &question.asked.join("\n"));
     asked
 }
@@ -94,17 +94,17 @@ fn text(price: f64) -> String {
 }
 
 #[track_caller]
-fn is_local(asked: &Asked, reason: &str) {
+fn is_local(asked: &AskedAnswer, reason: &str) {
     let debug = &asked.answer.debug;
     assert_eq!((&debug["mode"], &debug["fallback"]), (&json!("local"), &json!(reason)));
     let draft = &asked.answer.draft;
     assert!(draft.text.contains("## Риски") && draft.citations.len() > 5, "{}", draft.text);
     let last = draft.text.lines().last().unwrap();
-    assert_eq!(last, crate::model::fallen_back(reason, crate::Language::Russian));
+    assert_eq!(last, crate::model::fallback_reason(reason, crate::Language::Russian));
 }
 
 #[track_caller]
-fn is_models(asked: &Asked) {
+fn is_models(asked: &AskedAnswer) {
     let debug = &asked.answer.debug;
     assert_eq!((&debug["mode"], debug.get("fallback")), (&json!("loopback"), None));
 }

@@ -2,7 +2,7 @@
 //! for a portfolio is decided when the names are known.
 
 use super::vocabulary::begins;
-use crate::words::{Kind, Word};
+use crate::words::{Word, WordKind};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Amount {
@@ -42,7 +42,7 @@ impl Amount {
 
 /// An amount, or several that stand together: `60/40`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Said {
+pub(super) enum AmountMatch {
     One(Amount),
     /// Numbers between slashes: a list, or one fraction.
     Slashed(Vec<f64>),
@@ -60,7 +60,12 @@ fn starts(words: &[Word], at: usize, stems: &[&str]) -> bool {
 }
 
 /// What is said here and how many words it takes. `near` says that a name stands beside it.
-pub(super) fn at(words: &[Word], at: usize, portfolio: bool, near: bool) -> Option<(Said, usize)> {
+pub(super) fn at(
+    words: &[Word],
+    at: usize,
+    portfolio: bool,
+    near: bool,
+) -> Option<(AmountMatch, usize)> {
     let about = |it: &Word| {
         it.is(&["var"]) || it.lower.starts_with("доверит") || it.lower.starts_with("confid")
     };
@@ -70,13 +75,13 @@ pub(super) fn at(words: &[Word], at: usize, portfolio: bool, near: bool) -> Opti
         return None;
     }
     if let Some((amount, len)) = in_words(words, at, portfolio) {
-        return Some((Said::One(amount), len));
+        return Some((AmountMatch::One(amount), len));
     }
     if let Some((list, len)) = slashed(words, at) {
-        return Some((Said::Slashed(list), len));
+        return Some((AmountMatch::Slashed(list), len));
     }
     if let Some(percent) = word.percent() {
-        return Some((Said::One(Amount::Percent(percent)), 2));
+        return Some((AmountMatch::One(Amount::Percent(percent)), 2));
     }
     let (value, mut len, money) = number(words, at)?;
     if value > VALUE_MAX {
@@ -85,31 +90,31 @@ pub(super) fn at(words: &[Word], at: usize, portfolio: bool, near: bool) -> Opti
     let currency = ["руб", "₽", "rub", "долл", "usd", "евро", "юан"];
     if starts(words, at + len, &currency) || is(words, at + len, &["р", "$", "€"]) {
         len += 1;
-        return Some((Said::One(Amount::Money(value)), len));
+        return Some((AmountMatch::One(Amount::Money(value)), len));
     }
     if starts(words, at + len, &["лот", "lot"]) {
-        return Some((Said::One(Amount::Lots(value)), len + 1));
+        return Some((AmountMatch::One(Amount::Lots(value)), len + 1));
     }
     if starts(words, at + len, &["акци", "штук", "бумаг", "share", "piece"])
         || is(words, at + len, &["шт"])
     {
-        return Some((Said::One(Amount::Pieces(value)), len + 1));
+        return Some((AmountMatch::One(Amount::Pieces(value)), len + 1));
     }
     // "250 Magnit shares"
     let named = words.get(at + len).is_some_and(Word::is_letters);
     if named && near && starts(words, at + len + 1, &["share", "акци"]) {
-        return Some((Said::One(Amount::Pieces(value)), len));
+        return Some((AmountMatch::One(Amount::Pieces(value)), len));
     }
     if money {
-        return Some((Said::One(Amount::Money(value)), len));
+        return Some((AmountMatch::One(Amount::Money(value)), len));
     }
     let part = value.fract() > 0.0 && value < 1.0;
     if part {
-        return Some((Said::One(Amount::Percent((value * 1e10).round() / 1e8)), len));
+        return Some((AmountMatch::One(Amount::Percent((value * 1e10).round() / 1e8)), len));
     }
     let marked = |at: usize| words.get(at).is_some_and(|it| it.is_mark(&['=', ':']));
     let joined = at.checked_sub(1).is_some_and(marked) || marked(at + len);
-    (near && (portfolio || joined)).then_some((Said::One(Amount::Plain(value)), len))
+    (near && (portfolio || joined)).then_some((AmountMatch::One(Amount::Plain(value)), len))
 }
 
 /// «половина», «две трети», «четверть», "the rest".
@@ -185,7 +190,7 @@ fn slashed(words: &[Word], at: usize) -> Option<(Vec<f64>, usize)> {
     let sure = words.get(at + 1).is_some_and(|it| it.is_mark(&['/']));
     let fits = (sum - 100.0).abs() < 1e-9 || (sum - 10.0).abs() < 1e-9 || sum <= 12.0;
     let dated = words.get(at + len).is_some_and(|it| {
-        it.kind == Kind::Cyrillic
+        it.kind == WordKind::Cyrillic
             && [
                 "январ",
                 "феврал",

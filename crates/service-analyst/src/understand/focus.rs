@@ -120,14 +120,14 @@ pub(super) fn orders(words: &[Word]) -> bool {
 
 /// Which way of moving is asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Way {
+pub enum MoveDirection {
     #[default]
     Both,
     Up,
     Down,
 }
 
-pub(super) fn way(words: &[Word], of_index: bool) -> Way {
+pub(super) fn direction(words: &[Word], of_index: bool) -> MoveDirection {
     let has = |stems: &str| begins(words, &stems.split_whitespace().collect::<Vec<_>>());
     let up = has("выросл вырос подорож подрос рост роста расту gain rose winner")
         || of_index && has("лучш best");
@@ -135,9 +135,9 @@ pub(super) fn way(words: &[Word], of_index: bool) -> Way {
         has("упал просел подешев аутсайдер паден снизил снижен потеря loser drop declin fell fall")
             || of_index && has("худш хуже worst");
     match (up, down) {
-        (true, false) => Way::Up,
-        (false, true) => Way::Down,
-        _ => Way::Both,
+        (true, false) => MoveDirection::Up,
+        (false, true) => MoveDirection::Down,
+        _ => MoveDirection::Both,
     }
 }
 

@@ -59,7 +59,7 @@ const WHICH: &str = "что кто какие какая лидер аутсай
 const MARKET: &str = "как обзор how дел сводк overview итог торг что what";
 
 /// What is heard in a question.
-struct Heard {
+struct QuestionTraits {
     /// No name stands out: a word that does not look like a name does not make a question about the
     /// market one about it.
     unnamed: bool,
@@ -78,7 +78,7 @@ struct Heard {
     against: bool,
 }
 
-impl Heard {
+impl QuestionTraits {
     /// Whether it is about how high an index stands, rather than about what is in it.
     fn is_of_level(&self, words: &[Word], period: Option<Period>) -> bool {
         let spoken = self.index && (self.moved || period.is_some())
@@ -102,7 +102,7 @@ pub(super) fn has(words: &[Word], stems: &str) -> bool {
     begins(words, &stems.split_whitespace().collect::<Vec<_>>())
 }
 
-fn heard(words: &[Word], mentions: &[Mention], cash: Option<Amount>) -> Heard {
+fn question_traits(words: &[Word], mentions: &[Mention], cash: Option<Amount>) -> QuestionTraits {
     let amounts = mentions.iter().filter(|it| it.amount.is_some()).count();
     let mine = has(words, "меня мой моем моего my hold holding");
     let value = |it: &Mention| it.amount.and_then(Amount::value);
@@ -115,7 +115,7 @@ fn heard(words: &[Word], mentions: &[Mention], cash: Option<Amount>) -> Heard {
     let about = words
         .windows(2)
         .any(|it| it[0].is(&["что", "what"]) && it[1].is(&["с", "со", "about", "s"]));
-    Heard {
+    QuestionTraits {
         unnamed,
         index,
         market: index || has(words, "рынк рынок бирж market"),
@@ -148,7 +148,7 @@ pub(super) fn intent(
     period: Option<Period>,
     cash: Option<Amount>,
 ) -> Option<Intent> {
-    let it = heard(words, mentions, cash);
+    let it = question_traits(words, mentions, cash);
     let names = mentions.iter().filter(|it| it.index.is_none()).count();
     let beside = it.market && names == 1 || it.against && names > 0;
     let indices = mentions.len() - names;

@@ -1,10 +1,10 @@
 //! The securities that a question names, and how much of each it speaks of. Whether there are such
 //! securities is for the exchange's list to say.
 
-use super::amounts::{self, Amount, Said, is_portfolio};
+use super::amounts::{self, Amount, AmountMatch, is_portfolio};
 use super::index;
 use super::vocabulary::{MOVED, begins, is_ambiguous, is_common, is_role, nickname};
-use crate::words::{Kind, Word};
+use crate::words::{Word, WordKind};
 
 /// Securities that one question may name.
 pub(crate) const MENTIONS_MAX: usize = 10;
@@ -94,11 +94,11 @@ pub(super) fn named(words: &[Word], used: &[bool]) -> Named {
             continue;
         };
         match said {
-            Said::One(amount) => {
+            AmountMatch::One(amount) => {
                 let amount = if is_negative(words, at) { amount.negated() } else { amount };
                 items.push((Item::Amount(amount), clause));
             }
-            Said::Slashed(list) => {
+            AmountMatch::Slashed(list) => {
                 slashed.push((items.len(), list));
                 items.push((Item::Amount(Amount::Rest), clause));
             }
@@ -431,12 +431,13 @@ fn run(words: &[Word], used: &[bool], at: usize) -> usize {
 
 fn is_ticker(word: &Word) -> bool {
     let capitals = word.text.chars().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit());
-    word.kind == Kind::Latin && capitals && (2..=12).contains(&word.text.len())
+    word.kind == WordKind::Latin && capitals && (2..=12).contains(&word.text.len())
 }
 
 fn mention(words: &[Word], at: usize, len: usize) -> Mention {
     let own: Vec<Word> = words.get(at..at + len).unwrap_or_default().to_vec();
-    let own: Vec<Word> = own.into_iter().filter(|it| !matches!(it.kind, Kind::Mark(_))).collect();
+    let own: Vec<Word> =
+        own.into_iter().filter(|it| !matches!(it.kind, WordKind::Mark(_))).collect();
     let len = own.len();
     let text = own.iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ");
     let capital = |it: &Word| it.text.chars().next().is_some_and(char::is_uppercase);
@@ -458,7 +459,7 @@ fn mention(words: &[Word], at: usize, len: usize) -> Mention {
             let stems: Vec<&str> = own
                 .iter()
                 .map(|it| match it.kind {
-                    Kind::Cyrillic => it.stem.as_str(),
+                    WordKind::Cyrillic => it.stem.as_str(),
                     _ => it.lower.split(['\'', '’']).next().unwrap_or_default(),
                 })
                 .collect();

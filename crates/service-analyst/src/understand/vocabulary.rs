@@ -1,7 +1,7 @@
 //! Words that are no names of securities, and short names for those that are.
 
 use super::focus::is_sector;
-use crate::words::{Kind, Word};
+use crate::words::{Word, WordKind};
 
 /// Whether some word begins with one of these; short ones, and those of which a name begins, must
 /// be the whole word.
@@ -97,12 +97,12 @@ pub(super) fn nickname(word: &Word) -> Option<&'static str> {
     let fits = |(begins, _): &&(&str, &str)| {
         let rest = word.lower.strip_prefix(begins);
         // Latin words have no cases, and `sberp` is another share.
-        let rest = rest.filter(|it| word.kind != Kind::Latin || ["", "s"].contains(it));
+        let rest = rest.filter(|it| word.kind != WordKind::Latin || ["", "s"].contains(it));
         let rest = rest.map(|it| it.chars().count());
         rest.is_some_and(|rest| rest <= 3 && (begins.chars().count() > 3 || rest == 0))
     };
     // A ticker is no short name: SBERP is another share than SBER.
-    let ticker = word.kind == Kind::Latin && word.text.chars().all(|it| !it.is_lowercase());
+    let ticker = word.kind == WordKind::Latin && word.text.chars().all(|it| !it.is_lowercase());
     if ticker { None } else { NICKNAMES.iter().find(fits).map(|(_, name)| *name) }
 }
 
@@ -250,17 +250,17 @@ pub(crate) fn is_popular(fits: impl Fn(&str) -> bool) -> Option<&'static str> {
 pub(super) fn is_english(word: &Word) -> bool {
     // One letter, or a ticker in capitals, says nothing of the language.
     let said = word.text.len() > 1 && word.text.chars().any(char::is_lowercase);
-    word.kind == Kind::Latin && said && ENGLISH.split_whitespace().any(|it| it == word.lower)
+    word.kind == WordKind::Latin && said && ENGLISH.split_whitespace().any(|it| it == word.lower)
 }
 
 /// Whether a word is of common speech, and therefore names nothing.
 pub(super) fn is_common(word: &Word) -> bool {
     match word.kind {
-        Kind::Latin => {
+        WordKind::Latin => {
             let plain = word.lower.split(['\'', '’']).next().unwrap_or_default();
             word.text.len() < 2 || ENGLISH.split_whitespace().any(|it| it == plain)
         }
-        Kind::Cyrillic => {
+        WordKind::Cyrillic => {
             let known = |it: &str| it.chars().count() > 3 && word.lower.starts_with(it);
             let count =
                 |it: &&str| word.lower.strip_prefix(*it).and_then(|it| it.parse::<u32>().ok());

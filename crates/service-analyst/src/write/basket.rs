@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use super::day::trades_today;
 use super::lead::change;
-use super::talk::told;
+use super::talk::reading_notes;
 use super::verdict::{NOTHING_PCT, breadth};
 use super::{AnswerBuilder, Section, float};
 use crate::check::Formula;
 use crate::number::{Language, agree};
-use crate::page::{Cited, Slot, Style, fact, quoted};
+use crate::page::{CitedFigure, Slot, Style, fact, quoted};
 use crate::tool_session::Finding;
-use crate::understand::{Focus, Sector, Way};
+use crate::understand::{Focus, MoveDirection, Sector};
 
 const SHOWN_MAX: usize = 10;
 const MOVERS_MAX: usize = 5;
@@ -56,15 +56,15 @@ fn opening(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
         if count == 1 { "security" } else { "securities" },
     );
     let shown = sheet.page.figure(basket, "/metrics/num_constituents", Style::Count);
-    let date = sheet.page.told(basket, "/result/metrics/effective_date");
+    let date = sheet.page.cited_text(basket, "/result/metrics/effective_date");
     let index = sheet.plan.request.index;
     match (shown, date) {
-        (Some(shown), Some(date)) => sheet.page.say(
+        (Some(shown), Some(date)) => sheet.page.add_line(
             "Индекс {} на {}: {} {}.",
             "{} on {}: {} {}.",
             [index.into(), Some(date).into(), Some(shown).into(), word.into()],
         ),
-        (Some(shown), None) => sheet.page.say(
+        (Some(shown), None) => sheet.page.add_line(
             "Индекс {}: {} {}.",
             "{}: {} {}.",
             [index.into(), Some(shown).into(), word.into()],
@@ -84,15 +84,15 @@ fn not_traded(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     let today = sheet.plan.request.today.to_string();
     let is_today = asked.and_then(Value::as_str) == Some(&today);
     if is_today && trades_today(sheet) != Some(false) {
-        sheet.page.say(
+        sheet.page.add_line(
             "Торги сегодня ещё не начались; показан последний торговый день.",
             "Trading has not begun yet today; this is the last trading day.",
             [],
         );
         return;
     }
-    let asked = sheet.page.told(basket, "/args/as_of_date");
-    sheet.page.say(
+    let asked = sheet.page.cited_text(basket, "/args/as_of_date");
+    sheet.page.add_line(
         "{} торгов не было; показан последний торговый день до этой даты.",
         "{} was no trading day; this is the last one before it.",
         [asked.into()],
@@ -112,7 +112,7 @@ fn counted(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     let down = changes.iter().filter(|it| **it < 0.0).count();
     let rose = sheet.page.styled(up as f64, Style::Count, source.clone(), Formula::Rising);
     let fell = sheet.page.styled(down as f64, Style::Count, source, Formula::Falling);
-    sheet.page.say(
+    sheet.page.add_line(
         "В индексе выросли {}, снизились {}.",
         "In the index {} rose and {} fell.",
         [Some(rose).into(), Some(fell).into()],
@@ -125,7 +125,7 @@ fn sector_name(sheet: &AnswerBuilder<'_>) -> Option<String> {
 }
 
 /// A few rows with one figure each: «SBER 12 %, LKOH 11 %».
-fn listed(items: Vec<(String, Cited)>) -> Slot {
+fn listed(items: Vec<(String, CitedFigure)>) -> Slot {
     let mut slots = Vec::new();
     for (at, (ticker, figure)) in items.into_iter().enumerate() {
         let gap = if at == 0 { "" } else { ", " };
@@ -152,7 +152,7 @@ pub(super) fn index(sheet: &mut AnswerBuilder<'_>, section: Section) {
                 opening(sheet, basket);
             }
             counted(sheet, basket);
-            told(sheet);
+            reading_notes(sheet);
         }
         Section::Figures => constituents(sheet, basket, &weights),
         Section::Risks => {
@@ -175,7 +175,7 @@ pub(super) fn index(sheet: &mut AnswerBuilder<'_>, section: Section) {
                     .language()
                     .pick("для вывода данных не хватает", "there is not enough data to tell"),
             };
-            sheet.page.say("Итог: {}.", "In short: {}.", [word.into()]);
+            sheet.page.add_line("Итог: {}.", "In short: {}.", [word.into()]);
         }
     }
 }
@@ -197,7 +197,7 @@ fn heaviest(
         .map(|it| it.ticker.clone())
         .collect();
     let count = if named.is_empty() { top } else { named.len() };
-    let items: Vec<(String, Cited)> = weights
+    let items: Vec<(String, CitedFigure)> = weights
         .iter()
         .take(count)
         .filter_map(|(at, ticker, _)| Some((ticker.clone(), figure(*at)?)))
@@ -205,7 +205,7 @@ fn heaviest(
     let any = !items.is_empty();
     let whole = together(sheet, basket, weights, count).filter(|_| named.is_empty());
     if any && !named.is_empty() {
-        sheet.page.say(
+        sheet.page.add_line(
             "Вес в индексе {}: {}.",
             "Weight in {}: {}.",
             [index.clone(), listed(items)],
@@ -213,9 +213,9 @@ fn heaviest(
     } else if let Some(sector) = sector_name(sheet) {
         if any {
             let slots = [index.clone(), sector.into(), listed(items)];
-            sheet.page.say("Бумаги индекса {}, {}: {}.", "{}, {}: {}.", slots);
+            sheet.page.add_line("Бумаги индекса {}, {}: {}.", "{}, {}: {}.", slots);
         } else {
-            sheet.page.say(
+            sheet.page.add_line(
                 "Бумаг такого сектора ({}) в данных индекса {} нет.",
                 "There are no securities of that sector ({}) in the data of {}.",
                 [sector.into(), index.clone()],
@@ -223,14 +223,14 @@ fn heaviest(
         }
     } else if any {
         let slots = [index.clone(), listed(items)];
-        sheet.page.say("Крупнейшие бумаги индекса {}: {}.", "The largest in {}: {}.", slots);
+        sheet.page.add_line("Крупнейшие бумаги индекса {}: {}.", "The largest in {}: {}.", slots);
     }
     if let Some(whole) = whole.filter(|_| sheet.plan.request.top.is_some()) {
-        sheet.page.say("Вместе их вес {}.", "Together they weigh {}.", [Some(whole).into()]);
+        sheet.page.add_line("Вместе их вес {}.", "Together they weigh {}.", [Some(whole).into()]);
     }
     if !missing.is_empty() && basket.is_some_and(|it| it.outcome.is_ok()) {
         let slots = [index, missing.join(", ").into()];
-        sheet.page.say("В индексе {} нет: {}.", "Not in {}: {}.", slots);
+        sheet.page.add_line("В индексе {} нет: {}.", "Not in {}: {}.", slots);
     }
 }
 
@@ -240,7 +240,7 @@ fn together(
     basket: Option<&Finding>,
     weights: &[(usize, String, f64)],
     count: usize,
-) -> Option<Cited> {
+) -> Option<CitedFigure> {
     let taken = weights.get(..count.min(weights.len())).filter(|it| it.len() > 1)?;
     let id = basket?.id;
     let sources =
@@ -250,7 +250,7 @@ fn together(
 }
 
 /// A sector with the rows that are in it.
-type Sectored<'a> = (String, Vec<&'a (usize, String, f64)>);
+type SectorRows<'a> = (String, Vec<&'a (usize, String, f64)>);
 
 /// The weight of each sector, the heaviest first. What has no sector is no part of one.
 fn sectors(
@@ -258,7 +258,7 @@ fn sectors(
     basket: Option<&Finding>,
     weights: &[(usize, String, f64)],
 ) {
-    let mut all: Vec<Sectored<'_>> = Vec::new();
+    let mut all: Vec<SectorRows<'_>> = Vec::new();
     for row in weights {
         let Some(name) = all_rows(basket).get(row.0).and_then(|it| it["sector"].as_str()) else {
             continue;
@@ -271,7 +271,7 @@ fn sectors(
     let sum = |rows: &[&(usize, String, f64)]| rows.iter().map(|it| it.2).sum::<f64>();
     all.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
     let id = basket.map_or(0, |it| it.id);
-    let item = |(name, rows): &Sectored<'_>| {
+    let item = |(name, rows): &SectorRows<'_>| {
         let sources =
             rows.iter().map(|it| (id, format!("/result/data/{}/weight_pct", it.0))).collect();
         let figure = sheet.page.styled(sum(rows), Style::Percent, sources, Formula::Sum);
@@ -283,13 +283,13 @@ fn sectors(
         };
         (name, figure)
     };
-    let items: Vec<(String, Cited)> = all.iter().map(item).collect();
+    let items: Vec<(String, CitedFigure)> = all.iter().map(item).collect();
     if items.is_empty() {
         sheet.page.facts(("Секторы индекса", "Sectors of the index"), [], Vec::new());
         return;
     }
     let slots = [sheet.plan.request.index.into(), listed(items)];
-    sheet.page.say("Секторы индекса {} по весу: {}.", "Sectors of {} by weight: {}.", slots);
+    sheet.page.add_line("Секторы индекса {} по весу: {}.", "Sectors of {} by weight: {}.", slots);
 }
 
 fn constituents(
@@ -343,8 +343,8 @@ fn constituents(
 struct Mover {
     ticker: String,
     change: f64,
-    figure: Cited,
-    price: Option<Cited>,
+    figure: CitedFigure,
+    price: Option<CitedFigure>,
 }
 
 /// On one day as the exchange says; over more days from the prices of both ends.
@@ -383,9 +383,9 @@ pub(super) fn movers(sheet: &mut AnswerBuilder<'_>, section: Section) {
             movers_lead(sheet, &rising, &falling);
             opening(sheet, now);
             if then.is_some() {
-                let from = sheet.page.told(then, "/args/as_of_date");
-                let to = sheet.page.told(now, "/args/as_of_date");
-                sheet.page.say(
+                let from = sheet.page.cited_text(then, "/args/as_of_date");
+                let to = sheet.page.cited_text(now, "/args/as_of_date");
+                sheet.page.add_line(
                     "Изменения посчитаны по ценам с {} по {}, без поправки на дробление.",
                     "Changes are from prices between {} and {}, not adjusted for splits.",
                     [from.into(), to.into()],
@@ -393,29 +393,29 @@ pub(super) fn movers(sheet: &mut AnswerBuilder<'_>, section: Section) {
             } else {
                 counted(sheet, now);
             }
-            told(sheet);
+            reading_notes(sheet);
         }
         Section::Figures => movers_listed(sheet, &rising, &falling),
-        Section::Risks => sheet.page.say(
+        Section::Risks => sheet.page.add_line(
             "Движение одного периода не говорит о следующем.",
             "What moved in one period says nothing of the next.",
             [],
         ),
-        Section::Conclusions if all.is_empty() => sheet.page.say(
+        Section::Conclusions if all.is_empty() => sheet.page.add_line(
             "Для вывода данных не хватает.",
             "There is not enough data for a conclusion.",
             [],
         ),
         Section::Conclusions => {
             let word = breadth(rising.len(), falling.len(), sheet.language());
-            sheet.page.say("Итог: {}.", "In short: {}.", [word.into()]);
+            sheet.page.add_line("Итог: {}.", "In short: {}.", [word.into()]);
         }
     }
 }
 
 fn movers_lead(sheet: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&Mover]) {
     let top = sheet.plan.request.top.unwrap_or(LED_MAX);
-    let way = sheet.plan.request.way;
+    let direction = sheet.plan.request.direction;
     let sector = sector_name(sheet).map(|it| format!(" ({it})")).unwrap_or_default();
     let items = |all: &[&Mover]| {
         listed(all.iter().take(top).map(|it| (it.ticker.clone(), it.figure.clone())).collect())
@@ -427,23 +427,23 @@ fn movers_lead(sheet: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&Mov
     let up = |sheet: &mut AnswerBuilder<'_>| {
         let slots: [Slot; 2] = [sector.as_str().into(), items(rising)];
         if rising.is_empty() {
-            sheet.page.say("Выросших бумаг нет{}.", "None rose{}.", slots);
+            sheet.page.add_line("Выросших бумаг нет{}.", "None rose{}.", slots);
         } else {
-            sheet.page.say("Сильнее всего выросли{}: {}.", "Rose the most{}: {}.", slots);
+            sheet.page.add_line("Сильнее всего выросли{}: {}.", "Rose the most{}: {}.", slots);
         }
     };
     let down = |sheet: &mut AnswerBuilder<'_>| {
         let slots: [Slot; 2] = [sector.as_str().into(), items(falling)];
         if falling.is_empty() {
-            sheet.page.say("Снизившихся бумаг нет{}.", "None fell{}.", slots);
+            sheet.page.add_line("Снизившихся бумаг нет{}.", "None fell{}.", slots);
         } else {
-            sheet.page.say("Сильнее всего снизились{}: {}.", "Fell the most{}: {}.", slots);
+            sheet.page.add_line("Сильнее всего снизились{}: {}.", "Fell the most{}: {}.", slots);
         }
     };
-    match way {
-        Way::Up => up(sheet),
-        Way::Down => down(sheet),
-        Way::Both => {
+    match direction {
+        MoveDirection::Up => up(sheet),
+        MoveDirection::Down => down(sheet),
+        MoveDirection::Both => {
             up(sheet);
             down(sheet);
         }
@@ -453,12 +453,16 @@ fn movers_lead(sheet: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&Mov
 fn movers_listed(sheet: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&Mover]) {
     let request = &sheet.plan.request;
     let top = request.top.unwrap_or(MOVERS_MAX);
-    let (first, second) = match request.way {
-        Way::Down => (falling, rising),
+    let (first, second) = match request.direction {
+        MoveDirection::Down => (falling, rising),
         _ => (rising, falling),
     };
     // Where one way and a number are asked for, that is all.
-    let second = if request.top.is_some() && request.way != Way::Both { &[] } else { second };
+    let second = if request.top.is_some() && request.direction != MoveDirection::Both {
+        &[]
+    } else {
+        second
+    };
     if rising.is_empty() && falling.is_empty() {
         sheet.page.facts(("- Изменения цен", "- Price changes"), [], Vec::new());
     }

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::holding;
 use super::lead::{day_change, row_until, since};
 use super::single::pieces;
-use super::talk::told;
+use super::talk::reading_notes;
 use super::verdict::NOTHING_PCT;
 use super::{AnswerBuilder, Section, money_of};
 use crate::check::Formula;
-use crate::page::{Cited, Fact, Slot, Style, fact};
+use crate::page::{CitedFigure, Fact, Slot, Style, fact};
 use crate::resolve::Security;
 use crate::tool_session::Finding;
 use crate::understand::Focus;
@@ -45,10 +45,10 @@ pub(super) fn write(sheet: &mut AnswerBuilder<'_>, it: &Security, section: Secti
             } else {
                 past(sheet, it, &day, &money);
             }
-            told(sheet);
+            reading_notes(sheet);
         }
         Section::Figures => candle(sheet, &day, &money),
-        Section::Risks => sheet.page.say(
+        Section::Risks => sheet.page.add_line(
             "По одному дню риск не оценить: для этого нужен период.",
             "One day says nothing of risk: that takes a period.",
             [],
@@ -57,16 +57,21 @@ pub(super) fn write(sheet: &mut AnswerBuilder<'_>, it: &Security, section: Secti
     }
 }
 
-fn price(sheet: &AnswerBuilder<'_>, day: &Day<'_>, field: &str, money: &str) -> Option<Cited> {
+fn price(
+    sheet: &AnswerBuilder<'_>,
+    day: &Day<'_>,
+    field: &str,
+    money: &str,
+) -> Option<CitedFigure> {
     let at = format!("/data/{}/{field}", day.row?.0);
     sheet.page.figure(day.history, &at, Style::Price(money))
 }
 
-fn date(sheet: &AnswerBuilder<'_>, day: &Day<'_>) -> Option<Cited> {
-    sheet.page.told(day.history, &format!("/result/data/{}/ts", day.row?.0))
+fn date(sheet: &AnswerBuilder<'_>, day: &Day<'_>) -> Option<CitedFigure> {
+    sheet.page.cited_text(day.history, &format!("/result/data/{}/ts", day.row?.0))
 }
 
-fn of_day(sheet: &AnswerBuilder<'_>, day: &Day<'_>) -> Option<(f64, Cited)> {
+fn of_day(sheet: &AnswerBuilder<'_>, day: &Day<'_>) -> Option<(f64, CitedFigure)> {
     day_change(sheet, day.history, day.row?.0)
 }
 
@@ -91,7 +96,7 @@ fn past(sheet: &mut AnswerBuilder<'_>, it: &Security, day: &Day<'_>, money: &str
         facts
     };
     let title = sheet.title(it);
-    let asked = Slot::Figure(sheet.page.told(day.history, "/args/to_date"));
+    let asked = Slot::Figure(sheet.page.cited_text(day.history, "/args/to_date"));
     match (day.row, date(sheet, day)) {
         (Some((_, true)), _) => sheet.page.facts(("{}, {}", "{}, {}"), [title, asked], facts),
         (Some(_), Some(found)) => sheet.page.facts(
@@ -164,7 +169,7 @@ fn then_and_now(sheet: &mut AnswerBuilder<'_>, it: &Security, day: &Day<'_>, mon
         sheet.page.facts(("{}", "{}"), [title], facts);
         return;
     };
-    sheet.page.say(
+    sheet.page.add_line(
         "{}: {} закрытие {}, сейчас {}, изменение {}.",
         "{}: on {} the close was {}, now it is {}, a change of {}.",
         [title, Some(date).into(), Some(then).into(), Some(now).into(), Some(moved).into()],
@@ -186,7 +191,7 @@ fn then_and_now(sheet: &mut AnswerBuilder<'_>, it: &Security, day: &Day<'_>, mon
     };
     // An index has neither.
     if !money.is_empty() {
-        sheet.page.say(russian, english, []);
+        sheet.page.add_line(russian, english, []);
     }
     holding::grown(sheet, it, money);
 }
@@ -230,7 +235,7 @@ fn candle(sheet: &mut AnswerBuilder<'_>, day: &Day<'_>, money: &str) {
 
 fn conclusion(sheet: &mut AnswerBuilder<'_>, day: &Day<'_>) {
     let Some((change, shown)) = of_day(sheet, day) else {
-        sheet.page.say(
+        sheet.page.add_line(
             "Для вывода о дне данных не хватает.",
             "There is not enough data for a conclusion about the day.",
             [],
@@ -244,7 +249,7 @@ fn conclusion(sheet: &mut AnswerBuilder<'_>, day: &Day<'_>) {
     };
     let Some(date) = date(sheet, day) else { return };
     let verb = sheet.language().pick(verb.0, verb.1);
-    sheet.page.say(
+    sheet.page.add_line(
         "{}: за день цена {}, {}.",
         "{}: the price {} on the day, {}.",
         [Some(date).into(), verb.into(), Some(shown).into()],

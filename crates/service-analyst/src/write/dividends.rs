@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::holding;
-use super::talk::told;
+use super::talk::reading_notes;
 use super::{AnswerBuilder, Section, currency_of, float};
 use crate::check::Formula;
 use crate::number::agree;
-use crate::page::{Cited, Slot, Style, fact, quoted};
+use crate::page::{CitedFigure, Slot, Style, fact, quoted};
 use crate::resolve::Security;
 use crate::tool_session::Finding;
 
@@ -31,10 +31,10 @@ pub(super) fn write(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: Se
             for it in all {
                 paid(sheet, it);
             }
-            told(sheet);
+            reading_notes(sheet);
         }
         Section::Figures => figures(sheet, all),
-        Section::Risks => sheet.page.say(
+        Section::Risks => sheet.page.add_line(
             "Прошлые выплаты не обещают будущих: их размер решает собрание акционеров.",
             "Past payments promise nothing: shareholders decide on every one.",
             [],
@@ -64,7 +64,7 @@ pub(super) fn market(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: S
                 slots.push(figure(sheet, it, YEAR_YIELD, Style::Percent).into());
             }
             of_index(sheet, slots);
-            told(sheet);
+            reading_notes(sheet);
         }
         Section::Figures => {
             for (it, _) in ranked.iter().take(RANKED_MAX) {
@@ -93,7 +93,7 @@ pub(super) fn market(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: S
             sheet.page.table(("Дивиденды индекса", "Dividends of the index"), &columns, table);
         }
         Section::Risks => write(sheet, &[], section),
-        Section::Conclusions => sheet.page.say(
+        Section::Conclusions => sheet.page.add_line(
             "Высокая доходность прошлого года бывает и оттого, что цена упала или выплата была разовой.",
             "A high yield of the past year may also come of a fallen price or of a single payment.",
             [],
@@ -101,7 +101,12 @@ pub(super) fn market(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: S
     }
 }
 
-fn figure(sheet: &AnswerBuilder<'_>, it: &Security, at: &str, style: Style<'_>) -> Option<Cited> {
+fn figure(
+    sheet: &AnswerBuilder<'_>,
+    it: &Security,
+    at: &str,
+    style: Style<'_>,
+) -> Option<CitedFigure> {
     sheet.page.figure(sheet.of("get_dividends", &it.ticker), at, style)
 }
 
@@ -114,13 +119,13 @@ fn of_index(sheet: &mut AnswerBuilder<'_>, slots: Vec<Slot>) {
         sheet.page.facts(("Дивиденды бумаг индекса {}", "Dividends in {}"), [index.into()], vec![]);
         return;
     }
-    sheet.page.say(
+    sheet.page.add_line(
         "Наибольшая дивидендная доходность за год среди бумаг индекса {}: {}.",
         "The highest dividend yields of a year in {}: {}.",
         [index.into(), Slot::Many(slots)],
     );
     if let Some(count) = count {
-        sheet.page.say(
+        sheet.page.add_line(
             "Просмотрены все бумаги индекса, их {}; выплаты — за двенадцать месяцев, доходность — к цене на их конец.",
             "All {} securities of the index were looked at; payments are of twelve months, yields of the price at their end.",
             [Some(count).into()],
@@ -141,7 +146,10 @@ fn currency(paid: Option<&Finding>) -> Option<String> {
 }
 
 /// What was paid in the period, and its part of the last price.
-fn of_period(sheet: &AnswerBuilder<'_>, it: &Security) -> (Option<Cited>, Option<(f64, Cited)>) {
+fn of_period(
+    sheet: &AnswerBuilder<'_>,
+    it: &Security,
+) -> (Option<CitedFigure>, Option<(f64, CitedFigure)>) {
     let paid = sheet.of("get_dividends", &it.ticker);
     let shot = sheet.of("get_security_snapshot", &it.ticker);
     let (Some(found), Some(code)) = (paid, currency(paid)) else { return (None, None) };
@@ -170,7 +178,7 @@ fn paid(sheet: &mut AnswerBuilder<'_>, it: &Security) {
         let part = sheet.page.figure(paid, "/metrics/trailing_12m_yield_pct", Style::Percent);
         let none = paid.is_some_and(|it| it.outcome.is_ok()) && sum.is_none();
         if none {
-            sheet.page.say(
+            sheet.page.add_line(
                 "{}: за последний год выплат не найдено.",
                 "{}: no payments were found in the last year.",
                 [title],
@@ -192,7 +200,7 @@ fn paid(sheet: &mut AnswerBuilder<'_>, it: &Security) {
     };
     let none = paid.is_some_and(|it| it.outcome.is_ok()) && rows(paid).is_empty();
     if none {
-        sheet.page.say(
+        sheet.page.add_line(
             "{}: с {} по {} выплат не найдено (по датам закрытия реестра).",
             "{}: from {} to {} no payments were found (by record date).",
             [title, from, to],
@@ -214,7 +222,7 @@ fn paid(sheet: &mut AnswerBuilder<'_>, it: &Security) {
 /// The one with the highest yield; says whether there is one.
 fn best(sheet: &mut AnswerBuilder<'_>, all: &[Security]) -> bool {
     let trailing = sheet.plan.request.period.is_none();
-    let part = |it: &Security| -> Option<(f64, Cited)> {
+    let part = |it: &Security| -> Option<(f64, CitedFigure)> {
         if !trailing {
             return of_period(sheet, it).1;
         }
@@ -226,7 +234,7 @@ fn best(sheet: &mut AnswerBuilder<'_>, all: &[Security]) -> bool {
     let Some((it, (_, shown))) = found.max_by(|a, b| a.1.0.total_cmp(&b.1.0)) else {
         return false;
     };
-    sheet.page.say(
+    sheet.page.add_line(
         "Наибольшая дивидендная доходность: {}, {}.",
         "The highest dividend yield: {}, {}.",
         [it.ticker.as_str().into(), Some(shown).into()],
@@ -272,14 +280,14 @@ fn latest(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
         let paid = sheet.of("get_dividends", &it.ticker);
         let last = rows(paid).len().checked_sub(1);
         let date = last.and_then(|at| {
-            sheet.page.told(paid, &format!("/result/data/{at}/registry_close_date"))
+            sheet.page.cited_text(paid, &format!("/result/data/{at}/registry_close_date"))
         });
         let code = currency(paid).unwrap_or_default();
         let value = last.and_then(|at| {
             sheet.page.figure(paid, &format!("/data/{at}/value"), Style::Price(&code))
         });
         match (date, value) {
-            (Some(date), Some(value)) => sheet.page.say(
+            (Some(date), Some(value)) => sheet.page.add_line(
                 "{}: последняя выплата из найденных {} на акцию, реестр {}.",
                 "{}: the latest payment found is {} a share, record date {}.",
                 [it.ticker.as_str().into(), Some(value).into(), Some(date).into()],

@@ -1,15 +1,15 @@
 //! Several securities side by side, and how they move together.
 
-use super::lead::{Result, is_same, result, since_source};
-use super::talk::told;
-use super::verdict::{NOTHING_PCT, bond, roughness};
+use super::lead::{SecurityResult, is_same, result, since_source};
+use super::talk::reading_notes;
+use super::verdict::{NOTHING_PCT, correlation_strength, volatility_word};
 use super::{AnswerBuilder, Section, float, money_of};
 use crate::check::Formula;
 use crate::number::agree;
-use crate::page::{Cited, Slot, Style, fact};
+use crate::page::{CitedFigure, Slot, Style, fact};
 use crate::resolve::Security;
 use crate::tool_session::Finding;
-use crate::understand::{Focus, Way};
+use crate::understand::{Focus, MoveDirection};
 
 /// The place of a ticker in a list of rows.
 pub(super) fn row_of(finding: Option<&Finding>, ticker: &str) -> Option<usize> {
@@ -28,16 +28,16 @@ pub(super) fn comparison(sheet: &mut AnswerBuilder<'_>, all: &[Security], sectio
             };
             ranked(sheet, all, led);
             if focus == Focus::Why {
-                sheet.page.say(
+                sheet.page.add_line(
                     "Причин движения биржевые данные не называют.",
                     "Exchange data does not say what caused a move.",
                     [],
                 );
             }
-            told(sheet);
+            reading_notes(sheet);
         }
         Section::Figures => side_by_side(sheet, all),
-        Section::Risks if is_day => sheet.page.say(
+        Section::Risks if is_day => sheet.page.add_line(
             "По одному дню риск не оценить: для этого нужен период.",
             "One day says nothing of risk: that takes a period.",
             [],
@@ -54,10 +54,11 @@ pub(super) fn comparison(sheet: &mut AnswerBuilder<'_>, all: &[Security], sectio
 
 /// Who did best and who did worst, as it was asked.
 fn ranked(sheet: &mut AnswerBuilder<'_>, all: &[Security], brief: bool) {
-    let mut found: Vec<Result<'_>> = all.iter().filter_map(|it| result(sheet, it)).collect();
+    let mut found: Vec<SecurityResult<'_>> =
+        all.iter().filter_map(|it| result(sheet, it)).collect();
     found.sort_by(|a, b| b.change.total_cmp(&a.change));
     let (Some(best), Some(worst)) = (found.first(), found.last()) else {
-        sheet.page.say(
+        sheet.page.add_line(
             "Сравнить доходность за период нельзя: нет данных.",
             "Returns cannot be compared: no data.",
             [],
@@ -65,45 +66,47 @@ fn ranked(sheet: &mut AnswerBuilder<'_>, all: &[Security], brief: bool) {
         return;
     };
     let (up, down) = (best.change >= NOTHING_PCT, worst.change <= -NOTHING_PCT);
-    let way = sheet.plan.request.way;
-    let name = |it: &Result<'_>| Slot::Text(it.security.ticker.clone());
-    let shown = |it: &Result<'_>| Slot::Figure(Some(it.figure.clone()));
+    let direction = sheet.plan.request.direction;
+    let name = |it: &SecurityResult<'_>| Slot::Text(it.security.ticker.clone());
+    let shown = |it: &SecurityResult<'_>| Slot::Figure(Some(it.figure.clone()));
     if found.len() == 1 {
         let head = (
             "Доходность за период есть только у {}: {}.",
             "Only {} has a return for the period: {}.",
         );
-        sheet.page.say(head.0, head.1, [name(best), shown(best)]);
+        sheet.page.add_line(head.0, head.1, [name(best), shown(best)]);
         return;
     }
     if !brief {
-        let (russian, english, it) = match (way, up, down) {
-            (Way::Up, true, _) => ("Сильнее всех выросла {}: {}.", "{} rose the most: {}.", best),
-            (Way::Up, false, _) => (
+        let (russian, english, it) = match (direction, up, down) {
+            (MoveDirection::Up, true, _) => {
+                ("Сильнее всех выросла {}: {}.", "{} rose the most: {}.", best)
+            }
+            (MoveDirection::Up, false, _) => (
                 "Ни одна из бумаг не выросла; лучше других {}: {}.",
                 "None of them rose; the best was {}: {}.",
                 best,
             ),
-            (Way::Down, _, true) => {
+            (MoveDirection::Down, _, true) => {
                 ("Сильнее всех снизилась {}: {}.", "{} fell the most: {}.", worst)
             }
-            (Way::Down, _, false) => (
+            (MoveDirection::Down, _, false) => (
                 "Ни одна из бумаг не снизилась; хуже других {}: {}.",
                 "None of them fell; the worst was {}: {}.",
                 worst,
             ),
-            (Way::Both, ..) => ("", "", best),
+            (MoveDirection::Both, ..) => ("", "", best),
         };
         if !russian.is_empty() {
-            sheet.page.say(russian, english, [name(it), shown(it)]);
+            sheet.page.add_line(russian, english, [name(it), shown(it)]);
         }
     }
     both_ends(sheet, best, worst);
 }
 
-fn both_ends(sheet: &mut AnswerBuilder<'_>, best: &Result<'_>, worst: &Result<'_>) {
-    let name = |it: &Result<'_>| Slot::Text(it.security.ticker.clone());
-    let shown = |it: &Result<'_>| Slot::Figure(Some(it.figure.clone()));
+fn both_ends(sheet: &mut AnswerBuilder<'_>, best: &SecurityResult<'_>, worst: &SecurityResult<'_>) {
+    let name = |it: &SecurityResult<'_>| Slot::Text(it.security.ticker.clone());
+    let shown = |it: &SecurityResult<'_>| Slot::Figure(Some(it.figure.clone()));
     let history = sheet.of("get_ohlcv_timeseries", &best.security.ticker);
     let request = &sheet.plan.request;
     let head = match sheet.period(history) {
@@ -115,7 +118,7 @@ fn both_ends(sheet: &mut AnswerBuilder<'_>, best: &Result<'_>, worst: &Result<'_
             let shot = sheet.of("get_security_snapshot", &best.security.ticker);
             let row = since_source(history, shot).and_then(|it| Some(it.first()?.1.clone()));
             let at = row.map(|it| it.replace("/close", "/ts")).unwrap_or_default();
-            let to = Slot::Figure(sheet.page.told(history, &at));
+            let to = Slot::Figure(sheet.page.cited_text(history, &at));
             let [since, colon] = [sheet.language().pick("С ", "Since "), ":"];
             Slot::Many(vec![since.into(), to, colon.into()])
         }
@@ -127,7 +130,7 @@ fn both_ends(sheet: &mut AnswerBuilder<'_>, best: &Result<'_>, worst: &Result<'_
         None => sheet.language().pick("За период:", "Over the period:").into(),
     };
     if is_same(best.change, worst.change) {
-        sheet.page.say(
+        sheet.page.add_line(
             "{} результат одинаковый, {}.",
             "{} they did the same, {}.",
             [head, shown(best)],
@@ -136,7 +139,7 @@ fn both_ends(sheet: &mut AnswerBuilder<'_>, best: &Result<'_>, worst: &Result<'_
     }
     let apart = apart(sheet, best, worst);
     let slots = [head, name(best), shown(best), name(worst), shown(worst), apart];
-    sheet.page.say(
+    sheet.page.add_line(
         "{} лучше других {}, {}; хуже других {}, {}.{}",
         "{} the best was {}, {}; the worst {}, {}.{}",
         slots,
@@ -144,9 +147,9 @@ fn both_ends(sheet: &mut AnswerBuilder<'_>, best: &Result<'_>, worst: &Result<'_
 }
 
 /// How far apart two returns are, where both are figures of a tool.
-fn apart(sheet: &AnswerBuilder<'_>, best: &Result<'_>, worst: &Result<'_>) -> Slot {
+fn apart(sheet: &AnswerBuilder<'_>, best: &SecurityResult<'_>, worst: &SecurityResult<'_>) -> Slot {
     let at = "/metrics/total_return_pct";
-    let of = |it: &Result<'_>| {
+    let of = |it: &SecurityResult<'_>| {
         let found = sheet.of("get_ohlcv_timeseries", &it.security.ticker)?;
         float(Some(found), at).map(|_| (found.id, format!("/result{at}")))
     };
@@ -174,40 +177,40 @@ fn ranked_by_risk(sheet: &mut AnswerBuilder<'_>, all: &[Security], focus: Focus)
         }
         Some((risk, format!("/data/{}/max_drawdown_pct", row_of(risk, &it.ticker)?)))
     };
-    let of = |it: &Security| -> Option<(String, f64, Cited)> {
+    let of = |it: &Security| -> Option<(String, f64, CitedFigure)> {
         let (found, at) = place(it)?;
         let value = float(found, &at)?;
         Some((it.ticker.clone(), value, sheet.page.figure(found, &at, Style::Percent)?))
     };
-    let mut found: Vec<(String, f64, Cited)> = all.iter().filter_map(of).collect();
+    let mut found: Vec<(String, f64, CitedFigure)> = all.iter().filter_map(of).collect();
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
     let (Some(most), Some(least)) = (found.first().cloned(), found.last().cloned()) else {
         sheet.page.facts(("Волатильность", "Volatility"), [], Vec::new());
         return false;
     };
     if fallen {
-        sheet.page.say(
+        sheet.page.add_line(
             "Глубже всех просела {}: просадка {}; меньше всех {}: {}.",
             "{} had the deepest drawdown, {}; {} the least, {}.",
             [most.0.into(), Some(most.2).into(), least.0.into(), Some(least.2).into()],
         );
         return true;
     }
-    let word = |it: f64| Slot::Text(roughness(it, sheet.language()).to_owned());
-    let of = |it: &(String, f64, Cited)| {
+    let word = |it: f64| Slot::Text(volatility_word(it, sheet.language()).to_owned());
+    let of = |it: &(String, f64, CitedFigure)| {
         [Slot::Text(it.0.clone()), Slot::Figure(Some(it.2.clone())), word(it.1)]
     };
     let ([a, b, c], [d, e, f]) = (of(&most), of(&least));
     if found.len() == 1 || is_same(most.1, least.1) {
-        sheet.page.say("Волатильность {}: {} ({}).", "Volatility of {}: {} ({}).", [a, b, c]);
+        sheet.page.add_line("Волатильность {}: {} ({}).", "Volatility of {}: {} ({}).", [a, b, c]);
     } else if focus == Focus::Risk {
-        sheet.page.say(
+        sheet.page.add_line(
             "Рискованнее {}: годовая волатильность {} ({}); спокойнее {}: {} ({}).",
             "The riskier is {}: yearly volatility {} ({}); the calmer {}: {} ({}).",
             [a, b, c, d, e, f],
         );
     } else {
-        sheet.page.say(
+        sheet.page.add_line(
             "Спокойнее других {}: годовая волатильность {} ({}); рискованнее {}: {} ({}).",
             "The calmest is {}: yearly volatility {} ({}); the riskiest {}: {} ({}).",
             [d, e, f, a, b, c],
@@ -279,9 +282,9 @@ fn found_pairs(sheet: &AnswerBuilder<'_>, all: &[Security]) -> Vec<Pair> {
 fn pair(sheet: &mut AnswerBuilder<'_>, it: &Pair, russian: &str, english: &str) {
     let matrix = sheet.last("compute_correlation_matrix");
     let value = sheet.page.figure(matrix, &it.2, Style::Plain(2));
-    let close = bond(it.3).noun(sheet.language());
+    let close = correlation_strength(it.3).noun(sheet.language());
     let slots = [it.0.as_str().into(), it.1.as_str().into(), value.into(), close.into()];
-    sheet.page.say(russian, english, slots);
+    sheet.page.add_line(russian, english, slots);
 }
 
 /// The pairs that move together the most and the least.
@@ -340,24 +343,24 @@ pub(super) fn correlation(sheet: &mut AnswerBuilder<'_>, all: &[Security], secti
                 ),
                 None => sheet.page.facts(("Средняя корреляция", "Mean correlation"), [], mean),
             }
-            told(sheet);
+            reading_notes(sheet);
         }
         Section::Figures => {
             pairs(sheet, all);
             common_days(sheet, matrix);
             matrix_table(sheet, all);
         }
-        Section::Risks => sheet.page.say(
+        Section::Risks => sheet.page.add_line(
             "Корреляция прошлого периода может измениться; в падениях рынка бумаги обычно связаны сильнее.",
             "Correlation of the past may change; in falling markets securities usually move closer.",
             [],
         ),
         Section::Conclusions => match float(matrix, "/metrics/mean_correlation") {
             Some(it) => {
-                let word = bond(it).conclusion(sheet.language());
-                sheet.page.say("Итог: {}.", "In short: {}.", [word.into()]);
+                let word = correlation_strength(it).conclusion(sheet.language());
+                sheet.page.add_line("Итог: {}.", "In short: {}.", [word.into()]);
             }
-            None => sheet.page.say(
+            None => sheet.page.add_line(
                 "Для вывода о связи данных не хватает.",
                 "There is not enough data for a conclusion.",
                 [],
@@ -373,7 +376,7 @@ fn matrix_table(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
         .collect();
     let row = |a: &Security| {
         let at = row_of(matrix, &a.ticker);
-        let cell = |b: &Security| -> Option<Cited> {
+        let cell = |b: &Security| -> Option<CitedFigure> {
             let pointer = format!("/data/{}/correlations/{}", at?, b.ticker);
             sheet.page.figure(matrix, &pointer, Style::Plain(2))
         };
@@ -392,7 +395,7 @@ pub(super) fn common_days(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>
         if days == 1 { "observation" } else { "observations" },
     );
     match sheet.page.figure(found, "/metrics/num_days", Style::Count) {
-        Some(count) => sheet.page.say(
+        Some(count) => sheet.page.add_line(
             "- В расчёте {} {}.",
             "- Computed from {} {}.",
             [Some(count).into(), word.into()],

@@ -5,7 +5,7 @@ use super::lead::{since, since_source};
 use super::{AnswerBuilder, float};
 use crate::check::Formula;
 use crate::number::agree;
-use crate::page::{Cited, Slot, Style};
+use crate::page::{CitedFigure, Slot, Style};
 use crate::resolve::Security;
 use crate::tool_session::Finding;
 use crate::understand::Amount;
@@ -16,15 +16,15 @@ fn whole(value: f64) -> Option<u64> {
 }
 
 /// The number as the question has it, which no tool says.
-fn asked(sheet: &AnswerBuilder<'_>, count: u64, style: Style<'_>) -> Cited {
+fn asked(sheet: &AnswerBuilder<'_>, count: u64, style: Style<'_>) -> CitedFigure {
     sheet.page.styled(count as f64, style, Vec::new(), Formula::Times(count))
 }
 
 /// A number, how it is said, and what one of it is the product of.
-type Held = (u64, Slot, Vec<(usize, String)>);
+type Holding = (u64, Slot, Vec<(usize, String)>);
 
 /// So many shares or lots.
-fn held(sheet: &AnswerBuilder<'_>, it: &Security) -> Option<Held> {
+fn holding(sheet: &AnswerBuilder<'_>, it: &Security) -> Option<Holding> {
     let (Amount::Pieces(value) | Amount::Lots(value)) = it.amount? else { return None };
     let count = whole(value)?;
     let shown = Slot::Figure(Some(asked(sheet, count, Style::Count)));
@@ -66,8 +66,8 @@ fn product(
     it: &Security,
     one: (Option<&Finding>, &str),
     money: &str,
-) -> Option<(Slot, Cited)> {
-    let (count, slot, mut sources) = held(sheet, it)?;
+) -> Option<(Slot, CitedFigure)> {
+    let (count, slot, mut sources) = holding(sheet, it)?;
     let (found, value) = (one.0?, float(one.0, one.1)?);
     let size = match sources.first() {
         Some(_) => float(sheet.of("get_security_snapshot", &it.ticker), "/data/lot_size")?,
@@ -81,13 +81,13 @@ fn product(
 /// What so many shares cost; says whether that was asked for.
 pub(super) fn worth(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool {
     let shot = sheet.of("get_security_snapshot", &it.ticker);
-    let Some((held, value)) = product(sheet, it, (shot, "/data/last_price"), money) else {
+    let Some((holding, value)) = product(sheet, it, (shot, "/data/last_price"), money) else {
         return false;
     };
-    sheet.page.say(
+    sheet.page.add_line(
         "{}: {} по последней цене — {}.",
         "{}: {} at the last price come to {}.",
-        [sheet.title(it), held, Some(value).into()],
+        [sheet.title(it), holding, Some(value).into()],
     );
     true
 }
@@ -99,11 +99,11 @@ pub(super) fn received(
     sum: (Option<&Finding>, &str),
     money: &str,
 ) {
-    if let Some((held, value)) = product(sheet, it, sum, money) {
-        sheet.page.say(
+    if let Some((holding, value)) = product(sheet, it, sum, money) {
+        sheet.page.add_line(
             "{}, {}: выплаты до налога — {}.",
             "{}, {}: payments before tax come to {}.",
-            [it.ticker.as_str().into(), held, Some(value).into()],
+            [it.ticker.as_str().into(), holding, Some(value).into()],
         );
     }
 }
@@ -131,7 +131,7 @@ pub(super) fn grown(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) {
     let put = asked(sheet, put, Style::Money(money));
     let asked_for = sheet.plan.request.period.is_some();
     if let Some(became) = became.filter(|_| asked_for) {
-        sheet.page.say(
+        sheet.page.add_line(
             "{}: из {} за это время получилось бы {} (без дивидендов, налогов и комиссий).",
             "{}: {} would have become {} (without dividends, taxes and fees).",
             [sheet.title(it), Some(put).into(), Some(became).into()],

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::verdict::NOTHING_PCT;
 use super::{AnswerBuilder, float};
 use crate::check::Formula;
-use crate::page::{Cited, Style};
+use crate::page::{CitedFigure, Style};
 use crate::resolve::Security;
 use crate::tool_session::Finding;
 
@@ -14,10 +14,10 @@ use crate::tool_session::Finding;
 pub(crate) const DAYS_BEFORE: i32 = 14;
 
 /// How a security did in the period asked for.
-pub(super) struct Result<'a> {
+pub(super) struct SecurityResult<'a> {
     pub(super) security: &'a Security,
     pub(super) change: f64,
-    pub(super) figure: Cited,
+    pub(super) figure: CitedFigure,
 }
 
 /// A row of candles by its date: the last one that is not after a day.
@@ -42,7 +42,7 @@ pub(super) fn change(
     sheet: &AnswerBuilder<'_>,
     from: (Option<&Finding>, &str),
     to: (Option<&Finding>, &str),
-) -> Option<(f64, Cited)> {
+) -> Option<(f64, CitedFigure)> {
     let (was, is) = (float(from.0, from.1)?, float(to.0, to.1)?);
     if was <= 0.0 {
         return None;
@@ -60,7 +60,7 @@ pub(super) struct Since {
     pub(super) change: f64,
     /// The price then, and its way to now, with where they are from.
     pub(super) sources: Vec<(usize, String)>,
-    pub(super) moved: Cited,
+    pub(super) moved: CitedFigure,
     /// Whether there was a split between.
     pub(super) is_split: bool,
 }
@@ -118,13 +118,16 @@ pub(super) fn day_change(
     sheet: &AnswerBuilder<'_>,
     history: Option<&Finding>,
     row: usize,
-) -> Option<(f64, Cited)> {
+) -> Option<(f64, CitedFigure)> {
     let (was, is) = (format!("/data/{}/close", row.checked_sub(1)?), format!("/data/{row}/close"));
     change(sheet, (history, &was), (history, &is))
 }
 
 /// How a security did: over the period, on the day, or since the day.
-pub(super) fn result<'a>(sheet: &AnswerBuilder<'_>, it: &'a Security) -> Option<Result<'a>> {
+pub(super) fn result<'a>(
+    sheet: &AnswerBuilder<'_>,
+    it: &'a Security,
+) -> Option<SecurityResult<'a>> {
     let request = &sheet.plan.request;
     let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
     let shot = sheet.of("get_security_snapshot", &it.ticker);
@@ -142,7 +145,7 @@ pub(super) fn result<'a>(sheet: &AnswerBuilder<'_>, it: &'a Security) -> Option<
         day_change(sheet, history, row)
     };
     let (change, figure) = found?;
-    Some(Result { security: it, change, figure })
+    Some(SecurityResult { security: it, change, figure })
 }
 
 /// Whether two changes are shown as the same.

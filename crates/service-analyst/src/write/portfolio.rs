@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::group::{common_days, pairs, row_of};
 use super::single::{losses, value_at_risk};
-use super::talk::told;
+use super::talk::reading_notes;
 use super::{AnswerBuilder, Section, float, verdict};
 use crate::check::Formula;
-use crate::page::{Cited, Slot, Style, fact};
+use crate::page::{CitedFigure, Slot, Style, fact};
 use crate::resolve::Security;
 use crate::tool_session::Finding;
 use crate::understand::Focus;
@@ -18,7 +18,7 @@ pub(super) fn write(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: Se
         Section::Summary => {
             summary(sheet, risk);
             cash(sheet, risk);
-            told(sheet);
+            reading_notes(sheet);
         }
         Section::Figures => {
             common_days(sheet, risk);
@@ -39,7 +39,7 @@ fn summary(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
     let change = sheet.page.figure(risk, "/metrics/total_return_pct", Style::Change);
     let rough = sheet.page.figure(risk, "/metrics/annualized_volatility", Style::Percent);
     let word = float(risk, "/metrics/annualized_volatility")
-        .map(|it| verdict::roughness(it, sheet.language()));
+        .map(|it| verdict::volatility_word(it, sheet.language()));
     let fall = sheet.page.figure(risk, "/metrics/max_drawdown_pct", Style::Percent);
     let change = fact(("доходность", "return"), change);
     let rough = fact(("годовая волатильность", "yearly volatility"), rough).called(word);
@@ -78,7 +78,7 @@ fn cash(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
     // Told as a figure only where it is what the weights leave.
     let whole = (sum + cash - 100.0).abs() < 1e-6 && !sources.is_empty();
     if !whole {
-        sheet.page.say(
+        sheet.page.add_line(
             "Деньги ценового риска акций не несут; показатели — для остальной части.",
             "Cash carries no price risk; the figures are of the rest.",
             [],
@@ -87,7 +87,7 @@ fn cash(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
     }
     let digits = usize::from(cash.fract().abs() > 1e-9) * 2;
     let shown = sheet.page.styled(cash, Style::Plain(digits), sources, Formula::Rest);
-    sheet.page.say(
+    sheet.page.add_line(
         "Доля денег {} % ценового риска акций не несёт; показатели — для остальной части.",
         "The {}% held as cash carries no price risk; the figures are of the rest.",
         [Some(shown).into()],
@@ -99,10 +99,10 @@ fn holdings(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
     let mut rows = Vec::new();
     for it in all {
         let at = row_of(risk, &it.ticker);
-        let figure = |field: &str, style| -> Option<Cited> {
+        let figure = |field: &str, style| -> Option<CitedFigure> {
             sheet.page.figure(risk, &format!("/data/{}/{field}", at?), style)
         };
-        let share = || -> Option<Cited> {
+        let share = || -> Option<CitedFigure> {
             let (pointer, finding) = (format!("/data/{}/weight", at?), risk?);
             let value = finding.at(&pointer)?.as_f64()? * 100.0;
             let source = vec![(finding.id, format!("/result{pointer}"))];
@@ -154,7 +154,7 @@ fn concentration(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
         let ticker = crate::page::quoted(row["ticker"].as_str().unwrap_or_default());
         let shown =
             sheet.page.figure(risk, &format!("/data/{at}/risk_contribution_pct"), Style::Percent);
-        sheet.page.say(
+        sheet.page.add_line(
             "Больше всего риска приносит {}: {}.",
             "Most of the risk comes from {}: {}.",
             [ticker.into(), shown.into()],

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::talk::told;
+use super::talk::reading_notes;
 use super::{AnswerBuilder, Section, float};
 use crate::number::agree;
 use crate::page::{Slot, Style, fact, quoted};
@@ -20,7 +20,7 @@ fn is_trading(row: &Value) -> bool {
 }
 
 fn date(sheet: &AnswerBuilder<'_>, found: Option<&Finding>, at: usize) -> Slot {
-    Slot::Figure(sheet.page.told(found, &format!("/result/data/{at}/date")))
+    Slot::Figure(sheet.page.cited_text(found, &format!("/result/data/{at}/date")))
 }
 
 /// How a day is known, in words.
@@ -45,10 +45,10 @@ pub(super) fn write(sheet: &mut AnswerBuilder<'_>, section: Section) {
                 Some(first) => day(sheet, found, first),
                 None => stretch(sheet, found),
             }
-            told(sheet);
+            reading_notes(sheet);
         }
         Section::Figures => listed(sheet, found, single),
-        Section::Risks => sheet.page.say(
+        Section::Risks => sheet.page.add_line(
             "Биржа может изменить расписание и объявляет об этом отдельно.",
             "The exchange may change its days, and announces it.",
             [],
@@ -60,9 +60,9 @@ pub(super) fn write(sheet: &mut AnswerBuilder<'_>, section: Section) {
 fn day(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>, first: &Value) {
     let slots = [date(sheet, found, 0), basis(sheet, first).into()];
     if is_trading(first) {
-        sheet.page.say("{}: торги есть ({}).", "{}: there is trading ({}).", slots);
+        sheet.page.add_line("{}: торги есть ({}).", "{}: there is trading ({}).", slots);
     } else {
-        sheet.page.say("{}: торгов нет ({}).", "{}: there is no trading ({}).", slots);
+        sheet.page.add_line("{}: торгов нет ({}).", "{}: there is no trading ({}).", slots);
     }
 }
 
@@ -78,11 +78,11 @@ fn stretch(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>) {
         if count == 1 { "trading day" } else { "trading days" },
     );
     let slots = [from, to, Some(shown).into(), word.into()];
-    sheet.page.say("С {} по {}: {} {}.", "From {} to {}: {} {}.", slots);
+    sheet.page.add_line("С {} по {}: {} {}.", "From {} to {}: {} {}.", slots);
     let closed: Vec<usize> =
         rows(found).iter().enumerate().filter(|it| !is_trading(it.1)).map(|it| it.0).collect();
     if closed.is_empty() {
-        sheet.page.say("Дней без торгов нет.", "There is no day without trading.", []);
+        sheet.page.add_line("Дней без торгов нет.", "There is no day without trading.", []);
         return;
     }
     let mut slots = Vec::new();
@@ -93,11 +93,11 @@ fn stretch(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>) {
     if closed.len() > CLOSED_MAX {
         slots.push(sheet.language().pick(" и другие", " and others").into());
     }
-    sheet.page.say("Без торгов: {}.", "No trading on: {}.", [Slot::Many(slots)]);
+    sheet.page.add_line("Без торгов: {}.", "No trading on: {}.", [Slot::Many(slots)]);
 }
 
 fn listed(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>, single: bool) {
-    let day = |at: &str| sheet.page.told(found, at);
+    let day = |at: &str| sheet.page.cited_text(found, at);
     let facts = [
         (("последний торговый день", "last trading day"), "/result/metrics/last_trading_day"),
         (("следующий торговый день", "next trading day"), "/result/metrics/next_trading_day"),
@@ -130,14 +130,14 @@ fn next(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>, single: bool) {
     match at {
         Some((at, _)) if at > 0 => {
             let slots = [date(sheet, found, at)];
-            sheet.page.say(
+            sheet.page.add_line(
                 "Первый торговый день после дня без торгов: {}.",
                 "The first trading day after a day off: {}.",
                 slots,
             );
         }
-        Some(_) => sheet.page.say("Итог: торги идут.", "In short: there is trading.", []),
-        None => sheet.page.say(
+        Some(_) => sheet.page.add_line("Итог: торги идут.", "In short: there is trading.", []),
+        None => sheet.page.add_line(
             "Для вывода данных не хватает.",
             "There is not enough data for a conclusion.",
             [],

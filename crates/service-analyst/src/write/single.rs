@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::holding;
 use super::lead::{change, day_change, years};
-use super::talk::told;
-use super::verdict::{course, roughness};
+use super::talk::reading_notes;
+use super::verdict::{price_trend, volatility_word};
 use super::{AnswerBuilder, Section, float, money_of};
 use crate::number::agree;
-use crate::page::{Cited, Fact, Slot, Style, fact};
+use crate::page::{CitedFigure, Fact, Slot, Style, fact};
 use crate::resolve::Security;
 use crate::tool_session::Finding;
 use crate::understand::{Focus, is_index};
@@ -25,7 +25,7 @@ pub(super) fn write(sheet: &mut AnswerBuilder<'_>, it: &Security, section: Secti
     match section {
         Section::Summary => {
             summary(sheet, it, &money);
-            told(sheet);
+            reading_notes(sheet);
             stale(sheet, shot);
         }
         Section::Figures => {
@@ -61,9 +61,9 @@ pub(super) fn write(sheet: &mut AnswerBuilder<'_>, it: &Security, section: Secti
 fn volatility(
     sheet: &AnswerBuilder<'_>,
     history: Option<&Finding>,
-) -> (Option<Cited>, Option<&'static str>) {
+) -> (Option<CitedFigure>, Option<&'static str>) {
     let at = "/metrics/annualized_volatility";
-    let word = float(history, at).map(|it| roughness(it, sheet.language()));
+    let word = float(history, at).map(|it| volatility_word(it, sheet.language()));
     (sheet.page.figure(history, at, Style::Percent), word)
 }
 
@@ -76,10 +76,10 @@ fn summary(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) {
     let asked = focused(sheet, it, money);
     let changed = matches!(focus, Focus::Change | Focus::Best | Focus::Worst | Focus::Why);
     if changed {
-        way(sheet, Some(it), history);
+        write_trend(sheet, Some(it), history);
     }
     if focus == Focus::Why {
-        sheet.page.say(
+        sheet.page.add_line(
             "Причин движения биржевые данные не называют.",
             "Exchange data does not say what caused a move.",
             [],
@@ -97,7 +97,7 @@ fn summary(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) {
         sheet.page.facts(("{}", "{}"), [sheet.title(it)], facts);
     }
     if !changed {
-        way(sheet, None, history);
+        write_trend(sheet, None, history);
     }
 }
 
@@ -173,12 +173,13 @@ fn days(sheet: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Finding>)
                 && on.as_deref().is_some_and(|it| date <= it)
         })
     };
-    let mut found: Vec<(usize, f64, Cited)> = (1..rows.len())
+    let mut found: Vec<(usize, f64, CitedFigure)> = (1..rows.len())
         .filter(|at| !split(*at))
         .filter_map(|at| day_change(sheet, history, at).map(|it| (at, it.0, it.1)))
         .collect();
     found.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let date = |at: usize| Slot::Figure(sheet.page.told(history, &format!("/result/data/{at}/ts")));
+    let date =
+        |at: usize| Slot::Figure(sheet.page.cited_text(history, &format!("/result/data/{at}/ts")));
     let (Some(worst), Some(best)) = (found.first(), found.last()) else {
         sheet.page.facts(
             ("{}, дни периода", "{}, days of the period"),
@@ -194,7 +195,7 @@ fn days(sheet: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Finding>)
         date(worst.0),
         Some(worst.2.clone()).into(),
     ];
-    sheet.page.say(
+    sheet.page.add_line(
         "{}: лучший день периода — {}, {}; худший — {}, {}.",
         "{}: the best day of the period was {}, {}; the worst {}, {}.",
         slots,
@@ -206,7 +207,7 @@ fn code(sheet: &mut AnswerBuilder<'_>, it: &Security) {
     let row = it.name.as_ref().and_then(|(id, at)| Some((*id, at.rsplit_once('/')?.0)));
     let isin = row.and_then(|(id, row)| {
         let found = sheet.findings.iter().find(|it| it.id == id);
-        sheet.page.told(found, &format!("{row}/isin"))
+        sheet.page.cited_text(found, &format!("{row}/isin"))
     });
     sheet.page.facts(
         ("{}, тикер {}", "{}, ticker {}"),
@@ -216,25 +217,29 @@ fn code(sheet: &mut AnswerBuilder<'_>, it: &Security) {
 }
 
 /// Which way the price went over the period.
-fn way(sheet: &mut AnswerBuilder<'_>, lead: Option<&Security>, history: Option<&Finding>) {
+fn write_trend(sheet: &mut AnswerBuilder<'_>, lead: Option<&Security>, history: Option<&Finding>) {
     let title = lead.map(|it| sheet.title(it));
     let at = "/metrics/total_return_pct";
     let (Some(change), Some([from, to])) = (float(history, at), sheet.period(history)) else {
         if let Some(title) = title {
-            sheet.page.say("{}: за период нет данных.", "{}: no data for the period.", [title]);
+            sheet.page.add_line(
+                "{}: за период нет данных.",
+                "{}: no data for the period.",
+                [title],
+            );
         }
         return;
     };
     let volatility = float(history, "/metrics/annualized_volatility");
-    let word = course(change, volatility, years(history)).noun(sheet.language());
+    let word = price_trend(change, volatility, years(history)).noun(sheet.language());
     let shown = sheet.page.figure(history, at, Style::Change);
     match title {
-        Some(title) => sheet.page.say(
+        Some(title) => sheet.page.add_line(
             "{}: {} с {} по {}, {}.",
             "{}: {} from {} to {}, {}.",
             [title, shown.into(), from, to, word.into()],
         ),
-        None => sheet.page.say(
+        None => sheet.page.add_line(
             "С {} по {}: {}, {} за период.",
             "From {} to {}: {}, {} over the period.",
             [from, to, word.into(), shown.into()],
@@ -246,14 +251,14 @@ fn way(sheet: &mut AnswerBuilder<'_>, lead: Option<&Security>, history: Option<&
 pub(super) fn pieces(
     sheet: &AnswerBuilder<'_>,
     label: (&'static str, &'static str),
-    figure: Option<Cited>,
+    figure: Option<CitedFigure>,
 ) -> Fact {
     fact(label, figure).counted_in(sheet.language().pick("шт.", "pieces"))
 }
 
 pub(super) fn stale(sheet: &mut AnswerBuilder<'_>, shot: Option<&Finding>) {
     if shot.and_then(|it| it.at("/data/is_stale")) == Some(&Value::Bool(true)) {
-        sheet.page.say(
+        sheet.page.add_line(
             "Сделок в текущей сессии ещё не было: цена — из прошлой сессии.",
             "Nothing was traded in this session yet: the price is an earlier one.",
             [],
@@ -300,7 +305,7 @@ fn period(sheet: &mut AnswerBuilder<'_>, history: Option<&Finding>, money: &str)
         let slots = [Slot::Figure(Some(count)), word.into()];
         if volume.is_none() {
             let [count, word] = slots;
-            sheet.page.say("- В периоде {} {}.", "- The period has {} {}.", [count, word]);
+            sheet.page.add_line("- В периоде {} {}.", "- The period has {} {}.", [count, word]);
             return;
         }
         let volume = pieces(sheet, ("средний объём за день", "average daily volume"), volume);
@@ -353,32 +358,34 @@ fn conclusion(sheet: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Fin
     let language = sheet.language();
     let volatility = float(history, "/metrics/annualized_volatility");
     let Some(change) = float(history, "/metrics/total_return_pct") else {
-        sheet.page.say(
+        sheet.page.add_line(
             "Для вывода о тенденции данных за период не хватает.",
             "There is not enough data of the period for a conclusion.",
             [],
         );
         return;
     };
-    let course = course(change, volatility, years(history));
+    let price_trend = price_trend(change, volatility, years(history));
     if is_index(&it.ticker) {
-        let rough = volatility
-            .map_or_else(|| language.pick("нет данных", "no data"), |it| roughness(it, language));
-        sheet.page.say(
+        let rough = volatility.map_or_else(
+            || language.pick("нет данных", "no data"),
+            |it| volatility_word(it, language),
+        );
+        sheet.page.add_line(
             "Индекс за период: {}; волатильность: {}.",
             "The index over the period: {}; volatility: {}.",
-            [course.noun(language).into(), rough.into()],
+            [price_trend.noun(language).into(), rough.into()],
         );
         return;
     }
-    let verb = course.verb(language);
-    match volatility.map(|it| roughness(it, language)) {
-        Some(rough) => sheet.page.say(
+    let verb = price_trend.verb(language);
+    match volatility.map(|it| volatility_word(it, language)) {
+        Some(rough) => sheet.page.add_line(
             "За период бумага {}; волатильность {}.",
             "The security {} over the period; its volatility is {}.",
             [verb.into(), rough.into()],
         ),
-        None => sheet.page.say(
+        None => sheet.page.add_line(
             "За период бумага {}.",
             "The security {} over the period.",
             [verb.into()],

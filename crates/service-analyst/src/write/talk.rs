@@ -13,26 +13,26 @@ use crate::understand::Intent;
 /// What can be asked, or what is missing from the question.
 pub(super) fn help(sheet: &mut AnswerBuilder<'_>) {
     first(sheet);
-    told(sheet);
+    reading_notes(sheet);
     let page = &mut sheet.page;
     match sheet.plan.request.intent {
-        Intent::Correlation | Intent::Comparison => page.say(
+        Intent::Correlation | Intent::Comparison => page.add_line(
             "Уточните, пожалуйста: нужны как минимум две бумаги, например «SBER и GAZP».",
             "Please name at least two securities, such as \"SBER and GAZP\".",
             [],
         ),
-        Intent::PortfolioRisk => page.say(
+        Intent::PortfolioRisk => page.add_line(
             "Уточните состав портфеля: бумаги и доли, например «SBER — половина, GAZP — половина».",
             "Please say what the portfolio holds: securities and their shares.",
             [],
         ),
-        Intent::Dividends => page.say(
+        Intent::Dividends => page.add_line(
             "Уточните, о дивидендах какой бумаги идёт речь.",
             "Please say whose dividends you mean.",
             [],
         ),
         _ => {
-            page.say(
+            page.add_line(
                 "Я отвечаю на вопросы о бумагах Московской биржи:",
                 "I answer questions about securities of the Moscow Exchange:",
                 [],
@@ -56,14 +56,14 @@ pub(super) fn help(sheet: &mut AnswerBuilder<'_>) {
                     "- portfolio risk, correlations, dividends, trading days",
                 ),
             ] {
-                page.say(russian, english, []);
+                page.add_line(russian, english, []);
             }
         }
     }
 }
 
 /// How the question was read: what was not found, what could have meant another, what was decided.
-pub(super) fn told(sheet: &mut AnswerBuilder<'_>) {
+pub(super) fn reading_notes(sheet: &mut AnswerBuilder<'_>) {
     unknown(sheet);
     for note in sheet.plan.request.notes.iter().filter(|it| !is_first(it)) {
         remark(sheet, note);
@@ -86,7 +86,7 @@ pub(super) fn first(sheet: &mut AnswerBuilder<'_>) {
 fn unknown(sheet: &mut AnswerBuilder<'_>) {
     for name in sheet.plan.resolved.unknown.iter().take(10) {
         let asked = Some(sheet.page.asked(name));
-        sheet.page.say(
+        sheet.page.add_line(
             "Бумага «{}» на Московской бирже не найдена.",
             "No security \"{}\" was found on the Moscow Exchange.",
             [asked.into()],
@@ -97,7 +97,7 @@ fn unknown(sheet: &mut AnswerBuilder<'_>) {
             continue;
         }
         let asked = Some(sheet.page.asked(&it.asked));
-        sheet.page.say(
+        sheet.page.add_line(
             "«{}» подходит нескольким бумагам; взята самая торгуемая, {} (есть также {}).",
             "\"{}\" fits several securities; the most traded one, {}, was taken (there is also {}).",
             [asked.into(), Slot::Text(quoted(&it.ticker)), Slot::Text(quoted(&it.others.join(", ")))],
@@ -206,15 +206,15 @@ fn remark(sheet: &mut AnswerBuilder<'_>, note: &Note) {
         Note::FromPieces => from_pieces(sheet),
         Note::NoSuchDay(text) => {
             let asked = Some(sheet.page.asked(text));
-            sheet.page.say(russian, english, [asked.into()]);
+            sheet.page.add_line(russian, english, [asked.into()]);
         }
         Note::Preferred(_, text) | Note::NoPreferred(text) => {
-            sheet.page.say(russian, english, [quoted(text).into()]);
+            sheet.page.add_line(russian, english, [quoted(text).into()]);
         }
         Note::RestShared(all) | Note::NothingLeft(all) | Note::Shorts(all) => {
-            sheet.page.say(russian, english, [quoted(&all.join(", ")).into()]);
+            sheet.page.add_line(russian, english, [quoted(&all.join(", ")).into()]);
         }
-        _ => sheet.page.say(russian, english, []),
+        _ => sheet.page.add_line(russian, english, []),
     }
 }
 
@@ -222,7 +222,7 @@ fn remark(sheet: &mut AnswerBuilder<'_>, note: &Note) {
 fn rescaled(sheet: &mut AnswerBuilder<'_>) {
     let (sum, sources) = asked_weights(sheet.last("compute_portfolio_risk"));
     if sources.is_empty() || sheet.plan.request.cash.is_some() {
-        sheet.page.say(
+        sheet.page.add_line(
             "Доли вместе с деньгами не дают целого и приведены к нему.",
             "Shares and cash do not make a whole and were rescaled to one.",
             [],
@@ -231,7 +231,7 @@ fn rescaled(sheet: &mut AnswerBuilder<'_>) {
     }
     let digits = usize::from(sum.fract().abs() > 1e-6) * 2;
     let shown = sheet.page.styled(sum, Style::Plain(digits), sources, Formula::Sum);
-    sheet.page.say(
+    sheet.page.add_line(
         "Доли в сумме дают {} %, а не целое; они приведены к целому.",
         "The shares add up to {}%, not to a whole; they were rescaled to one.",
         [Some(shown).into()],
@@ -252,7 +252,7 @@ fn from_pieces(sheet: &mut AnswerBuilder<'_>) {
             slots.push(Slot::Figure(Some(price)));
         }
     }
-    sheet.page.say(
+    sheet.page.add_line(
         "Доли посчитаны по числу бумаг и последним ценам: {}.",
         "Shares are computed from the numbers of pieces and the last prices: {}.",
         [Slot::Many(slots)],
@@ -285,7 +285,7 @@ fn reason(code: &str) -> (&'static str, &'static str) {
 
 /// What failed, how fresh the rest is, and that none of it is advice.
 pub(super) fn notes(sheet: &mut AnswerBuilder<'_>) {
-    sheet.page.say("", "", []);
+    sheet.page.add_line("", "", []);
     let failed: Vec<_> =
         sheet.findings.iter().filter_map(|it| Some((it, it.outcome.as_ref().err()?))).collect();
     for (finding, failure) in failed.into_iter().take(8) {
@@ -294,40 +294,44 @@ pub(super) fn notes(sheet: &mut AnswerBuilder<'_>) {
         // Only words of our own: a code says nothing to a reader, and stands in the trace.
         let why = reason(&failure.code);
         let why = sheet.language().pick(why.0, why.1);
-        sheet.page.say(
+        sheet.page.add_line(
             "Инструмент {}{} не дал ответа: {}, поэтому части данных нет.",
             "The tool {}{} gave no answer: {}, so some data is missing.",
             [Slot::Text(finding.tool.clone()), Slot::Text(about), why.into()],
         );
     }
-    if let Some((finding, told)) = freshness(sheet.findings) {
-        if told.get("source").and_then(Value::as_str) == Some("simulated") {
-            sheet.page.say(
+    if let Some((finding, freshness_meta)) = freshness(sheet.findings) {
+        if freshness_meta.get("source").and_then(Value::as_str) == Some("simulated") {
+            sheet.page.add_line(
                 "Данные смоделированы (учебная биржа), это не настоящие торги.",
                 "The data is simulated; these are not real trades.",
                 [],
             );
         }
-        match told.get("delay").and_then(Value::as_str) {
+        match freshness_meta.get("delay").and_then(Value::as_str) {
             Some("delayed_15m") => {
                 let delay = "/meta/stoa~1freshness/delay";
                 let minutes = sheet.page.part(finding, delay, "15");
-                sheet.page.say(
+                sheet.page.add_line(
                     "Котировки идут с задержкой {} минут.",
                     "Quotes are delayed by {} minutes.",
                     [minutes.into()],
                 );
             }
-            Some("eod") => sheet.page.say(
+            Some("eod") => sheet.page.add_line(
                 "Данные — на конец торгового дня.",
                 "The data is of the end of the day.",
                 [],
             ),
             _ => {}
         }
-        if told.get("stale") == Some(&Value::Bool(true)) {
-            sheet.page.say("Часть данных устарела.", "Some of the data is stale.", []);
+        if freshness_meta.get("stale") == Some(&Value::Bool(true)) {
+            sheet.page.add_line("Часть данных устарела.", "Some of the data is stale.", []);
         }
     }
-    sheet.page.say("Это не инвестиционная рекомендация.", "This is not investment advice.", []);
+    sheet.page.add_line(
+        "Это не инвестиционная рекомендация.",
+        "This is not investment advice.",
+        [],
+    );
 }

@@ -5,7 +5,7 @@ use crate::number::Language;
 
 /// Which way a price went, against what is usual for its own volatility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Course {
+pub(super) enum PriceTrend {
     StrongUp,
     Up,
     Flat,
@@ -23,20 +23,20 @@ pub(super) const NOTHING_PCT: f64 = 0.005;
 /// The shortest time that a course is told of, in years.
 const YEARS_MIN: f64 = 1.0 / 365.25;
 
-pub(super) fn course(change_pct: f64, volatility: Option<f64>, years: f64) -> Course {
+pub(super) fn price_trend(change_pct: f64, volatility: Option<f64>, years: f64) -> PriceTrend {
     let yearly = volatility.filter(|it| *it > 0.0).unwrap_or(USUAL_VOLATILITY);
     let strength = change_pct / (yearly * years.max(YEARS_MIN).sqrt());
     match strength {
-        _ if change_pct.abs() < NOTHING_PCT => Course::Flat,
-        it if it > 1.5 => Course::StrongUp,
-        it if it > 0.3 || change_pct >= CLEAR_PCT => Course::Up,
-        it if it < -1.5 => Course::StrongDown,
-        it if it < -0.3 || change_pct <= -CLEAR_PCT => Course::Down,
-        _ => Course::Flat,
+        _ if change_pct.abs() < NOTHING_PCT => PriceTrend::Flat,
+        it if it > 1.5 => PriceTrend::StrongUp,
+        it if it > 0.3 || change_pct >= CLEAR_PCT => PriceTrend::Up,
+        it if it < -1.5 => PriceTrend::StrongDown,
+        it if it < -0.3 || change_pct <= -CLEAR_PCT => PriceTrend::Down,
+        _ => PriceTrend::Flat,
     }
 }
 
-impl Course {
+impl PriceTrend {
     /// As a noun, for the summary.
     pub(super) fn noun(self, language: Language) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ impl Course {
 }
 
 /// The word for a yearly volatility in percent.
-pub(super) fn roughness(volatility: f64, language: Language) -> &'static str {
+pub(super) fn volatility_word(volatility: f64, language: Language) -> &'static str {
     match volatility {
         it if it < 20.0 => language.pick("низкая", "low"),
         it if it < 35.0 => language.pick("умеренная", "moderate"),
@@ -75,23 +75,23 @@ pub(super) fn roughness(volatility: f64, language: Language) -> &'static str {
 
 /// How closely two securities move together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bond {
+pub(super) enum CorrelationStrength {
     Strong,
     Moderate,
     Weak,
     Inverse,
 }
 
-pub(super) fn bond(correlation: f64) -> Bond {
+pub(super) fn correlation_strength(correlation: f64) -> CorrelationStrength {
     match correlation {
-        it if it >= 0.7 => Bond::Strong,
-        it if it >= 0.3 => Bond::Moderate,
-        it if it > -0.3 => Bond::Weak,
-        _ => Bond::Inverse,
+        it if it >= 0.7 => CorrelationStrength::Strong,
+        it if it >= 0.3 => CorrelationStrength::Moderate,
+        it if it > -0.3 => CorrelationStrength::Weak,
+        _ => CorrelationStrength::Inverse,
     }
 }
 
-impl Bond {
+impl CorrelationStrength {
     pub(super) fn noun(self, language: Language) -> &'static str {
         match self {
             Self::Strong => language.pick("сильная связь", "closely linked"),
@@ -160,9 +160,9 @@ mod tests {
             volatility in prop::option::of(0.0..300.0_f64),
             years in 0.0..12.0_f64,
         ) {
-            let course = course(change, volatility, years);
+            let price_trend = price_trend(change, volatility, years);
             for language in [Language::Russian, Language::English] {
-                let words = format!("{} {}", course.noun(language), course.verb(language));
+                let words = format!("{} {}", price_trend.noun(language), price_trend.verb(language));
                 let up = ["рост", "выросл", "rise", "rose"].iter().any(|it| words.contains(it));
                 let down = ["сниж", "снизил", "fall", "fell"].iter().any(|it| words.contains(it));
                 prop_assert!(!(up && change <= 0.0), "{words} {change}");
@@ -173,8 +173,8 @@ mod tests {
 
         #[test]
         fn a_closer_bond_is_never_called_a_looser_one(a in -1.0..=1.0_f64, b in -1.0..=1.0_f64) {
-            let order = [Bond::Inverse, Bond::Weak, Bond::Moderate, Bond::Strong];
-            let rank = |it: f64| order.iter().position(|bond| *bond == super::bond(it));
+            let order = [CorrelationStrength::Inverse, CorrelationStrength::Weak, CorrelationStrength::Moderate, CorrelationStrength::Strong];
+            let rank = |it: f64| order.iter().position(|correlation_strength| *correlation_strength == super::correlation_strength(it));
             prop_assert!(a > b || rank(a) <= rank(b));
         }
     }

@@ -20,16 +20,16 @@ const NAMES: [&str; 8] = [
 ];
 
 #[derive(Debug)]
-struct Entry {
+struct ToolEntry {
     name: &'static str,
     description: String,
     input: Schema,
 }
 
 #[derive(Debug)]
-pub struct Evidence(Vec<Entry>);
+pub struct ModelTools(Vec<ToolEntry>);
 
-impl Evidence {
+impl ModelTools {
     /// The tools as their contract has them.
     pub fn moex() -> Result<Self, ContractError> {
         let mut contract = Contract::load("moex")?;
@@ -38,14 +38,14 @@ impl Evidence {
             contract.tool(name)?;
             if let Some(at) = contract.tools.iter().position(|it| it.name == name) {
                 let spec = contract.tools.swap_remove(at);
-                entries.push(Entry { name, description: spec.description, input: spec.input });
+                entries.push(ToolEntry { name, description: spec.description, input: spec.input });
             }
         }
         Ok(Self(entries))
     }
 
     pub(super) fn tools(&self) -> Vec<Tool> {
-        let tool = |it: &Entry| Tool {
+        let tool = |it: &ToolEntry| Tool {
             name: it.name.to_owned(),
             description: it.description.clone(),
             schema: it.input.json().clone(),

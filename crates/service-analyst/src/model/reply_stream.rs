@@ -10,44 +10,46 @@ const REPORT_CHARS: usize = 250;
 const CHARS_MAX: usize = 60_000;
 
 /// What is told of a reply while it comes.
-pub(super) enum Heard<'a> {
+pub(super) enum ReplyProgress<'a> {
     Call(&'a ToolCall),
     /// Letters so far.
     Text(usize),
 }
 
 /// The whole reply. One that breaks off is asked for once more, since nobody has read it yet.
-pub(super) async fn listen(
+pub(super) async fn stream_reply(
     model: &dyn Model,
     request: ModelRequest,
-    heard: &(dyn Fn(Heard<'_>) + Send + Sync),
+    on_progress: &(dyn Fn(ReplyProgress<'_>) + Send + Sync),
 ) -> Result<ModelReply, Fault> {
-    match once(model, request.clone(), heard).await {
-        Err(fault) if fault.code() == "llm_cut_short" => once(model, request, heard).await,
+    match stream_once(model, request.clone(), on_progress).await {
+        Err(fault) if fault.code() == "llm_cut_short" => {
+            stream_once(model, request, on_progress).await
+        }
         reply => reply,
     }
 }
 
-async fn once(
+async fn stream_once(
     model: &dyn Model,
     request: ModelRequest,
-    heard: &(dyn Fn(Heard<'_>) + Send + Sync),
+    on_progress: &(dyn Fn(ReplyProgress<'_>) + Send + Sync),
 ) -> Result<ModelReply, Fault> {
     let mut events = model.stream(request);
-    let (mut chars, mut told) = (0, 0);
+    let (mut chars, mut reported) = (0, 0);
     while let Some(event) = events.next().await {
         match event? {
             ModelEvent::Done(reply) => return Ok(reply),
-            ModelEvent::ToolCall(call) => heard(Heard::Call(&call)),
+            ModelEvent::ToolCall(call) => on_progress(ReplyProgress::Call(&call)),
             ModelEvent::Text(text) => {
                 chars += text.chars().count();
                 if chars > CHARS_MAX {
                     let message = "the model does not stop writing";
                     return Err(Fault::unavailable("llm_bad_answer", message));
                 }
-                if chars >= told + REPORT_CHARS {
-                    told = chars;
-                    heard(Heard::Text(chars));
+                if chars >= reported + REPORT_CHARS {
+                    reported = chars;
+                    on_progress(ReplyProgress::Text(chars));
                 }
             }
         }
