@@ -1,5 +1,5 @@
 //! The least an rmcp server can do: one tool that answers a constant, read from stdin at start. It
-//! validates nothing, asks nobody and counts nothing.
+//! validates nothing, authenticates no caller and counts nothing.
 //!
 //! Usage: `bare_rmcp PORT < result.json`
 

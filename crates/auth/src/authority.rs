@@ -1,6 +1,6 @@
 //! The authority: mints, verifies and revokes tokens with the keys it holds.
 //!
-//! It reads no clock: every call that depends on the time is told what time it is.
+//! It reads no clock: every call that depends on the time takes it as a parameter.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -103,8 +103,8 @@ impl Authority {
         Ok(grant)
     }
 
-    /// Revokes this token and everything narrowed from it. Only a token of ours can be revoked, so
-    /// that nobody fills the store with ids of tokens that never were; an expired one still can.
+    /// Revokes this token and everything narrowed from it, also if it has expired. A token with a
+    /// wrong signature is refused, so that a caller cannot fill the store with invented ids.
     pub async fn revoke(&self, token: &str) -> Result<RevocationId, Fault> {
         let grant = self.read(token)?;
         let Some(&id) = grant.chain.last() else {

@@ -47,7 +47,7 @@ impl Keyring {
             return Ok(keys);
         }
         let draft = Self::generate()?.write_draft(data)?;
-        // A link, unlike a rename, never replaces a key that somebody else has just put there.
+        // A hard link, unlike a rename, never replaces a key that another process has just created.
         let linked = fs::hard_link(&draft, &path);
         discard(&draft);
         if let Err(error) = linked
@@ -81,7 +81,7 @@ impl Keyring {
         self.previous.as_ref()
     }
 
-    /// Writes the whole file under a name nobody else uses, so that no reader ever sees half of it.
+    /// Writes the whole file under a unique name, so that no reader ever sees half of it.
     fn write_draft(&self, data: &Path) -> Result<PathBuf, Fault> {
         let mut tag = [0; 8];
         getrandom::fill(&mut tag).map_err(Fault::internal)?;
@@ -125,7 +125,7 @@ impl Keyring {
     }
 }
 
-/// Tidies up. A draft that stays behind is as private as the key itself and does no harm.
+/// Removes the temporary file. One that stays behind is as private as the key itself.
 fn discard(draft: &Path) {
     drop(fs::remove_file(draft));
 }
@@ -158,7 +158,7 @@ fn read(path: &Path) -> Result<Option<Keyring>, Fault> {
 #[cfg(unix)]
 fn refuse_readable_by_others(path: &Path, file: &File) -> Result<(), Fault> {
     use std::os::unix::fs::PermissionsExt;
-    // The open file is asked rather than the path, which could be swapped in between.
+    // Checks the open file and not the path, which could be swapped between the check and the read.
     let metadata = file.metadata().map_err(|error| unusable(path, "cannot be read", error))?;
     let mode = metadata.permissions().mode() & 0o777;
     if mode & 0o077 == 0 {

@@ -39,7 +39,7 @@ pub struct AuthSnapshot {
     pub ok: u64,
     /// Every known failure code, zeros included; `other` holds the rest.
     pub failures: BTreeMap<&'static str, u64>,
-    /// ScopeSet that were asked for at least once; `other` holds those without a row of their own.
+    /// Scopes that were checked at least once; `other` counts those without a row of their own.
     pub scopes: BTreeMap<&'static str, ScopeCount>,
 }
 

@@ -1,4 +1,4 @@
-//! ScopeSet: the lower-case words that say what a token may be used for.
+//! Scopes: the lower-case words that say what a token may be used for.
 //!
 //! The set of words is open, because each service names its own; no word implies another, `admin`
 //! included.

@@ -5,8 +5,8 @@ use std::fmt;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// A token or password. It has no `Display`, and its `Debug` shows nothing of it; `reveal` is the
-/// one way out, so that every place where a secret leaves the house can be found by name.
+/// A token or password. It has no `Display`, and its `Debug` hides the text; only `reveal` returns
+/// it, so that a search for that name finds every use.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 

@@ -193,7 +193,7 @@ impl Jobs {
         if is_id(id) { sql::cancel(tx, id, self.now()).await } else { Ok(None) }
     }
 
-    /// Stops a cancelled job that runs in this process, and wakes those who wait for it.
+    /// Stops a cancelled job that runs in this process, and wakes its waiters.
     pub fn notify_cancelled(&self, job: &Job) {
         if job.state == JobState::Running {
             self.0.wakeups.stop(&job.id, StopReason::Cancelled);

@@ -1,4 +1,4 @@
-//! The queue on both engines, under a clock that is set by hand.
+//! Tests of the queue on both engines, with a clock that the test sets.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ mod pushing;
 mod running;
 mod stopping;
 
-/// Longer than anything here takes: a test that waits it out has failed.
+/// Longer than any step takes: a test that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LEASE: Duration = Duration::from_secs(10);
 
@@ -86,7 +86,7 @@ fn job(kind: &str) -> NewJob {
     NewJob::new(kind, &json!({"of": kind})).unwrap()
 }
 
-/// Quick to look and to retry, so that tests need not wait for it.
+/// Short intervals of polling and retrying, so that tests do not wait.
 fn config() -> WorkerConfig {
     WorkerConfig {
         lease: LEASE,
@@ -119,13 +119,13 @@ impl Hired {
         Self { shutdown, task }
     }
 
-    /// Returns once the worker has.
+    /// Returns once the worker has returned.
     async fn dismiss(mut self) {
         self.shutdown.cancel();
         self.task.join_next().await.unwrap().unwrap();
     }
 
-    /// Gone without a word, as if its process had been killed.
+    /// Aborts the worker, as if its process had been killed.
     async fn vanish(mut self) {
         self.task.shutdown().await;
     }

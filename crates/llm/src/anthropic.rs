@@ -1,4 +1,4 @@
-//! Anthropic's wire_format: Messages with blocks of content, whole or as a stream that ends with
+//! Anthropic's wire format: Messages with blocks of content, whole or as a stream that ends with
 //! `message_stop`.
 //!
 //! A piece of a stream:
@@ -20,7 +20,7 @@ pub(crate) fn body(request: &ModelRequest, model: &str, output: u32, stream: boo
         body["system"] = json!(system);
     }
     if let Some(temperature) = request.temperature {
-        // Theirs ends at 1, others' at 2.
+        // Anthropic's range of temperatures ends at 1, that of other providers at 2.
         body["temperature"] = json!(temperature.min(1.0));
     }
     if !request.tools.is_empty() {
@@ -42,7 +42,8 @@ fn tool(tool: &Tool) -> Value {
     json!({"name": tool.name, "description": tool.description, "input_schema": tool.schema})
 }
 
-/// System texts stand apart, and turns alternate: results of one turn's calls are one message.
+/// System texts are a field of their own, and roles must alternate, so the results of one turn's
+/// calls form one message.
 fn messages(messages: &[ChatMessage]) -> (String, Vec<Value>) {
     let mut system: Vec<&str> = Vec::new();
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
@@ -79,7 +80,7 @@ fn messages(messages: &[ChatMessage]) -> (String, Vec<Value>) {
     (system.join("\n\n"), turns)
 }
 
-/// Empty blocks are refused.
+/// The API refuses empty blocks.
 fn text_block(text: &str) -> Vec<Value> {
     if text.trim().is_empty() { Vec::new() } else { vec![json!({"type": "text", "text": text})] }
 }
@@ -150,7 +151,7 @@ enum Piece {
     Error {
         error: ProviderError,
     },
-    /// Pings, and what is yet to be invented.
+    /// Pings, and event types added later.
     #[serde(other)]
     Other,
 }
@@ -239,7 +240,7 @@ fn open(index: u64, block: Block, builder: &mut ReplyBuilder) -> Result<(), Atte
     }
 }
 
-/// Counts are of the whole message so far; those left out are as they were.
+/// The counts cover the whole message so far; a count that is left out keeps its value.
 fn count(usage: Option<TokenCounts>, builder: &mut ReplyBuilder) {
     let Some(usage) = usage else { return };
     if let Some(input) = usage.input_tokens {

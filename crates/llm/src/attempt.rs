@@ -1,4 +1,4 @@
-//! One request over HTTP: sent, answered, and read in pieces under the timeouts.
+//! One HTTP request: sends it, checks the status, and reads the body in pieces under the timeouts.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use tokio::time::{Instant, timeout_at};
 use crate::client::Shared;
 use crate::failure::{AttemptFailure, refused};
 
-/// How much of a refusal is read.
+/// The most bytes of an error body that are read.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
-/// A moment by which something must have happened, and the words for it if it has not.
+/// A deadline, and the message of the fault when it passes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestTimeout {
     until: Instant,
@@ -66,7 +66,7 @@ impl Answer {
             return Ok(answer);
         }
         answer.bytes_max = REFUSAL_BYTES_MAX;
-        // The status says enough where the body cannot be had.
+        // Where the body cannot be read, the status alone is used.
         let body = answer.whole(timeout).await.unwrap_or_default();
         Err(refused(status, &headers, &body, shared.config.key.as_ref()))
     }

@@ -1,4 +1,4 @@
-//! What one task may spend on models: tokens, calls and time, shared by all its calls.
+//! The budget of one task: tokens, calls and time, shared by all its model calls.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::TokenUsage;
 
-/// Clones share what is left.
+/// Clones share one budget.
 #[derive(Debug, Clone)]
 pub struct Budget {
     tokens_max: u64,
@@ -21,7 +21,7 @@ pub struct Budget {
 struct SpentTokens {
     calls: u32,
     tokens: u64,
-    /// Set aside for calls under way, so that two at once cannot spend the same.
+    /// Reserved for calls under way, so that two concurrent calls cannot spend the same tokens.
     held: u64,
 }
 
@@ -46,7 +46,7 @@ impl Budget {
         self.spent.lock()
     }
 
-    /// Sets aside what one call needs at most. The output is shortened to what is left.
+    /// Reserves the most that one call can need. The output limit is lowered to what is left.
     pub(crate) fn reserve(&self, input: u64, output_max: u32) -> Result<TokenReservation, Fault> {
         let refuse = |what: &str| {
             let message = format!("the {what} this task may spend on the model are used up");
@@ -77,20 +77,20 @@ impl Budget {
     }
 }
 
-/// TokenCounts set aside for one call. Whatever becomes of it, they are given back or spent.
+/// Tokens reserved for one call. Dropping the reservation spends or returns them.
 #[derive(Debug)]
 pub(crate) struct TokenReservation {
     budget: Budget,
     held: u64,
     input: u64,
     pub(crate) output: u32,
-    /// Our estimate_tokens of the output so far, for a call that is given up.
+    /// Our estimate of the output so far, which is charged if the call is abandoned.
     seen: u64,
     began: bool,
 }
 
 impl TokenReservation {
-    /// The model is at work, so that the input is paid for.
+    /// The model has begun to answer, so the input is charged.
     pub(crate) fn began(&mut self, seen: u64) {
         self.began = true;
         self.seen = seen;
@@ -114,7 +114,7 @@ impl Drop for TokenReservation {
     }
 }
 
-/// TokenCounts are about four bytes of English; other scripts have more bytes and more tokens.
+/// A token is about four bytes of English; other scripts have more bytes and more tokens.
 pub(crate) fn estimate_tokens(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(4)
 }

@@ -1,11 +1,11 @@
-//! What is said to a model and what it says, in no provider's wire_format.
+//! Messages, tools and replies, independent of any provider's wire format.
 
 use fault::Fault;
 use serde_json::{Map, Value};
 
 use crate::{Budget, SizeLimits};
 
-/// The longest tool name that both providers take.
+/// The longest tool name that both providers accept.
 const TOOL_NAME_CHARS_MAX: usize = 64;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub enum ChatMessage {
         text: String,
         tool_calls: Vec<ToolCall>,
     },
-    /// What came of a call that the assistant asked for.
+    /// The result of a tool call that the assistant made.
     ToolResult {
         call_id: String,
         content: String,
@@ -24,7 +24,7 @@ pub enum ChatMessage {
     },
 }
 
-/// A tool that the model may ask for.
+/// A tool that the model may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
     pub name: String,
@@ -37,7 +37,7 @@ pub struct Tool {
 pub struct ToolCall {
     pub id: String,
     pub name: String,
-    /// An object, but not necessarily one that fits the tool's schema.
+    /// An object that may not match the tool's schema.
     pub arguments: Map<String, Value>,
 }
 
@@ -45,9 +45,9 @@ pub struct ToolCall {
 pub enum ToolChoice {
     #[default]
     Auto,
-    /// Some tool must be called.
+    /// The model must call a tool.
     Required,
-    /// No tool may be called.
+    /// The model must not call a tool.
     None,
     Named(String),
 }
@@ -57,10 +57,10 @@ pub struct ModelRequest {
     pub messages: Vec<ChatMessage>,
     pub tools: Vec<Tool>,
     pub tool_choice: ToolChoice,
-    /// The provider's own choice if absent; some models take no other.
+    /// The provider's default where absent; some models accept no other value.
     pub temperature: Option<f32>,
     pub output_tokens_max: u32,
-    /// Clones share what is left of it.
+    /// Clones share one budget.
     pub budget: Budget,
 }
 
@@ -113,7 +113,7 @@ impl ModelRequest {
         Ok(())
     }
 
-    /// The text in it, roughly: schemas and arguments are counted as they are written.
+    /// The approximate size of the text; schemas and arguments count as JSON.
     pub(crate) fn bytes(&self) -> usize {
         let calls = |calls: &[ToolCall]| -> usize {
             calls.iter().map(|it| it.name.len() + written(&it.arguments)).sum()
@@ -138,15 +138,15 @@ fn written(arguments: &Map<String, Value>) -> usize {
 /// Why the model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
-    /// It had said what it wanted to say.
+    /// The model finished its answer.
     End,
-    /// It waits for the results of the calls it asked for.
+    /// The model waits for the results of its tool calls.
     ToolCalls,
-    /// It ran into a limit; the text is cut.
+    /// The model reached a limit; the text is cut off.
     Length,
-    /// It, or its provider, would not answer.
+    /// The model or its provider refused to answer.
     Refused,
-    /// A reason we do not know, in the provider's word; empty if none was given.
+    /// An unknown reason, as the provider wrote it; empty where it gave none.
     Other(String),
 }
 
@@ -154,7 +154,7 @@ pub enum StopReason {
 pub struct TokenUsage {
     pub input_tokens: u64,
     pub output_tokens: u64,
-    /// The provider did not say, so these are our estimate_tokens.
+    /// The provider sent no counts, so these are our estimate.
     pub estimated: bool,
 }
 
@@ -183,8 +183,8 @@ impl ModelReply {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelEvent {
     Text(String),
-    /// A whole call; its pieces are put together before it is told.
+    /// A complete call; its pieces are joined before the event is emitted.
     ToolCall(ToolCall),
-    /// The end, with the whole reply once more.
+    /// The end, with the whole reply repeated.
     Done(ModelReply),
 }

@@ -1,5 +1,5 @@
-//! The client of both APIs: a request is checked, paid for, sent, and repeated where that can help.
-//! How it is spelled is for the modules named after the providers.
+//! The client of both APIs: checks a request, charges the budget, sends it, and retries where a
+//! retry can help. The modules named after the providers write and read the JSON.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::reply_builder::ReplyBuilder;
 use crate::reply_stream::ReplyStream;
 use crate::{Api, Model, ModelConfig, ModelEvents, ModelReply, ModelRequest, anthropic, openai};
 
-/// A model at the other end of a network.
+/// A model behind an HTTP API.
 #[derive(Debug, Clone)]
 pub struct ModelClient(Arc<Shared>);
 
@@ -28,7 +28,7 @@ pub(crate) struct Shared {
     pub(crate) http: reqwest::Client,
     pub(crate) endpoint: reqwest::Url,
     pub(crate) config: ModelConfig,
-    /// SizeLimits the requests under way.
+    /// Limits the number of concurrent requests.
     permits: Arc<Semaphore>,
 }
 
@@ -44,7 +44,7 @@ impl ModelClient {
             .tcp_nodelay(true)
             .default_headers(headers(&config));
         if endpoint.scheme() == "http" {
-            // A machine without certificates can still talk to a model of its own.
+            // A machine without root certificates can still use a local model over plain HTTP.
             http = http.tls_certs_only([]);
         }
         let http = http.build().map_err(|error| {
@@ -77,13 +77,13 @@ fn headers(config: &ModelConfig) -> HeaderMap {
     headers
 }
 
-/// A call that has been let in.
+/// A call that has a permit and a reservation in the budget.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) body: Value,
     pub(crate) input_estimate: u64,
     pub(crate) reservation: TokenReservation,
-    /// When the whole call ends, whatever it is doing.
+    /// The deadline of the whole call, with all its attempts.
     pub(crate) end: Instant,
     _permit: OwnedSemaphorePermit,
 }
@@ -128,7 +128,7 @@ impl Shared {
         }
     }
 
-    /// Waits before the next attempt, or gives the fault back if there is none.
+    /// Waits before the next attempt; returns the fault where no attempt is left.
     pub(crate) async fn wait(
         &self,
         failure: AttemptFailure,
@@ -140,7 +140,8 @@ impl Shared {
             return Err(failure.fault);
         }
         let own = http_client::jitter(attempt, self.config.retry_wait, self.config.retry_wait_max);
-        // A little more than told, so that those who were told the same do not return together.
+        // Waits up to a quarter longer than the provider asked, so that clients with the same wait
+        // do not return at once.
         let wait = failure.fault.retry_wait().map_or(own, |told| told + own.min(told / 4));
         let longest = self.config.retry_wait_max.max(Duration::from_millis(1));
         if failure.fault.retry_wait().is_some_and(|told| told > longest)

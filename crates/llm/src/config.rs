@@ -1,11 +1,11 @@
-//! What can be set about a client. Nothing here reads the environment.
+//! The client's configuration. This module does not read the environment.
 
 use std::time::Duration;
 
 use fault::Fault;
 use reqwest::header::HeaderValue;
 
-/// Whose wire_format the endpoint speaks.
+/// The wire format of the endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
     /// Chat completions, as `OpenAI` and many others serve them.
@@ -15,7 +15,7 @@ pub enum Api {
 }
 
 impl Api {
-    /// The one that is named, or the one that the address belongs to.
+    /// The named API, or the API that the address implies.
     pub fn choose(named: Option<&str>, base_url: &str) -> Result<Self, Fault> {
         match named {
             Some("openai") => Ok(Self::OpenAi),
@@ -32,7 +32,7 @@ impl Api {
     }
 }
 
-/// A key of the provider's. It never shows.
+/// A provider's key. Neither `Debug` nor an error shows it.
 #[derive(Clone)]
 pub struct ApiKey(String);
 
@@ -46,14 +46,14 @@ impl ApiKey {
         Ok(Self(text.to_owned()))
     }
 
-    /// As a header's value that is not logged.
+    /// A header value that is marked as sensitive, so it is not logged.
     pub(crate) fn header(&self, prefix: &str) -> Option<HeaderValue> {
         let mut value = HeaderValue::from_str(&format!("{prefix}{}", self.0)).ok()?;
         value.set_sensitive(true);
         Some(value)
     }
 
-    /// The text without this key, wherever the provider repeats it.
+    /// The text with this key removed, for errors in which the provider repeats it.
     pub(crate) fn struck_from(&self, text: &str) -> String {
         text.replace(&self.0, "***")
     }
@@ -68,19 +68,19 @@ impl std::fmt::Debug for ApiKey {
 #[derive(Debug, Clone, Copy)]
 pub struct Timeouts {
     pub connect: Duration,
-    /// Until a stream says its first word. A whole answer is sent only when it is finished, and
-    /// is bounded by `whole` alone.
+    /// The time until the first event of a stream. A whole answer arrives only when it is finished,
+    /// so only `whole` limits it.
     pub first_byte: Duration,
     pub between_chunks: Duration,
     /// The call with all its attempts and waits.
     pub whole: Duration,
 }
 
-/// How much is sent and how much is taken.
+/// Size limits of requests and answers.
 #[derive(Debug, Clone, Copy)]
 pub struct SizeLimits {
     pub request_bytes_max: usize,
-    /// Everything that comes over the wire for one answer, frames included.
+    /// All bytes of one answer, with its framing.
     pub body_bytes_max: usize,
     pub text_bytes_max: usize,
     pub tool_calls_max: usize,
@@ -90,7 +90,7 @@ pub struct SizeLimits {
 #[derive(Debug, Clone)]
 pub struct ModelConfig {
     pub api: Api,
-    /// `https://api.openai.com/v1`, `https://api.anthropic.com`, or somebody who speaks as they do.
+    /// `https://api.openai.com/v1`, `https://api.anthropic.com`, or a compatible server.
     pub base_url: String,
     pub key: Option<ApiKey>,
     pub model: String,
@@ -100,7 +100,7 @@ pub struct ModelConfig {
     pub retries: u32,
     /// The first retry waits up to this long, each further one up to twice the one before.
     pub retry_wait: Duration,
-    /// A provider that wants a longer wait than this is not waited for.
+    /// If the provider asks for a longer wait, the call fails instead.
     pub retry_wait_max: Duration,
     pub concurrency_max: usize,
 }
@@ -138,7 +138,7 @@ impl ModelConfig {
         self
     }
 
-    /// Where requests go.
+    /// The URL of the requests.
     pub(crate) fn endpoint(&self) -> Result<reqwest::Url, Fault> {
         let refuse = |expected: &str| {
             Fault::invalid("invalid_llm_url", "the model's address is not valid")
@@ -152,7 +152,7 @@ impl ModelConfig {
         if url.query().is_some() || url.fragment().is_some() {
             return Err(refuse("a URL without query and fragment"));
         }
-        // Addresses are shown in places where passwords must not be.
+        // Addresses are shown in logs and reports, so they must not contain passwords.
         if !url.username().is_empty() || url.password().is_some() {
             return Err(refuse("a URL without user and password"));
         }

@@ -1,6 +1,6 @@
-//! What the lack of a good answer means: which fault it is, and whether trying again can help.
+//! Maps a failed request to a fault, and says whether a retry can help.
 //!
-//! A provider's own words go to the log alone, shortened and without the key.
+//! A provider's own message goes only to the log, shortened and without the key.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl AttemptFailure {
         Self::passing(Fault::new(Kind::Timeout, "llm_timeout", message))
     }
 
-    /// No answer at all. The address is left out of the cause.
+    /// No answer arrived. The cause leaves the address out.
     pub(crate) fn transport(error: reqwest::Error) -> Self {
         let fault = if error.is_timeout() {
             Fault::new(Kind::Timeout, "llm_timeout", "the model could not be reached in time")
@@ -58,7 +58,7 @@ impl AttemptFailure {
         Self::last(Fault::unavailable("llm_bad_answer", message))
     }
 
-    /// The model's own mistake, which it can mend if it is told.
+    /// The model wrote invalid arguments; it can correct them if the caller sends it this fault.
     pub(crate) fn bad_arguments(at: usize, tool: &str, expected: String) -> Self {
         let tool: String = tool.chars().take(CODE_CHARS_MAX).collect();
         let message = format!("the model called {tool:?} with arguments that are not valid JSON");
@@ -90,7 +90,7 @@ impl ProviderError {
         serde_json::from_slice::<ErrorBody>(body).map(|it| it.error).unwrap_or_default()
     }
 
-    /// The provider's word for it, if it looks like one.
+    /// The provider's error code, if it looks like one.
     fn code(&self) -> &str {
         let plain = |it: &str| {
             !it.is_empty()
@@ -101,22 +101,22 @@ impl ProviderError {
         words.filter_map(serde_json::Value::as_str).find(|it| plain(it)).unwrap_or_default()
     }
 
-    /// The provider's sentence, for the log.
+    /// The provider's message, for the log.
     fn words(&self, key: Option<&ApiKey>) -> String {
         let text = self.message.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default();
         let text = key.map_or_else(|| text.to_owned(), |key| key.struck_from(text));
         text.chars().filter(|it| !it.is_control()).take(WORDS_CHARS_MAX).collect()
     }
 
-    /// What these words mean in an answer that began as a success. Some servers give a status as
-    /// the code; without that or a known word it is a failure of theirs.
+    /// The fault for an error inside an answer that began with a success status. Some servers give
+    /// a status as the code; without a status or a known code the fault is the provider's.
     pub(crate) fn amid_success(&self, key: Option<&ApiKey>) -> AttemptFailure {
         let status = self.code.as_ref().and_then(serde_json::Value::as_u64);
         let status = status.and_then(|it| u16::try_from(it).ok());
         self.failure(status.filter(|it| (400..600).contains(it)).unwrap_or(500), None, key)
     }
 
-    /// What a status with these words means.
+    /// The fault for a status with this error body.
     pub(crate) fn failure(
         &self,
         status: u16,
@@ -129,7 +129,7 @@ impl ProviderError {
         };
         let (fault, again) = match (status, code) {
             (401 | 403, _) | (_, "authentication_error" | "permission_error") => {
-                // A refused key is sometimes repeated in part, so nothing of this is kept.
+                // A provider may repeat part of a refused key, so the message is not logged.
                 let message = "the model's provider does not accept our key";
                 return AttemptFailure::last(Fault::unavailable("llm_auth", message));
             }
@@ -169,7 +169,7 @@ impl ProviderError {
     }
 }
 
-/// What an answer that is no success means.
+/// The fault for an answer whose status is no success.
 pub(crate) fn refused(
     status: StatusCode,
     headers: &HeaderMap,
@@ -186,7 +186,8 @@ pub(crate) fn refused(
     failure
 }
 
-/// How long the provider wants us to wait. Dates are not read: they need both clocks to agree.
+/// How long the provider asks the client to wait. Dates are ignored, because they need both clocks
+/// to agree.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number =
         |name: &str| -> Option<f64> { headers.get(name)?.to_str().ok()?.trim().parse().ok() };

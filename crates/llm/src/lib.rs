@@ -1,7 +1,8 @@
-//! Language models behind one port: what is asked, what is answered, and a client that speaks the
-//! OpenAI-compatible chat API and Anthropic's Messages API.
+//! Language models behind one port: requests, replies, and a client of the OpenAI-compatible chat
+//! API and Anthropic's Messages API.
 //!
-//! It carries words and tool calls. What to ask, and whether an answer is true, is for the caller.
+//! The crate transports texts and tool calls. The caller writes the prompts and verifies the
+//! answers.
 
 mod anthropic;
 mod attempt;
@@ -33,19 +34,19 @@ pub use client::ModelClient;
 pub use config::{Api, ApiKey, ModelConfig, SizeLimits, Timeouts};
 pub use probe::ModelPresence;
 
-/// A reply as it is made. The last event is [`ModelEvent::Done`] or a fault; dropping the stream stops
-/// the work.
+/// A reply as a stream. The last event is [`ModelEvent::Done`] or a fault; dropping the stream
+/// cancels the request.
 pub type ModelEvents = BoxStream<'static, Result<ModelEvent, Fault>>;
 
-/// Something that answers messages with text or tool calls.
+/// A model that answers messages with text or tool calls.
 #[async_trait]
 pub trait Model: Send + Sync + std::fmt::Debug {
-    /// What answers say they come from.
+    /// The model's name as answers report it.
     fn name(&self) -> &str;
 
-    /// The whole reply. Dropping the future stops the work.
+    /// The whole reply. Dropping the future cancels the request.
     async fn complete(&self, request: ModelRequest) -> Result<ModelReply, Fault>;
 
-    /// The reply piece by piece. What goes wrong is told in the stream.
+    /// The reply piece by piece. A failure is the last item of the stream.
     fn stream(&self, request: ModelRequest) -> ModelEvents;
 }

@@ -1,4 +1,4 @@
-//! The OpenAI-compatible wire_format: chat completions with tools, whole or as a stream that ends
+//! The OpenAI-compatible wire format: chat completions with tools, whole or as a stream that ends
 //! with `data: [DONE]`.
 //!
 //! A piece of a stream:
@@ -22,7 +22,7 @@ pub(crate) fn body(
         "model": model,
         "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
     });
-    // The newer word is the only one some of its author's models take, and unknown elsewhere.
+    // Some OpenAI models accept only the newer field, which other servers do not know.
     let limit = if host == "api.openai.com" { "max_completion_tokens" } else { "max_tokens" };
     body[limit] = json!(output);
     if let Some(temperature) = request.temperature {
@@ -57,7 +57,7 @@ fn message(message: &ChatMessage) -> Value {
             json!({"role": "assistant", "content": content, "tool_calls": calls})
         }
         ChatMessage::ToolResult { call_id, content, failed } => {
-            // There is no field for it, so that the text has to say it.
+            // The API has no error field, so the text says that the call failed.
             let content = if *failed { format!("error: {content}") } else { content.clone() };
             json!({"role": "tool", "tool_call_id": call_id, "content": content})
         }
@@ -166,7 +166,7 @@ fn take(answer: Answer, builder: &mut ReplyBuilder, whole: bool) -> Result<(), A
         builder.input_tokens = Some(usage.prompt_tokens);
         builder.output_tokens = Some(usage.completion_tokens);
     }
-    // One choice is asked for; whatever else comes is not mixed into it.
+    // The request asks for one choice; any other choice is ignored.
     for choice in answer.choices.unwrap_or_default().into_iter().filter(|it| it.index == 0) {
         let mut refused = false;
         if let Some(said) = choice.message {

@@ -1,4 +1,4 @@
-//! Whether a model is there, found out without asking it anything: providers list their models.
+//! Checks that a model is available without sending it a message: providers list their models.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use crate::attempt::{Answer, RequestTimeout};
 use crate::failure::AttemptFailure;
 use crate::{Api, ModelClient};
 
-/// Names that are kept of a long list.
+/// The most model names that are kept of a list.
 const NAMES_MAX: usize = 500;
 
-/// What a provider says about the model that is set.
+/// The provider's answer about the configured model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelPresence {
     Known,
-    /// It has others, of which these are some.
+    /// The provider lacks the model; these are some of its models.
     Unknown(Vec<String>),
-    /// It answers, but has no list.
+    /// The provider answers but has no list of models.
     NoList,
 }
 
@@ -35,7 +35,7 @@ struct ListedModel {
 }
 
 impl ModelClient {
-    /// Asks once whether the provider is there, lets us in, and has the model.
+    /// Asks the provider once whether it accepts the key and has the model.
     pub async fn probe(&self, timeout: Duration) -> Result<ModelPresence, Fault> {
         let shared = self.shared();
         let mut url = shared.endpoint.clone();
@@ -52,7 +52,7 @@ impl ModelClient {
         let answer = Answer::of(shared, shared.http.get(url), timeout).await;
         let mut answer = match answer {
             Ok(answer) => answer,
-            // Servers of one model often serve nothing but the conversation.
+            // Servers of a single model often serve only the chat endpoint.
             Err(AttemptFailure { fault, .. }) if fault.code() == "llm_refused" => {
                 return Ok(ModelPresence::NoList);
             }

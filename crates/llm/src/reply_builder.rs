@@ -1,4 +1,4 @@
-//! A reply in the making: pieces are put together, counted against the bounds, and told as events.
+//! Builds a reply: joins the pieces, checks them against the limits, and emits events.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,10 +15,10 @@ const WORD_BYTES_MAX: usize = 256;
 #[derive(Debug)]
 pub(crate) struct ReplyBuilder {
     bounds: SizeLimits,
-    /// Struck from the words of errors.
+    /// Removed from error messages.
     pub(crate) key: Option<ApiKey>,
     text: String,
-    /// Calls whose arguments still come, by the provider's number.
+    /// Calls whose arguments are incomplete, by the provider's index.
     open: BTreeMap<u64, OpenCall>,
     calls: Vec<ToolCall>,
     pub(crate) stop: Option<StopReason>,
@@ -26,7 +26,7 @@ pub(crate) struct ReplyBuilder {
     pub(crate) output_tokens: Option<u64>,
     argument_bytes: usize,
     pub(crate) events: VecDeque<ModelEvent>,
-    /// The provider has said that this is all.
+    /// The provider has marked the end of the reply.
     pub(crate) ended: bool,
 }
 
@@ -66,7 +66,7 @@ impl ReplyBuilder {
         Ok(())
     }
 
-    /// A piece of a call. Some servers do not number calls; those begin with an id.
+    /// Adds a piece of a call. Some servers do not number calls; their calls begin with an id.
     pub(crate) fn call(
         &mut self,
         number: Option<u64>,
@@ -89,7 +89,7 @@ impl ReplyBuilder {
         }
         let call = self.open.entry(number).or_default();
         for (kept, piece) in [(&mut call.id, id), (&mut call.name, name)] {
-            // Some servers repeat both in every piece.
+            // Some servers repeat the id and the name in every piece.
             if kept.is_empty() {
                 kept.push_str(piece.unwrap_or_default());
             }
@@ -106,7 +106,7 @@ impl ReplyBuilder {
         Ok(())
     }
 
-    /// The call with this number is whole.
+    /// Marks the call with this index as complete.
     pub(crate) fn close(&mut self, number: u64) -> Result<(), AttemptFailure> {
         let Some(open) = self.open.remove(&number) else { return Ok(()) };
         let at = self.calls.len();
@@ -122,7 +122,7 @@ impl ReplyBuilder {
         Ok(())
     }
 
-    /// Our estimate_tokens of what has been put out so far.
+    /// Our estimate of the output tokens so far.
     pub(crate) fn tokens_seen(&self) -> u64 {
         self.output_tokens.unwrap_or(0).max(estimate_tokens(self.text.len() + self.argument_bytes))
     }
@@ -134,7 +134,7 @@ impl ReplyBuilder {
             self.close(number)?;
         }
         let stop = match self.stop.take() {
-            // Some servers say that they are done where they mean that they wait for us.
+            // Some servers report a normal stop where the reply waits for tool results.
             Some(StopReason::End) | None if !self.calls.is_empty() => StopReason::ToolCalls,
             Some(stop) => stop,
             None => StopReason::Other(String::new()),
@@ -151,13 +151,13 @@ impl ReplyBuilder {
     }
 }
 
-/// A reason we do not know, kept short.
+/// An unknown stop reason, cut to a short text.
 pub(crate) fn other(word: &str) -> StopReason {
     StopReason::Other(word.chars().take(64).collect())
 }
 
 fn parse(text: &str) -> Result<Map<String, Value>, String> {
-    // A tool without arguments is often called with nothing at all.
+    // Models often call a tool without arguments with an empty text.
     if text.trim().is_empty() {
         return Ok(Map::new());
     }

@@ -1,4 +1,5 @@
-//! A reply as it is made. It is begun again after a failure only while nothing of it was told.
+//! A reply as a stream of events. A failed request is retried only before the first event was
+//! emitted.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ pub(crate) struct ReplyStream {
     frames: SseParser,
     builder: ReplyBuilder,
     attempt: u32,
-    /// Something was told, so that there is no way back.
+    /// An event was emitted, so the request cannot be retried.
     told: bool,
     over: bool,
 }
@@ -77,7 +78,7 @@ impl ReplyStream {
             }
             Ok(false) => {}
             Err(mut failure) => {
-                // ModelEvents that one piece completed before it went wrong count as told.
+                // Events that a piece completed before it failed count as emitted.
                 failure.again &= !self.told && self.builder.events.is_empty();
                 self.answer = None;
                 self.shared.wait(failure, self.attempt, end).await?;
@@ -90,7 +91,7 @@ impl ReplyStream {
         Ok(())
     }
 
-    /// Whether the reply is whole.
+    /// Whether the reply is complete.
     async fn step(&mut self, call: &mut Call) -> Result<bool, AttemptFailure> {
         let timeouts = self.shared.config.timeouts;
         let fresh = self.answer.is_none();
@@ -103,7 +104,7 @@ impl ReplyStream {
         if fresh {
             match answer.content_type().as_str() {
                 "text/event-stream" => {}
-                // Some servers do not stream although they are asked to.
+                // Some servers send a whole answer although a stream was requested.
                 "application/json" => {
                     let timeout = RequestTimeout::new("answer", timeouts.whole, call.end);
                     let body = answer.whole(timeout).await?;
@@ -123,7 +124,8 @@ impl ReplyStream {
             None => self.frames.finish(event)?,
         }
         call.reservation.began(self.builder.tokens_seen());
-        // A reason to stop is as good as the end: some servers close without another word.
+        // A stop reason counts as the end, because some servers close the connection without an end
+        // marker.
         if self.builder.ended || (closed && self.builder.stop.is_some()) {
             return self.builder.finish(call.input_estimate).map(|_| true);
         }

@@ -1,12 +1,13 @@
-//! Server-sent events out of bytes that arrive in any pieces. Only the data is kept: both
-//! providers repeat the event's name in it.
+//! Parses server-sent events from bytes that arrive in any pieces. Only the data is kept, because
+//! both providers repeat the event's name in it.
 
 use crate::failure::AttemptFailure;
 
-/// Where the reading of one stream stands.
+/// The state of one parser.
 #[derive(Debug, Default)]
 pub(crate) struct SseParser {
-    /// A line whose end has not come. Bytes, because a letter may be cut in two.
+    /// A line whose end has not arrived; bytes, because a character may be split between two
+    /// pieces.
     line: Vec<u8>,
     data: String,
     has_data: bool,
@@ -32,7 +33,7 @@ impl SseParser {
         Ok(())
     }
 
-    /// The connection has ended. An event without its blank line counts, as some servers forget it.
+    /// Ends the stream. An event without its final blank line counts, because some servers omit it.
     pub(crate) fn finish(
         &mut self,
         mut event: impl FnMut(&str) -> Result<(), AttemptFailure>,

@@ -1,5 +1,5 @@
-//! Models for tests: one at a loopback port that speaks both APIs and can misbehave, and one in
-//! the process that reads from a script.
+//! Models for tests: one at a loopback port that serves both APIs and can misbehave, and one in the
+//! process that replies from a script.
 
 mod loopback;
 mod scripted;
@@ -11,16 +11,16 @@ use serde_json::{Map, Value};
 
 use crate::{ModelReply, StopReason, TokenUsage, ToolCall};
 
-/// What the loopback model does with one request.
+/// The loopback model's response to one request.
 #[derive(Debug, Clone)]
 pub enum ScriptedResponse {
-    /// Answers well, whole or as a stream, in the API that was called.
+    /// A valid reply, whole or as a stream, in the API of the request.
     Reply(ModelReply),
-    /// Refuses with the provider's error body. The code is the provider's word.
+    /// A refusal with the provider's error body and this code.
     Fail { status: u16, code: String, message: String, retry_after: Option<String> },
-    /// Sends just this.
+    /// Exactly these bytes.
     Raw { status: u16, content_type: String, body: Vec<u8> },
-    /// Takes the request and never answers.
+    /// Reads the request and never answers.
     Silent,
     /// Sends this many bytes of a good answer and then nothing more.
     Stall(ModelReply, usize),
@@ -33,7 +33,7 @@ impl ScriptedResponse {
         Self::Reply(reply(text, Vec::new()))
     }
 
-    /// Asks for tools, each with its arguments, which must be an object.
+    /// Calls tools, each with its arguments, which must be an object.
     pub fn tool_calls(calls: &[(&str, Value)]) -> Self {
         Self::Reply(reply("", tool_calls(calls)))
     }
@@ -44,7 +44,7 @@ impl ScriptedResponse {
     }
 }
 
-/// A reply with a plausible bill.
+/// A reply with plausible token counts.
 pub fn reply(text: &str, tool_calls: Vec<ToolCall>) -> ModelReply {
     let stop = if tool_calls.is_empty() { StopReason::End } else { StopReason::ToolCalls };
     let usage = TokenUsage { input_tokens: 11, output_tokens: 7, estimated: false };

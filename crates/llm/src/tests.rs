@@ -1,4 +1,4 @@
-//! The client against the loopback model, in both APIs, well-behaved and not.
+//! Tests of the client against the loopback model, in both APIs, with good and bad answers.
 
 mod misbehaviour;
 mod requests;
@@ -39,7 +39,7 @@ async fn started(script: Vec<ScriptedResponse>, api: Api) -> (LoopbackProvider, 
     (server, client)
 }
 
-/// What the stream told, and how it ended.
+/// The events of the stream, and how it ended.
 async fn follow(
     client: &ModelClient,
     request: ModelRequest,

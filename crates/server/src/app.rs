@@ -200,7 +200,8 @@ fn indicators(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandErro
     Ok(service_indicators::service(market, Arc::clone(&parts.clock), VERSION, setup)?)
 }
 
-/// What waits for those who read streams, all together and at most for one of them.
+/// Gauges of the events that wait for stream readers: the total, and the largest queue of one
+/// reader.
 fn watch(metrics: &Metrics, queues: &Queues) {
     let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     let all = queues.clone();

@@ -1,5 +1,5 @@
-//! The tool table as the analyst calls it: through the same pipeline as everybody, on behalf of
-//! whoever asked the analyst.
+//! The tool table as the analyst calls it: through the same pipeline as every client, on behalf of
+//! the analyst's caller.
 
 use std::sync::{Arc, OnceLock, Weak};
 

@@ -38,14 +38,14 @@ const CANCEL_ATTEMPTS_MAX: usize = 3;
 /// How long a cancelled task may take to stop.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How much is kept and taken for each caller.
+/// The limits of each caller.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskLimits {
     /// Tasks kept for one owner; the oldest make room.
     pub tasks_max: usize,
-    /// Tasks of one owner that are worked at at once, in this process.
+    /// Tasks of one owner that run at once in this process.
     pub running_max: usize,
-    /// Tasks of all owners that are worked at at once, in this process.
+    /// Tasks of all owners that run at once in this process.
     pub running_all_max: usize,
     /// Messages kept with one task; the oldest make room.
     pub history_max: usize,
@@ -291,7 +291,7 @@ impl TaskSubscription {
     }
 }
 
-/// Whether a text can be the name of anything here; a database takes no control characters.
+/// Whether a text can be an id; a database accepts no control characters.
 pub(crate) fn is_name(text: &str) -> bool {
     text.chars().count() <= NAME_CHARS_MAX && !text.chars().any(char::is_control)
 }

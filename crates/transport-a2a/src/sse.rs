@@ -18,7 +18,7 @@ use crate::handler::{POLL_INTERVAL, RequestHandler, SendOutcome, TaskSubscriptio
 use crate::live_tasks::{LiveTask, StreamEvent};
 use crate::wire::{StreamResponse, Task};
 
-/// A comment that is sent in next_heartbeat, so that a closed connection is noticed.
+/// A comment that is sent regularly, so that a closed connection is noticed.
 const HEARTBEAT: &str = ":\n\n";
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 /// Asks a proxy not to buffer the stream.

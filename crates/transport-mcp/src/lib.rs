@@ -25,7 +25,7 @@ mod tasks;
 
 pub use http::{HttpOptions, router};
 /// Standard input and output as pipes that can be waited for: the ordinary ones read on a thread
-/// that nothing can wake, so a process that is told to stop would wait for one more line.
+/// that nothing can wake, so a process that gets a stop signal would wait for one more line.
 pub use rmcp::transport::stdio_pipes;
 pub use server::{McpServer, ServerOptions};
 pub use stdio::{LINE_BYTES_MAX, serve_stdio};

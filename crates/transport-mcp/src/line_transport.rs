@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answer::RATE_LIMITED;
 
-/// Requests that may be under way at once; a client that sends more is told to wait.
+/// Requests that may run at once; further ones are refused with a retryable error.
 const OPEN_MAX: usize = 1_024;
 
 pub(crate) struct LineTransport<R, W> {

@@ -52,8 +52,8 @@ impl Use {
     }
 }
 
-/// Fires when the session of a request has ended. The library lets calls that are under way go on
-/// for seconds, although nobody can hear their answer.
+/// Fires when the session of a request has ended. The library lets running calls go on for seconds,
+/// although no client can receive their answer.
 #[derive(Clone)]
 pub(crate) struct SessionEnd(pub(crate) CancellationToken);
 
@@ -98,7 +98,7 @@ impl BoundedSessions {
         self.order().last.get(id).map(|used| SessionEnd(used.end.clone()))
     }
 
-    /// A stream that counts as use of its session for as long as somebody reads it: a call may run
+    /// A stream that counts as use of its session for as long as a client reads it: a call may run
     /// for an hour, and a watched resource change once a day.
     async fn attended<S>(&self, id: &SessionId, stream: S) -> impl Stream<Item = S::Item> + use<S>
     where

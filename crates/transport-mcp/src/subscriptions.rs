@@ -30,7 +30,7 @@ pub(crate) const SUBSCRIPTIONS_MAX: usize = 64;
 const WAIT_MIN: Duration = Duration::from_secs(1);
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// Events that one notification may stand for. A client that reads slowly is told less often.
+/// Events that one notification may stand for. A client that reads slowly gets fewer notifications.
 const MERGED_MAX: usize = 256;
 
 /// What one session watches. Dropping it ends every task.
@@ -66,7 +66,7 @@ impl SessionSubscriptions {
         self.running.lock()
     }
 
-    /// Room for so many more, until it is dropped.
+    /// Reserves room for `for_more` subscriptions until the permit is dropped.
     pub(crate) fn room(&self, for_more: usize) -> Result<OwnedSemaphorePermit, ErrorData> {
         let more = u32::try_from(for_more).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.places).try_acquire_many_owned(more);
@@ -96,7 +96,8 @@ impl SessionSubscriptions {
             let listener = UpdateSink::Session(session);
             let told = watch.follow(feed, &listener);
             if let Some(Some(failure)) = over.run_until_cancelled(told).await {
-                // A session has no way to hear why. It is told of a change, reads, and finds out.
+                // The older protocol cannot report a failure. The session gets a change, reads, and
+                // sees the error.
                 tracing::debug!(uri = watch.uri, code = failure.code, "a watched resource is gone");
                 listener.notify(&watch.uri).await;
             }
@@ -119,7 +120,7 @@ impl Drop for SessionSubscriptions {
     }
 }
 
-/// Who is told of changes: a session of the older protocol, or one request of the newer.
+/// The receiver of changes: a session of the older protocol, or one request of the newer.
 pub(crate) enum UpdateSink<'a> {
     Session(Peer<RoleServer>),
     Request(&'a SubscriptionSink),
@@ -192,8 +193,8 @@ impl ResourceSubscription {
         }
     }
 
-    /// Tells of every change. Ends when nobody listens any more, or with the failure that no
-    /// waiting would cure.
+    /// Notifies of every change. Ends when no receiver is left, or with a failure that a retry
+    /// cannot cure.
     pub(crate) async fn follow(
         &self,
         feed: Subscription,
@@ -260,8 +261,8 @@ async fn changed(feed: &mut Option<Subscription>) -> Option<Arc<str>> {
     Some(newest)
 }
 
-/// Whether the same stream may open later. Our own bugs are given the same chance: a watch that
-/// stays silent for ever helps nobody.
+/// Whether the same stream may open later. Internal errors are retried too, because a silent
+/// subscription is useless to a client.
 fn may_pass(kind: Kind) -> bool {
     kind.is_retryable() || kind == Kind::Internal
 }

@@ -71,7 +71,7 @@ pub(crate) fn text(binary: &Path, options: &Options) -> Outcome<Vec<Target>> {
     Ok(targets)
 }
 
-/// Exactly so many bytes; all of it is ASCII.
+/// A text of exactly `bytes` bytes, all ASCII.
 fn long_text(bytes: usize, separator: char) -> String {
     let mut papers = Papers::new(2);
     let mut text = papers.paper(PAGE_BYTES);
@@ -168,7 +168,8 @@ fn long_pdf(pages: usize) -> Outcome<Vec<u8>> {
     writers::pdf(&lines)
 }
 
-/// The best time and the least processor time of so many runs; none where it is not installed.
+/// The best wall time and the least processor time of `rounds` runs; `None` where it is not
+/// installed.
 fn poppler(path: &Path, rounds: usize) -> Outcome<Option<(f64, f64)>> {
     let (mut times, mut least) = (Vec::new(), f64::INFINITY);
     for _ in 0..rounds {

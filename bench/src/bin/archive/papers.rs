@@ -64,7 +64,7 @@ impl Papers {
         of.get(self.below(of.len())).copied().unwrap_or_default()
     }
 
-    /// One paper of about so many characters, in paragraphs.
+    /// One paper of about `length` characters, in paragraphs.
     pub(crate) fn paper(&mut self, length: usize) -> String {
         let mut text = self.caption();
         while text.len() < length {

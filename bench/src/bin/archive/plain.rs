@@ -32,7 +32,7 @@ pub(crate) fn serve(mut args: impl Iterator<Item = String>) -> Outcome<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
     for (number, stream) in listener.incoming().enumerate() {
         let (stream, path) = (stream?, folder.join(format!("plain-{number}")));
-        // A connection that ends without a request is somebody who asks whether this has started.
+        // A connection that ends without a request only checks whether the server has started.
         thread::spawn(move || drop(keep(&stream, &path)));
     }
     Ok(())

@@ -12,7 +12,7 @@ use crate::{Outcome, process};
 const START_PATIENCE: Duration = Duration::from_secs(60);
 /// What an owner may upload in a minute, so after as many it is another's turn.
 const UPLOADS_PER_OWNER: usize = 10;
-/// A server rests when its memory was the same so many times in a row.
+/// A server is idle when its memory was the same this many times in a row.
 const RESTED: u32 = 5;
 const REST: Duration = Duration::from_millis(200);
 
@@ -157,7 +157,7 @@ pub(crate) fn once_it_answers(child: &mut Guard, address: SocketAddr) -> Outcome
     Ok(())
 }
 
-/// Settings in the environment of whoever measures would change what is measured.
+/// Removes settings from the environment, because they would change what is measured.
 fn clean(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear();
@@ -169,7 +169,7 @@ fn clean(program: &Path) -> Command {
     command
 }
 
-/// A port nobody holds at this moment.
+/// A port that is free at this moment.
 pub(crate) fn free_address() -> Outcome<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

@@ -80,7 +80,7 @@ fn paper(papers: &mut Papers, at: usize) -> Outcome<Paper> {
     Ok(Paper { kind, name: format!("paper-{at}.{kind}"), content })
 }
 
-/// Takes the files through the archive, so many at a time.
+/// Passes the files through the archive, `at_once` at a time.
 fn through(stoa: &Stoa, files: &[Paper], at_once: usize) -> Outcome<Vec<Done>> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());

@@ -7,7 +7,7 @@ pub(crate) fn seconds(time: Duration) -> f64 {
     time.as_secs_f64()
 }
 
-/// The value below which so many hundredths of the times lie, in seconds.
+/// The percentile of the times, in seconds.
 pub(crate) fn percentile(times: &[Duration], hundredths: usize) -> f64 {
     let mut times = times.to_vec();
     times.sort_unstable();

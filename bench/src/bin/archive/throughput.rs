@@ -54,7 +54,7 @@ pub(crate) fn measure(binary: &Path, options: &Options) -> Outcome<Vec<Target>> 
     Ok(vec![Target::at_most(name, ratio, PROMISED_RATIO)])
 }
 
-/// On disk before anything is measured, so that nobody waits for it to get there.
+/// Writes and syncs the file before the measurement, so that the disk does not delay it.
 fn write(path: &Path, text: &str) -> Outcome<()> {
     let mut file = File::create(path)?;
     file.write_all(text.as_bytes())?;

@@ -95,7 +95,7 @@ impl Caller<'_> {
         );
         stream.write_all(head.as_bytes())?;
         for piece in body {
-            // Whoever refuses an upload may do so before it has arrived; what it says is then read.
+            // A server may refuse an upload before all of it has arrived; its answer is read then.
             if stream.write_all(piece).is_err() {
                 break;
             }

@@ -29,7 +29,7 @@ pub(crate) fn lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// A file with these lines, so many on each page.
+/// A file with these lines, a fixed number on each page.
 pub(crate) fn pdf(lines: &[String]) -> Outcome<Vec<u8>> {
     let pages: Vec<&[String]> = lines.chunks(LINES).collect();
     let mut file = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n".to_vec();

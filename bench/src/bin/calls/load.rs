@@ -1,4 +1,4 @@
-//! One round: so many connections, each making the call again as soon as it was answered.
+//! One round: a number of connections, each of which repeats the call as soon as it is answered.
 
 use std::time::{Duration, Instant};
 

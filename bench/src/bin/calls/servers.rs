@@ -73,7 +73,7 @@ fn done(command: &mut Command) -> Outcome<()> {
     if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}").into()) }
 }
 
-/// Settings in the environment of whoever measures would change what is measured.
+/// Removes settings from the environment, because they would change what is measured.
 fn clean(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear();
@@ -181,7 +181,7 @@ pub(crate) fn stop(child: &mut Child) {
     drop(child.wait());
 }
 
-/// A port nobody holds at this moment.
+/// A port that is free at this moment.
 fn free_address() -> Outcome<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

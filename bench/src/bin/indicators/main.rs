@@ -23,7 +23,7 @@ const PYTHON: &str = "Python ta";
 /// What is promised against TA-Lib in batch: at least as fast, and these twice.
 const TWICE: [&str; 3] = ["bollinger", "stoch", "macd"];
 
-/// Freed memory is kept by every contender alike: without this, whoever gives it back to the
+/// Every contender keeps freed memory: without this, a contender that gives memory back to the
 /// system pays for fresh pages at each call, which takes longer than most indicators. All get
 /// large pages, which `NumPy` asks for by itself.
 const MALLOC: &str = "glibc.malloc.trim_threshold=4000000000\

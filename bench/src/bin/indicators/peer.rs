@@ -1,4 +1,4 @@
-//! The contenders, each a process that is told when its turn is.
+//! The contenders, each a process that computes when it is signalled.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

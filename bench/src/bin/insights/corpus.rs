@@ -6,7 +6,7 @@ use std::collections::HashSet;
 /// The cases that insights are spread over.
 pub(crate) const CASES: usize = 200;
 const VOCABULARY: usize = 60_000;
-/// The words that nobody searches for. Few, so that questions have as many hits as those about
+/// Words that no query contains. Few, so that questions have as many hits as those about
 /// real opinions, about thirty.
 const STOP_WORDS: usize = 3;
 

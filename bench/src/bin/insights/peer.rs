@@ -1,4 +1,4 @@
-//! The peers, a process that is told whose turn it is.
+//! The peers, in a process that is signalled whose turn it is.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;

@@ -32,7 +32,7 @@ const LONG_SKUS: usize = 5;
 const FEATURES: usize = 20_000;
 const LOOKS: usize = 2_000;
 const PROPOSALS: usize = 5_000;
-/// With a hundred times the history outside, the median may be so many times as long.
+/// With a hundred times the history outside, the median may grow by at most this factor.
 const FLAT: f64 = 2.0;
 
 /// 0 when features are flat in history, 1 when they are not, 2 when it could not be measured.
@@ -142,8 +142,8 @@ async fn gathered(
     Ok(Measured::of(begun.elapsed(), each))
 }
 
-/// Every caller proposes and applies for the same hundred SKUs. Of those who were not quick enough
-/// the refusal counts as an answer, for it is one.
+/// Every caller proposes and applies for the same hundred SKUs. A caller that loses the race is
+/// refused, and the refusal counts as an answer.
 async fn changes(world: &Arc<World>) -> Outcome<Measured> {
     let begun = Instant::now();
     let mut callers = JoinSet::new();

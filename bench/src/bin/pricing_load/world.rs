@@ -27,7 +27,7 @@ pub(crate) struct World {
     _folder: TempFolder,
 }
 
-/// Nobody comes this way: who calls is known.
+/// Refuses every credential: the benchmark passes its callers directly.
 struct Closed;
 
 #[async_trait::async_trait]

@@ -112,7 +112,7 @@ impl Relay {
         std::mem::take(&mut self.state().seen)
     }
 
-    /// Sends so many further states of the candle that is forming, a millisecond apart by the
+    /// Sends `count` further states of the candle that is forming, a millisecond apart by the
     /// exchange's account: the close goes between the high and the low.
     pub(crate) fn send_more(&self, count: u64) -> Outcome<()> {
         let mut state = self.state();

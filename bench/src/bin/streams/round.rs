@@ -1,5 +1,5 @@
-//! One round: a fresh server, its memory with so many readers, then events as fast as they are
-//! taken.
+//! One round: a fresh server, its memory with a number of readers, then events as fast as the
+//! readers take them.
 
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,7 @@ pub(crate) struct Round {
     /// made the server build is in it.
     pub(crate) whole: f64,
     pub(crate) after: f64,
-    /// Events that were left out, of all that were meant for somebody.
+    /// The share of events that were left out, of all that were addressed to a reader.
     pub(crate) left_out: f64,
     /// One of the events.
     pub(crate) event: String,
@@ -83,7 +83,7 @@ fn rest(swarm: &mut Swarm) -> Outcome<()> {
 }
 
 /// Events from the source to the readers. The source is always a little ahead of the average
-/// reader, so that nobody waits for it and nothing has to be left out.
+/// reader, so that no reader waits for it and nothing has to be left out.
 struct Flow {
     readers: u64,
     ahead: u64,

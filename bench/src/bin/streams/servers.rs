@@ -121,7 +121,7 @@ impl PeerMode {
 enum Feed {
     /// From the exchange, as they would.
     Exchange(Relay),
-    /// It makes them itself when it is told to.
+    /// The server makes the events itself on command.
     Told(ChildStdin),
 }
 
@@ -170,7 +170,7 @@ impl Running {
         Ok(self)
     }
 
-    /// Lets it have so many further events.
+    /// Sends the server `count` further events.
     pub(crate) fn feed(&mut self, count: u64) -> Outcome<()> {
         match &mut self.feed {
             Feed::Exchange(relay) => relay.send_more(count),
@@ -203,7 +203,7 @@ impl Drop for Running {
     }
 }
 
-/// Settings in the environment of whoever measures would change what is measured.
+/// Removes settings from the environment, because they would change what is measured.
 fn on_first_processor(program: &Path) -> Command {
     let mut command = Command::new("taskset");
     command.args(["--cpu-list", "0"]).arg(program).env_clear();

@@ -42,7 +42,7 @@ impl Swarm {
         self.readers.len()
     }
 
-    /// Adds readers until there are so many; each says `hello` where one is given.
+    /// Adds readers up to the given number; each sends `hello` where one is given.
     pub(crate) fn grow(
         &mut self,
         to: SocketAddr,

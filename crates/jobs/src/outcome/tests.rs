@@ -1,4 +1,4 @@
-//! What becomes of a job, by how its run ended.
+//! The state of a job after each ending of its run.
 
 use super::*;
 use crate::job::JobProgress;
@@ -30,7 +30,7 @@ fn job(attempt: u32) -> Job {
     }
 }
 
-/// JobState, seconds to wait, error code; `None` for a verdict that ends nothing.
+/// State, seconds to wait, error code; `None` for a verdict that ends nothing.
 #[track_caller]
 fn check(attempt: u32, ended: RunEnd, expected: Option<(JobState, Option<i64>, Option<&str>)>) {
     let judge = RetryPolicy { backoff: Backoff::default(), now: NOW, random_unit: 0.0 };

@@ -21,7 +21,7 @@ fn fence(world: &World, (job, number): (Job, i64)) -> Fence {
     Fence { db: world.db.clone(), clock: world.clock.clone(), running_job }
 }
 
-/// What a handler does that must not happen twice.
+/// An effect of a handler that must not happen twice.
 async fn commit_effect(world: &World, fence: &Fence) -> Result<(), fault::Fault> {
     let mut tx = world.db.begin().await?;
     fence.ensure_held(&mut tx).await?;
@@ -49,7 +49,7 @@ async fn the_old_holder_neither_renews_nor_acts_nor_completes() {
         let id = world.push("one").await.id;
         let old = fence(&world, world.claim("one", 1).await.remove(0));
         world.clock.advance(LEASE);
-        // Late, but nobody has taken it: the holder may go on.
+        // The lease has expired, but no worker has taken the job: the holder may go on.
         assert_eq!(renew_once(&world, &old).await, RenewResult::Held { cancel_requested: false });
         world.clock.advance(LEASE - Duration::from_millis(1));
         assert_eq!(world.reap().await, []);
@@ -98,7 +98,7 @@ async fn a_completion_that_is_rolled_back_never_was() {
     .await;
 }
 
-/// On SQLite the transaction itself keeps everybody else out.
+/// On SQLite the transaction itself keeps all other writers out.
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_holder_commits_nobody_takes_over() {
     on_every_engine(async |db| {

@@ -1,5 +1,5 @@
-//! The state machine against a model of it: whatever is done in whatever order, by holders old and
-//! new, one attempt is completed at most once and states follow their table.
+//! The state machine against a model: for any operations in any order, by current and former
+//! holders, one attempt completes at most once and states change only as the table allows.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::outcome::ended_as;
 use crate::sql::{JobEnding, JobHold, RenewResult, millis, renew};
 use crate::{Job, JobProgress, JobState};
 
-/// Few, so that each has a long life.
+/// Few jobs, so that each has a long life.
 const JOBS: usize = 2;
 
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ struct Machine<'a> {
     world: &'a World,
     kind: String,
     jobs: Vec<Known>,
-    /// Every hold ever had, so that the lost ones are tried too.
+    /// Every hold so far, so that lost holds are tested too.
     holds: Vec<(usize, i64)>,
 }
 
@@ -119,7 +119,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The hold, whose it is, and whether it still stands.
+    /// The hold, its job, and whether it is the latest.
     fn hold(&self, hold: usize) -> Option<(usize, i64, bool)> {
         let (at, fence) = *self.holds.get(self.holds.len().checked_sub(hold + 1)?)?;
         let known = &self.jobs[at];
@@ -205,7 +205,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The table says what the model does, and went there by an allowed way.
+    /// The table has the model's state and reached it by an allowed change.
     async fn compare(&self, before: &[Known]) {
         for (at, known) in self.jobs.iter().enumerate() {
             let job: Job = self.world.jobs.get(&known.id).await.unwrap();

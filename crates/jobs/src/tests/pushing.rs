@@ -1,4 +1,4 @@
-//! Into the queue and out of it: keys, order, bounds, lists, counts, retention.
+//! Pushing and reading: keys, order, limits, lists, counts, retention.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -58,7 +58,7 @@ async fn one_key_has_one_live_job_however_many_push_it() {
         assert!(!world.jobs.push(job("one").key("k")).await.unwrap().is_new);
         world.end(JobHold { id: &held.id, fence }, &ended_as(JobState::Failed)).await.unwrap();
         assert!(world.jobs.push(job("one").key("k")).await.unwrap().is_new);
-        // The dead letter cannot come back beside its successor.
+        // A dead letter cannot be retried while a successor has its key.
         assert_eq!(world.jobs.retry(&held.id).await.unwrap_err().code(), "job_exists");
     })
     .await;

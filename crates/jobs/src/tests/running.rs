@@ -1,4 +1,4 @@
-//! Workers: racing, failing, panicking, vanishing, and being taken over from.
+//! Workers that race, fail, panic, vanish and lose their jobs to others.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -83,7 +83,7 @@ async fn a_vanished_workers_job_is_taken_over_when_its_lease_ends() {
         check(&world.jobs.get(&id).await.unwrap(), JobState::Running, 1, None);
 
         let heir = world.hire(config(), done);
-        // Something else is done meanwhile; the held job is not touched before its time.
+        // Other jobs run meanwhile; the held job is not taken before its lease expires.
         let other = world.push("one").await.id;
         world.jobs.wait(&other, PATIENCE).await.unwrap();
         check(&world.jobs.get(&id).await.unwrap(), JobState::Running, 1, None);
@@ -245,7 +245,7 @@ async fn a_restarted_queue_goes_on_where_it_was_and_is_counted() {
         let world = World::new(db).await;
         let id = world.push("two").await.id;
         world.clock.advance(Duration::from_secs(7));
-        // Another process, which has never heard of the push.
+        // Another process, which no push wakes.
         let (jobs, meter) = (world.elsewhere(), Arc::new(Counted::default()));
         let shutdown = tokio_util::sync::CancellationToken::new();
         let worker = Worker::new(jobs.clone(), config()).meter(meter.clone());

@@ -1,4 +1,4 @@
-//! Cancelling, losing a lease while alive, shutting down, and watching it happen.
+//! Cancelling, losing a lease while the worker lives, shutting down, and waiting for changes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::sync::{Notify, mpsc};
 use super::{LEASE, PATIENCE, World, config};
 use crate::{JobContext, JobOutcome, JobState, StopReason, WorkerConfig};
 
-/// Waits to be told to stop, and tells why it was.
+/// Waits for the stop signal and returns its reason.
 fn obedient(
     begun: &Arc<Notify>,
 ) -> (impl crate::JobHandler + use<>, mpsc::UnboundedReceiver<Option<StopReason>>) {
@@ -58,7 +58,7 @@ async fn a_running_job_hears_that_it_is_cancelled_from_here_or_elsewhere() {
             let asked = jobs.cancel(&id).await.unwrap();
             assert!(asked.cancel_requested && asked.state == JobState::Running);
             if elsewhere {
-                // Another process is heard when the lease is renewed.
+                // A cancellation by another process is seen when the lease is renewed.
                 world.clock.advance(LEASE / 2);
             }
             let cancelled = world.jobs.wait(&id, PATIENCE).await.unwrap();
@@ -104,7 +104,8 @@ async fn work_that_was_done_before_it_could_be_cancelled_is_completed() {
         while job.state != JobState::Running {
             job = world.jobs.wait_change(&id, job.revision, PATIENCE).await.unwrap();
         }
-        // The worker may not have its job in hand yet; then it hears at the renewal.
+        // The worker may not have registered the job yet; then it sees the cancellation at the
+        // renewal.
         world.jobs.cancel(&id).await.unwrap();
         world.clock.advance(LEASE / 2);
         assert_eq!(world.jobs.wait(&id, PATIENCE).await.unwrap().state, JobState::Completed);
@@ -122,7 +123,7 @@ async fn a_worker_that_lost_its_lease_is_told_and_keeps_nothing() {
         let worker = world.hire(config(), handler);
         let id = world.push("one").await.id;
         begun.notified().await;
-        // Taken over while the worker looked away: in one step, since its looks are frequent.
+        // Taken over between two polls: in one step, because the worker polls often.
         let mut tx = db.begin().await.unwrap();
         let steal = "UPDATE job SET fence = fence + 1, attempt = attempt + 1 WHERE id = $1";
         tx.execute(store::sql(steal).bind(&id)).await.unwrap();
@@ -144,7 +145,7 @@ async fn a_shutdown_hands_back_what_is_not_done_in_time() {
             let begun = Arc::new(Notify::new());
             let notify = Arc::clone(&begun);
             let config = WorkerConfig { shutdown_grace: grace, ..config() };
-            // With no time it is dropped; with time it sees for itself that it should go.
+            // Without a grace period the handler is dropped; with one it stops by itself.
             let worker = world.hire(config, move |context: JobContext| {
                 let notify = Arc::clone(&notify);
                 async move {
@@ -223,7 +224,7 @@ async fn progress_is_seen_while_it_is_made() {
         }
         assert_eq!(pages, [1, 2, 3]);
         worker.dismiss().await;
-        // Patience without an end in sight is over when it is over.
+        // A run without a timeout ends with the shutdown.
         let waiting = world.push("one").await;
         assert_eq!(world.jobs.wait(&waiting.id, Duration::ZERO).await.unwrap(), waiting);
     })

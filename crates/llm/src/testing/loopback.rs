@@ -1,5 +1,5 @@
-//! A model at a loopback port. It answers request by request from its script, in the API that is
-//! called, and keeps what it was asked.
+//! A model at a loopback port. It answers each request from its script, in the API of the request,
+//! and records the requests.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 use super::{ScriptedResponse, wire_format};
 use crate::{Api, ModelConfig};
 
-/// Bytes in one piece of a stream: few, and odd, so that letters are cut in two.
+/// Bytes in one piece of a stream: few and odd, so that characters are split between pieces.
 const PIECE_BYTES: usize = 61;
 
 /// A request that came in.
@@ -64,7 +64,7 @@ impl LoopbackProvider {
         Ok(Self { address, state, _server: server })
     }
 
-    /// Where the API is, as `LLM_BASE_URL` would say it.
+    /// The base URL, as `LLM_BASE_URL` would contain it.
     pub fn base_url(&self, api: Api) -> String {
         match api {
             Api::OpenAi => format!("http://{}/v1", self.address),
@@ -81,7 +81,7 @@ impl LoopbackProvider {
         lock(&self.state.script).push_back(turn);
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     pub fn requests(&self) -> Vec<ReceivedRequest> {
         lock(&self.state.received).clone()
     }
@@ -91,7 +91,8 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock()
 }
 
-/// It has the model of [`LoopbackProvider::config`] and another, and takes any key but a bad one.
+/// Lists the model of [`LoopbackProvider::config`] and another one; accepts any key except a bad
+/// one.
 async fn models(headers: HeaderMap) -> Response {
     let bad = |name| headers.get(name).is_some_and(|it| it.as_bytes().ends_with(b"bad-key"));
     if bad("authorization") || bad("x-api-key") {
@@ -158,7 +159,7 @@ async fn answer(
             let (kind, mut bytes) = good(&reply);
             bytes.truncate(at);
             let broken = stream::once(async {
-                // Lets what was written reach the socket first.
+                // Lets the written bytes reach the socket first.
                 tokio::task::yield_now().await;
                 Err(io::Error::from(io::ErrorKind::ConnectionReset))
             });

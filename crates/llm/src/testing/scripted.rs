@@ -1,4 +1,4 @@
-//! A model in the process that gives the answers it was given.
+//! A model in the process that replies from a script.
 
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ impl ScriptedModel {
         Self { answers: Mutex::new(answers.into_iter().collect()), received: Mutex::default() }
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     pub fn requests(&self) -> Vec<ModelRequest> {
         self.received.lock().clone()
     }

@@ -1,4 +1,4 @@
-//! A reply as each provider writes it, whole and as a stream, and their errors.
+//! Replies and errors in the JSON of each provider, whole and as a stream.
 
 use serde_json::{Value, json};
 
@@ -76,7 +76,7 @@ pub(super) fn stream(api: Api, reply: &ModelReply) -> String {
     }
 }
 
-/// A few letters at a time, as models speak.
+/// Splits the text into pieces of a few characters, as models stream it.
 fn pieces(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     letters.chunks(5).map(|it| it.iter().collect()).collect()

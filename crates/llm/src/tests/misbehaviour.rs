@@ -1,4 +1,4 @@
-//! Answers that are late, broken, huge or no answers at all.
+//! Answers that are late, malformed or too large, and connections without an answer.
 
 use fault::Kind;
 use serde_json::json;
@@ -67,7 +67,7 @@ async fn a_stalled_or_silent_model_is_given_up() {
         let server = server.await.unwrap();
         let mut config = config(&server, api);
         config.retries = 0;
-        // One that does not speak in the end may be given little time; one that does needs more.
+        // A case that never answers gets a short timeout; a case that answers needs a longer one.
         for (speaks, first_ms, next_ms) in [(false, 50, 50), (false, 50, 50), (true, 9_000, 700)] {
             config.timeouts.first_byte = Duration::from_millis(first_ms);
             config.timeouts.between_chunks = Duration::from_millis(next_ms);
@@ -84,7 +84,7 @@ async fn a_stalled_or_silent_model_is_given_up() {
 #[tokio::test]
 async fn a_dropped_connection_is_tried_again_only_if_nothing_was_told() {
     for api in APIS {
-        // Of a whole answer nothing is told before it is there.
+        // A whole answer emits no event before it is complete.
         let (server, client) =
             started(vec![ScriptedResponse::Cut(long(), 500), ScriptedResponse::Reply(long())], api)
                 .await;
@@ -117,7 +117,7 @@ async fn a_stream_that_ends_early_is_cut_short() {
     assert_eq!(told, [ModelEvent::Text("hi".to_owned())]);
     assert_fault(&end.unwrap_err(), Kind::Unavailable, "llm_cut_short");
 
-    // With a reason to stop it is whole, and what it cost is our estimate_tokens.
+    // With a stop reason the reply is complete, and its token counts are our estimate.
     let whole = piece.replace("null", "\"stop\"");
     let (_server, client) = started(vec![raw(200, "text/event-stream", &whole)], Api::OpenAi).await;
     let reply = follow(&client, ask()).await.1.unwrap();

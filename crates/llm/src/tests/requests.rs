@@ -1,4 +1,4 @@
-//! What is sent, and good answers to it.
+//! Requests as they are sent, and valid answers to them.
 
 use serde_json::json;
 

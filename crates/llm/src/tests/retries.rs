@@ -1,4 +1,4 @@
-//! Retries, waits, budgets, cancellation, and what never shows.
+//! Retries, waits, budgets, cancellation, and secrets that must not be shown.
 
 use std::error::Error;
 
@@ -48,7 +48,7 @@ async fn a_passing_failure_passes() {
         let (_server, client) = started(script, api).await;
         let request = ask();
         assert_eq!(client.complete(request.clone()).await.unwrap().text, "ok");
-        // Refusals cost nothing, and attempts are one call.
+        // Refusals cost no tokens, and all attempts count as one call.
         assert_eq!((request.budget.calls_made(), request.budget.tokens_spent()), (1, 18));
     }
 }
@@ -67,7 +67,7 @@ async fn the_wait_that_is_asked_for_is_kept_or_told() {
     assert!(before.elapsed() >= Duration::from_millis(200));
     assert_eq!(server.requests().len(), 2);
 
-    // Too long to wait for, so that the caller is told.
+    // The wait is longer than the limit, so the caller gets the fault.
     let (server, client) =
         started(vec![limited("3600"), ScriptedResponse::text("ok")], Api::OpenAi).await;
     let fault = client.complete(ask()).await.unwrap_err();
@@ -163,7 +163,7 @@ async fn nobody_at_the_other_end_is_a_fault() {
     tokio::task::yield_now().await;
     let fault = ModelClient::new(config).unwrap().complete(ask()).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "llm_unreachable"));
-    // Where it is belongs in the log alone.
+    // The address belongs only in the log.
     assert!(!fault.message().contains("127.0.0.1"), "{fault}");
     assert!(fault.source().is_some());
 }
@@ -182,7 +182,7 @@ async fn whether_a_model_is_there_is_found_without_asking_it() {
         let refused = config(&server, api).key(ApiKey::new("sk-bad-key").unwrap());
         let fault = ModelClient::new(refused).unwrap().probe(timeout).await.unwrap_err();
         assert_eq!(fault.code(), "llm_auth");
-        // Somebody who serves the conversation alone.
+        // A server that serves only the chat endpoint.
         let mut bare = config(&server, api);
         bare.base_url = format!("{}/elsewhere", server.base_url(api));
         assert_eq!(

@@ -119,7 +119,7 @@ fn every_interval_is_made_from_what_divides_it() {
 }
 
 proptest! {
-    /// Whoever waits for what has closed must find that the venue is at most as late as it says.
+    /// A client that waits for a closed candle relies on the stated delay being an upper bound.
     #[test]
     fn what_is_not_covered_is_younger_than_we_say(
         seconds in 1_000_000_000_i64..2_000_000_000,

@@ -90,7 +90,7 @@ fn without_trades_an_older_price_stands_in_and_says_so() {
 fn a_time_after_the_answers_own_is_of_the_day_before() {
     let traded = TRADED.replace("2025-11-20 23:50:45", "2025-11-20 09:10:00");
     assert_eq!(share(LISTED, &traded, OLD).unwrap().as_of.to_rfc3339(), "2025-11-19T20:49:58Z");
-    // Where the day is told, it holds.
+    // Where the answer has the day, that day counts.
     assert_eq!(share(LISTED, &traded, NEW).unwrap().as_of.to_rfc3339(), "2025-11-20T20:49:58Z");
     let untimed = TRADED.replace(r#""23:49:58""#, "null");
     let received = moscow_time::to_instant(NOW.parse().unwrap()).0;

@@ -123,7 +123,7 @@ async fn sectors_that_did_not_exist_take_nothing_from_those_that_did() {
     check_whole(&told.value);
     let known = told.value.constituents.iter().filter(|it| it.sector.is_some()).count();
     assert!(known * 2 > told.value.constituents.len(), "{known}");
-    // Nobody searches for days on which there could not have been anything.
+    // Days on which there cannot be data are not requested.
     assert!(fixture.asked("analytics") < 15, "{}", fixture.asked("analytics"));
 }
 

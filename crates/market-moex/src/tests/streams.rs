@@ -80,7 +80,7 @@ fn opens(bars: &[Bar]) -> Vec<String> {
     bars.iter().map(|bar| bar.open_time.to_rfc3339()).collect()
 }
 
-/// Somebody who follows a series and remembers what came.
+/// A reader that follows a series and records its events.
 struct Reader {
     code: String,
     interval: Interval,
@@ -125,7 +125,7 @@ impl Reader {
         }
     }
 
-    /// Reads until so many more candles have closed.
+    /// Reads until `closed` more candles have closed.
     async fn read(&mut self, closed: usize) {
         let wanted = self.closed.len() + closed;
         while self.closed.len() < wanted {
@@ -153,7 +153,7 @@ impl Reader {
         self.statuses.iter().filter(|status| wanted(status)).count()
     }
 
-    /// Everything up to the end, which is told.
+    /// Reads everything up to the end and returns the end.
     async fn end(&mut self) -> FeedEnd {
         while let Some(event) = self.next().await {
             if let KlineEvent::Ended(end) = &*event {

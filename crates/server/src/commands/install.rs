@@ -31,7 +31,7 @@ pub(crate) fn run(args: InstallArgs, config: &Config) -> Result<(), CommandError
         print(&shown)?;
         tell(&format!("this belongs in {}; --write puts it there", file.display()));
     } else if let Err(reason) = merge(args.client, &launch, &file) {
-        // Whoever asked for it can still paste it.
+        // The user can still paste the printed text.
         print(&shown)?;
         return Err(CommandError::data(format!(
             "{} was left as it is: {reason}; add the above by hand",

@@ -1,5 +1,5 @@
-//! `stoa mcp`: the same tools over stdio. Whoever starts the process is its user, so reading is
-//! open; more needs a token in `STOA_TOKEN`.
+//! `stoa mcp`: the same tools over stdio. The user who starts the process may read without a token;
+//! other scopes need a token in `STOA_TOKEN`.
 
 use std::sync::Arc;
 

@@ -144,8 +144,8 @@ fn connections_max(config: &Config) -> usize {
     config.connections_max.min(usize::try_from(files).unwrap_or(usize::MAX))
 }
 
-/// Half of them, if nobody says: one address cannot shut all others out. On loopback everybody is
-/// this machine, or a proxy on it that speaks for many.
+/// The default is half of the connections, so one address cannot shut all others out. On loopback
+/// there is no such limit: all clients are this machine, or a proxy on it that serves many.
 fn connections_per_client_max(config: &Config) -> usize {
     let usual = match config.listen.ip().is_loopback() {
         true => 0,
@@ -235,7 +235,7 @@ fn shown(url: &str) -> String {
     format!("{scheme}://{host}{}", uri.path().trim_end_matches('/'))
 }
 
-/// Returns when the process is told to stop, by a terminal or by a supervisor.
+/// Returns when a terminal or a supervisor sends the process a stop signal.
 pub(crate) async fn stop_signal() {
     let interrupted = tokio::signal::ctrl_c();
     let mut terminated =

@@ -1,5 +1,5 @@
-//! The analyst over A2A in the hands of those who mean it no good: what is malformed, forged, not
-//! theirs, or simply too much.
+//! The analyst over A2A under attack: malformed and forged requests, tasks of other owners, and
+//! floods.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

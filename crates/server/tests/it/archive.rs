@@ -15,7 +15,7 @@ pub(crate) const COMPLAINT: &str = "UNITED STATES DISTRICT COURT\nEASTERN DISTRI
     Iqbal, 556 U.S. 662, 678 (2009). Defendant was served on May 1, 2024, and must answer within 21 \
     days after service.\n";
 
-/// Somebody with a token, at a server.
+/// A client with a token, and its server.
 pub(crate) struct Person<'a> {
     server: &'a Server,
     pub(crate) token: String,

@@ -58,7 +58,7 @@ async fn each_bad_token_is_refused_in_its_own_words_before_anything_is_looked_at
     assert!(gone.contains("expired"), "{gone}");
     let reader = minted(&folder, &["--scope", "read"]);
     assert!(refused(&server, &reader).await.contains("needs the scope \"write\""));
-    // A good one is told what else is wrong.
+    // With a good token the error names the invalid arguments.
     let error = call(&server, "ingest_tick", json!({ "d": 5 }), &good).await.unwrap_err();
     assert_eq!(
         (&error["error"], &error["details"][0]["field"]),

@@ -36,7 +36,7 @@ async fn examples_hold_over_mcp_and_http() {
         let closed =
             contract["access"]["argument"].is_null() && contract["access"]["closed"] == true;
         for (name, example) in examples(&service) {
-            // Somebody of its own for each, so that none meets the limits of another.
+            // Each example has its own caller, so that none reaches the limits of another.
             let bearer = closed.then(|| every_scope_of(folder.path(), &unique()));
             let (server, token) = (&server, &token);
             let stage = Stage { server, service: &service, token, bearer: bearer.as_deref() };

@@ -105,7 +105,7 @@ fn is_models(output: &Value, price: &str) {
     assert!(output["text"].as_str().unwrap().starts_with(&text(price)), "{output:#}");
 }
 
-/// The rules answered, and the reader is told why.
+/// Asserts that the rules answered and that the answer says why.
 #[track_caller]
 fn is_rules(output: &Value, reason: &str, told: &str) {
     assert_eq!(output["debug"]["mode"], "local", "{output:#}");

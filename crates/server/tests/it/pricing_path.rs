@@ -17,7 +17,7 @@ pub(crate) fn mint(data: &Path, args: &[&str]) -> String {
     token.trim().to_owned()
 }
 
-/// The answer, or the error object; `None` where nobody answered.
+/// The result or the error object; `None` where the server did not answer.
 pub(crate) async fn ask(
     url: &str,
     bearer: Option<&str>,

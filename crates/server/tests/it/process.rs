@@ -67,7 +67,7 @@ impl Server {
         Self::spawn(command, "MCP      ")
     }
 
-    /// `stoa serve` that is told nothing but these settings.
+    /// Starts `stoa serve` with only these settings.
     pub(crate) fn start_by_settings(data: &Path, settings: &[(&str, &str)]) -> Self {
         let mut command = stoa(data);
         command.arg("serve").envs(settings.iter().copied());

@@ -35,7 +35,7 @@ impl Stranger<'_> {
         request.json(&hello).send().await.unwrap().status().as_u16()
     }
 
-    /// Somebody new, whose token is then good.
+    /// Registers a new account and returns its token.
     async fn registers(&self, name: &str) -> String {
         let who = json!({ "action": "register", "username": name, "password": "a long secret" });
         let (status, told) = self.call("auth", who).await;

@@ -90,7 +90,7 @@ impl Events {
         }
     }
 
-    /// The opening times of so many closed candles, and the statuses between them.
+    /// The opening times of the next `count` closed candles, and the statuses between them.
     pub(crate) async fn closed(&mut self, count: usize) -> (Vec<i64>, Vec<String>) {
         let (mut times, mut statuses) = (Vec::new(), Vec::new());
         while times.len() < count {

@@ -113,7 +113,7 @@ fn every_tool_has_an_example_and_a_failure_example() {
     }
 }
 
-/// Whoever is told so comes back, and a proxy counts it as load and not as a broken server.
+/// A client retries after this status, and a proxy counts it as load and not as a broken server.
 #[test]
 fn a_database_in_trouble_is_worth_coming_back_for_in_every_contract() {
     for service in services() {
@@ -163,7 +163,7 @@ fn unavailable_codes(name: &str, codes: &mut BTreeSet<String>) {
     }
 }
 
-/// A proxy or a caller that is told of a bad gateway looks for the fault at the exchange.
+/// A proxy or a client that gets a 502 looks for the fault at the exchange.
 #[test]
 fn the_indicators_never_blame_the_exchange_for_what_is_ours() {
     let mut codes = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! The tasks extension against the whole server: a call that is followed to its end through a kill,
-//! by nobody but the one who made it.
+//! The tasks extension against the whole server: a caller follows its call to the end across a
+//! kill, and no other caller can read it.
 
 use std::time::Duration;
 

@@ -45,7 +45,7 @@ const LIVE: &str = "/v1/quotes?tickers=BTCUSDT";
 const HISTORY: &str =
     "/v1/quotes/historical?tickers=BTCUSDT&from=2024-01-01&to=2024-01-31&interval=1d";
 
-/// A fault of the exchange on first contact, and what the caller is told.
+/// A fault of the exchange on first contact, and the error that the caller gets.
 #[track_caller]
 fn check(told: &(u16, Value), word: &str, status: u16, retryable: bool) {
     let (actual, body) = told;

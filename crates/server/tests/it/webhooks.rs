@@ -26,7 +26,7 @@ struct Heard {
     news: Notify,
 }
 
-/// Somebody who waits for notices. It stops when it is dropped.
+/// A webhook receiver. It stops when it is dropped.
 struct Receiver {
     url: String,
     heard: Arc<Heard>,

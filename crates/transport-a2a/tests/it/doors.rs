@@ -1,4 +1,4 @@
-//! Cards, versions, types, who may come in, and what is refused in which words.
+//! Cards, protocol versions, media types, authentication, and the errors of refused requests.
 
 use axum::body::Body;
 use http::Request;

@@ -1,5 +1,5 @@
-//! What only the agent of the conformance suite does: it asks back, answers in pieces, and without
-//! a task.
+//! Behaviour that only the conformance agent has: it asks for input, answers in pieces, and answers
+//! without a task.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ async fn streamed(house: &House, asked: Value) -> Events {
 #[tokio::test]
 async fn an_agent_that_asks_back_goes_on_with_the_same_task() {
     let house = House::fixture();
-    // The stream of the request ends where the client has the word.
+    // The stream of the request ends when the task waits for the client.
     let events = streamed(&house, asking("tck-input-required")).await.rest().await;
     let last = &events.last().unwrap()["result"]["statusUpdate"];
     assert_eq!(last["status"]["state"], "TASK_STATE_INPUT_REQUIRED");

@@ -24,7 +24,7 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 use transport_a2a::{A2aOptions, MemoryTaskStore, PushConfig, PushSender, TaskLimits, TaskStore};
 
-/// A tool that says what it was asked, and can be held up.
+/// A tool that repeats its question and can be blocked.
 #[derive(Default)]
 pub(crate) struct Parrot {
     pub(crate) begun: Notify,
@@ -82,7 +82,7 @@ impl Envelope for Plain {
     }
 }
 
-/// Anybody may come in under a name of their own; `nobody` may not, and `guest` may not read.
+/// Accepts any name as a credential, except one reserved name; `guest` may not read.
 struct Names;
 
 #[async_trait]
@@ -105,7 +105,7 @@ impl Meter for Uncounted {
     fn record(&self, _: &CallRecord<'_>) {}
 }
 
-/// Remembers what was told to whom.
+/// Records the deliveries of each webhook.
 #[derive(Default)]
 pub(crate) struct Letters {
     pub(crate) sent: Mutex<Vec<(String, Value)>>,
@@ -115,7 +115,7 @@ pub(crate) struct Letters {
     /// Whether deliveries never end.
     pub(crate) hanging: AtomicBool,
     pub(crate) hangs: Notify,
-    /// How many never ended.
+    /// The number of deliveries that never ended.
     pub(crate) hung: AtomicI64,
 }
 
@@ -210,7 +210,7 @@ impl House {
         Self::over(Arc::new(MemoryTaskStore::default()), TaskLimits::default())
     }
 
-    /// The agent of the conformance suite in place of the parrot.
+    /// The agent of the conformance suite in place of the echo agent.
     pub(crate) fn fixture() -> Self {
         Self::built(Arc::new(MemoryTaskStore::default()), TaskLimits::default(), |_, options| {
             transport_a2a::conformance::router(options)
@@ -252,7 +252,8 @@ impl House {
             authenticator,
             store,
             push_sender: Arc::clone(&letters) as _,
-            // Every look is a millisecond later, so that nothing happens at the same time.
+            // Every reading of the clock is a millisecond later, so that no two events have the
+            // same time.
             now: Arc::new(move || {
                 let passed = i64::try_from(begun.elapsed().as_millis()).unwrap();
                 clock.fetch_add(1, Ordering::SeqCst) + passed

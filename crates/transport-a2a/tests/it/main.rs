@@ -1,4 +1,4 @@
-//! The protocol as clients speak it, over a tool made up for the occasion.
+//! Tests of the protocol as clients use it, with an invented tool.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 

@@ -64,7 +64,7 @@ async fn a_task_is_followed_and_cancelled_through_another_server() {
     assert_eq!(third["status"]["state"], "TASK_STATE_CANCELED");
     let told = there.rest().await;
     assert_eq!(told[0]["result"]["statusUpdate"]["status"]["state"], "TASK_STATE_CANCELED");
-    // The server that runs the task is told by the store.
+    // The server that runs the task learns it from the store.
     let told = here.rest().await;
     assert_eq!(told[0]["result"]["statusUpdate"]["status"]["state"], "TASK_STATE_CANCELED");
     assert_eq!(first.rpc("ann", "GetTask", id).await, third);

@@ -1,4 +1,4 @@
-//! What happens to a task, as it happens, to everybody who watches it.
+//! Events of a task as all its subscribers receive them.
 
 use serde_json::{Value, json};
 

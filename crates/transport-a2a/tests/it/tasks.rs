@@ -1,4 +1,4 @@
-//! Messages become tasks; tasks are found, listed and cancelled by those whose they are.
+//! Messages become tasks; only the owner of a task can find, list and cancel it.
 
 use std::sync::Arc;
 

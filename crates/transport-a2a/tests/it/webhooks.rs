@@ -1,4 +1,4 @@
-//! Webhooks: kept with their task, told in order, tried again, and forgotten when deleted.
+//! Webhooks: stored with their task, delivered in order, retried, and deleted.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -98,7 +98,7 @@ async fn what_was_not_told_before_a_crash_is_told_after_it() {
     let task = first.rpc("ann", "SendMessage", with_webhook("hello")).await["task"].clone();
     assert_eq!(task["status"]["state"], "TASK_STATE_COMPLETED");
     first.letters.hangs.notified().await;
-    // Nothing of the first one runs any more, in the middle of a delivery.
+    // The first server has stopped in the middle of a delivery.
     first.stop.cancel();
     first.tasks.close();
     first.tasks.wait().await;
@@ -124,7 +124,7 @@ async fn a_webhook_that_never_answers_well_is_given_up_after_so_many_tries() {
     }
     let took = begun.elapsed();
     assert!(took > Duration::from_mins(17) && took < Duration::from_mins(20), "{took:?}");
-    // The others of the task were given up with it, and nothing is left.
+    // The remaining notifications of the task were deleted with it.
     tokio::time::sleep(Duration::from_hours(1)).await;
     assert_eq!(tried(), 8);
     house.letters.failing.store(0, Ordering::SeqCst);

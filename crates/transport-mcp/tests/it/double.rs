@@ -40,7 +40,7 @@ impl Opened {
         self.events.send(Arc::new(event)).unwrap();
     }
 
-    /// Waits until nobody reads it any more.
+    /// Waits until no client reads the stream any more.
     pub(crate) async fn left(&self) {
         self.events.closed().await;
     }
@@ -171,8 +171,8 @@ struct TickArgs {
 }
 
 impl TickArgs {
-    /// `NONE` does not exist, `DOWN` cannot be had now, `LOST` has forgotten what was before, and
-    /// `SHUT` is closed to whoever comes back.
+    /// `NONE` does not exist, `DOWN` is unavailable, `LOST` has dropped its history, and `SHUT`
+    /// refuses a client that reconnects.
     fn checked(self) -> Result<Self, Fault> {
         match (self.symbol.as_str(), &self.after) {
             ("NONE", _) => Err(Fault::new(Kind::NotFound, "unknown_symbol", "no such symbol")),
@@ -275,7 +275,7 @@ impl Envelope for Words {
     }
 }
 
-/// Knows nobody by default; a token's text is its subject, except `bad`, which holds nothing.
+/// Accepts no anonymous caller; a token's text is its subject, and `bad` has no scopes.
 pub(crate) struct Door;
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Calls that go on for a while: progress as it happens, and an end when nobody waits any more.
+//! Long calls: progress as it happens, and cancellation when no client waits any more.
 
 use std::time::Duration;
 

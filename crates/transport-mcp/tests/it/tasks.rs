@@ -208,7 +208,7 @@ async fn who_cannot_follow_a_task_is_answered_as_ever() {
     let other = json!({ "name": "work_plain", "arguments": { "job": "two" } });
     let other = able(&ada, "tools/call", other).await;
     assert_eq!(other["result"]["structuredContent"], queued("two"), "{other}");
-    // Nor has whoever asks for what somebody else has begun.
+    // A caller who asks for another caller's task has none either.
     let bob = house.at("/mcp", "bob");
     assert_eq!(begun(&bob, "one").await["structuredContent"], queued("one"));
     // A job that has ended by then is the answer itself.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::moscow_time;
 
-/// Candles of so many minutes after ten in the morning; those in brackets have closed.
+/// Candles, each named by its minutes after 10:00; those in brackets have closed.
 fn candles(text: &str) -> Vec<SecurityCandle> {
     let candle = |word: &str| {
         let minute: i8 = word.trim_matches(['[', ']']).parse().unwrap();
@@ -27,7 +27,7 @@ fn candles(text: &str) -> Vec<SecurityCandle> {
     text.split_whitespace().map(candle).collect()
 }
 
-/// So many minutes and seconds after ten.
+/// The time `minute` and `second` after 10:00.
 fn at(minute: i8, second: i8) -> Millis {
     moscow_time::to_instant(jiff::civil::date(2026, 11, 11).at(10, minute, second, 0)).0
 }
@@ -109,7 +109,7 @@ fn two_answers_give_what_either_has_as_far_as_both_reach() {
         (("[0] 2", false), ("[0] [1] [3] 4", false), "0 1"),
         (("[0] [2] [3]", true), ("[0] [1] [2]", true), "0 1 2"),
         (("[0] [2] [3]", true), ("[0] [1] [2] 3 4", false), "0 1 2 3"),
-        // What nobody missed before is looked for again.
+        // A candle that was not missing before is looked for again.
         (("[0] 2", false), ("[0] [1] [2] [4] 5", false), "0 1 2"),
         (("", false), ("0", false), ""),
     ] {

@@ -107,7 +107,7 @@ async fn a_replay_waits_for_an_exchange_that_fails() {
     };
     fixture.inject(InjectedFault::new(FaultKind::ErrorRows, 9).on(CANDLES));
     let mut reader = fixture.follow_with("SBER", Interval::M1, options).await;
-    // The exchange is left alone for a while after so many failures.
+    // After this number of failures the exchange is not polled for a while.
     first.read_until(is_down).await;
     fixture.clock.advance(Duration::from_mins(1));
     reader.read(64).await;

@@ -1,4 +1,5 @@
-//! The data folder and the key in it: there, writable, and nobody else's to read.
+//! Checks that the data folder and its key exist, are writable, and that no other user can read the
+//! key.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::ErrorKind;

@@ -11,7 +11,7 @@ use crate::config::Config;
 
 const WHAT: &str = "model";
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Names that are told in place of one that is not known.
+/// The most model names listed when the configured one is unknown.
 const NAMES_MAX: usize = 8;
 
 pub(super) async fn check(config: &Config) -> Option<Finding> {

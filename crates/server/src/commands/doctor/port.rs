@@ -64,7 +64,7 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-/// The answer to `GET /health`, whoever gives it.
+/// The answer of any server at the address to `GET /health`.
 async fn health(address: SocketAddr) -> Option<String> {
     let mut stream = TcpStream::connect(address).await.ok()?;
     let request = format!("GET /health HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
@@ -129,7 +129,7 @@ mod tests {
     async fn a_port_is_free_or_held() {
         let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let listen = held.local_addr().unwrap();
-        // Whoever holds it hangs up on every caller.
+        // The process that holds the port closes every connection.
         let hang_up = async {
             loop {
                 drop(held.accept().await);

@@ -23,7 +23,7 @@ pub(super) fn check(services: &[String], tools: &[String]) -> Result<(), Command
     for service in known {
         for tool in Contract::load(service)?.tools {
             let safe = host_safe(&tool.name);
-            // Tools of the same name are told apart by their service.
+            // The service name distinguishes tools of the same name.
             spellings.extend([format!("{service}_{safe}"), safe, tool.name]);
         }
     }

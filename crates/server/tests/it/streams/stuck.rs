@@ -60,7 +60,8 @@ fn ws(address: &str, after: i64) -> Vec<u8> {
 
 #[tokio::test]
 async fn clients_that_never_read_are_cut_off_and_others_are_served() {
-    // Where the machine is slow, what so many resume from takes longer to read than callers wait.
+    // On a slow machine, reading the history for all resuming clients takes longer than the default
+    // timeout.
     let house = House::new(&[("STOA_CALL_TIMEOUT_S", "300")]);
     let mut other = house.events("symbol=BTCUSDT&interval=1s", None).await;
     let (times, _) = other.closed(1).await;

@@ -34,7 +34,7 @@ impl House {
         socket
     }
 
-    /// A request that is told of every new candle until it is ended.
+    /// A request that receives every new candle until it ends.
     async fn watch_with(&self, token: &str) -> Events {
         let request = http().post(self.server.url("/mcp/indicators")).bearer_auth(token);
         let uris = json!({ "resourceSubscriptions": ["klines://BTCUSDT/1s"] });
