@@ -1,14 +1,12 @@
 //! The collector's contract: ticks in, features out, and the collections in between.
 
 pub(crate) mod catalogue;
-mod collecting;
-mod follow;
-mod ingest;
-mod market;
+mod collection_job;
+mod collection_worker;
+mod job_follower;
 pub(crate) mod names;
-mod sources;
 pub(crate) mod tick;
-mod work;
+mod tools;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,8 +23,9 @@ use crate::connectors::file::DropFolder;
 use crate::connectors::http::{FetchPolicy, Pages};
 use crate::connectors::mock::Mock;
 use crate::connectors::{Connector, Connectors};
-use crate::service_info::{self, Dependency, HealthReporting, ServiceInfo};
+use crate::service_info::{Dependency, HealthReporting, ServiceInfo};
 use crate::storage::inbox::Inbox;
+use crate::tools::health_tools;
 
 /// The kind of a collection in the queue.
 pub(crate) const KIND: &str = "pricing.collect";
@@ -81,17 +80,17 @@ impl HealthReporting for Collector {
 pub fn collector(parts: CollectorParts) -> Result<Service, ContractError> {
     let contract = Contract::load("collector")?;
     Tools::of(Arc::new(assemble(parts)))
-        .tool("start_collection", Scope::Collect, collecting::start)
-        .tool("get_job_status", Scope::Read, collecting::status)
-        .tool("fetch_market_features", Scope::Read, market::features)
-        .tool("ingest_tick", Scope::Write, ingest::call)
-        .tool("import_product_catalog", Scope::Import, catalogue::call)
-        .tool("list_sources", Scope::Read, sources::call)
-        .tool("auth_metrics", Scope::Admin, service_info::auth_metrics::<Collector>)
-        .tool("ping_health", Scope::Open, service_info::ping::<Collector>)
-        .tool("health_check", Scope::Open, service_info::health::<Collector>)
-        .tool("version_info", Scope::Open, service_info::version::<Collector>)
-        .follow("start_collection", follow::collecting)
+        .tool("start_collection", Scope::Collect, tools::start_collection::call)
+        .tool("get_job_status", Scope::Read, tools::get_job_status::call)
+        .tool("fetch_market_features", Scope::Read, tools::fetch_market_features::call)
+        .tool("ingest_tick", Scope::Write, tools::ingest_tick::call)
+        .tool("import_product_catalog", Scope::Import, tools::import_product_catalog::call)
+        .tool("list_sources", Scope::Read, tools::list_sources::call)
+        .tool("auth_metrics", Scope::Admin, health_tools::auth_metrics::<Collector>)
+        .tool("ping_health", Scope::Open, health_tools::ping::<Collector>)
+        .tool("health_check", Scope::Open, health_tools::health::<Collector>)
+        .tool("version_info", Scope::Open, health_tools::version::<Collector>)
+        .follow("start_collection", job_follower::follow)
         .bind(contract, crate::envelope::PricingEnvelope)
 }
 
@@ -106,7 +105,7 @@ fn assemble(parts: CollectorParts) -> Collector {
         Arc::new(pages),
     ];
     let connectors = Arc::new(connectors);
-    let handler = work::Collecting {
+    let handler = collection_worker::CollectionWorker {
         db: db.clone(),
         clock: Arc::clone(&clock),
         connectors: Arc::clone(&connectors),

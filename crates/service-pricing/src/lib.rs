@@ -11,6 +11,7 @@ mod features;
 mod optimizer;
 mod service_info;
 mod storage;
+mod tools;
 
 pub use collector::catalogue::{Imported, import_csv};
 pub use collector::{CollectorParts, collector};

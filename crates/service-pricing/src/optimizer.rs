@@ -1,12 +1,11 @@
 //! The optimizer's contract: proposals from the first to the last state, the merchant's policies,
 //! and what is told about them.
 
-mod asking;
 mod lifecycle;
-mod lists;
-mod policy;
-mod propose;
-mod simulate;
+mod paging;
+mod pricing_input;
+mod proposing;
+mod tools;
 mod wire;
 
 use std::sync::Arc;
@@ -17,9 +16,10 @@ use contract::{Contract, ContractError, Scope, Service, Tools};
 use store::Db;
 
 use crate::envelope::PricingEnvelope;
-use crate::service_info::{self, Dependency, HealthReporting, ServiceInfo};
+use crate::service_info::{Dependency, HealthReporting, ServiceInfo};
 use crate::storage::group_commit::GroupCommit;
 use crate::storage::proposals::LIFE_MAX_MS;
+use crate::tools::health_tools;
 
 /// What the optimizer is built from.
 pub struct OptimizerParts {
@@ -66,23 +66,23 @@ pub fn optimizer(parts: OptimizerParts) -> Result<Service, ContractError> {
         group_commit: GroupCommit::default(),
     };
     Tools::of(Arc::new(optimizer))
-        .tool("propose_price", Scope::Propose, propose::one)
-        .tool("explain_proposal", Scope::Explain, lifecycle::explain)
-        .tool("apply_proposal", Scope::Apply, lifecycle::apply)
-        .tool("cancel_proposal", Scope::Apply, lifecycle::cancel)
-        .tool("optimize_price", Scope::Propose, propose::legacy)
-        .tool("revert_proposal", Scope::Apply, lifecycle::revert)
-        .tool("list_proposals", Scope::Read, lists::proposals)
-        .tool("propose_prices", Scope::Propose, propose::many)
-        .tool("simulate_pricing", Scope::Propose, simulate::call)
-        .tool("set_pricing_policy", Scope::Write, policy::set)
-        .tool("get_pricing_policy", Scope::Read, policy::get)
-        .tool("set_kill_switch", Scope::Admin, policy::kill_switch)
-        .tool("list_price_changes", Scope::Read, lists::changes)
-        .tool("auth_metrics", Scope::Admin, service_info::auth_metrics::<Optimizer>)
-        .tool("ping_health", Scope::Open, service_info::ping::<Optimizer>)
-        .tool("health_check", Scope::Open, service_info::health::<Optimizer>)
-        .tool("version_info", Scope::Open, service_info::version::<Optimizer>)
+        .tool("propose_price", Scope::Propose, tools::propose_price::call)
+        .tool("explain_proposal", Scope::Explain, tools::explain_proposal::call)
+        .tool("apply_proposal", Scope::Apply, tools::apply_proposal::call)
+        .tool("cancel_proposal", Scope::Apply, tools::cancel_proposal::call)
+        .tool("optimize_price", Scope::Propose, tools::optimize_price::call)
+        .tool("revert_proposal", Scope::Apply, tools::revert_proposal::call)
+        .tool("list_proposals", Scope::Read, tools::list_proposals::call)
+        .tool("propose_prices", Scope::Propose, tools::propose_prices::call)
+        .tool("simulate_pricing", Scope::Propose, tools::simulate_pricing::call)
+        .tool("set_pricing_policy", Scope::Write, tools::set_pricing_policy::call)
+        .tool("get_pricing_policy", Scope::Read, tools::get_pricing_policy::call)
+        .tool("set_kill_switch", Scope::Admin, tools::set_kill_switch::call)
+        .tool("list_price_changes", Scope::Read, tools::list_price_changes::call)
+        .tool("auth_metrics", Scope::Admin, health_tools::auth_metrics::<Optimizer>)
+        .tool("ping_health", Scope::Open, health_tools::ping::<Optimizer>)
+        .tool("health_check", Scope::Open, health_tools::health::<Optimizer>)
+        .tool("version_info", Scope::Open, health_tools::version::<Optimizer>)
         .bind(Contract::load("optimizer")?, PricingEnvelope)
 }
 

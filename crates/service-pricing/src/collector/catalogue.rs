@@ -4,18 +4,14 @@
 use std::collections::HashMap;
 
 use clock::Millis;
-use contract::Cx;
 use fault::Fault;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use store::Db;
 
-use crate::collector::Collector;
-use crate::collector::names::{invalid, sku_problem, text_problem};
+use crate::collector::names::{sku_problem, text_problem};
 use crate::collector::tick::amount;
 use crate::csv::Table;
 use crate::storage::products::{self, Product};
-use contract::JsonReply;
 
 pub(crate) const ROWS_MAX: usize = 100_000;
 /// Problems that are told one by one; the rest are counted.
@@ -25,11 +21,6 @@ const ROWS_PER_COMMIT: usize = 2_000;
 const SOURCES_MAX: usize = 20;
 const EXTRA_FIELDS_MAX: usize = 32;
 const EXTRA_BYTES_MAX: usize = 4_096;
-
-#[derive(Deserialize)]
-pub(super) struct Args {
-    rows: Vec<Map<String, Value>>,
-}
 
 /// What an import came to.
 #[derive(Debug, Default, PartialEq)]
@@ -50,49 +41,9 @@ impl Imported {
     }
 }
 
-pub(super) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
-    let count = args.rows.len();
-    if count == 0 || count > ROWS_MAX {
-        let problem = ("rows".to_owned(), format!("1 to {ROWS_MAX} rows"));
-        return invalid("", vec![problem]).map(|()| JsonReply::new(Value::Null, ""));
-    }
-    // Nothing is written where anything lies beyond the token's limits.
-    for sku in args.rows.iter().filter_map(|row| row.get("sku")?.as_str()) {
-        cx.caller.require_sku(sku)?;
-    }
-    let service = &cx.service;
-    let rows = args.rows.into_iter().enumerate();
-    let imported = import(&service.db, rows, service.now(), service.private, |done| {
-        cx.progress.report(done as f64, Some(count as f64), "products written");
-    });
-    let imported = imported.await?;
-    if imported.good == 0 {
-        let each = imported.problems.into_iter().take(8);
-        let fault = Fault::invalid("no_valid_products", "not one of the rows is a product");
-        let add = |fault: Fault, (row, field, expected): (usize, String, String)| {
-            fault.problem(format!("rows[{row}].{field}"), expected)
-        };
-        return Err(each.fold(fault, add));
-    }
-    let problems: Vec<Value> = imported
-        .problems
-        .iter()
-        .map(|(row, field, expected)| json!({ "row": row, "field": field, "expected": expected }))
-        .collect();
-    let json = json!({ "ok": true, "count": imported.products, "processed": imported.good,
-        "total_input": imported.rows, "rejected": imported.refused(), "problems": problems });
-    let text = format!(
-        "{} products from {} rows; {} rows refused",
-        imported.products,
-        imported.rows,
-        imported.refused()
-    );
-    Ok(JsonReply::new(json, text))
-}
-
 /// Imports rows that are numbered by whoever reads them; a row that could not even be read comes as
 /// a problem. Tells after each commit how many products are written.
-async fn import(
+pub(super) async fn import(
     db: &Db,
     rows: impl Iterator<Item = (usize, Map<String, Value>)>,
     now: Millis,
@@ -282,6 +233,8 @@ fn sources(row: &mut Map<String, Value>, private: bool) -> Result<Vec<String>, W
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[track_caller]

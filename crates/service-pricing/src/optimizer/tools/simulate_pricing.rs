@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::collector::names;
 use crate::evidence;
-use crate::optimizer::{Optimizer, asking};
+use crate::optimizer::{Optimizer, pricing_input};
 use crate::storage::{policies, products};
 use contract::JsonReply;
 
@@ -18,7 +18,7 @@ use contract::JsonReply;
 const DAYS_MAX: i64 = 1_830;
 
 #[derive(Deserialize)]
-pub(crate) struct Replayed {
+pub(crate) struct Args {
     sku: String,
     market: String,
     time_window: String,
@@ -26,27 +26,28 @@ pub(crate) struct Replayed {
     min_margin: f64,
 }
 
-pub(crate) async fn call(cx: Cx<Optimizer>, asked: Replayed) -> Result<JsonReply, Fault> {
-    names::reach(&cx.caller, &asked.sku, &asked.market)?;
+pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fault> {
+    names::reach(&cx.caller, &args.sku, &args.market)?;
     let (db, now) = (&cx.service.db, cx.service.now());
-    let since = Millis(now.0 - days_of(&asked.time_window)? * DAY_MS);
-    let (days, whole) = evidence::days(db, (&asked.sku, &asked.market), (since, now)).await?;
+    let since = Millis(now.0 - days_of(&args.time_window)? * DAY_MS);
+    let (days, whole) = evidence::days(db, (&args.sku, &args.market), (since, now)).await?;
     let Some(first) = days.first().map(|it| it.price) else {
         let message = format!(
             "there are no ticks of {} in market {} within {}; ingest some first",
-            asked.sku, asked.market, asked.time_window
+            args.sku, args.market, args.time_window
         );
         return Err(Fault::new(Kind::Conflict, "optimization_error", message));
     };
-    let product = products::find(db, &asked.sku).await?;
+    let product = products::find(db, &args.sku).await?;
     let category = product.as_ref().and_then(|it| it.category.as_deref());
-    let in_force = policies::in_force(db, Some(&asked.sku), category).await?;
-    let policy = asking::policy(&in_force, product.as_ref());
-    let mut ask = Ask::new(asked.sku.as_str(), first, now.0);
-    ask.cost = asking::amount("cost", asked.cost)?.or(product.as_ref().and_then(|it| it.cost));
-    ask.min_margin = Rate::from_f64(asked.min_margin).unwrap_or(Rate::ONE);
+    let in_force = policies::in_force(db, Some(&args.sku), category).await?;
+    let policy = pricing_input::policy(&in_force, product.as_ref());
+    let mut ask = Ask::new(args.sku.as_str(), first, now.0);
+    ask.cost =
+        pricing_input::amount("cost", args.cost)?.or(product.as_ref().and_then(|it| it.cost));
+    ask.min_margin = Rate::from_f64(args.min_margin).unwrap_or(Rate::ONE);
     if let Some(product) = &product {
-        asking::bound(&mut ask, product);
+        pricing_input::bound(&mut ask, product);
     }
     let count = days.len();
     let mut replay = replayed(ask, policy, days).await?;
@@ -55,7 +56,7 @@ pub(crate) async fn call(cx: Cx<Optimizer>, asked: Replayed) -> Result<JsonReply
             format!("only the newest {} ticks of the window were looked at", evidence::TICKS_MAX);
         replay.assumptions.push(told);
     }
-    Ok(told(&asked, count, &replay))
+    Ok(told(&args, count, &replay))
 }
 
 /// Away from the threads that answer, since it may take a while.
@@ -77,7 +78,7 @@ fn days_of(window: &str) -> Result<i64, Fault> {
     }
 }
 
-fn told(asked: &Replayed, points: usize, replay: &Replay) -> JsonReply {
+fn told(args: &Args, points: usize, replay: &Replay) -> JsonReply {
     let ways = [&replay.optimizer, &replay.do_nothing, &replay.match_cheapest, &replay.recorded];
     let lines: Vec<String> = ways
         .iter()
@@ -90,9 +91,9 @@ fn told(asked: &Replayed, points: usize, replay: &Replay) -> JsonReply {
         })
         .collect();
     let simulation = json!({
-        "sku": asked.sku,
-        "market": asked.market,
-        "time_window": asked.time_window,
+        "sku": args.sku,
+        "market": args.market,
+        "time_window": args.time_window,
         "points": points,
         "elasticity": replay.elasticity,
         "strategies": ways.map(strategy),

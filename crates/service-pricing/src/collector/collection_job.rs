@@ -1,18 +1,11 @@
-//! `start_collection` and `get_job_status`: collections are jobs in the shared queue, so they
-//! outlive the process that took them in.
+//! A collection as a job of the shared queue: what the job carries, what it results in, and how the
+//! tools show it. The queue is in the database, so a collection survives a restart of the process.
 
 use clock::Millis;
-use contract::Cx;
 use fault::Fault;
-use jobs::{Job, JobState, NewJob};
+use jobs::{Job, JobState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-
-use crate::collector::names::reach;
-use crate::collector::{Collector, KIND};
-use contract::JsonReply;
-
-const ATTEMPTS: u32 = 3;
 
 /// What a job carries.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -33,44 +26,11 @@ pub(super) struct Found {
     pub(super) problem_count: u64,
 }
 
-pub(super) async fn start(cx: Cx<Collector>, errand: JobPayload) -> Result<JsonReply, Fault> {
-    let JobPayload { sku, market, connector, depth } = &errand;
-    reach(&cx.caller, sku, market)?;
-    if connector == "file" && cx.caller.grant_limits.is_some() {
-        let message = "the drop folder holds ticks of every SKU, and this token is limited to some";
-        return Err(Fault::new(fault::Kind::Forbidden, "limit_not_honoured", message));
-    }
-    let job = NewJob::new(KIND, &errand)?.owner(&*cx.caller.subject).max_attempts(ATTEMPTS);
-    let pushed = cx.service.jobs.push(job).await?;
-    let id = pushed.job.id;
-    let text = format!("Collecting {sku} in {market} from {connector}, depth {depth}: job {id}");
-    Ok(JsonReply::new(begun(&id, &errand), text).with_job(&id))
-}
-
 /// The answer to `start_collection`.
 pub(super) fn begun(id: &str, errand: &JobPayload) -> Value {
     let JobPayload { sku, market, connector, depth } = errand;
     json!({ "ok": true, "job_id": id, "sku": sku, "market": market, "connector": connector,
         "depth": depth })
-}
-
-#[derive(Deserialize)]
-pub(super) struct StatusArgs {
-    job_id: String,
-}
-
-pub(super) async fn status(cx: Cx<Collector>, args: StatusArgs) -> Result<JsonReply, Fault> {
-    let job = cx.service.jobs.get(&args.job_id).await?;
-    let errand: JobPayload = match job.kind == KIND {
-        true => job.payload_as()?,
-        false => return Err(unknown(&args.job_id)),
-    };
-    // What a token does not reach is not there for its bearer.
-    let reached = reach(&cx.caller, &errand.sku, &errand.market);
-    reached.map_err(|_| unknown(&args.job_id))?;
-    let told = describe(&job, &errand)?;
-    let text = line(&job, &errand, &told);
-    Ok(JsonReply::new(json!({ "ok": true, "job_id": job.id, "job": told }), text))
 }
 
 /// A job in a sentence.

@@ -7,12 +7,12 @@ use contract::{Cx, JobPhase, JobQuery, JobReport};
 use fault::{Fault, Kind};
 use jobs::JobState;
 
-use crate::collector::collecting::{JobPayload, begun, describe, line, unknown};
+use crate::collector::collection_job::{JobPayload, begun, describe, line, unknown};
 use crate::collector::names::reach;
 use crate::collector::{Collector, KIND};
 use contract::JsonReply;
 
-pub(super) async fn collecting(cx: Cx<Collector>, ask: JobQuery) -> Result<JobReport, Fault> {
+pub(super) async fn follow(cx: Cx<Collector>, ask: JobQuery) -> Result<JobReport, Fault> {
     let jobs = &cx.service.jobs;
     let mut job = jobs.get(&ask.job).await?;
     if job.kind != KIND || job.owner.as_deref() != Some(&*cx.caller.subject) {

@@ -10,20 +10,20 @@ use fault::Fault;
 use jobs::{Fence, JobContext, JobHandler, JobOutcome};
 use store::Db;
 
-use crate::collector::collecting::{Found, JobPayload};
+use crate::collector::collection_job::{Found, JobPayload};
 use crate::connectors::{Ask, CollectedBatch, Connector, Connectors, Problems};
 use crate::storage::products;
 use crate::storage::sources::{self, Check};
 use crate::storage::ticks::{self, Tick};
 
-pub(super) struct Collecting {
+pub(super) struct CollectionWorker {
     pub(super) db: Db,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) connectors: Arc<Connectors>,
 }
 
 #[async_trait]
-impl JobHandler for Collecting {
+impl JobHandler for CollectionWorker {
     async fn run(&self, context: JobContext) -> JobOutcome {
         let stopping = context.stopping().clone();
         let work = self.collect(&context);
@@ -43,7 +43,7 @@ impl JobHandler for Collecting {
     }
 }
 
-impl Collecting {
+impl CollectionWorker {
     async fn collect(&self, context: &JobContext) -> Result<(), Fault> {
         let errand: JobPayload = context.payload()?;
         let connector = self.connector(&errand.connector)?;

@@ -11,11 +11,11 @@ use crate::collector::tick::{self, Usual};
 use contract::JsonReply;
 
 #[derive(Deserialize)]
-pub(super) struct Args {
+pub(crate) struct Args {
     d: Map<String, Value>,
 }
 
-pub(super) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
+pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
     let usual = Usual::by_hand(cx.service.now());
     // A caller learns nothing about goods that its token does not reach, not even what is wrong.
     let text = |name: &str| args.d.get(name).and_then(Value::as_str);

@@ -14,14 +14,14 @@ use crate::storage::ticks;
 use contract::JsonReply;
 
 #[derive(Deserialize)]
-pub(super) struct Args {
+pub(crate) struct Args {
     sku: String,
     market: String,
     time_window: String,
     freshness_sla_minutes: u32,
 }
 
-pub(super) async fn features(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
+pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
     let Args { sku, market, .. } = &args;
     reach(&cx.caller, sku, market)?;
     let now = cx.service.now();

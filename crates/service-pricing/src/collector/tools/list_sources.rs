@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::collector::Collector;
 use crate::connectors::Standing;
-use crate::service_info::Nothing;
 use crate::storage::sources;
+use crate::tools::health_tools::NoArgs;
 use contract::JsonReply;
 
-pub(super) async fn call(cx: Cx<Collector>, _: Nothing) -> Result<JsonReply, Fault> {
+pub(crate) async fn call(cx: Cx<Collector>, _: NoArgs) -> Result<JsonReply, Fault> {
     let checks = sources::checks(&cx.service.db).await?;
     let mut listed = Vec::new();
     let mut told = Vec::new();

@@ -1,0 +1,9 @@
+//! The collector's tools, one file each; `crate::tools::health_tools` has the four that both contracts
+//! share.
+
+pub(crate) mod fetch_market_features;
+pub(crate) mod get_job_status;
+pub(crate) mod import_product_catalog;
+pub(crate) mod ingest_tick;
+pub(crate) mod list_sources;
+pub(crate) mod start_collection;

@@ -1,0 +1,29 @@
+//! `get_job_status`: the state of a collection that the caller's credential reaches.
+
+use contract::{Cx, JsonReply};
+use fault::Fault;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::collector::collection_job::{JobPayload, describe, line, unknown};
+use crate::collector::names::reach;
+use crate::collector::{Collector, KIND};
+
+#[derive(Deserialize)]
+pub(crate) struct Args {
+    job_id: String,
+}
+
+pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
+    let job = cx.service.jobs.get(&args.job_id).await?;
+    let errand: JobPayload = match job.kind == KIND {
+        true => job.payload_as()?,
+        false => return Err(unknown(&args.job_id)),
+    };
+    // What a token does not reach is not there for its bearer.
+    let reached = reach(&cx.caller, &errand.sku, &errand.market);
+    reached.map_err(|_| unknown(&args.job_id))?;
+    let told = describe(&job, &errand)?;
+    let text = line(&job, &errand, &told);
+    Ok(JsonReply::new(json!({ "ok": true, "job_id": job.id, "job": told }), text))
+}

@@ -1,0 +1,39 @@
+//! `explain_proposal`: shows the factors, the guardrails and the evidence behind a stored proposal.
+
+use contract::{Cx, JsonReply};
+use fault::Fault;
+use serde_json::{Value, json};
+
+use crate::optimizer::lifecycle::{Which, found};
+use crate::optimizer::{Optimizer, wire};
+
+pub(crate) async fn call(cx: Cx<Optimizer>, which: Which) -> Result<JsonReply, Fault> {
+    let kept = found(&cx, &which).await?;
+    let body = &kept.body;
+    let factors: Vec<Value> = body.factors.iter().map(wire::factor).collect();
+    let json = json!({ "ok": true, "explanation": {
+        "proposal_id": kept.id,
+        "reasoning": body.reasoning,
+        "factors": factors,
+        "algorithm": format!("{} (rules {})", body.algorithm, body.rules),
+        "generated_at": kept.created.to_rfc3339(),
+        "sku": kept.sku,
+        "status": kept.status_at(cx.service.now()).word(),
+        "current_price": body.current,
+        "proposed_price": body.price,
+        "best_price": body.best,
+        "aim": body.aim,
+        "confidence": body.confidence,
+        "elasticity": body.elasticity,
+        "outlook": body.outlook,
+        "market": body.market,
+        "guardrails": body.acted.iter().map(wire::act).collect::<Vec<_>>(),
+        "review_because": body.review_because,
+    } });
+    let mut text = format!("{}\n{}\n{} now", wire::line(body), body.reasoning, body.current);
+    for step in &body.factors {
+        let effect = step.effect.signed();
+        text.push_str(&format!("\n{effect} {} ({}) → {}", step.name, step.input, step.price_after));
+    }
+    Ok(JsonReply::new(json, text))
+}

@@ -1,0 +1,47 @@
+//! `list_proposals`: the proposals that the caller's credential reaches, newest first, by pages.
+
+use contract::{Cx, JsonReply};
+use fault::Fault;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::optimizer::paging::{within_reach, wrong_cursor};
+use crate::optimizer::{Optimizer, wire};
+use crate::storage::proposals::{self, Search, Status};
+
+#[derive(Deserialize)]
+pub(crate) struct Args {
+    sku: Option<String>,
+    status: Option<String>,
+    limit: u32,
+    cursor: Option<String>,
+}
+
+pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fault> {
+    within_reach(&cx, args.sku.as_deref())?;
+    if args.cursor.as_deref().is_some_and(|it| !proposals::is_id(it)) {
+        return Err(wrong_cursor());
+    }
+    let now = cx.service.now();
+    let search = Search {
+        sku: args.sku.as_deref(),
+        status: args.status.as_deref().and_then(Status::parse),
+        prefixes: cx.caller.sku_prefixes(),
+        before: args.cursor.as_deref(),
+        now,
+    };
+    // One more than is shown, to know whether there are more.
+    let mut shown = proposals::page(&cx.service.db, search, args.limit + 1).await?;
+    let more = shown.len() > args.limit as usize;
+    shown.truncate(args.limit as usize);
+    let lines: Vec<String> = shown
+        .iter()
+        .map(|kept| {
+            format!("{} {} {}", kept.id, kept.status_at(now).word(), wire::line(&kept.body))
+        })
+        .collect();
+    let list: Vec<Value> = shown.iter().map(|kept| wire::kept(kept, now)).collect();
+    let next = shown.last().filter(|_| more).map(|kept| kept.id.as_str());
+    let json = json!({ "ok": true, "count": list.len(), "proposals": list, "next_cursor": next });
+    Ok(JsonReply::new(json, if lines.is_empty() { "none".to_owned() } else { lines.join("\n") }))
+}

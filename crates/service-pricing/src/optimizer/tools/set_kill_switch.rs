@@ -1,0 +1,34 @@
+//! `set_kill_switch`: stops every price change, or allows them again.
+
+use contract::{Cx, JsonReply};
+use fault::Fault;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::optimizer::Optimizer;
+use crate::optimizer::pricing_input;
+use crate::storage::audit::{self, Entry};
+use crate::storage::switch::{self, Switch};
+
+#[derive(Deserialize)]
+pub(crate) struct Args {
+    on: bool,
+    reason: Option<String>,
+}
+
+pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fault> {
+    pricing_input::reaches_all(&cx.caller)?;
+    let (by, now) = (&*cx.caller.subject, cx.service.now());
+    let switch = Switch { on: args.on, reason: args.reason, since: now, by: by.to_owned() };
+    let mut tx = cx.service.db.begin().await?;
+    switch::set(&mut tx, &switch).await?;
+    let word = if switch.on { "on" } else { "off" };
+    let note = Some(match &switch.reason {
+        Some(reason) => format!("{word}: {reason}"),
+        None => word.to_owned(),
+    });
+    audit::write(&mut tx, &Entry { note, ..Entry::new(now, "kill_switch", "", by) }).await?;
+    tx.commit().await?;
+    let text = format!("Price changes are {}.", if switch.on { "stopped" } else { "allowed" });
+    Ok(JsonReply::new(json!({ "ok": true, "on": switch.on, "since": now.to_rfc3339() }), text))
+}

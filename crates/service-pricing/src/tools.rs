@@ -1,0 +1,3 @@
+//! The tools that both contracts share.
+
+pub(crate) mod health_tools;
