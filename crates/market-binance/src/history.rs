@@ -1,7 +1,7 @@
-//! What the exchange's record says, and when what it leaves out is confirmed_gap.
+//! What the exchange's record says, and when what it leaves out is `confirmed_gap`.
 //!
 //! A row can be missing because nothing was recorded or because the answer lost it, and nothing in
-//! an answer tells one from the other. So a gap is confirmed_gap when a later row proves that the
+//! an answer tells one from the other. So a gap is `confirmed_gap` when a later row proves that the
 //! record went on, and when so many sightings in a row, with waits between them, missed the same row.
 //! Live streams and history go by this one rule; the end of the rows is never a gap.
 

@@ -54,7 +54,7 @@ fn date(text: &str) -> Date {
 /// A Wednesday, in the middle of the main session.
 const NOON: &str = "2026-11-11T12:20:31";
 
-/// Quick to retry, without pacing_wait_max, and in a hurry.
+/// Quick to retry, without `pacing_wait_max`, and in a hurry.
 fn config(url: &str) -> MoexConfig {
     let mut config = MoexConfig {
         requests_per_second: 1_000_000,

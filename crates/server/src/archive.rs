@@ -84,7 +84,7 @@ fn sweep(parts: &Parts<'_>, documents: Documents, accounts: Accounts) {
     });
 }
 
-/// TokenIssuer for the archive's users: good for the archive and nothing else.
+/// `TokenIssuer` for the archive's users: good for the archive and nothing else.
 struct Keys {
     authority: Arc<Authority>,
     clock: Arc<dyn Clock>,

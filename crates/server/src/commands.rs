@@ -25,10 +25,10 @@ pub(crate) fn run(cli: Cli) -> Result<(), CommandError> {
         return completions::run(shell);
     }
     let mut settings = Settings::read(&cli, toolset(&cli.command))?;
-    if let Command::Serve(args) = &cli.command {
-        if let Some(listen) = &args.listen {
-            settings.set_listen(listen);
-        }
+    if let Command::Serve(args) = &cli.command
+        && let Some(listen) = &args.listen
+    {
+        settings.set_listen(listen);
     }
     let config = Config::resolve(settings)?;
     // Kept until the end: lines still queued are written when it goes.

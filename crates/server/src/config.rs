@@ -119,21 +119,7 @@ impl Config {
     pub(crate) fn resolve(settings: Settings) -> Result<Self, CommandError> {
         let sources = &settings.sources;
         let listen = listen(&settings)?;
-        let binance = BinanceSite {
-            rest_url: settings.binance_rest_url,
-            ws_url: settings.binance_ws_url,
-            api_key: settings.binance_api_key,
-        };
-        let provider = match settings.provider.as_str() {
-            "sim" => Provider::Simulated,
-            "binance" => Provider::Binance(binance),
-            _ => return Err(sources.bad_value("provider")),
-        };
-        let moex = match settings.moex_provider.as_str() {
-            "sim" => MoexProvider::Simulated,
-            "iss" => MoexProvider::Iss(settings.moex_iss_url),
-            _ => return Err(sources.bad_value("moex_provider")),
-        };
+        let (provider, moex) = providers(&settings)?;
         let language_model = ModelSettings::new(
             settings.llm_base_url,
             settings.llm_api_key,
@@ -207,6 +193,25 @@ impl Config {
     pub(crate) fn is_open(&self) -> bool {
         self.listen.ip().is_loopback() && self.http_token.is_none()
     }
+}
+
+/// The venues of both exchanges: real or simulated.
+fn providers(settings: &Settings) -> Result<(Provider, MoexProvider), CommandError> {
+    let provider = match settings.provider.as_str() {
+        "sim" => Provider::Simulated,
+        "binance" => Provider::Binance(BinanceSite {
+            rest_url: settings.binance_rest_url.clone(),
+            ws_url: settings.binance_ws_url.clone(),
+            api_key: settings.binance_api_key.clone(),
+        }),
+        _ => return Err(settings.sources.bad_value("provider")),
+    };
+    let moex = match settings.moex_provider.as_str() {
+        "sim" => MoexProvider::Simulated,
+        "iss" => MoexProvider::Iss(settings.moex_iss_url.clone()),
+        _ => return Err(settings.sources.bad_value("moex_provider")),
+    };
+    Ok((provider, moex))
 }
 
 fn checked(limits: StreamLimits, sources: &Sources) -> Result<StreamLimits, CommandError> {

@@ -1,4 +1,4 @@
-//! The pricing services in this service_info: what they are built from, and how the doors' counters are
+//! The pricing services in this `service_info`: what they are built from, and how the doors' counters are
 //! told by the contract's names.
 
 use std::sync::Arc;

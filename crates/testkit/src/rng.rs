@@ -1,6 +1,6 @@
 //! The one generator of random test data: small, seeded and the same on every machine.
 
-/// SplitMix64. The same seed gives the same values in every test run.
+/// `SplitMix64`. The same seed gives the same values in every test run.
 #[derive(Debug, Clone)]
 pub struct TestRng(u64);
 

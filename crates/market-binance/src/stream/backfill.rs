@@ -59,14 +59,14 @@ async fn fetch_until_progress(
     loop {
         match fetch_page(&shared, &code, interval, from, evidence.confirmed()).await {
             Ok(HistoryPage { rows, complete_to, .. }) if complete_to > from => {
-                return ReplayPage { klines: rows, complete_to: complete_to };
+                return ReplayPage { klines: rows, complete_to };
             }
             Ok(page) => {
                 // For a halted symbol, missing rows are a gap without a later row.
                 evidence.observe(page.gap.or(ends_at.map(|_| from)));
                 let over = page.gap.is_none() && evidence.confirmed() == Some(from);
                 if let Some(complete_to) = ends_at.filter(|_| over) {
-                    return ReplayPage { klines: page.rows, complete_to: complete_to };
+                    return ReplayPage { klines: page.rows, complete_to };
                 }
             }
             Err(fault) => tracing::debug!(code = &*code, %interval, %fault, "a replay waits"),

@@ -45,7 +45,7 @@ Defendant failed to pay $50,000 to Plaintiff.
 See Brown v. Jones, 123 F.3d 456 (6th Cir. 1997); 28 U.S.C. § 1332.
 ";
 
-/// TokenIssuer are the subjects themselves.
+/// `TokenIssuer` are the subjects themselves.
 struct TestTokenIssuer(Arc<FakeClock>);
 
 #[async_trait]
