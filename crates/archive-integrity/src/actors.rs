@@ -1,5 +1,5 @@
-//! Who does what to whom, as far as word order, the passive and possessives tell: the people of
-//! a source, their roles, and the relations each sentence states. No grammar beyond that.
+//! The people of a source, their roles, and the relations (agent, act, patient) that each sentence
+//! states, as far as word order, the passive and possessives show them. There is no other grammar.
 
 mod roles;
 mod segment;
@@ -25,17 +25,17 @@ use crate::text::{Word, is_irregular, stem};
 pub(crate) type Actor = u32;
 
 const COURT: Actor = u32::MAX;
-/// Roles that nobody is known to hold count upwards from here.
+/// Roles without a known holder have numbers from here upwards.
 const ROLE_FIRST: Actor = u32::MAX - 1_000;
 
-/// One statement of who acts and on whom.
+/// One statement of an agent, an act and a patient.
 #[derive(Debug, Clone)]
 pub(crate) struct Relation {
     pub(crate) class: String,
     pub(crate) agents: Vec<Actor>,
     pub(crate) patient: Option<Actor>,
     pub(crate) span: Span,
-    /// Said not to be so.
+    /// The statement is negated.
     pub(crate) denied: bool,
 }
 
@@ -47,14 +47,14 @@ pub(crate) struct ActorIndex {
     /// By the words of names as nouns: `the marina` for `Sable Point Marina`.
     by_stem: HashMap<String, Vec<Actor>>,
     roles: HashMap<usize, HashSet<Actor>>,
-    /// Those who are seen to act, or who hold a role or a title: not places and things.
+    /// Actors that act or have a role or a title, unlike places and things.
     parties: HashSet<Actor>,
-    /// Words of names that also stand small in the text.
+    /// Words of names that also occur in lower case.
     common: HashSet<String>,
     firms: HashSet<Actor>,
 }
 
-/// So many people and no more; the rest are not told apart.
+/// The most people of one source; further ones are not distinguished.
 const PEOPLE_MAX: usize = 2_000;
 const NAMESAKES_MAX: usize = 8;
 
@@ -104,7 +104,7 @@ impl ActorIndex {
         actors
     }
 
-    /// Who is called Mr., is a firm, or is followed by a verb.
+    /// Finds parties: names with a title such as Mr., firms, and names followed by a verb.
     fn tell_parties(&mut self, page: &Reading<'_>) {
         let word = |at: usize| page.words.get(at).map(Word::fold).unwrap_or_default();
         for mark in &page.marks {
@@ -148,7 +148,7 @@ impl ActorIndex {
         }
     }
 
-    /// Neither a firm nor a body, as far as its name tells.
+    /// Whether the name is that of a person, not of a firm or a body.
     pub(crate) fn is_human(&self, actor: Actor) -> bool {
         if actor >= ROLE_FIRST {
             return actor != COURT;
@@ -164,7 +164,7 @@ impl ActorIndex {
         actor >= ROLE_FIRST || (self.parties.contains(&actor) && !name.is_some_and(place))
     }
 
-    /// A firm with «Insurance» in its name is the insurer, if nobody else is said to be.
+    /// A firm with «Insurance» in its name is the insurer, if no other actor has that role.
     fn insurer(&mut self) {
         let Some(insurer) = role("insurer") else { return };
         let tokens = |it: &String| it.split(' ').map(str::to_owned).collect::<Vec<_>>();
@@ -209,7 +209,7 @@ impl ActorIndex {
         left
     }
 
-    /// The one person the name can mean.
+    /// The only person that the name can mean.
     fn actor(&self, tokens: &[String]) -> Option<Actor> {
         match self.people(tokens).as_slice() {
             [one] => Some(*one),
@@ -217,7 +217,7 @@ impl ActorIndex {
         }
     }
 
-    /// What to call an actor in a message.
+    /// The name of an actor in messages.
     pub(crate) fn called(&self, actor: Actor) -> String {
         if actor == COURT {
             return "the court".to_owned();
@@ -237,12 +237,12 @@ impl ActorIndex {
         }
     }
 
-    /// Who holds a role in the source, by all it says.
+    /// The holders of a role in the source.
     pub(crate) fn holders(&self, role: usize) -> Option<&HashSet<Actor>> {
         self.roles.get(&role)
     }
 
-    /// Whether the source gives somebody roles, and none of the same side as this one: who claims
+    /// Whether the source gives an actor roles, and none on the same side as this role: a claimant
     /// is a plaintiff by another word.
     pub(crate) fn has_other_role(&self, actor: Actor, role: usize) -> bool {
         let mut held = self.roles.iter().filter(|it| it.1.contains(&actor)).peekable();
@@ -275,7 +275,7 @@ impl ActorIndex {
                 continue;
             }
             let folded = page.words[at].fold();
-            // The role before a name is part of it.
+            // The role before a name is part of the name.
             let titled = next.peek().is_some_and(|it| it.0 == at + 1);
             if COURTS.contains(&folded.as_str()) {
                 list.push((at, at + 1, COURT));
@@ -291,7 +291,7 @@ impl ActorIndex {
         list
     }
 
-    /// `The marina`, where one name alone has that word in it.
+    /// `The marina`, where only one name contains that word.
     fn thing(&self, page: &Reading<'_>, at: usize) -> Option<Actor> {
         let before = page.words.get(at.checked_sub(1)?)?.fold();
         let next = page.words.get(at + 1).map(Word::fold).unwrap_or_default();
@@ -304,7 +304,7 @@ impl ActorIndex {
         }
     }
 
-    /// The parties of a sentence, courts left out, with where they stand.
+    /// The parties of a sentence without courts, with their positions.
     pub(crate) fn parties(&self, page: &Reading<'_>, sentence: &Sentence) -> Vec<(Actor, Span)> {
         let actors = self.actors_in(page, sentence).into_iter().filter(|it| it.2 != COURT);
         actors
@@ -332,8 +332,8 @@ impl ActorIndex {
     }
 }
 
-/// «eleven patient years» has no patient: a word for a role has an article or an owner before it,
-/// unless it is a plural, opens the sentence or is written large.
+/// «eleven patient years» has no patient: a role word needs an article or an owner before it,
+/// unless it is a plural, opens the sentence or has a capital.
 fn is_noun(page: &Reading<'_>, at: usize) -> bool {
     let word = &page.words[at];
     if word.is_capital() || word.text.ends_with('s') || is_russian(&word.fold()) {
@@ -349,7 +349,7 @@ that both former";
 }
 
 fn class(folded: &str) -> Option<String> {
-    // Who employs is not who is employed, and an employment is neither.
+    // An employer is not an employee, and an employment is neither.
     let thing = ["ment", "ments", "tion", "tions", "er", "ers", "ee", "ees", "ing", "ings"];
     if thing.iter().any(|it| folded.ends_with(it)) && !folded.ends_with("paying") {
         return None;
@@ -358,7 +358,7 @@ fn class(folded: &str) -> Option<String> {
     static FORMS: LazyLock<HashMap<String, &str>> = LazyLock::new(|| {
         let rows = CLASSES.iter().flat_map(|row| row.split(' ').map(move |it| (it, *row)));
         let forms = rows.flat_map(|(it, row)| [(it.to_owned(), row), (stem(it), row)]);
-        // The first row that has a form keeps it.
+        // The first row that contains a form keeps it.
         let mut map = HashMap::new();
         for (form, row) in forms {
             map.entry(form).or_insert(row);
@@ -394,7 +394,7 @@ fn is_will(folded: &str) -> bool {
     )
 }
 
-/// Whether the word is one that somebody does.
+/// Whether the word is an act.
 pub(crate) fn is_act(folded: &str) -> bool {
     class(folded).is_some() || matches!(folded, "is" | "was" | "has" | "had" | "did" | "does")
 }
@@ -403,7 +403,7 @@ pub(crate) fn is_court(actor: Actor) -> bool {
     actor == COURT
 }
 
-/// Whether the one cannot be the other: two names, or two roles of one dealing.
+/// Whether two actors must differ: two names, or two opposed roles.
 pub(crate) fn is_rival(one: Actor, other: Actor) -> bool {
     if one < ROLE_FIRST || other < ROLE_FIRST {
         return one != other;
@@ -416,7 +416,7 @@ pub(crate) fn is_rival(one: Actor, other: Actor) -> bool {
     })
 }
 
-/// Whether both name someone by the same measure, so that a difference is one.
+/// Whether both are names or both are roles, so that they can be compared.
 pub(crate) fn comparable(one: Actor, other: Actor) -> bool {
     let sort = |it: Actor| if it == COURT { 2 } else { u8::from(it >= ROLE_FIRST) };
     sort(one) == sort(other)

@@ -1,5 +1,5 @@
-//! Numbers with what they count: figures and words, thousands and millions, money, percent and
-//! units. It does no arithmetic beyond reading; a sum computed by the writer is not known.
+//! Numbers with their units: figures and words, thousands and millions, money, percent and
+//! measures. The module only reads numbers; it does not verify sums that the writer computed.
 
 mod numeral;
 
@@ -56,7 +56,7 @@ impl Amount {
 }
 
 impl Unit {
-    /// Whether the same number in both may be the same thing.
+    /// Whether equal numbers with these units can mean the same thing.
     pub(crate) fn fits(self, other: Self) -> bool {
         self == other || self == Self::Bare || other == Self::Bare
     }
@@ -65,7 +65,7 @@ impl Unit {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Amount {
     pub(crate) value: u128,
-    /// How far off it may be and still be the same: «about», `1.2 million`.
+    /// The tolerance within which two numbers are equal: «about», `1.2 million`.
     pub(crate) slack: u128,
     pub(crate) unit: Unit,
 }
@@ -141,7 +141,7 @@ const ABOUT: [&str; 12] = [
     "почти",
 ];
 
-/// All numbers among the words that are not taken by a date or a citation.
+/// All numbers among the words that no date or citation covers.
 pub(crate) fn find(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<AmountMention> {
     let free = |at: usize| taken.get(at).is_some_and(|it| !it);
     let mut list = Vec::new();
@@ -197,7 +197,7 @@ fn fraction(words: &[Word<'_>], at: usize) -> Option<(u128, usize)> {
     Some((100 * ONE * count / whole, at + 2))
 }
 
-/// The number of a paragraph: at the start of a line, a full stop and a blank behind it.
+/// A paragraph number: at the start of a line, followed by a full stop and a space.
 fn is_bullet(text: &str, word: &Word<'_>) -> bool {
     let lead = text[..word.start].trim_end_matches([' ', '\t', '(']);
     let tail = &text[word.end..];
@@ -252,7 +252,7 @@ fn currency(word: &Word<'_>) -> Option<char> {
     }
 }
 
-/// What a letter after a figure multiplies it by: `9k`, `41.7m`, `3bn`.
+/// The factor of a letter after a figure: `9k`, `41.7m`, `3bn`.
 fn suffix(text: &str) -> (&str, u128) {
     for (mark, scale) in
         [("bn", 1_000_000_000), ("k", 1_000), ("K", 1_000), ("M", 1_000_000), ("m", 1_000_000)]
@@ -264,7 +264,7 @@ fn suffix(text: &str) -> (&str, u128) {
     (text, 1)
 }
 
-/// The value, the worth of its last figure, and the word after it.
+/// The value, the value of its last digit, and the word after it.
 fn figures(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usize)> {
     let digits = |word: &Word<'_>| word.text.bytes().all(|it| it.is_ascii_digit());
     let first = &words[at];

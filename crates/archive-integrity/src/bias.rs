@@ -1,4 +1,4 @@
-//! `bias`: loaded words and lopsided treatment of the parties.
+//! `bias`: loaded words and unequal treatment of the parties.
 //!
 //! Words in quotation marks and in sentences that say whose view it is do not count. Weights: a
 //! loaded word 0.35 (0.15 where the source uses it too), a sweeping phrase 0.4, one side's words
@@ -14,7 +14,7 @@ use crate::reading::{Reading, Sentence};
 use crate::report::{InsightReport, Issue, insufficient_evidence};
 use crate::{Insight, Span};
 
-/// Words below which there is no tone to speak of.
+/// Texts with fewer words are not tested.
 const WORDS_MIN: usize = 4;
 
 pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> InsightReport {
@@ -33,7 +33,7 @@ pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
 
 fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<Issue> {
     let hits = own_hits(reading, sentence);
-    // What stands before the verb of saying is the writer's own.
+    // The words before the verb of saying are the writer's own.
     let said = hits.iter().filter(|it| it.tone == Tone::Attribution).map(|it| it.at).min();
     let mut list = Vec::new();
     if hits.is_empty() {
@@ -42,7 +42,7 @@ fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<
     let parties = index.actors.parties(reading, sentence);
     for hit in &hits {
         let word = reading.slice(hit.span);
-        // A loaded word in the midst of a sentence with a capital is part of a name.
+        // A loaded word with a capital inside a sentence is part of a name.
         let within = hit.span.start > sentence.span.start;
         if within && word.starts_with(char::is_uppercase) && hit.tone != Tone::Sweeping {
             continue;
@@ -65,7 +65,7 @@ fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<
     list
 }
 
-/// The party a loaded word stands nearest to, for the message.
+/// The party nearest to a loaded word, for the message.
 fn near(index: &Index<'_>, parties: &[(Actor, Span)], byte: usize) -> String {
     let nearest = parties.iter().min_by_key(|it| it.1.start.abs_diff(byte));
     nearest.map(|it| format!(", about {}", index.actors.called(it.0))).unwrap_or_default()
@@ -104,7 +104,7 @@ fn weigh(
             continue;
         };
         let side = sides.entry(*actor).or_default();
-        // Two verbs in a sentence are one time of speaking.
+        // Two verbs of saying in a sentence count once.
         if !quoted.contains(actor) {
             side.quoted += 1;
             quoted.push(*actor);

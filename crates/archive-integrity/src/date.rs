@@ -12,13 +12,13 @@ pub(crate) struct Date {
 }
 
 impl Date {
-    /// The other reading of a date in figures, where both could be meant.
+    /// The other reading of a numeric date, where day and month may be swapped.
     pub(crate) fn turned(self) -> Option<Self> {
         let (month, day) = (self.month?, self.day?);
         (day <= 12 && day != month).then_some(Self { month: Some(day), day: Some(month), ..self })
     }
 
-    /// Whether both may be the same day, what one of them leaves out being open.
+    /// Whether both may be the same day; a missing part matches any value.
     pub(crate) fn fits(self, other: Self) -> bool {
         fn open<T: PartialEq>(one: Option<T>, two: Option<T>) -> bool {
             one.zip(two).is_none_or(|(one, two)| one == two)
@@ -26,7 +26,7 @@ impl Date {
         open(self.year, other.year) && open(self.month, other.month) && open(self.day, other.day)
     }
 
-    /// The same date told less exactly, itself first.
+    /// The same date with fewer parts, itself first.
     pub(crate) fn views(self) -> [Self; 4] {
         [
             self,
@@ -43,7 +43,7 @@ pub(crate) struct DateMention {
     /// Written in figures with a stroke, so that day and month may be meant the other way round.
     pub(crate) ambiguous: bool,
     pub(crate) span: Span,
-    /// First word and the one after the last.
+    /// First word, and the word after the last.
     pub(crate) words: (usize, usize),
 }
 
@@ -185,7 +185,7 @@ fn in_figures(text: &str, words: &[Word<'_>], at: usize) -> Option<Hit> {
     Some((at, end, date, true))
 }
 
-/// A month in letters with what stands before and after it.
+/// A month in letters with the day and the year around it.
 fn with_month(text: &str, words: &[Word<'_>], at: usize, floor: usize) -> Option<Hit> {
     let number = month(&words[at])?;
     let close = |at: usize| {
@@ -230,7 +230,7 @@ const YEAR_AFTER: [&str; 13] = [
     "в",
 ];
 
-/// A year that a small word or «год» says is one.
+/// A year that a preposition or «год» marks.
 fn alone(words: &[Word<'_>], at: usize) -> Option<Hit> {
     let year = year(&words[at]).filter(|it| (1900..2100).contains(it))?;
     let lead = at.checked_sub(1).is_some_and(|it| YEAR_AFTER.contains(&words[it].fold().as_str()));

@@ -272,7 +272,7 @@ impl<'a> StatementIndex<'a> {
         let best = shared
             .into_iter()
             .filter(|(id, _)| {
-                // The first payment is another thing than the second.
+                // «The first payment» and «the second payment» are different things.
                 let order = |it: &Statement<'_>| -> Vec<String> {
                     let stems = it.sentence.stems.iter();
                     stems.filter(|it| ORDER.contains(&it.as_str())).cloned().collect()
@@ -321,7 +321,7 @@ impl StatementPair<'_> {
         list
     }
 
-    /// The same sentence with one part of it exchanged for another, its subject left alone.
+    /// The same sentence with one part replaced and its subject unchanged.
     fn replaced(&self) -> bool {
         let (old, new) = (self.folded(self.before), self.folded(self.after));
         let front = old.iter().zip(&new).take_while(|(one, two)| one == two).count();
@@ -340,7 +340,7 @@ impl StatementPair<'_> {
         };
         let same = [&GOOD, &BAD, &HIGH, &LOW].iter().any(|it| alike(it));
         let stems = |list: &[String]| -> Vec<String> { list.iter().map(|it| stem(it)).collect() };
-        // Numbers, days and doubts are weighed by themselves.
+        // Numbers, dates and doubts have their own weights.
         let figure = |it: &String| it.starts_with(|it: char| it.is_ascii_digit());
         let values = gone.iter().chain(&come).any(figure);
         let toned = has(&self.before.hits, Tone::Hedge) && has(&self.after.hits, Tone::Hedge);
@@ -360,7 +360,7 @@ impl StatementPair<'_> {
             && !(toned && gone.len() == 1 && come.len() == 1)
     }
 
-    /// A decision or a negation that stands the other way.
+    /// A decision or a negation that is reversed.
     fn turned(&self) -> Option<Span> {
         let (old, new) = (&self.before.sentence.polarity, &self.after.sentence.polarity);
         for it in &new.mentions {
@@ -393,7 +393,7 @@ impl StatementPair<'_> {
         self.readings[it.insight].words_of(it.sentence).iter().map(Word::fold).collect()
     }
 
-    /// Good turned to bad, or a word to the same with a prefix that denies it.
+    /// A good word turned into a bad one, or a word into the same word with a negating prefix.
     fn judged_otherwise(&self) -> bool {
         let (old, new) = (self.folded(self.before), self.folded(self.after));
         let has = |words: &[String], list: &WordList| words.iter().any(|it| list.contains(it));
@@ -409,7 +409,7 @@ impl StatementPair<'_> {
         plain && (judged || turned(&HIGH, &LOW) || turned(&LOW, &HIGH) || opposed)
     }
 
-    /// A verdict for the one side that was for the other.
+    /// A verdict that favoured one side and now favours the other.
     fn other_side(&self) -> bool {
         let (old, new) = (self.folded(self.before), self.folded(self.after));
         let only = |words: &[String], one: &str, two: &str| {
@@ -473,7 +473,7 @@ fn other_amount(
     let strange = new.iter().find(|it| {
         !old.iter().any(|old| same(&old.0, &it.0)) && old.iter().any(|old| old.0.unit == it.0.unit)
     })?;
-    // Something must have gone for something to have changed.
+    // A part counts as changed only if an old part is gone.
     let gone = old
         .iter()
         .any(|old| old.0.unit == strange.0.unit && !new.iter().any(|it| same(&it.0, &old.0)));
@@ -495,7 +495,7 @@ fn other_date(
 /// The day of an instant, `2021-03-04`.
 fn day(ms: i64) -> String {
     let days = ms.div_euclid(86_400_000);
-    // Years are counted from March, so that the leap day comes last.
+    // Years start in March, so that the leap day comes last.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let of_era = shifted.rem_euclid(146_097);

@@ -1,4 +1,4 @@
-//! `fact_check`: what an insight claims, and what its source says of it.
+//! `fact_check`: compares the claims of an insight with its source.
 //!
 //! The content is split into sentences, and for each the four nearest sentences of the source are
 //! found by shared words, rare ones counting more. A claim is supported where its value stands in
@@ -34,13 +34,13 @@ pub enum ClaimKind {
     Citation,
     /// The number of a case, a docket, an invoice.
     Number,
-    /// What was decided, or a plain yes turned to no.
+    /// A decision, or a statement that was negated.
     Holding,
-    /// Who did it, to whom, in which role.
+    /// The agent, the patient and their roles.
     Party,
     /// The place in a file that the insight gives as its source.
     Source,
-    /// A sentence with nothing in it that could be looked up.
+    /// A plain sentence without a value that could be looked up.
     Statement,
 }
 
@@ -94,23 +94,23 @@ impl Support {
     }
 }
 
-/// One thing an insight says that can be held against its source.
+/// One claim of an insight that can be compared with its source.
 #[derive(Debug, Clone)]
 pub struct Claim {
     pub kind: ClaimKind,
-    /// As the insight has it.
+    /// The text in the insight.
     pub text: String,
     /// In characters of the content.
     pub span: Span,
     pub support: Support,
-    /// Where the source says the same, or another thing in its place.
+    /// The place in the source that supports or contradicts the claim.
     pub evidence: Option<SourceEvidence>,
     /// Bytes of the content, for looking up the sentence.
     pub(crate) bytes: Span,
 }
 
 const CONTRADICTED: f64 = 0.55;
-/// Claims checked in one insight; beyond them nobody reads on.
+/// The most claims that are checked in one insight; further ones are ignored.
 const CLAIMS_MAX: usize = 2_000;
 
 pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> InsightReport {
@@ -159,7 +159,7 @@ pub(crate) fn findings(reading: &Reading<'_>, claims: &[Claim]) -> Vec<Issue> {
     list
 }
 
-/// Every claim of the insight, in the order of its text, the sources it names last.
+/// Every claim of the insight in the order of its text; the sources that it names come last.
 pub(crate) fn claims(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> Vec<Claim> {
     let mut check =
         FactCheck { reading, index, claims: Vec::new(), settled: Vec::new(), segments: Vec::new() };
@@ -179,22 +179,23 @@ pub(crate) fn claims(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
     check.claims
 }
 
-/// One insight against one index.
+/// The check of one insight against one index.
 struct FactCheck<'a, 't, 's> {
     reading: &'a Reading<'t>,
     index: &'a Index<'s>,
     claims: Vec<Claim>,
-    /// Long quotes that stand in the source word for word, in order: all within them is so.
+    /// Long quotes that the source contains word for word, in order; every claim inside them is
+    /// supported.
     settled: Vec<Span>,
-    /// The segments of each of our sentences, in order.
+    /// The segments of each sentence of the insight, in order.
     segments: Vec<Vec<Segment>>,
 }
 
-/// A sentence of the insight and those of the source that resemble it.
+/// A sentence of the insight and the source sentences that resemble it.
 struct SentencePair<'a> {
     sentence: &'a Sentence,
     aligned: Vec<AlignedSentence>,
-    /// The same without names and months, which are what is being checked.
+    /// The same without names and months, because those are being checked.
     plain: Vec<AlignedSentence>,
 }
 
@@ -297,7 +298,7 @@ impl FactCheck<'_, '_, '_> {
         }
     }
 
-    /// The places that the insight itself gives.
+    /// The source locations that the insight itself gives.
     fn sources(&mut self, insight: &Insight) {
         for source in insight.sources.iter().filter(|it| !it.quote.trim().is_empty()).take(64) {
             let (mut support, place) = self.quoted(&source.quote);

@@ -1,5 +1,5 @@
-//! What was decided, and whether it was or was not: pairs of opposite words («granted» and
-//! «denied») and the reach of a negation. Irony and double negation beyond two are not read.
+//! Decisions and their polarity: pairs of opposite words («granted» and «denied») and the scope of
+//! a negation. Irony and more than two negations are not resolved.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use crate::Span;
 use crate::text::{Word, is_stop, stem};
 
-/// Opposite words; the first list of each pair is one way, the second the other.
+/// Opposite words; the first list of each pair is one side, the second list the other.
 const AXES: [(&str, &str, &str); 27] = [
     (
         "motion",
@@ -72,7 +72,7 @@ const AXES: [(&str, &str, &str); 27] = [
     ("сила", "продолжа* сохран*", "прекращ* прекрат* расторг*"),
 ];
 
-/// Decisions in more words than one; `*` stands for up to two others.
+/// Decisions of several words; `*` stands for up to two other words.
 const PHRASES: &str = "motion+signed off;motion+go ahead;\
 motion+goes ahead;motion+went ahead;motion+handed over;motion+hand over;motion+turned over;\
 motion+took up;motion+was given;motion+were given;motion+free to;motion-turned down;\
@@ -103,7 +103,7 @@ static TREE: LazyLock<HashMap<&'static str, Vec<Phrase>>> = LazyLock::new(|| {
     map
 });
 
-/// The decision that begins with a word in more words than one, and the word after it.
+/// The decision of several words that begins with a word, and the position after it.
 fn phrase(folded: &[String], at: usize) -> Option<(usize, bool, usize)> {
     let list = TREE.get(folded[at].as_str())?;
     let mut best: Option<(usize, bool, usize)> = None;
@@ -116,7 +116,7 @@ fn phrase(folded: &[String], at: usize) -> Option<(usize, bool, usize)> {
     best
 }
 
-/// «Asked the court to set it aside»: that is not yet decided.
+/// «Asked the court to set it aside» is a request, not a decision.
 fn is_asked(folded: &[String], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).map_or("", |it| folded[it].as_str());
     before(1) == "to" && !is_in("refused declined agreed decided voted refuses declines", before(2))
@@ -131,7 +131,7 @@ fn ends(folded: &[String], at: usize, words: &[&str]) -> Option<usize> {
     same.then(|| ends(folded, at + 1, rest)).flatten()
 }
 
-/// Axes that all tell whether a thing was let stand or not.
+/// Axes that all say whether a thing was upheld.
 pub(crate) fn is_kin(one: usize, other: usize) -> bool {
     let kin = |it: usize| {
         matches!(
@@ -142,12 +142,12 @@ pub(crate) fn is_kin(one: usize, other: usize) -> bool {
     kin(one) && kin(other)
 }
 
-/// All axes that are kin to one, itself left out.
+/// All axes related to one, without that one.
 pub(crate) fn kin(axis: usize) -> impl Iterator<Item = usize> {
     (0..AXES.len()).filter(move |it| *it != axis && is_kin(axis, *it))
 }
 
-/// Whether one is the other with a prefix that denies it: `reliable` and `unreliable`.
+/// Whether one word is the other with a negating prefix: `reliable` and `unreliable`.
 pub(crate) fn is_opposed(one: &str, other: &str) -> bool {
     let denies = |long: &str, short: &str| {
         let prefixes = ["un", "in", "im", "ir", "il", "dis", "non", "не"];
@@ -156,15 +156,15 @@ pub(crate) fn is_opposed(one: &str, other: &str) -> bool {
     denies(one, other) || denies(other, one)
 }
 
-/// Which pair, which side of it, and where.
+/// A decision word: its pair, its side and its position.
 #[derive(Debug, Clone)]
 pub(crate) struct Mention {
     pub(crate) axis: usize,
     pub(crate) positive: bool,
     pub(crate) span: Span,
-    /// Stems of its clause, by which two mentions are told to speak of the same thing.
+    /// Stems of its clause, which show whether two mentions are about the same thing.
     pub(crate) near: Vec<String>,
-    /// Those of the rest of the sentence, up to the next mention.
+    /// Stems of the rest of the sentence, up to the next mention.
     pub(crate) far: Vec<String>,
 }
 
@@ -178,23 +178,23 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|it| it == word)
 }
 
-/// What was decided in one sentence, and which of its words stand under a negation.
+/// The decisions of one sentence, and its negated words.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Polarity {
     pub(crate) mentions: Vec<Mention>,
     pub(crate) negated: Vec<(String, Span)>,
-    /// Of each negation, the first word it reaches.
+    /// The first word in the scope of each negation.
     pub(crate) heads: Vec<(String, Span)>,
 }
 
-/// Words that open another clause, which a negation does not reach.
+/// Words that open another clause, at which a negation ends.
 const ANEW: &str = "and but because although while whereas when after since that which who if unless \
 и но а потому поскольку что если когда";
 const BEFORE: usize = 8;
 const AFTER: usize = 8;
-/// Telling words kept for one mention.
+/// The most content words kept for one mention.
 const NEAR_MAX: usize = 60;
-/// How many telling words a negation reaches over.
+/// The most content words that a negation covers.
 const REACH: usize = 3;
 
 fn is_negation(folded: &str) -> bool {
@@ -217,7 +217,7 @@ fn is_negation(folded: &str) -> bool {
     ) || folded.ends_with("n't")
 }
 
-/// «Denies that» and «denies having» are words of a party, not of a court.
+/// «Denies that» and «denies having» are statements of a party, not decisions of a court.
 fn said(folded: &[String], at: usize) -> Option<(usize, bool)> {
     let next = folded.get(at + 1)?;
     let told = is_in("that having any knowing", next) || (next.len() > 4 && next.ends_with("ing"));
@@ -246,7 +246,7 @@ pub(crate) fn axis_name(axis: usize) -> &'static str {
     AXES.get(axis).map_or("", |it| it.0)
 }
 
-/// Whether the word is one of a pair of opposites.
+/// Whether the word belongs to a pair of opposites.
 pub(crate) fn is_holding(folded: &str) -> bool {
     side(folded).is_some()
 }
@@ -259,7 +259,7 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
     let mut told = 0;
     let mut fresh = false;
     for (at, word) in folded.iter().enumerate() {
-        // A comma or «and» opens another clause, which the negation does not reach.
+        // A comma or «and» opens another clause, at which the negation ends.
         let apart = at.checked_sub(1).is_some_and(|it| words[at].start - words[it].end > 1);
         if apart || is_in(ANEW, word) {
             reach = 0;
@@ -283,7 +283,7 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
         }
         let refused = is_in("refused refuses refuse declined declines decline", word) && to;
         if refused && at >= told {
-            // «refused to grant» is one decision, «refused to enforce» denies the verb.
+            // «refused to grant» is one decision; «refused to enforce» negates the verb.
             let decides = folded.get(at + 2).is_some_and(|it| side(it).is_some());
             if !decides {
                 let (axis, positive) = side(word).unwrap_or((0, false));
@@ -323,7 +323,7 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
     found
 }
 
-/// How many telling words a negation reaches over: «not only» and «no later than» deny nothing.
+/// How many content words a negation covers: «not only» and «no later than» negate nothing.
 fn denies(words: &[Word<'_>], folded: &[String], at: usize) -> usize {
     let next = folded.get(at + 1).map_or("", String::as_str);
     // «not sent until after» says that it was sent.
@@ -339,8 +339,8 @@ fn denies(words: &[Word<'_>], folded: &[String], at: usize) -> usize {
     if matches!(folded[at].as_str(), "without" | "без") { REACH - 1 } else { REACH }
 }
 
-/// The telling words around each mention. Two mentions in a sentence share it at the first joint
-/// between them, so that each keeps what was decided about.
+/// The content words around each mention. Two mentions in a sentence split it at the first joint
+/// between them, so that each keeps the subject of its decision.
 fn nearby(
     words: &[Word<'_>],
     folded: &[String],

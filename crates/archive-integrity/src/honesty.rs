@@ -1,4 +1,4 @@
-//! `honesty`: whether an insight is as sure as its evidence allows.
+//! `honesty`: whether an insight is as certain as its evidence allows.
 //!
 //! Weights: memory or capability that a text cannot have 0.45; stated flatly what the source only
 //! alleges or supposes 0.4; certain words without support 0.35, with support 0.1; a superlative or
@@ -38,11 +38,11 @@ pub(crate) struct SentenceContext<'a, 't, 's> {
     sentence: &'a Sentence,
     pub(crate) hits: Vec<ToneHit>,
     aligned: Vec<AlignedSentence>,
-    /// Some claim of this sentence has no support.
+    /// A claim of this sentence has no support.
     pub(crate) is_unsupported: bool,
 }
 
-/// Outside quotation marks: a quoted word is somebody else's.
+/// Hits outside quotation marks: a quoted word belongs to another speaker.
 pub(crate) fn own_hits(reading: &Reading<'_>, sentence: &Sentence) -> Vec<ToneHit> {
     let mut hits = lexicon::find(reading.words_of(sentence));
     hits.retain(|it| !reading.in_quote(it.span.start));
@@ -53,14 +53,14 @@ fn is_personal(tone: Tone) -> bool {
     matches!(tone, Tone::Memory | Tone::Human | Tone::Interest | Tone::Offer)
 }
 
-/// Stems of wrongs that are not to be told without somebody who tells them.
+/// Stems of wrongdoing that a text must attribute to a source.
 const WRONGS: &str = "steal stol stole theft loot brib lie lying li liar cheat defraud manipulat \
 conspir fak forg falsif fabricat embezzl launder negligent guilt guilty blackmail extort sabotag \
 delet destroy conceal purpos deliberat intentional knowing malic plot cop plagiariz perjur \
 mislead misled deceiv decei trick betray abus harass retaliat revenge мстил врал обманул украл \
 подделал скрыл";
 
-/// Verbs that only say who spoke; they leave a thing open where «that» follows.
+/// Verbs that only report a statement; with «that» they leave it open.
 const NEUTRAL: &str = "stated states says said say tell tells told wrote writes written reported \
 reports report explains explained noted notes asked asks seeks sought demands demanded replied \
 answered observed";
@@ -80,7 +80,7 @@ impl<'a, 't, 's> SentenceContext<'a, 't, 's> {
         let is_unsupported = own.into_iter().any(|it| it.support != Support::Supported);
         let aligned = index.align(&sentence.stems);
         let mut hits = own_hits(reading, sentence);
-        // An insight that repeats the source's own «we» does not speak of its writer.
+        // An insight that repeats the source's «we» does not refer to its own writer.
         if let Some(best) = aligned.first().filter(|it| it.score >= 0.6) {
             let (page, there) = index.sentence(best.sentence);
             let theirs = lexicon::find(page.words_of(there));
@@ -115,7 +115,7 @@ impl<'a, 't, 's> SentenceContext<'a, 't, 's> {
         .collect()
     }
 
-    /// Whether the nearest source sentence has that tone too.
+    /// Whether the nearest source sentence has the same tone.
     pub(crate) fn source_is(&self, tone: Tone) -> bool {
         let alike = self.aligned.first().filter(|it| it.score >= 0.35);
         alike.is_some_and(|it| {
@@ -132,7 +132,7 @@ impl<'a, 't, 's> SentenceContext<'a, 't, 's> {
         if self.source_is(Tone::Certain) {
             return None;
         }
-        // Nobody is certain of what is still to come.
+        // A statement about the future cannot be certain.
         let words = self.reading.words_of(self.sentence);
         let future = words.iter().any(|it| matches!(it.text, "will" | "bound" | "sure" | "взыщет"));
         let bare = self.is_unsupported || alike.is_none() || doubted || future;
@@ -152,7 +152,7 @@ impl<'a, 't, 's> SentenceContext<'a, 't, 's> {
         ))
     }
 
-    /// The word by which a source sentence leaves a thing open.
+    /// The word by which a source sentence leaves a statement open.
     fn doubt_in(&self, sentence: usize) -> Option<Span> {
         let (page, there) = self.index.sentence(sentence);
         let hits = lexicon::find(page.words_of(there));
@@ -161,7 +161,7 @@ impl<'a, 't, 's> SentenceContext<'a, 't, 's> {
             let word = words.get(it.at).map(|it| it.text.to_lowercase()).unwrap_or_default();
             let neutral = NEUTRAL.split(' ').any(|it| it == word);
             let that = words.iter().skip(it.at + 1).take(4).any(|it| it.text == "that");
-            // Who concedes or finds a thing does not leave it open.
+            // A person who concedes or finds a thing does not leave it open.
             let settled = SETTLED.split(' ').any(|it| it == word);
             let told = it.tone == Tone::Attribution && (!neutral || that) && !settled;
             it.tone == Tone::Hedge || told
@@ -199,7 +199,7 @@ impl<'a, 't, 's> SentenceContext<'a, 't, 's> {
         Some(found.with(Some(self.index.evidence(place))))
     }
 
-    /// Whether what we say stands behind the word of doubt, and not before it.
+    /// Whether our statement stands behind the word of doubt, and not before it.
     fn is_within(&self, sentence: usize, doubt: Span) -> bool {
         let (page, there) = self.index.sentence(sentence);
         let (mut before, mut behind) = (0, 0);
@@ -237,7 +237,7 @@ impl<'a, 't, 's> SentenceContext<'a, 't, 's> {
         list
     }
 
-    /// Wrongdoing or its intent, told flatly where the source has no such word.
+    /// Wrongdoing or its intent, stated as fact where the source has no such word.
     fn accusation(&self) -> Option<Issue> {
         let open = [Tone::Hedge, Tone::Attribution, Tone::Doubting, Tone::Fiction];
         if open.iter().any(|it| lexicon::has(&self.hits, *it)) {
@@ -254,7 +254,7 @@ impl<'a, 't, 's> SentenceContext<'a, 't, 's> {
         Some(Issue::at(self.reading, span, "bare_accusation", 0.35, message, advice))
     }
 
-    /// Whether one of the nearest source sentences has the phrase.
+    /// Whether one of the nearest source sentences contains the phrase.
     pub(crate) fn source_has(&self, phrase: &str) -> bool {
         let phrase = phrase.to_lowercase();
         self.aligned.iter().any(|it| {

@@ -1,5 +1,5 @@
-//! The source texts of an insight, read once and laid out for look-ups. Every list has a limit,
-//! so that one look-up costs the same however long the source is.
+//! An index of the source texts of an insight. Every list has a limit, so that the cost of one
+//! look-up does not depend on the length of the source.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,7 +11,7 @@ use crate::reading::{CiteKey, Reading, Sentence, Value, ValueMark};
 use crate::text::{clip, fold, stem};
 use crate::{SourceEvidence, SourceText, Span};
 
-/// Where something stands: page among all pages, sentence among all sentences.
+/// A position: page among all pages, sentence among all sentences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SourcePosition {
     pub(crate) page: usize,
@@ -19,15 +19,16 @@ pub(crate) struct SourcePosition {
     pub(crate) span: Span,
 }
 
-/// A sentence of the source that resembles one of the insight's.
+/// A source sentence that resembles a sentence of the insight.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AlignedSentence {
     pub(crate) sentence: usize,
-    /// The share of the insight's telling words that it holds, rare ones counting more.
+    /// The share of the insight's content words that it contains, weighted by rarity.
     pub(crate) score: f64,
 }
 
-/// Bytes of source read for one insight; what it costs in memory is about thirty times that.
+/// The most bytes of source read for one insight; the index takes about thirty times that in
+/// memory.
 const SOURCE_MAX: usize = 16 << 20;
 const LIST_MAX: usize = 400;
 const ALIGNED_MAX: usize = 4;
@@ -35,7 +36,7 @@ const ALIGNED_MAX: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Index<'s> {
     pub(crate) pages: Vec<Reading<'s>>,
-    /// File and page number of each page, from one.
+    /// File and page number of each page, counted from 1.
     origins: Vec<(&'s str, u32)>,
     folded: Vec<Folded>,
     sentences: Vec<(usize, usize)>,
@@ -52,11 +53,11 @@ pub(crate) struct Index<'s> {
     pub(crate) holdings: HashMap<usize, Vec<usize>>,
     pub(crate) relations: HashMap<String, Vec<(Relation, usize)>>,
     pub(crate) actors: ActorIndex,
-    /// Who speaks in each sentence, where lines begin with a speaker.
+    /// The speaker of each sentence, where lines begin with a speaker.
     lines: Vec<Option<Actor>>,
     /// The segments of each sentence.
     segments: Vec<Vec<Segment>>,
-    /// Not all of the source was read.
+    /// Part of the source was not read.
     pub(crate) is_cut: bool,
 }
 
@@ -66,7 +67,7 @@ fn pair_key(one: &str, two: &str) -> u64 {
     hasher.finish()
 }
 
-/// Russian names are declined, so their beginnings are looked up and the rest compared.
+/// Russian names are declined, so the index looks up their beginnings and compares the rest.
 fn name_key(token: &str) -> String {
     if token.chars().all(|it| ('а'..='я').contains(&it)) {
         return token.chars().take(3).collect();
@@ -230,8 +231,8 @@ impl<'s> Index<'s> {
         self.pages[place.page].slice(place.span)
     }
 
-    /// The source sentences nearest to these telling words. Figures do not count: they are what
-    /// is being checked.
+    /// The source sentences nearest to these content words. Digits do not count, because they are
+    /// being checked.
     pub(crate) fn align(&self, stems: &[String]) -> Vec<AlignedSentence> {
         let mut total = 0.0;
         let mut scores: HashMap<u32, f64> = HashMap::new();
@@ -250,7 +251,7 @@ impl<'s> Index<'s> {
                 Some(AlignedSentence { sentence, score: sum / total })
             })
             .collect();
-        // Of equals the shorter sentence says it more plainly, then the earlier one.
+        // Among equals the shorter sentence wins, then the earlier one.
         let length = |it: &AlignedSentence| self.sentence(it.sentence).1.stems.len();
         list.sort_by(|one, other| {
             other
@@ -263,7 +264,7 @@ impl<'s> Index<'s> {
         list
     }
 
-    /// Amounts of at most so much more or less.
+    /// Amounts within the given tolerance.
     pub(crate) fn amounts(&self, value: u128, slack: u128) -> &[(u128, SourcePosition)] {
         let from = self.amounts.partition_point(|it| it.0 < value.saturating_sub(slack));
         let to = self.amounts.partition_point(|it| it.0 <= value.saturating_add(slack));
@@ -294,7 +295,7 @@ impl<'s> Index<'s> {
         self.stems.contains_key(stem)
     }
 
-    /// Names in the source that have this word in them.
+    /// Names in the source that contain this word.
     pub(crate) fn names(&self, token: &str) -> impl Iterator<Item = (SourcePosition, Vec<String>)> {
         let list = self.names.get(&name_key(token)).map_or(&[][..], Vec::as_slice);
         list.iter().take(64).map(|place| {
@@ -311,12 +312,12 @@ impl<'s> Index<'s> {
         agents.filter(|it| !actors::is_court(*it)).collect()
     }
 
-    /// A name whose first letters these are.
+    /// A name with these initials.
     pub(crate) fn initials(&self, letters: &str) -> Option<SourcePosition> {
         self.initials.get(letters).copied()
     }
 
-    /// Whether the words stand on the page of a file, counted from one.
+    /// Whether the words occur on the page of a file, counted from 1.
     pub(crate) fn stands_on(&self, words: &[String], file_hash: &str, page: u32) -> bool {
         let Some(at) = self.origins.iter().position(|it| *it == (file_hash, page)) else {
             return false;
@@ -331,7 +332,7 @@ impl<'s> Index<'s> {
         })
     }
 
-    /// Where these words stand in this order, or where the nearest thing to them does.
+    /// The position of these words in this order, or of the most similar words.
     pub(crate) fn phrase(&self, words: &[String]) -> Phrase {
         if let [one] = words {
             return self
@@ -382,19 +383,19 @@ impl<'s> Index<'s> {
         Some(self.place_in(id, self.sentence(id).1.span))
     }
 
-    /// What a telling word weighs: rare ones more.
+    /// The weight of a content word: rare words weigh more.
     pub(crate) fn weight(&self, stem: &str) -> f64 {
         let all = f64::from(u32::try_from(self.sentences.len()).unwrap_or(u32::MAX));
         let held = self.stems.get(stem).map_or(0, Vec::len);
         (1.0 + (all + 1.0) / (f64::from(u32::try_from(held).unwrap_or(u32::MAX)) + 1.0)).ln()
     }
 
-    /// Who speaks in a sentence of a transcript or a letter.
+    /// The speaker of a sentence in a transcript or a letter.
     pub(crate) fn speaker(&self, sentence: usize) -> Option<Actor> {
         self.lines.get(sentence).copied().flatten()
     }
 
-    /// The sentences that have this word, the first of them.
+    /// The first sentences that contain this word.
     pub(crate) fn sentences_with(&self, stem: &str) -> impl Iterator<Item = usize> {
         let list = self.stems.get(stem).map_or(&[][..], Vec::as_slice);
         list.iter().take(64).filter_map(|it| usize::try_from(*it).ok())
@@ -414,7 +415,7 @@ impl<'s> Index<'s> {
     }
 }
 
-/// What a search for words in order came to.
+/// The result of a search for words in order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Phrase {
     Exact(SourcePosition),

@@ -1,5 +1,6 @@
-//! Words and phrases that give a text its tone, ours alone, English and some Russian. A phrase is
-//! matched word for word, with `~` for up to two others, and says nothing about whether it is deserved.
+//! Words and phrases with a tone, in English and some Russian; we wrote the list. A phrase matches
+//! word for word, with `~` for up to two other words. A match does not say whether the tone is
+//! justified.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,20 +12,20 @@ use crate::{Span, voice};
 pub(crate) enum Tone {
     /// Leaves room for doubt.
     Hedge,
-    /// Says whose statement it is.
+    /// Attributes a statement to its speaker.
     Attribution,
     Certain,
     Superlative,
-    /// Claims to remember or to have done what a text cannot have done.
+    /// Claims a memory or an act that a text cannot have.
     Memory,
-    /// Speaks of feelings and a body.
+    /// Mentions feelings or a body.
     Human,
-    /// Leans on nobody in particular.
+    /// Cites an unnamed authority.
     Weasel,
     Blame,
     Praise,
     Sweeping,
-    /// Takes a side's word as doubtful, or as proven.
+    /// Treats a side's statement as doubtful, or as proven.
     Doubting,
     Proving,
     Offer,
@@ -120,7 +121,7 @@ const TABLE: [(Tone, &str); 20] = [
     ),
 ];
 
-/// Beginnings of Russian words, which have too many endings to list.
+/// Beginnings of Russian words, which have many endings.
 const BLAME_RU: &str = "вороват ворьё ворье ворюг растащ кабальн растерз доил беззащитн бессовестн \
 жадн алчн наглы нагло подлы лжив мошенн грабит ограб хищн коварн циничн жесток беспринцип продажн \
 гнусн мерзк позорн издева крохобор хапуг рвач вымогат шантаж беспредел чудовищн возмутит безжалостн \
@@ -133,12 +134,12 @@ fn is_cyrillic(it: char) -> bool {
     ('а'..='я').contains(&it)
 }
 
-/// One phrase where it stands.
+/// One match of a phrase.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToneHit {
     pub(crate) tone: Tone,
     pub(crate) span: Span,
-    /// First word, counted in the words given.
+    /// First word, as an index into the given words.
     pub(crate) at: usize,
 }
 
@@ -184,7 +185,7 @@ pub(crate) fn find(words: &[Word<'_>]) -> Vec<ToneHit> {
     list
 }
 
-/// Where the phrase that begins here ends; `~` in it stands for up to two words.
+/// The end of the phrase that begins here; `~` in it stands for up to two words.
 fn ends(folded: &[String], at: usize, phrase: &[&str]) -> Option<usize> {
     let Some((first, rest)) = phrase.split_first() else { return Some(at) };
     if *first == "~" {

@@ -1,5 +1,5 @@
-//! Integrity tests over insights and the texts they were drawn from: five of them, by rules, the
-//! same answer every time, each finding with its sentence and its evidence. No I/O, no model.
+//! Five rule-based integrity tests that compare insights with their source texts. They are
+//! deterministic, and each finding has its sentence and its evidence. No I/O, no model.
 //!
 //! Every score is the product of `1 - weight` over the findings, so the findings explain it
 //! whole: 1 where there are none, and higher is always better. From 0.7 an insight passes, from
@@ -33,14 +33,14 @@ use std::collections::BTreeMap;
 use index::Index;
 use reading::Reading;
 
-/// A place in a text. Public ones count characters.
+/// A span of a text. Public spans count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Span {
     pub start: usize,
     pub end: usize,
 }
 
-/// Something said about one or more files.
+/// A statement about one or more files.
 #[derive(Debug, Clone, Default)]
 pub struct Insight {
     pub id: String,
@@ -53,11 +53,11 @@ pub struct Insight {
     pub sources: Vec<CitedSource>,
 }
 
-/// Where an insight says it comes from.
+/// The source location that an insight gives.
 #[derive(Debug, Clone, Default)]
 pub struct CitedSource {
     pub file_hash: String,
-    /// From one.
+    /// Counted from 1.
     pub page: Option<u32>,
     /// In characters of the page.
     pub span: Option<Span>,
@@ -102,12 +102,12 @@ impl IntegrityTest {
     }
 }
 
-/// What a caller may choose.
+/// The options of a test.
 #[derive(Debug, Clone)]
 pub struct TestOptions {
-    /// Only statements that speak of this are compared by `opinion_drift`.
+    /// `opinion_drift` compares only statements about this topic.
     pub topic: Option<String>,
-    /// Findings and claims kept for one insight; the rest are counted.
+    /// The most findings and claims kept for one insight; the rest are only counted.
     pub findings_max: usize,
 }
 
@@ -140,7 +140,7 @@ pub fn run(
     TestReport::new(test, details)
 }
 
-/// Insights of the same files are done together, so that a source is read once.
+/// Insights of the same files are checked together, so that each source is parsed once.
 fn each(test: IntegrityTest, insights: &[Insight], texts: &[SourceText]) -> Vec<InsightReport> {
     let mut groups: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     for (at, insight) in insights.iter().enumerate() {
@@ -185,7 +185,7 @@ fn one(test: IntegrityTest, insight: &Insight, index: &Index<'_>) -> InsightRepo
     detail
 }
 
-/// As much of the text as is read.
+/// The part of the text that is read.
 fn readable(text: &str) -> &str {
     let mut end = text.len().min(CONTENT_MAX);
     while !text.is_char_boundary(end) {

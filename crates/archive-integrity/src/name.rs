@@ -1,5 +1,5 @@
-//! Names of people, firms, courts and agencies: runs of capitalised words that are not merely
-//! the start of a sentence or a word of the trade. It does not say who is who.
+//! Names of people, firms, courts and agencies: runs of capitalised words that are not merely the
+//! start of a sentence or a legal term. The module does not resolve who is who.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ pub(crate) struct NameMention {
     pub(crate) tokens: Vec<String>,
     pub(crate) span: Span,
     pub(crate) words: (usize, usize),
-    /// A single word at the start of a sentence: perhaps no name at all.
+    /// A single word at the start of a sentence, which may not be a name.
     pub(crate) doubtful: bool,
 }
 
@@ -61,10 +61,10 @@ pub(crate) fn is_plain(folded: &str) -> bool {
     WORDS.contains(folded)
 }
 
-/// How many words a name may have.
+/// The most words of a name.
 const WORDS_MAX: usize = 8;
 
-/// All names among the words; `starts` are the places where sentences begin.
+/// All names among the words; `starts` are the positions where sentences begin.
 pub(crate) fn find(
     text: &str,
     words: &[Word<'_>],
@@ -87,7 +87,7 @@ pub(crate) fn find(
     list
 }
 
-/// Where the run of capitalised words ends.
+/// The end of the run of capitalised words.
 fn run(text: &str, words: &[Word<'_>], taken: &[bool], first: usize) -> usize {
     let capital = |at: usize| {
         words.get(at).is_some_and(|it| it.is_capital())
@@ -106,7 +106,7 @@ fn run(text: &str, words: &[Word<'_>], taken: &[bool], first: usize) -> usize {
         let gap = &text[word.end..next.start];
         let folded = next.fold();
         let initial = word.text.chars().count() == 1;
-        // A blank line parts a heading from the text.
+        // A blank line separates a heading from the text.
         let parted = gap.bytes().filter(|it| *it == b'\n').count() > 1
             || (gap.contains('\n') && is_heading(text, word.end));
         let joins = match gap.trim_end_matches(['\n', '\r']) {
@@ -135,12 +135,12 @@ fn run(text: &str, words: &[Word<'_>], taken: &[bool], first: usize) -> usize {
     end
 }
 
-/// A small word in large letters, as headings have them.
+/// A function word in capitals, as in headings.
 fn is_joint(word: &Word<'_>) -> bool {
     matches!(word.text, "BY" | "AND" | "FOR" | "TO" | "FROM" | "WITH" | "ON" | "AT" | "IN" | "V")
 }
 
-/// Whether the line that ends here is short or in capitals, so that the next begins anew.
+/// Whether the line that ends here is short or in capitals, so that the next line begins a new run.
 fn is_heading(text: &str, end: usize) -> bool {
     let line = text[..end].rsplit('\n').next().unwrap_or_default();
     line.chars().count() < 60 || !line.chars().any(char::is_lowercase)
@@ -153,12 +153,12 @@ fn name(
     starts: &HashSet<usize>,
 ) -> Option<NameMention> {
     let opens = starts.contains(&words[first].start);
-    // What only opens the sentence is not part of the name behind it.
+    // A word that only opens the sentence is not part of the name behind it.
     while first < end {
         let folded = words[first].fold();
         let lead = first == end - 1 || is_stop(&folded) || is_title(&folded);
         let plain = is_stop(&folded) || is_title(&folded) || is_plain(&folded);
-        // `Deposition of Vale`, `TestReport of Vale`.
+        // `Deposition of Vale`, `Report of Vale`.
         let next = words.get(first + 1).filter(|_| first + 2 < end).map(Word::fold);
         let paper = is_plain(&folded) && next.is_some_and(|it| it == "of");
         let skipped = (lead && plain) || paper || (opens && is_opener(&folded));

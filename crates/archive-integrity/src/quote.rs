@@ -1,13 +1,13 @@
-//! Words in quotation marks, and where they stand in a source. Blanks, the shape of the marks,
-//! case and hyphens at line ends are evened out; an ellipsis or a bracket splits a quote in parts.
+//! Quotes and their positions in a source. The comparison ignores blanks, the form of quotation
+//! marks, case and hyphens at line ends; an ellipsis or a bracket splits a quote into parts.
 
 use crate::Span;
 use crate::text::{Word, words};
 
-/// The longest text looked for between two marks, in bytes.
+/// The longest quote, in bytes.
 const QUOTE_MAX: usize = 4_000;
 
-/// What stands inside quotation marks; apostrophes are not marks.
+/// The texts inside quotation marks; apostrophes are not marks.
 pub(crate) fn find(text: &str) -> Vec<Span> {
     let mut list = Vec::new();
     let mut open: Option<(usize, char)> = None;
@@ -29,11 +29,11 @@ pub(crate) fn find(text: &str) -> Vec<Span> {
     list
 }
 
-/// The parts of a quote that must stand in the source word for word.
+/// The parts of a quote that the source must contain word for word.
 pub(crate) fn parts(quote: &str) -> Vec<&str> {
     let mut list = Vec::new();
     for piece in quote.split("...").flat_map(|it| it.split('…')) {
-        // A bracket holds a word of the writer; `[t]he` is one with a changed letter.
+        // A bracket contains a word of the writer; `[t]he` is a word with a changed letter.
         let mut rest = piece;
         while let Some((before, after)) = rest.split_once('[') {
             list.push(before);
@@ -49,7 +49,7 @@ pub(crate) fn parts(quote: &str) -> Vec<&str> {
     list
 }
 
-/// The words of a page, folded, ready to be searched.
+/// The folded words of a page, for searching.
 #[derive(Debug, Default)]
 pub(crate) struct Folded {
     pub(crate) words: Vec<(String, Span)>,
@@ -76,7 +76,7 @@ impl Folded {
     }
 }
 
-/// Unlike `fold`, keeps the possessive: a quote is word for word.
+/// Unlike `fold`, keeps the possessive, because a quote is verbatim.
 fn lower(word: &Word<'_>) -> String {
     word.text.to_lowercase().replace('’', "'")
 }
@@ -85,7 +85,7 @@ pub(crate) fn folded(text: &str) -> Vec<String> {
     Folded::new(text).words.into_iter().map(|it| it.0).collect()
 }
 
-/// How alike two runs of words are, by the longest common run in order: 0 to 1.
+/// The similarity of two word sequences by their longest common subsequence: 0 to 1.
 pub(crate) fn likeness(one: &[String], other: &[String]) -> f64 {
     const LIMIT: usize = 60;
     let (one, other) = (&one[..one.len().min(LIMIT)], &other[..other.len().min(LIMIT)]);

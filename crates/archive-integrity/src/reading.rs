@@ -1,5 +1,5 @@
-//! One text, read once: its sentences with their stems and polarity, and its marks (citations,
-//! dates, case numbers, amounts, names, quotes). Insights and sources are read alike.
+//! One text, parsed once: its sentences with stems and polarity, and its marks (citations, dates,
+//! case numbers, amounts, names, quotes). Insights and sources are parsed alike.
 
 use std::collections::HashSet;
 
@@ -19,17 +19,17 @@ pub(crate) enum Value {
     Name { tokens: Vec<String>, doubtful: bool, words: (usize, usize) },
 }
 
-/// What makes two citations the same.
+/// The parts by which two citations are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CiteKey {
-    /// Reporter or code, letters and figures only.
+    /// Reporter or code, only its letters and digits.
     pub(crate) source: String,
     pub(crate) volume: String,
-    /// Page, section or number. A short form has the volume alone.
+    /// Page, section or number. A short form has only the volume.
     pub(crate) page: String,
     pub(crate) year: Option<u16>,
     pub(crate) parties: Option<(String, String)>,
-    /// First and last page pointed at.
+    /// First and last page that the citation points to.
     pub(crate) pin: Option<(u32, u32)>,
 }
 
@@ -88,10 +88,10 @@ pub(crate) struct ValueMark {
 #[derive(Debug)]
 pub(crate) struct Sentence {
     pub(crate) span: Span,
-    /// First word and the one after the last.
+    /// First word, and the word after the last.
     pub(crate) words: (usize, usize),
     pub(crate) marks: (usize, usize),
-    /// Telling words, each once.
+    /// Content words, each once.
     pub(crate) stems: Vec<String>,
     pub(crate) polarity: Polarity,
 }
@@ -155,12 +155,12 @@ impl<'t> Reading<'t> {
         self.text.get(span.start..span.end).unwrap_or_default()
     }
 
-    /// A span of bytes in characters.
+    /// Converts a span of bytes to characters.
     pub(crate) fn chars(&self, span: Span) -> Span {
         self.chars.span(self.text, span)
     }
 
-    /// The sentence that holds the byte, or the last before it.
+    /// The sentence that contains the byte, or the last one before it.
     pub(crate) fn sentence_at(&self, byte: usize) -> Option<&Sentence> {
         let after = self.sentences.partition_point(|it| it.span.start <= byte);
         self.sentences.get(after.saturating_sub(1))
@@ -172,7 +172,7 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// «That request is denied»: what it speaks of stands in the sentence before.
+/// «That request is denied»: the subject stands in the previous sentence.
 fn hand_down(words: &[Word<'_>], sentences: &mut [Sentence]) {
     for at in 1..sentences.len() {
         let (before, rest) = sentences.split_at_mut(at);
@@ -218,7 +218,8 @@ fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<ValueMark> {
         }
     }
     for it in date::find(text, words) {
-        // The day of a Russian ruling is part of how it is cited; a mere year is the cite's own.
+        // The date of a Russian ruling is part of its citation; a year alone belongs to the
+        // citation.
         if taken[it.words.0] && it.date.day.is_none() {
             continue;
         }
@@ -246,7 +247,7 @@ fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<ValueMark> {
     list
 }
 
-/// `30-37`, `2011–2018`: figures that rise and are as long as each other.
+/// `30-37`, `2011–2018`: ascending numbers with the same count of digits.
 fn is_range(text: &str, words: &[Word<'_>]) -> bool {
     let [one, two] = words else { return false };
     let stroke = matches!(text.get(one.end..two.start), Some("-" | "–"));
@@ -264,7 +265,7 @@ fn first_day(words: &[Word<'_>], it: &date::DateMention) -> Option<(Date, Span, 
     let figures = words[at].text.len() <= 2 && words[at].text.bytes().all(|it| it.is_ascii_digit());
     let day: u8 = words[at].text.parse().ok().filter(|it| (1..=31).contains(it))?;
     let leads = it.date.day.is_some_and(|it| day < it) && it.date.month.is_some();
-    // A date that begins with its month does not lend it to the left.
+    // A date that begins with its month does not apply the month to the left.
     let first = words.get(it.words.0)?.text.starts_with(|it: char| it.is_ascii_digit());
     let span = Span { start: words[at].start, end: words[at].end };
     (joins && figures && leads && first).then_some((Date { day: Some(day), ..it.date }, span, at))
@@ -303,7 +304,7 @@ fn is_half_day(text: &str, from: usize) -> bool {
     ["a.m", "p.m", "am", "pm"].iter().any(|it| tail.starts_with(it))
 }
 
-/// Numbers of cases, dockets, invoices and the like: figures joined by strokes.
+/// Numbers of cases, dockets, invoices and the like: digits joined by strokes.
 fn numbers(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<(String, Span)> {
     let mut list = Vec::new();
     let mut at = 0;

@@ -1,4 +1,5 @@
-//! What a test answers: findings with their sentences, a score that they alone make, a verdict.
+//! The report of a test: findings with their sentences, the score that follows from them, and a
+//! verdict.
 
 use crate::reading::Reading;
 use crate::text::clip;
@@ -36,11 +37,11 @@ impl Verdict {
     }
 }
 
-/// A place in a source that bears on a claim.
+/// A place in a source that supports or contradicts a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceEvidence {
     pub file_hash: String,
-    /// From one.
+    /// Counted from 1.
     pub page: u32,
     /// In characters of the page.
     pub span: Span,
@@ -48,15 +49,15 @@ pub struct SourceEvidence {
     pub sentence: String,
 }
 
-/// One thing that is wrong, or that keeps the test from knowing.
+/// One defect, or a reason why the test cannot decide.
 #[derive(Debug, Clone)]
 pub struct Issue {
     pub code: &'static str,
-    /// What it takes off the score, as a share of it.
+    /// The share by which it lowers the score.
     pub weight: f64,
     pub message: String,
     pub advice: String,
-    /// The sentence of the insight, clipped; empty where the whole insight is meant.
+    /// The sentence of the insight, clipped; empty where the finding is about the whole insight.
     pub sentence: String,
     /// In characters of the content.
     pub span: Option<Span>,
@@ -103,7 +104,7 @@ pub(crate) fn insufficient_evidence(why: &str) -> Issue {
     }
 }
 
-/// Something that two insights say differently.
+/// A difference between two insights.
 #[derive(Debug, Clone)]
 pub struct OpinionChange {
     /// `reversed`, `number_changed`, `date_changed`, `tone_turned`, `certainty_changed`.
@@ -114,25 +115,25 @@ pub struct OpinionChange {
     pub later_ms: i64,
     pub from: String,
     pub to: String,
-    /// The later one says that it corrects, or rests on another file.
+    /// The later insight says that it corrects the earlier one, or has another file as its source.
     pub explained: bool,
 }
 
-/// The answer for one insight.
+/// The result for one insight.
 #[derive(Debug, Clone)]
 pub struct InsightReport {
     pub insight_id: String,
     /// 0 to 1, higher is better.
     pub score: f64,
     pub verdict: Verdict,
-    /// The gravest first.
+    /// The heaviest first.
     pub findings: Vec<Issue>,
-    /// Findings that were left off; they count in the score.
+    /// Findings beyond the limit; they count in the score.
     pub findings_more: usize,
-    /// What was checked against the source, by `fact_check` and `ten_rules`.
+    /// The claims checked against the source, by `fact_check` and `ten_rules`.
     pub claims: Vec<Claim>,
     pub claims_more: usize,
-    /// One for each rule, by `ten_rules`.
+    /// One result for each rule, by `ten_rules`.
     pub rules: Vec<RuleCheck>,
     /// By `opinion_drift`, in the order of the text.
     pub changes: Vec<OpinionChange>,
@@ -153,14 +154,14 @@ impl InsightReport {
         }
     }
 
-    /// Scores by all findings, then keeps the first few.
+    /// Computes the score from all findings, then keeps the first ones.
     pub(crate) fn bound(&mut self, max: usize) {
         self.score = self.findings.iter().map(|it| 1.0 - it.weight.clamp(0.0, 1.0)).product();
         self.verdict = Verdict::of(self.score);
         self.findings.sort_by(|one, other| other.weight.total_cmp(&one.weight));
         self.findings_more = self.findings.len().saturating_sub(max);
         self.findings.truncate(max);
-        // What is not supported is what a reader looks for first.
+        // Unsupported claims come first.
         self.claims.sort_by_key(|it| match it.support {
             Support::Contradicted => 0,
             Support::NotFound => 1,
@@ -171,7 +172,7 @@ impl InsightReport {
         self.changes.truncate(max);
     }
 
-    /// One line for each finding, naming the sentence, and a last one for those left off.
+    /// One line for each finding with its sentence, and a last line for the omitted ones.
     #[must_use]
     pub fn issues(&self) -> Vec<String> {
         let mut list: Vec<String> = self.findings.iter().map(line).collect();
@@ -181,7 +182,7 @@ impl InsightReport {
         list
     }
 
-    /// What to do, each thing once.
+    /// The advice of all findings, without duplicates.
     #[must_use]
     pub fn recommendations(&self) -> Vec<String> {
         let mut list: Vec<String> = Vec::new();
@@ -209,14 +210,14 @@ fn line(it: &Issue) -> String {
     text
 }
 
-/// The answer for all insights.
+/// The result for all insights.
 #[derive(Debug, Clone)]
 pub struct TestReport {
     pub test: IntegrityTest,
     pub passed: usize,
     pub warnings: usize,
     pub failed: usize,
-    /// The mean of the insights' scores; none without insights.
+    /// The mean of the insights' scores; `None` without insights.
     pub score: Option<f64>,
     /// In the order of the insights.
     pub details: Vec<InsightReport>,

@@ -1,6 +1,6 @@
-//! `ten_rules`: ten rules of good conduct for a machine that writes, in our own words, each a
-//! check with its evidence. A broken rule weighs 0.35, a contradicted fact 0.55, and the eighth,
-//! which only advises, 0.1. What a rule cannot see in a text is said to be not tested.
+//! `ten_rules`: ten rules for machine-written texts, each a check with its evidence. A broken rule
+//! weighs 0.35, a contradicted fact 0.55, and the eighth rule, which only advises, 0.1. A rule that
+//! cannot be checked in a text is reported as not tested.
 
 use crate::fact::{self, Claim};
 use crate::honesty::SentenceContext;
@@ -11,7 +11,7 @@ use crate::report::{InsightReport, Issue, insufficient_evidence};
 use crate::text::{self, Word};
 use crate::{Insight, Span};
 
-/// The rules, from the first to the tenth.
+/// The rules, in order.
 pub const RULES: [&str; 10] = [
     "say only what can be checked and holds",
     "show which statements are certain, which are not, and which are made up",
@@ -29,9 +29,9 @@ pub const RULES: [&str; 10] = [
 pub enum RuleStatus {
     Kept,
     Broken,
-    /// The eighth rule advises.
+    /// Only the eighth rule advises.
     Advised,
-    /// There was nothing to test it on.
+    /// The text has nothing to test the rule on.
     NotTested,
 }
 
@@ -47,14 +47,14 @@ impl RuleStatus {
     }
 }
 
-/// What came of one rule.
+/// The result of one rule.
 #[derive(Debug, Clone)]
 pub struct RuleCheck {
-    /// From one.
+    /// Counted from 1.
     pub number: u8,
     pub rule: &'static str,
     pub state: RuleStatus,
-    /// How many findings, and the first of them.
+    /// The number of findings, and the first one.
     pub broken: usize,
     pub evidence: Option<String>,
 }
@@ -129,7 +129,7 @@ impl RuleIssues<'_, '_> {
         }
     }
 
-    /// Rules two and three: is doubt shown, and kept apart.
+    /// Rules two and three: the text shows doubt and separates it from facts.
     fn labels(&mut self, sentence: &Sentence, context: &SentenceContext<'_, '_, '_>) {
         let open = has(&context.hits, Tone::Hedge) || has(&context.hits, Tone::Fiction);
         let certain = has(&context.hits, Tone::Certain) && !context.source_is(Tone::Certain);
@@ -155,8 +155,8 @@ impl RuleIssues<'_, '_> {
         }
     }
 
-    /// A guess in one clause of a sentence whose other clause states a fact. A hedge right before
-    /// a number belongs to it; one in another clause is another claim.
+    /// A guess in one clause of a sentence whose other clause states a fact. A hedge directly
+    /// before a number belongs to the number; a hedge in another clause is another claim.
     fn mixed(&self, sentence: &Sentence, context: &SentenceContext<'_, '_, '_>) -> Option<Span> {
         if context.source_is(Tone::Hedge) || has(&context.hits, Tone::Attribution) {
             return None;
@@ -191,7 +191,7 @@ impl RuleIssues<'_, '_> {
                     && in_clause(it.span, clause)
                     && !measure
             });
-            // What may be done within ten days is a right, not a guess.
+            // «May» within ten days grants a right; it is not a guess.
             let valued = marks
                 .iter()
                 .any(|it| !matches!(it.value, Value::Name { .. }) && in_clause(it.span, clause));
@@ -262,7 +262,7 @@ impl RuleIssues<'_, '_> {
         }
     }
 
-    /// Rule seven: an error that is admitted and left standing, or two sentences at odds.
+    /// Rule seven: an admitted error that is not corrected, or two contradicting sentences.
     fn errors(&mut self, reading: &Reading<'_>) {
         let hits: Vec<(&Sentence, Vec<ToneHit>)> = reading
             .sentences

@@ -1,5 +1,5 @@
-//! Text as the tests see it: sentences, words, folded forms and crude stems, all by byte spans.
-//! It knows no grammar; a stem is only good for asking whether two words may be the same.
+//! Sentences, words, folded forms and crude stems, all by byte spans. The module has no grammar;
+//! equal stems only mean that two words may be the same.
 
 mod same;
 
@@ -129,7 +129,7 @@ const ENDINGS_RU: [&str; 59] = [
     "ия",
 ];
 
-/// Forms that no ending explains.
+/// Irregular forms.
 const IRREGULAR: [(&str, &str); 67] = [
     ("known", "know"),
     ("threw", "throw"),
@@ -200,7 +200,7 @@ const IRREGULAR: [(&str, &str); 67] = [
     ("withdrew", "withdraw"),
 ];
 
-/// Whether the word is the past of some verb that has no regular one.
+/// Whether the word is the past of an irregular verb.
 pub(crate) fn is_irregular(folded: &str) -> bool {
     IRREGULAR.iter().any(|it| it.0 == folded)
 }
@@ -215,7 +215,7 @@ fn is_past_ru(folded: &str) -> bool {
     folded.chars().count() > 5 && ends.iter().any(|it| folded.ends_with(it))
 }
 
-/// The words of a sentence, parted at commas, semicolons and words that join clauses.
+/// The words of a sentence, split at commas, semicolons and conjunctions.
 pub(crate) fn clauses<'w, 't>(text: &str, words: &'w [Word<'t>]) -> Vec<&'w [Word<'t>]> {
     let mut list = Vec::new();
     let mut from = 0;
@@ -235,7 +235,7 @@ pub(crate) fn clauses<'w, 't>(text: &str, words: &'w [Word<'t>]) -> Vec<&'w [Wor
     list
 }
 
-/// The word without its commonest endings, and one word for those that mean the same.
+/// The word without its commonest endings, replaced by the first word of its row of synonyms.
 pub(crate) fn stem(folded: &str) -> String {
     static FIRST: LazyLock<HashMap<String, &str>> = LazyLock::new(|| {
         let mut map: HashMap<String, &str> = HashMap::new();
@@ -313,10 +313,11 @@ fn is_short(before: &str) -> bool {
         || (last.contains('.') && last.chars().any(char::is_alphabetic))
 }
 
-/// A sentence is cut at the first blank after so many bytes, so that all work on one is bounded.
+/// A sentence is cut at the first blank after this many bytes, so that the work on one sentence is
+/// bounded.
 const SENTENCE_MAX: usize = 3_000;
 
-/// Sentences without the blanks around them. A blank line ends one too.
+/// Sentences without the blanks around them. A blank line also ends a sentence.
 pub(crate) fn sentences(text: &str) -> Vec<Span> {
     let mut list = Vec::new();
     let mut start = 0;
@@ -369,13 +370,13 @@ over after before between within during per such any all each both other also so
 would could should may might must shall will can s t that's et al и в во на с со по к о об от из за \
 для что как это его ее их был была было были не ни а но или при до у же бы";
 
-/// Words that say nothing about the topic.
+/// Stop words.
 pub(crate) fn is_stop(folded: &str) -> bool {
     static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP.split(' ').collect());
     WORDS.contains(folded)
 }
 
-/// Characters before every so many bytes, so that any place is counted from nearby.
+/// Character counts at regular byte offsets, so that any position is counted from a near one.
 #[derive(Debug)]
 pub(crate) struct Chars(Vec<usize>);
 
@@ -411,7 +412,7 @@ impl Chars {
     }
 }
 
-/// At most so many characters, with a mark where it was cut; blanks made single.
+/// At most `max` characters, with a mark at the cut; runs of blanks become one.
 pub(crate) fn clip(text: &str, max: usize) -> String {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match flat.char_indices().nth(max) {

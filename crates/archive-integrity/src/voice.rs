@@ -1,6 +1,6 @@
-//! Tones that are told by the build of a sentence rather than by one phrase: the writer speaking
-//! of himself, nameless authorities, superlatives and judgements of whole groups. Only the order
-//! of words is read; who is meant is not known.
+//! Tones found by the structure of a sentence rather than by a phrase: the writer as first person,
+//! unnamed authorities, superlatives and judgements of whole groups. Only the word order is read;
+//! the module does not resolve who is meant.
 
 use crate::Span;
 use crate::lexicon::{Tone, ToneHit};
@@ -37,7 +37,7 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|it| it == word)
 }
 
-/// The hits among lower-case words of one sentence.
+/// The hits among the lower-case words of one sentence.
 pub(crate) fn find(folded: &[String], words: &[Word<'_>]) -> Vec<ToneHit> {
     let mut list = Vec::new();
     for at in 0..folded.len() {
@@ -64,10 +64,11 @@ fn near(folded: &[String], at: usize, reach: usize, list: &str) -> bool {
     folded.iter().skip(at + 1).take(reach).any(|it| is_in(list, it))
 }
 
-/// The writer himself: what he feels, offers, sells, or says he has seen and kept.
+/// The writer in the first person: feelings, offers, sales, or claims to have seen or kept
+/// something.
 fn own_voice(folded: &[String], words: &[Word<'_>], at: usize) -> Option<(Tone, usize)> {
     let word = folded[at].as_str();
-    // «I» as a figure: `Section I`, `Part I`, `I.`
+    // «I» as a numeral: `Section I`, `Part I`, `I.`
     let figure = word == "i" && (words[at].text != "I" || !is_verbal(folded.get(at + 1)));
     let ours = is_in(OURS, word) && words[at].text != "US";
     if figure || !(is_in(SELF, word) || ours) {
@@ -130,7 +131,7 @@ fn superlative(folded: &[String], at: usize) -> Option<(Tone, usize)> {
     found.then_some((Tone::Superlative, at + 1))
 }
 
-/// A bare plural that opens the sentence and is judged whole: «Landlords never …».
+/// A bare plural that opens a sentence and is judged as a whole: «Landlords never …».
 fn group(folded: &[String], words: &[Word<'_>]) -> Option<(usize, usize)> {
     let first = folded.first()?;
     let plural = first.len() > 4 && first.ends_with('s') && !first.ends_with("ss");

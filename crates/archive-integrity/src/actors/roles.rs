@@ -1,5 +1,5 @@
-//! Roles, and who holds them: by a noun beside a name, a term defined in brackets, the label of a
-//! line or the caption of a case. Russian nouns are read in all their cases.
+//! Roles and their holders: by a noun beside a name, a term defined in brackets, the label of a
+//! line or the caption of a case. Russian nouns are read in all cases.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use crate::Span;
 use crate::reading::{Reading, Sentence, Value};
 use crate::text::stem;
 
-/// The role that a word names, in the singular or the plural, in any case.
+/// The role that a word names, in the singular or plural and in any case.
 pub(super) fn role(folded: &str) -> Option<usize> {
     static FORMS: LazyLock<HashMap<String, usize>> = LazyLock::new(|| {
         let mut map = HashMap::new();
@@ -32,16 +32,16 @@ pub(super) fn role(folded: &str) -> Option<usize> {
     FORMS.get(folded).copied()
 }
 
-/// The word for a role as a dictionary has it.
+/// The dictionary form of a role's word.
 pub(super) fn role_word(role: usize) -> &'static str {
     let word = ROLES.split_ascii_whitespace().nth(role).unwrap_or_default();
     word.split_once('/').map_or(word, |it| it.0)
 }
 
-/// Words for who asks a court for something.
+/// Words for the party that asks a court for something.
 const ASKING: &str = "plaintiff claimant petitioner complainant applicant appellant movant истец \
     заявитель взыскатель кредитор";
-/// And for who is asked for it.
+/// Words for the opposing party.
 const ASKED: &str = "defendant respondent appellee debtor employer ответчик должник";
 
 pub(super) fn is_one_side(one: usize, other: usize) -> bool {
@@ -56,7 +56,7 @@ pub(super) fn is_russian(folded: &str) -> bool {
     folded.chars().next().is_some_and(|it| ('а'..='я').contains(&it))
 }
 
-/// A word of a name, the same in all cases.
+/// A word of a name, in a form that is the same in all cases.
 pub(super) fn canon(token: &str) -> String {
     if is_russian(token) { stem(token) } else { token.to_owned() }
 }
@@ -94,7 +94,7 @@ impl ActorIndex {
         list
     }
 
-    /// `Vale v. Orr` and «иск Вала к Орру» where no word says who sues.
+    /// `Vale v. Orr` and «иск Вала к Орру» where no word names the plaintiff.
     pub(super) fn caption(&self, page: &Reading<'_>) -> Vec<(usize, Actor)> {
         let mut list = Vec::new();
         for sentence in page.sentences.iter().take(12) {
@@ -176,12 +176,13 @@ fn behind(page: &Reading<'_>, to: usize) -> Option<(usize, usize)> {
     let mut article = false;
     for step in 0..=BETWEEN {
         if let Some(role) = role_at(page, at) {
-            // In `Vale (side: plaintiff)` and `Vale, counsel - plaintiff` it is somebody else's.
+            // In `Vale (side: plaintiff)` and `Vale, counsel - plaintiff` the role belongs to
+            // another person.
             let apart = gap(page, at.checked_sub(1)?, at);
             if step > 0 && !apart.trim_matches(['"', '“', '„', '«', '\'', '‘']).is_empty() {
                 return None;
             }
-            // In `Vale, whose tenant left` the noun is somebody else.
+            // In `Vale, whose tenant left` the noun is another person.
             let next = gap(page, at, at + 1);
             let ends = step == 0 || article || bracket || next.starts_with([',', '.', ')', ';']);
             let owner = page.words[at].text.ends_with("'s") || page.words[at].text.ends_with("’s");
@@ -207,7 +208,7 @@ fn behind(page: &Reading<'_>, to: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// Whether these are the words of an insurer's name.
+/// Whether these words are the name of an insurer.
 pub(super) fn is_insurer(tokens: &[String]) -> bool {
     tokens.iter().any(|it| {
         matches!(it.as_str(), "insurance" | "assurance" | "casualty" | "mutual" | "indemnity")

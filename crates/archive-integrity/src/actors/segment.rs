@@ -1,5 +1,5 @@
-//! A sentence in segments, each with the people in it and whether they act there, are acted upon
-//! or own. Word order, prepositions, the passive and Russian cases tell; nothing else is known.
+//! Splits a sentence into segments and gives each person in a segment a slot: agent, patient or
+//! owner. The slot comes from word order, prepositions, the passive and Russian cases alone.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -22,7 +22,7 @@ pub(crate) struct Person {
     pub(crate) actor: Actor,
     pub(crate) slot: Slot,
     pub(crate) words: (usize, usize),
-    /// What an owner owns.
+    /// The thing that an owner owns.
     pub(crate) head: Option<String>,
 }
 
@@ -31,17 +31,17 @@ pub(crate) struct Segment {
     pub(crate) words: (usize, usize),
     pub(crate) people: Vec<Person>,
     pub(crate) denied: bool,
-    /// Which pair of converse verbs it has, and whether the one who gets.
+    /// The pair of converse verbs of the segment, and whether its verb is the receiving one.
     pub(crate) turn: Option<(usize, bool)>,
-    /// Somebody acts in it of whom only «we» or «he» is said.
+    /// The agent is only a pronoun such as «we» or «he».
     pub(crate) veiled: bool,
-    /// Somebody only is or has something.
+    /// The verb only says what a person is or has.
     pub(crate) rests: bool,
-    /// What is said, thought or asked in it: the words behind the verb.
+    /// The words behind a verb of saying, thinking or asking.
     pub(crate) topic: Option<(usize, usize)>,
 }
 
-/// Verbs that tell one dealing from both its ends.
+/// Pairs of verbs that describe one transaction from both sides.
 const CONVERSE: [(&str, &str); 5] = [
     (
         "sell deliver supply ship provide продал поставил передал",
@@ -58,7 +58,7 @@ const CONVERSE: [(&str, &str); 5] = [
 
 const JOINTS: &str = "and but while whereas и а но что";
 const THEY: &str = "he she it they him her them ему ей им он она они его ее их";
-/// What follows these is another matter, unless it has people of its own.
+/// These words begin a new segment, unless it has no people of its own.
 const CONDITIONS: &str = "although because after before when if unless since though until хотя если \
 когда поскольку потому";
 const GOALS: &str = "to for from against with on upon toward towards than about between at into к ко \
@@ -70,12 +70,12 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|it| it == word)
 }
 
-/// What is known of a text when one of its sentences is read.
+/// The context in which a sentence is read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Thread {
-    /// Who says «I».
+    /// The person that «I» means.
     pub(crate) author: Option<Actor>,
-    /// Whom «he», «she» or «it» means.
+    /// The person that «he», «she» or «it» means.
     pub(crate) last: Option<Actor>,
 }
 
@@ -88,7 +88,7 @@ impl ActorIndex {
     ) -> Vec<Segment> {
         let mut people: Vec<(usize, usize, Actor)> = self.actors_in(page, sentence);
         people.retain(|it| self.is_party(it.2));
-        // A judge is the court.
+        // A judge counts as the court.
         for it in &mut people {
             let lead = it.0.checked_sub(1).map(|at| word(page, at)).unwrap_or_default();
             if is_in(
@@ -100,13 +100,13 @@ impl ActorIndex {
         }
         self.pronouns(page, sentence, thread, &mut people);
         people.sort_by_key(|it| it.0);
-        // «The manager, Mr. Orr» is one.
+        // «The manager, Mr. Orr» is one person.
         people.dedup_by(|next, one| {
             let same = next.2 == one.2 && next.0 <= one.1 + 1;
             one.1 = if same { next.1 } else { one.1 };
             same
         });
-        // «Orr, who signed»: the same man acts again.
+        // «Orr, who signed»: the same person acts again.
         for at in sentence.words.0..sentence.words.1 {
             let before = people.iter().find(|it| it.1 == at).map(|it| it.2);
             people
@@ -116,7 +116,7 @@ impl ActorIndex {
         let text = page.slice(sentence.span);
         let loud = text.chars().filter(|it| it.is_uppercase()).count();
         let quiet = text.chars().filter(|it| it.is_lowercase()).count();
-        // A heading says nothing.
+        // A heading states nothing.
         if people.is_empty() || loud > quiet {
             return Vec::new();
         }
@@ -177,7 +177,7 @@ impl Segment {
     }
 }
 
-/// «… and named Orr»: the one who acts is the one of the segment before.
+/// «… and named Orr»: the agent is that of the previous segment.
 fn goes_on(page: &Reading<'_>, from: usize, people: &[(usize, usize, Actor)]) -> bool {
     let word = |at: usize| page.words.get(at).map(Word::fold).unwrap_or_default();
     let next = word(from + 1);
@@ -189,10 +189,10 @@ fn goes_on(page: &Reading<'_>, from: usize, people: &[(usize, usize, Actor)]) ->
         || (bare && !people.iter().any(|it| it.0 <= from))
 }
 
-/// A segment of words, and what is said in it.
+/// The words of a segment, and those that it reports as said.
 type Part = (usize, usize, Option<(usize, usize)>);
 
-/// Where each segment begins and ends: at a joint, if there are people on both sides of it.
+/// The bounds of each segment: it ends at a joint with people on both sides.
 fn parts(page: &Reading<'_>, sentence: &Sentence, people: &[(usize, usize, Actor)]) -> Vec<Part> {
     let (first, last) = sentence.words;
     let inside = |at: usize| people.iter().any(|it| it.0 < at && at < it.1);
@@ -206,7 +206,7 @@ fn parts(page: &Reading<'_>, sentence: &Sentence, people: &[(usize, usize, Actor
         let joined = opens_person(at) && (beside || dash);
         before.len() > 1 && before.contains([',', ';', ':', '—', '–', '|']) && !joined
     };
-    // What somebody says or thinks is not what he does.
+    // A reported statement is not an act of the speaker.
     let said = |from: usize, at: usize| {
         let opens = matches!(page.words[at].text, "that" | "whether" | "of" | "что");
         let told = || (from..at).any(|it| is_saying(&page.words[it].fold()));
@@ -234,13 +234,13 @@ fn parts(page: &Reading<'_>, sentence: &Sentence, people: &[(usize, usize, Actor
         let peopled = people.iter().any(|it| it.0 >= from && it.0 < at);
         match list.last_mut() {
             Some(_) if !peopled && dropped => {}
-            // «… but the light — the tenant»: what is set against it comes first.
+            // «… but the light — the tenant»: the contrasted thing comes first.
             Some(_)
                 if !peopled && at < last && is_in("а но but while whereas", &word(page, from)) =>
             {
                 continue;
             }
-            // «… and he gets it back» is another matter.
+            // «… and he gets it back» is another segment.
             Some(_) if !peopled && is_in(THEY, &word(page, from + 1)) => {}
             Some(before) if !peopled => before.1 = at,
             _ if !peopled && at < last && !joins && !apart => continue,
@@ -294,7 +294,7 @@ fn segment(
     Segment { words, people: list, denied: false, turn, veiled, rests, topic: None }
 }
 
-/// Which pair of converse verbs a word belongs to, and whether to the side that gets.
+/// The pair of converse verbs of a word, and whether the word is the receiving side.
 fn turn(folded: &str) -> Option<(usize, bool)> {
     static FORMS: LazyLock<BTreeMap<String, (usize, bool)>> = LazyLock::new(|| {
         let rows = CONVERSE.iter().enumerate().flat_map(|(at, (one, two))| {
@@ -308,7 +308,7 @@ fn turn(folded: &str) -> Option<(usize, bool)> {
     if !is_russian(folded) {
         return FORMS.get(&base).copied();
     }
-    // Russian ones are given by their beginnings.
+    // Russian verbs are listed by their beginnings.
     FORMS.iter().find(|it| base.starts_with(it.0.as_str())).map(|it| *it.1)
 }
 
@@ -355,7 +355,7 @@ fn slot(
         _ if owns => return Slot::Owner,
         _ => {}
     }
-    // «The creditor is the bank»: one and the same.
+    // «The creditor is the bank»: both are the same actor.
     let is = matches!(word(back.saturating_sub(1)).as_str(), "is" | "was" | "are" | "were");
     if let Some(last) = before.last().filter(|it| is && it.words.1 + 1 >= back) {
         return last.slot;
@@ -375,7 +375,7 @@ fn is_acted_on(page: &Reading<'_>, to: usize, end: usize) -> bool {
     })
 }
 
-/// By the case of the word, and by what stands before it.
+/// By the case of the word and by the word before it.
 fn russian(
     page: &Reading<'_>,
     (start, end): (usize, usize),
@@ -426,7 +426,7 @@ fn case(word: &str) -> Slot {
 mod tests {
     use super::*;
 
-    /// Each segment as `slot name`, parted by bars.
+    /// Each segment as `slot name`, separated by bars.
     #[track_caller]
     fn check(text: &str, want: &str) {
         let pages = [Reading::new(text)];

@@ -1,4 +1,4 @@
-//! One sentence with its actors, and the relations its words state.
+//! The actors of one sentence, and the relations that its words state.
 
 use super::tables::{BOTH, FILED, NOUNS};
 use super::{Actor, Relation, class};
@@ -12,7 +12,7 @@ pub(super) struct SentenceActors<'a, 't> {
     pub(super) actors: Vec<(usize, usize, Actor)>,
 }
 
-/// How far from its verb an actor may stand, in words.
+/// The most words between a verb and its actor.
 const AGENT_REACH: usize = 14;
 const PATIENT_REACH: usize = 4;
 
@@ -22,7 +22,7 @@ impl SentenceActors<'_, '_> {
         self.page.words.get(at).filter(|_| inside).map(Word::fold).unwrap_or_default()
     }
 
-    /// The last actors before the word, those joined by «and» together.
+    /// The last actors before the word; actors joined by «and» count together.
     fn before(&self, at: usize) -> Vec<Actor> {
         let after = self.actors.partition_point(|it| it.1 <= at);
         let mut list = Vec::new();
@@ -44,7 +44,7 @@ impl SentenceActors<'_, '_> {
     }
 
     pub(super) fn relation(&self, at: usize) -> Option<Relation> {
-        // `Winifred` ends like a verb and is none.
+        // `Winifred` ends like a verb but is a name.
         let named = self.actors.partition_point(|it| it.0 <= at).checked_sub(1);
         if named.and_then(|it| self.actors.get(it)).is_some_and(|it| at < it.1) {
             return None;
@@ -94,14 +94,14 @@ impl SentenceActors<'_, '_> {
         let first = first.filter(|it| second && it.1 <= at);
         let agents = first.map_or_else(|| self.before(at), |it| vec![it.2]);
         let patient = self.after(at, PATIENT_REACH);
-        // «I arrested Vale» tells whom, if not who.
+        // «I arrested Vale» names the patient, although not the agent.
         let told =
             at.checked_sub(1).is_some_and(|it| matches!(self.folded(it).as_str(), "i" | "we"));
         let known = !agents.is_empty() || (told && patient.is_some());
         known.then_some(Relation { class, agents, patient, span, denied: false })
     }
 
-    /// Where the clause of a word begins: after the last «when», «that» or the like.
+    /// The start of a word's clause: after the last «when», «that» or the like.
     fn clause(&self, at: usize) -> usize {
         let opens = |it: &usize| {
             matches!(
@@ -112,7 +112,7 @@ impl SentenceActors<'_, '_> {
         (self.sentence.words.0..at).rev().find(opens).unwrap_or(self.sentence.words.0)
     }
 
-    /// `Orr for Vale` and `bought it from Vale`: who stands on which side of the word.
+    /// `Orr for Vale` and `bought it from Vale`: the actors on either side of the word.
     pub(super) fn between(&self, at: usize) -> Option<Relation> {
         let folded = self.folded(at);
         let word = self.page.words.get(at)?;
@@ -134,7 +134,7 @@ impl SentenceActors<'_, '_> {
         })
     }
 
-    /// A form of «be» shortly before, unless «to» stands between.
+    /// A form of «be» shortly before the word, unless «to» stands between them.
     fn is_passive(&self, at: usize) -> bool {
         let before = (1..=3).filter_map(|it| at.checked_sub(it)).map(|it| self.folded(it));
         for word in before {
@@ -147,7 +147,7 @@ impl SentenceActors<'_, '_> {
         false
     }
 
-    /// In `a contract signed on` the word before is what was signed, not who signed.
+    /// In `a contract signed on` the word before is the patient, not the agent.
     fn has_subject(&self, at: usize) -> bool {
         let Some(last) = at.checked_sub(1).filter(|it| *it >= self.sentence.words.0) else {
             return false;
@@ -198,7 +198,7 @@ impl SentenceActors<'_, '_> {
     /// After «to», a modal or a negation even such a word is a verb.
     fn is_verb(&self, at: usize) -> bool {
         let before = at.checked_sub(1).map(|it| self.folded(it)).unwrap_or_default();
-        // In «is not responsible» what follows says how somebody is, not what he does.
+        // In «is not responsible» the following word describes a person and not an act.
         if before == "not" && self.is_passive(at) {
             return false;
         }
@@ -208,7 +208,7 @@ impl SentenceActors<'_, '_> {
         )
     }
 
-    /// What «made a payment» comes to.
+    /// The act that «made a payment» stands for.
     fn made(&self, at: usize) -> Option<String> {
         let meant = (1..=3).find_map(|it| match self.folded(at + it).as_str() {
             "payment" | "payments" => Some("pay"),
@@ -222,7 +222,7 @@ impl SentenceActors<'_, '_> {
         meant.map(str::to_owned)
     }
 
-    /// What was filed: the noun after the word, or before it in the passive.
+    /// The filed document: the noun after the word, or before it in the passive.
     fn filed(&self, at: usize) -> Option<String> {
         let around = (1..=6).map(|it| at + it).chain((2..=4).filter_map(|it| at.checked_sub(it)));
         let words = around.map(|it| self.folded(it));
@@ -236,7 +236,7 @@ impl SentenceActors<'_, '_> {
         })
     }
 
-    /// For whom or against whom something was decided.
+    /// The party for or against whom a decision was made.
     fn side(&self, at: usize, folded: &str, span: Span) -> Option<Relation> {
         let judged = |reach: usize| {
             (1..=reach).any(|it| {
@@ -287,7 +287,7 @@ impl SentenceActors<'_, '_> {
         }
         let after = self.actors.partition_point(|it| it.1 <= at);
         let (start, end, actor) = self.actors.get(after.checked_sub(1)?)?;
-        // What somebody is sued for, he did.
+        // A person is the agent of the act for which the person is sued.
         let accused = start.checked_sub(1).is_some_and(|it| self.folded(it) == "against");
         if accused && at - end <= 3 && matches!(folded, "breach" | "negligence" | "fraud") {
             return Some(Relation {

@@ -1,4 +1,5 @@
-//! Who speaks: by a verb of saying, by the start of a line in a transcript, by the head of a mail.
+//! Finds the speaker: by a verb of saying, by the start of a transcript line, or by the head of a
+//! mail.
 
 use super::tables::COURTS;
 use super::{Actor, ActorIndex, COURT};
@@ -6,14 +7,14 @@ use crate::Span;
 use crate::reading::{Reading, Sentence, Value};
 use crate::text::Word;
 
-/// Verbs of saying; whose words they are must agree with the source.
+/// Verbs of saying; their speaker must agree with the source.
 const SAYS: &str = "said says say told tells tell testified testifies stated states wrote writes \
 written replied replies answered answers remarked remarks explained explains warned warns conceded \
 argued argues argue contends contended claims claimed asserts asserted maintains denies denied \
 complained added adds opined believes noted notes сказал сказала заявил заявила отметил отметила \
 указал указала пояснил пояснила сообщил сообщила";
 
-/// What stands before a place in its line, as far as a label could reach.
+/// The text before a position in its line, as far as a label can reach.
 pub(super) fn line_before(text: &str, at: usize) -> &str {
     let mut from = at.saturating_sub(120);
     while !text.is_char_boundary(from) {
@@ -31,7 +32,7 @@ pub(crate) fn is_saying(folded: &str) -> bool {
 }
 
 impl ActorIndex {
-    /// Who says something in a sentence, by a verb of saying or «according to».
+    /// The speaker of a sentence, by a verb of saying or «according to».
     pub(crate) fn speaker(&self, page: &Reading<'_>, sentence: &Sentence) -> Option<(Actor, Span)> {
         let actors = self.actors_in(page, sentence);
         let word = |at: usize| page.words.get(at).map(Word::fold).unwrap_or_default();
@@ -44,7 +45,7 @@ impl ActorIndex {
                 let verb = word(it);
                 it < sentence.words.1 && SAYS.split(' ').any(|it| it == verb)
             });
-            // «denied the motion» is a decision, and «denies» a thing said.
+            // «denied the motion» is a decision; «denies» alone is a statement.
             let rules = word(*to) == "denied" && word(to + 1) != "that";
             // «…», said Vale.
             let behind = lead(1 + titled);
@@ -59,7 +60,7 @@ impl ActorIndex {
         Some((*actor, Span { start: first.start, end: last.end }))
     }
 
-    /// Who says «I» in a text: `I, Vale`, `TestReport of Vale`, `Sincerely, Vale`.
+    /// The person that «I» means in a text: `I, Vale`, `Report of Vale`, `Sincerely, Vale`.
     pub(crate) fn author(&self, page: &Reading<'_>) -> Option<Actor> {
         let word = |at: usize| page.words.get(at).map(Word::fold).unwrap_or_default();
         let named = page.marks.iter().enumerate().filter_map(|(order, it)| match &it.value {
@@ -82,13 +83,13 @@ impl ActorIndex {
         None
     }
 
-    /// Whether somebody says something in a sentence.
+    /// Whether the sentence reports a statement.
     pub(crate) fn is_told(page: &Reading<'_>, sentence: &Sentence) -> bool {
         let words = page.words_of(sentence);
         words.iter().any(|it| SAYS.split(' ').any(|says| says == it.text))
     }
 
-    /// Who speaks in each sentence of a page whose lines begin with a speaker: `MR. ORR: No.`
+    /// The speaker of each sentence on a page whose lines begin with a speaker: `MR. ORR: No.`
     pub(crate) fn lines(&self, page: &Reading<'_>) -> Vec<Option<Actor>> {
         let mut now = None;
         let mut turns: Vec<(usize, Option<Actor>)> = Vec::new();
@@ -110,7 +111,8 @@ impl ActorIndex {
         list
     }
 
-    /// The speaker that a line begins with; within, none where it is nobody known.
+    /// The speaker at the start of a line; the inner `None` is a speaker that the index does not
+    /// know.
     fn line(&self, line: &str) -> Option<Option<Actor>> {
         let (head, rest) = line.split_once(':')?;
         let named = if head == "From" { rest.split('<').next().unwrap_or(rest) } else { head };

@@ -1,7 +1,8 @@
-//! Words that the actors is read by: who can be a party, which verbs mean the same, and which nouns
-//! stand for something done. Ours alone, and far from complete.
+//! Word tables of the actor index: nouns for parties, verbs with the same meaning, and nouns that
+//! stand for an act. We wrote the tables; they are not complete.
 
-/// Nouns for somebody who can act. A second form after a stroke is the stem of a Russian one.
+/// Nouns for a person or body that can act. A second form after a stroke is the stem of a Russian
+/// noun.
 pub(super) const ROLES: &str = "plaintiff defendant appellant appellee petitioner respondent \
 landlord tenant buyer seller lender borrower employer employee licensor licensee contractor owner \
 lessor lessee insurer insured claimant supplier purchaser guarantor franchisor franchisee trustee \
@@ -26,7 +27,7 @@ company firm writer sender deponent expert affiant declarant seafarer chairman c
 предприниматель учреждение комиссия собственник застрахованный апеллянт взыскатель клиент агент \
 принципал комитент комиссионер хранитель поклажедатель даритель одаряемый опекун";
 
-/// Roles of one dealing, of which nobody holds two.
+/// Opposed roles of one transaction; one actor cannot hold both.
 pub(super) const OPPOSED: &str = "plaintiff defendant;appellant appellee;petitioner respondent;\
 landlord tenant;buyer seller supplier vendor;lender borrower;employer employee;licensor licensee;\
 contractor owner client;lessor lessee;insurer insured;trustee debtor creditor;carrier shipper \
@@ -51,7 +52,7 @@ pub(super) const COURTS: [&str; 12] = [
     "board",
 ];
 
-/// Stems of one meaning, the first standing for all.
+/// Stems with the same meaning; the first represents all.
 pub(super) const CLASSES: [&str; 20] = [
     "argue argu contend claim assert alleg maintain insist",
     "motion mov mo",
@@ -75,7 +76,7 @@ pub(super) const CLASSES: [&str; 20] = [
     "end terminat cancel",
 ];
 
-/// Words that are nouns as often as verbs; alone they say nobody acts.
+/// Words that are nouns as often as verbs; alone they do not prove an act.
 pub(super) const BOTH: [&str; 25] = [
     "complaint",
     "action",
@@ -104,7 +105,7 @@ pub(super) const BOTH: [&str; 25] = [
     "requests",
 ];
 
-/// What it means to file one of these.
+/// The act that filing each of these documents means.
 pub(super) const FILED: [(&str, &str); 4] =
     [("complaint", "sue"), ("suit", "sue"), ("action", "sue"), ("lawsuit", "sue")];
 

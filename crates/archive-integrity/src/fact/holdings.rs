@@ -1,4 +1,4 @@
-//! What was decided, denied or turned round: opposite words, a «not» on one side only, and words
+//! Checks decisions, negations and reversals: opposite words, a «not» on one side only, and words
 //! of small closed sets (weekdays, left and right, first and second), each in its own clause.
 
 use super::{ClaimKind, FactCheck, SentencePair, Support};
@@ -8,7 +8,7 @@ use crate::index::{AlignedSentence, SourcePosition};
 use crate::reading::{Reading, Sentence};
 use crate::text::{Word, clauses, is_stop, stem};
 
-/// Only one of each is true of one thing.
+/// Sets of which only one word can be true of a thing.
 const CLOSED: [&str; 6] = [
     "monday tuesday wednesday thursday friday saturday sunday",
     "left right",
@@ -17,17 +17,17 @@ const CLOSED: [&str; 6] = [
     "morning afternoon evening midnight",
     "понедельник вторник среду четверг пятницу субботу воскресенье",
 ];
-/// How much of a clause another must share to say the same or its opposite.
+/// The share of common words from which two clauses are about the same thing.
 const SAME_CLAUSE: f64 = 0.75;
-/// What a word outside the clause counts.
+/// The weight of a word outside the clause.
 const FAR: f64 = 0.4;
-/// How much a decision in other words must share with ours to be held against it.
+/// The share of common words from which a decision in other words is compared with ours.
 const KIN: f64 = 0.27;
-/// How much a sentence must resemble ours for one denied word to turn it.
+/// The similarity from which one negated word reverses a sentence.
 const TURNED: f64 = 0.4;
-/// How much a decision must share with ours to gainsay it.
+/// The share of common words from which a decision contradicts ours.
 const GAINSAYS: f64 = 0.12;
-/// Words that frame a statement and are no part of it.
+/// Words that introduce a statement and are no part of it.
 const FRAME: &str = "court judge board panel find found hold conclud determin rul суд";
 
 impl FactCheck<'_, '_, '_> {
@@ -37,7 +37,7 @@ impl FactCheck<'_, '_, '_> {
             let near = pair.aligned.iter().filter(|it| it.score >= 0.25).map(|it| it.sentence);
             let near: Vec<usize> = near.collect();
             let on = |axis: usize| self.index.holdings.get(&axis).into_iter().flatten().copied();
-            // Who it was for says less about what was decided than the thing itself.
+            // The favoured party weighs less than the thing decided.
             let weigh = |it: &String| {
                 let least = names.contains(it) || it.starts_with(|it: char| it.is_ascii_digit());
                 self.index.weight(it) * if least { 0.3 } else { 1.0 }
@@ -47,9 +47,9 @@ impl FactCheck<'_, '_, '_> {
                 one.iter().filter(|it| two.contains(it)).map(weigh).sum()
             };
             let total = sum(&mention.near) + FAR * sum(&mention.far);
-            // The best of the same side, and of the other one.
+            // The best match of the same side, and of the other side.
             let mut sides: [Option<(f64, usize, Span)>; 2] = [None, None];
-            // The same pair of words tells first; its kin only where it is silent.
+            // The same pair of words is compared first; related pairs only where it has no match.
             let own = near.iter().copied().chain(on(mention.axis)).take(96);
             let own = own.map(|it| (it, false));
             let kindred = near.iter().copied().chain(kin(mention.axis).flat_map(on)).take(96);
@@ -92,7 +92,7 @@ impl FactCheck<'_, '_, '_> {
                 [Some(same), _] => (Support::Supported, place(same)),
                 [None, Some(_)] => continue,
                 _ if elsewhere_said(self, mention.axis) => continue,
-                // «Against» alone is told by the parties.
+                // The parties check compares «against» alone.
                 _ if axis_name(mention.axis) == "side" => continue,
                 _ => (Support::NotFound, None),
             };
@@ -100,7 +100,7 @@ impl FactCheck<'_, '_, '_> {
         }
     }
 
-    /// A plain «not» that one of the two sentences has and the other lacks.
+    /// A plain «not» that only one of the two sentences has.
     pub(super) fn negation(&mut self, pair: &SentencePair<'_>) {
         let span = pair.sentence.span;
         let quotes = self.reading.quotes.iter();
@@ -136,7 +136,7 @@ impl FactCheck<'_, '_, '_> {
         found.map(|(here, span)| (here, self.index.place_in(best.sentence, span)))
     }
 
-    /// The clause of the source that says the most like one of ours, if it says the opposite.
+    /// The source clause most similar to one of ours, if it says the opposite.
     fn turned_clause(&self, pair: &SentencePair<'_>) -> Option<(Span, SourcePosition)> {
         for ours in clause_stems(self.reading, pair.sentence) {
             let inside = |it: &Span| it.start < ours.span.end && ours.span.start < it.end;
@@ -162,14 +162,13 @@ impl FactCheck<'_, '_, '_> {
         None
     }
 
-    /// A word that is denied here and said there, or the other way round, wherever the sentences
-    /// that resemble ours have it.
+    /// A word that one text negates and the other asserts, in any sentence that resembles ours.
     fn turned_word(&self, pair: &SentencePair<'_>) -> Option<(Span, SourcePosition)> {
         let ours = &pair.sentence.polarity.heads;
         let near: Vec<AlignedSentence> = pair.plain.iter().chain(&pair.aligned).copied().collect();
         let near: Vec<AlignedSentence> = near.into_iter().filter(|it| it.score >= 0.12).collect();
         let flat = |it: &Polarity| it.heads.is_empty() && it.mentions.iter().all(|it| it.positive);
-        // «Ingrid» is not the opposite of «Grid».
+        // «Ingrid» is not the negation of «Grid».
         let names = self.name_stems(pair.sentence);
         for word in self.reading.words_of(pair.sentence) {
             let folded = word.fold();
@@ -224,7 +223,7 @@ impl FactCheck<'_, '_, '_> {
         near.into_iter().filter(|it| it.score >= floor).take(2).collect()
     }
 
-    /// Another word of a closed set in the place of ours.
+    /// Another word of a closed set in the position of ours.
     pub(super) fn closed(&mut self, pair: &SentencePair<'_>) {
         let words = self.reading.words_of(pair.sentence);
         let ours: Vec<String> = words.iter().map(Word::fold).collect();
@@ -262,14 +261,14 @@ fn elsewhere_said(check: &FactCheck<'_, '_, '_>, axis: usize) -> bool {
     check.index.holdings.contains_key(&axis)
 }
 
-/// One clause: its telling words, and those that stand under a negation.
+/// One clause: its content words, and the negated ones.
 struct ClauseStems {
     stems: Vec<String>,
     negated: Vec<String>,
     span: Span,
 }
 
-/// Clauses of one sentence looked at; more are a list.
+/// The most clauses compared in one sentence; a sentence with more is a list.
 const CLAUSES_MAX: usize = 12;
 
 fn clause_stems(reading: &Reading<'_>, sentence: &Sentence) -> Vec<ClauseStems> {
@@ -294,8 +293,8 @@ fn clause_stems(reading: &Reading<'_>, sentence: &Sentence) -> Vec<ClauseStems> 
 }
 
 impl ClauseStems {
-    /// How alike two clauses are, and whether both say yes or both say no. None where they speak
-    /// of different things.
+    /// The similarity of two clauses, and whether both assert or both negate. `None` where they are
+    /// about different things.
     fn against(&self, other: &Self) -> Option<(f64, bool)> {
         let shared = self.stems.iter().filter(|it| other.stems.contains(it)).count();
         let opposed = |it: &String| {

@@ -1,12 +1,12 @@
-//! Who did it, to whom and in which role, against the source: the same, the two swapped, or
-//! somebody else in the same place.
+//! Checks the agent, the patient and their roles against the source: the same, swapped, or another
+//! person in the same role.
 
 use super::{ClaimKind, FactCheck, SentencePair, Support};
 use crate::actors;
 use crate::reading::{Reading, Sentence};
 use crate::text::{Word, clauses, is_stop, stem};
 
-/// Whether somebody stands in a sentence as «we» or «your client», so that it is not known who.
+/// Whether a sentence has «we» or «your client», so that the person is unknown.
 fn is_personal(page: &Reading<'_>, sentence: &Sentence) -> bool {
     let people = ["i", "we", "our", "us", "my", "me", "you", "your", "he", "she"];
     page.words_of(sentence).iter().any(|it| people.contains(&it.fold().as_str()))
@@ -20,7 +20,7 @@ impl FactCheck<'_, '_, '_> {
             let support = match holders.contains(&actor) {
                 true => Support::Supported,
                 false if actors.has_other_role(actor, role) => Support::Contradicted,
-                // That others are told to hold it says nothing of whom no role is told of.
+                // Other holders of a role prove nothing about an actor without any role.
                 false => continue,
             };
             let place = pair.best().map(|it| {
@@ -31,7 +31,7 @@ impl FactCheck<'_, '_, '_> {
         }
     }
 
-    /// One party here and another one, alone, in the sentence that says the same.
+    /// One party here, and only another one in the source sentence that says the same.
     pub(super) fn lone_party(&mut self, pair: &SentencePair<'_>) {
         let actors = &self.index.actors;
         let ours = actors.parties(self.reading, pair.sentence);
@@ -59,7 +59,7 @@ impl FactCheck<'_, '_, '_> {
         }
     }
 
-    /// Two clauses with a party each, where the source has the parties the other way round.
+    /// Two clauses with one party each, which the source has the other way round.
     pub(super) fn swapped_clauses(&mut self, pair: &SentencePair<'_>) {
         let actors = &self.index.actors;
         let ours = actors.parties(self.reading, pair.sentence);
@@ -97,13 +97,13 @@ impl FactCheck<'_, '_, '_> {
         }
     }
 
-    /// Whether who acts was settled, one way or the other.
+    /// Whether the check of the agent reached a verdict.
     pub(super) fn relations(&mut self, pair: &SentencePair<'_>, placed: Option<Support>) -> bool {
         let borne_out = placed == Some(Support::Supported);
         let mut settled = false;
         for ours in self.index.actors.relations(self.reading, pair.sentence) {
             let Some(list) = self.index.relations.get(&ours.class) else { continue };
-            // What stands in quotation marks is somebody else's sentence.
+            // The text in quotation marks is another person's sentence.
             if self.reading.in_quote(ours.span.start) {
                 continue;
             }
@@ -137,7 +137,7 @@ impl FactCheck<'_, '_, '_> {
 }
 
 impl actors::Relation {
-    /// Whether one of the agents is the same, and the one acted upon where both name one.
+    /// Whether the two share an agent, and also the patient where both name one.
     fn agrees(&self, other: &Self) -> bool {
         let agents = if self.agents.is_empty() || other.agents.is_empty() {
             self.agents.is_empty() && other.agents.is_empty()
@@ -152,7 +152,7 @@ impl actors::Relation {
         agents && patients && self.denied == other.denied
     }
 
-    /// The same two, the other way round.
+    /// The same two actors with swapped slots.
     fn mirrors(&self, other: &Self) -> bool {
         let turned =
             |one: &Self, two: &Self| one.patient.is_some_and(|it| two.agents.as_slice() == [it]);
@@ -160,7 +160,7 @@ impl actors::Relation {
     }
 
     fn conflicts(&self, other: &Self) -> bool {
-        // Courts go by many names.
+        // A court has many names.
         if other.agents.iter().any(|it| actors::is_court(*it)) {
             return false;
         }

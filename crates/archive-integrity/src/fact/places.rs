@@ -1,4 +1,4 @@
-//! Citations, case numbers and names against the source: there, nearly there, or not.
+//! Checks citations, case numbers and names against the source: found, similar, or missing.
 
 use super::{FactCheck, Support};
 use crate::actors;
@@ -35,7 +35,7 @@ impl FactCheck<'_, '_, '_> {
         if elsewhere.is_some() {
             return (Support::Contradicted, elsewhere);
         }
-        // A section below or above ours is the same law: `600.2169` and `600.2169(1)(a)`.
+        // A section above or below ours is the same law: `600.2169` and `600.2169(1)(a)`.
         let within = |one: &str, two: &str| {
             !one.is_empty() && !two.is_empty() && (one.starts_with(two) || two.starts_with(one))
         };
@@ -67,7 +67,7 @@ impl FactCheck<'_, '_, '_> {
         if let Some(place) = self.index.number(number) {
             return (Support::Supported, Some(place));
         }
-        // The number alone may stand in the source without its sign.
+        // The source may have the number without its sign.
         if let Some(place) = self.index.word(&number.to_lowercase()) {
             return (Support::Supported, Some(place));
         }
@@ -89,7 +89,7 @@ impl FactCheck<'_, '_, '_> {
         }
     }
 
-    /// None where the word is more likely no name at all.
+    /// `None` where the word is probably no name.
     pub(super) fn name(
         &self,
         tokens: &[String],
@@ -110,7 +110,7 @@ impl FactCheck<'_, '_, '_> {
                 }
             }
         }
-        // Written small in the source, or torn apart by a line.
+        // The source has the word in lower case, or splits it at a line end.
         let mut places = telling.iter().map(|it| self.index.word(it));
         let first = places.next().flatten();
         let all = tokens.iter().all(|it| it.chars().count() == 1 || self.index.word(it).is_some());
@@ -124,7 +124,7 @@ impl FactCheck<'_, '_, '_> {
             return Some((Support::Supported, Some(place)));
         }
         if let Some(place) = near {
-            // A heading may be read as one long name, cut in another place than ours.
+            // A heading may be parsed as one long name with other bounds than ours.
             return Some(match self.index.phrase(&self.spelled(from, after)) {
                 Phrase::Exact(there) => (Support::Supported, Some(there)),
                 _ => (Support::Contradicted, Some(place)),
@@ -155,7 +155,7 @@ impl FactCheck<'_, '_, '_> {
         place
     }
 
-    /// Our own words, as they are searched for.
+    /// Our words in the form that the search uses.
     fn spelled(&self, from: usize, to: usize) -> Vec<String> {
         let words = self.reading.words.get(from..to).unwrap_or_default();
         let span = words.first().zip(words.last());
@@ -200,7 +200,7 @@ fn inflected(one: &str, other: &str) -> bool {
     (shared >= 4 && longest - shared <= 3) || (shared >= 3 && longest - shared <= 1)
 }
 
-/// The names of a case, one of them perhaps shortened.
+/// The names of a case, one of which may be shortened.
 fn alike(one: &(String, String), other: &(String, String)) -> bool {
     let same = |one: &str, two: &str| {
         one == two

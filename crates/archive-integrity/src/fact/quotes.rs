@@ -1,13 +1,13 @@
-//! Words in quotation marks against the source, and what a quote that stands there settles.
+//! Checks quotes against the source, and marks the claims that a verbatim quote supports.
 
 use super::{CLAIMS_MAX, ClaimKind, FactCheck, Support};
 use crate::index::{Phrase, SourcePosition};
 use crate::reading::Sentence;
 use crate::{Span, quote};
 
-/// A shorter quote may be a value out of its place, so what is in it is checked as well.
+/// A shorter quote may be out of context, so the claims inside it are checked as well.
 const LONG_WORDS: usize = 6;
-/// So few words about a quote say only that it is one.
+/// With at most this many words around it, a sentence only introduces its quote.
 const FRAME_WORDS: usize = 4;
 
 impl FactCheck<'_, '_, '_> {
@@ -25,7 +25,7 @@ impl FactCheck<'_, '_, '_> {
         }
     }
 
-    /// A Russian name in marks, «Вала» for «Вал»: it is checked as a name.
+    /// A Russian name in quotation marks, «Вала» for «Вал», is checked as a name.
     fn is_declined(&self, text: &str) -> bool {
         let words = crate::text::words(text);
         let russian = |it: &str| it.chars().all(|it| matches!(it, 'а'..='я'));
@@ -52,13 +52,13 @@ impl FactCheck<'_, '_, '_> {
         answer
     }
 
-    /// Whether the words stand in a long quote that the source has.
+    /// Whether the words are inside a long quote that the source contains.
     pub(super) fn is_settled(&self, span: Span) -> bool {
         let after = self.settled.partition_point(|it| it.start <= span.start);
         after.checked_sub(1).is_some_and(|at| span.end <= self.settled[at].end)
     }
 
-    /// Whether a sentence is such a quote with hardly a word of its own.
+    /// Whether a sentence is such a quote with hardly any other word.
     pub(super) fn only_quotes(&self, sentence: &Sentence) -> bool {
         let words = self.reading.words_of(sentence);
         let own = words

@@ -1,5 +1,5 @@
-//! Who stands in which place of a segment, against the segments of the source that speak of the
-//! same thing: those that bear ours out and those that gainsay it compete.
+//! Compares the people of each segment and their slots with the source segments about the same
+//! thing: the best supporting segment competes with the best contradicting one.
 
 use super::{ClaimKind, FactCheck, SentencePair, Support};
 use crate::Span;
@@ -9,21 +9,22 @@ use crate::index::SourcePosition;
 use crate::reading::Reading;
 use crate::text::{Word, is_stop, stem};
 
-/// How alike two segments must be where both have the same two people.
+/// The minimum similarity of two segments where both have the same two people.
 const FLOOR_TWO: f64 = 0.2;
-/// And where only one of ours is compared.
+/// The minimum where only one of our people is compared.
 const FLOOR_ONE: f64 = 0.42;
-/// And where somebody else stands in the place of ours.
+/// The minimum where another person is in our person's slot.
 const FLOOR_STRANGE: f64 = 0.5;
-/// And where only one of our two is there.
+/// The minimum where only one of our two people occurs.
 const FLOOR_PART: f64 = 0.5;
-/// And where a single word is shared.
+/// The minimum where the segments share a single word.
 const LONE: f64 = 0.4;
-/// By how much what gainsays must be nearer than what bears out.
+/// How much more similar a contradicting segment must be than a supporting one.
 const MARGIN: f64 = 1.2;
 
 impl FactCheck<'_, '_, '_> {
-    /// Reads who is where in every sentence, as «she» may be somebody of the one before.
+    /// Assigns people to slots in every sentence in order, because «she» may mean a person of the
+    /// previous sentence.
     pub(super) fn people(&mut self) {
         let mut thread = Thread::default();
         for sentence in &self.reading.sentences {
@@ -31,14 +32,14 @@ impl FactCheck<'_, '_, '_> {
         }
     }
 
-    /// What the segments of the source say of ours, if anything.
+    /// The verdict of the source segments on ours, if there is one.
     pub(super) fn slots(&mut self, pair: &SentencePair<'_>) -> Option<Support> {
         let after =
             self.reading.sentences.partition_point(|it| it.span.start <= pair.sentence.span.start);
         let segments = after.checked_sub(1).and_then(|it| self.segments.get(it))?;
         let mut found: Option<(Span, Support, SourcePosition)> = None;
         for ours in segments {
-            // What stands in quotation marks is told by the quotes.
+            // The quotes check covers the text in quotation marks.
             let quoted = |it: &actors::Person| {
                 self.reading.words.get(it.words.0).is_some_and(|it| self.reading.in_quote(it.start))
             };
@@ -78,7 +79,7 @@ impl FactCheck<'_, '_, '_> {
             return None;
         }
         let sum = |list: &[String]| -> f64 { list.iter().map(|it| self.index.weight(it)).sum() };
-        // A word that the source does not have is the writer's own.
+        // A word that the source lacks is the writer's own.
         let own: Vec<String> =
             stems.iter().filter(|it| !self.index.has_stem(it)).cloned().collect();
         let total = sum(stems) - 0.6 * sum(&own);
@@ -92,12 +93,12 @@ impl FactCheck<'_, '_, '_> {
         for (id, alike) in ids {
             let (page, _) = self.index.sentence(id);
             for theirs in self.index.segments(id) {
-                // Words against words, and deeds against deeds.
+                // Statements are compared with statements, and acts with acts.
                 if ours.denied != theirs.denied || ours.topic.is_some() != theirs.topic.is_some() {
                     continue;
                 }
                 let Some((agrees, two)) = compare(ours, theirs) else { continue };
-                // A caption or a label tells nothing that was done.
+                // A caption or a label states no act.
                 if !agrees && !is_told_in_words(page, theirs) {
                     continue;
                 }
@@ -117,7 +118,7 @@ impl FactCheck<'_, '_, '_> {
                     (false, true) => FLOOR_ONE,
                     (false, false) => FLOOR_STRANGE,
                 };
-                // «Vale blames the weather» is told of him alone.
+                // «Vale blames the weather» is a statement about Vale alone.
                 if !two && !agrees && ours.topic.is_none() && self.is_told(ours) {
                     continue;
                 }
@@ -144,7 +145,7 @@ impl FactCheck<'_, '_, '_> {
     }
 }
 
-/// The telling words of a segment without those that name its people.
+/// The content words of a segment without the names of its people.
 fn context(page: &Reading<'_>, it: &Segment) -> Vec<String> {
     let named = |at: usize| it.people.iter().any(|one| one.words.0 <= at && at < one.words.1);
     let topic = it.topic.map_or(0..0, |it| it.0..it.1);
@@ -161,7 +162,7 @@ fn context(page: &Reading<'_>, it: &Segment) -> Vec<String> {
     list
 }
 
-/// Whether a segment has telling words in small letters, as sentences do.
+/// Whether a segment has content words in lower case, as sentences do.
 fn is_told_in_words(page: &Reading<'_>, it: &Segment) -> bool {
     let words = page.words.get(it.words.0..it.words.1).unwrap_or_default();
     words.iter().any(|it| {
@@ -169,17 +170,17 @@ fn is_told_in_words(page: &Reading<'_>, it: &Segment) -> bool {
     })
 }
 
-/// Whether the people stand alike, and whether two of them could be compared. None where it
-/// cannot be said.
+/// Whether the people have the same slots, and whether two of them could be compared. `None` where
+/// the segments do not show it.
 fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
-    // Who buys is whom the other sells to.
+    // The buyer of one verb is the recipient of «sell».
     let turned = match (ours.turn, theirs.turn) {
-        // Who pays is who buys.
+        // The payer is the buyer.
         (Some((0, gets)), Some((1, got))) | (Some((1, gets)), Some((0, got))) => gets == got,
         (Some((one, gets)), Some((two, got))) => one == two && gets != got,
         _ => false,
     };
-    // Who gets a thing is not who acts, whatever the other verb is.
+    // A recipient is not an agent, whatever the other verb is.
     let gets = |it: &Segment| it.turn.is_some_and(|it| it.1);
     if gets(ours) != gets(theirs) && (ours.turn.is_none() || theirs.turn.is_none()) {
         return None;
@@ -219,10 +220,10 @@ fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
     match (agree, oppose) {
         (0, 0) => None,
         (_, 0) => Some((true, known > 1)),
-        // What somebody is says nothing of what they do; roles are looked at elsewhere.
+        // A state of a person proves no act; the roles check covers states.
         (0, _) if ours.rests => None,
         (0, _) => {
-            // Being named in another place is only a swap where both are.
+            // Different slots are a swap only where both segments have both people.
             let alone = theirs.people.len() < 2 && ours.people.len() < 2;
             let idle = known == 1 && ours.people.len() < 2 && theirs.rests;
             let swapped = known != 1 || oppose > 1 || !(alone || idle);

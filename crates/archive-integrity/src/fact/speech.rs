@@ -1,10 +1,10 @@
-//! Who said it: the speaker an insight names against the one the source gives for the same words,
-//! by a verb of saying, by the line of a transcript or by the head of a letter.
+//! Checks speakers: compares the speaker in the insight with the source's speaker of the same
+//! words, by a verb of saying, by the line of a transcript or by the head of a letter.
 
 use super::{ClaimKind, FactCheck, SentencePair, Support};
 use crate::actors;
 
-/// From this likeness on, a source sentence is taken to be what was said.
+/// The similarity from which a source sentence is the quoted statement.
 const SAME_WORDS: f64 = 0.35;
 
 impl FactCheck<'_, '_, '_> {
@@ -12,7 +12,7 @@ impl FactCheck<'_, '_, '_> {
         let actors = &self.index.actors;
         let Some((ours, span)) = actors.speaker(self.reading, pair.sentence) else { return };
         let inside = |at: usize| at >= pair.sentence.span.start && at < pair.sentence.span.end;
-        // A quote that stands in the source says by itself where to look.
+        // A quote that the source contains identifies its sentence.
         let quoted = self.claims.iter().find(|it| {
             it.kind == ClaimKind::Quote
                 && it.support == Support::Supported
@@ -31,11 +31,11 @@ impl FactCheck<'_, '_, '_> {
         for id in near {
             let (page, there) = self.index.sentence(id);
             let stated = actors.speaker(page, there).map(|it| it.0);
-            // «You wrote that» gives the words to somebody the line does not name.
+            // «You wrote that» attributes the words to a person whom the line does not name.
             let line = self.index.speaker(id).filter(|_| !actors::ActorIndex::is_told(page, there));
             let Some(theirs) = stated.or(line) else { continue };
-            // The listener is named in the sentence too, so being there is not speaking; but who
-            // is there and might be the subject gets the benefit of the doubt.
+            // The sentence names the listener too, so a name alone does not prove a speaker; but a
+            // named person who may be the subject counts as one.
             let named = actors.parties(page, there).iter().any(|it| it.0 == ours);
             if theirs == ours || named || !actors::comparable(theirs, ours) {
                 return;

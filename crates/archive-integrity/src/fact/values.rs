@@ -1,5 +1,5 @@
-//! Numbers and dates against the source: the same value, the same value in another place, another
-//! value in the same place, or none.
+//! Checks numbers and dates against the source: the same value, the same value in another context,
+//! another value in the same context, or none.
 
 use super::{FactCheck, SentencePair, Support};
 use crate::Span;
@@ -11,20 +11,20 @@ use crate::text::{Word, is_past, is_stop, stem};
 
 type SupportAt = (Support, Option<SourcePosition>);
 
-/// A value found in a sentence much less like ours than the nearest one may belong to another
-/// matter; this is how much less.
+/// How much less similar a sentence with our value may be than the nearest one; below that it may
+/// be about another thing.
 const ELSEWHERE: f64 = 0.6;
-/// How much nearer a sentence with another value must be than the one that has ours.
+/// How much more similar a sentence with another value must be than the one with our value.
 const FAR_OFF: f64 = 1.5;
-/// From this likeness on, the nearest source sentence is taken to speak of the same thing.
+/// The similarity from which the nearest source sentence is about the same thing.
 const SAME_MATTER: f64 = 0.35;
 
-/// Words that a number follows to name a thing rather than to count it.
+/// Words before a number that names a thing instead of counting it.
 const LABELS: &str = "clause section article suite room page paragraph exhibit chapter claim rule \
 item exclusion schedule part badge department interstate route highway unit lot apartment статьи \
 статья статье пункт пункта";
 
-/// Words on either side of a value that tell what it is the value of.
+/// Words on either side of a value that show what it measures.
 const NEIGHBOURS: usize = 4;
 
 /// A plain number that may be a year.
@@ -37,7 +37,7 @@ fn word_before<'t>(page: &'t Reading<'_>, span: Span) -> Option<&'t str> {
     from.checked_sub(1).and_then(|it| page.words.get(it)).map(|it| it.text)
 }
 
-/// The number that is told to be so many of this one.
+/// The number that the sentence gives as a part of this one.
 fn part_of(page: &Reading<'_>, sentence: &Sentence, whole: Span) -> Option<Amount> {
     let marks = page.marks_of(sentence);
     let part = marks.iter().find(|it| page.text.get(it.span.end..whole.start) == Some(" of "))?;
@@ -68,7 +68,7 @@ impl FactCheck<'_, '_, '_> {
                 found.push(*place);
             }
         }
-        // A year or a plain count may stand in the source as part of something else.
+        // A year or a plain count may be part of something else in the source.
         if found.is_empty() && it.unit == Unit::Bare {
             found.extend(self.index.word(self.reading.slice(span)));
             let figures = self.reading.slice(span).replace(',', "");
@@ -99,7 +99,7 @@ impl FactCheck<'_, '_, '_> {
             _ => false,
         };
         let led = self.led_by(span);
-        // «Lowered to $5» is borne out by «from $7 to $5», whatever stands beside the seven.
+        // «From $7 to $5» supports «lowered to $5», although seven has nearer words.
         if led.is_some_and(|it| matches!(it, "to" | "from" | "с" | "до")) {
             let same = |place: &&SourcePosition| {
                 let (page, _) = self.index.sentence(place.sentence);
@@ -117,8 +117,8 @@ impl FactCheck<'_, '_, '_> {
         word_before(self.reading, span)
     }
 
-    /// The number with the very word that it counts, `four surgeries`, or that labels it,
-    /// `Suite 210`. None where the source does not have the word beside a number.
+    /// The number with the exact word that it counts, `four surgeries`, or that labels it, `Suite
+    /// 210`. `None` where the source does not have the word beside a number.
     fn counted(&self, it: &Amount, span: Span) -> Option<SupportAt> {
         let words = &self.reading.words;
         let from = words.partition_point(|it| it.end <= span.start);
@@ -140,7 +140,7 @@ impl FactCheck<'_, '_, '_> {
             return None;
         }
         let found = self.neighbour(it, &stem(&head), true)?;
-        // That the same count stands elsewhere does not yet say that it is the count meant here.
+        // The same count elsewhere in the source does not prove this claim.
         (found.0 == Support::Contradicted).then_some(found)
     }
 
@@ -173,7 +173,7 @@ impl FactCheck<'_, '_, '_> {
                     (None, None) => continue,
                 };
                 let place = self.index.place_in(id, there.2);
-                // Of `18 of 96 balconies` it is eighteen that are spoken of.
+                // In `18 of 96 balconies` the sentence is about eighteen.
                 if part_of(page, sentence, there.2).is_some_and(|part| part.value == it.value) {
                     return Some((Support::Supported, Some(place)));
                 }
@@ -195,7 +195,7 @@ impl FactCheck<'_, '_, '_> {
         }
     }
 
-    /// Whether our own sentence has the source's amount too.
+    /// Whether our sentence also contains the source's amount.
     fn says_amount(&self, pair: &SentencePair<'_>, there: &Amount) -> bool {
         self.reading.marks_of(pair.sentence).iter().any(|it| match &it.value {
             Value::Amount(ours) => ours.value.abs_diff(there.value) <= ours.slack.max(there.slack),
@@ -237,7 +237,7 @@ impl FactCheck<'_, '_, '_> {
         self.settle(pair, &found, rival)
     }
 
-    /// The day is there without a year, and the year stands elsewhere.
+    /// The source has the day without a year, and the year elsewhere.
     fn yearless(&self, date: Date) -> Option<SourcePosition> {
         let year = date.year?.to_string();
         self.index.word(&year)?;
@@ -251,7 +251,7 @@ impl FactCheck<'_, '_, '_> {
         })
     }
 
-    /// Decides between the places that have the value and those that have another one.
+    /// Chooses between the positions of our value and those of another value.
     fn settle(
         &self,
         pair: &SentencePair<'_>,
@@ -296,8 +296,8 @@ impl FactCheck<'_, '_, '_> {
         }
     }
 
-    /// Another value of the same sentence whose neighbours are more like our words than those of
-    /// the value found.
+    /// Another value of the same sentence whose neighbours match our words better than those of the
+    /// found value.
     fn beside(
         &self,
         pair: &SentencePair<'_>,

@@ -1,5 +1,5 @@
-//! Words that one writer uses where another uses the next: a rewording is to be known as one. The
-//! first word of a row stands for all. Opposites must never share a row.
+//! Rows of synonyms, by which a rewording is recognised. The first word of a row represents all.
+//! Opposites must never share a row.
 
 pub(super) const SAME: &str = "\
 sue su sued suing suit lawsuit complaint action

@@ -1,5 +1,5 @@
-//! Makes labelled insights by rules: a document from a template, faithful insights from the same
-//! values, and corrupted ones in which exactly one value is not the document's.
+//! Generates labelled insights: a document from a template, faithful insights from the same values,
+//! and corrupted ones in which exactly one value differs from the document.
 
 use archive_integrity::{CitedSource, Insight, SourceText};
 
@@ -52,7 +52,7 @@ pub(crate) struct Case {
     pub(crate) source: SourceText,
 }
 
-/// A small generator of numbers, so that the set is the same for everybody.
+/// A small seeded generator, so that every run has the same set.
 struct Dice(u64);
 
 impl Dice {
@@ -177,7 +177,7 @@ fn cite(dice: &mut Dice) -> String {
     format!("{one} v. {two}, {volume} {reporter} {page} ({})", 1981 + dice.roll(35))
 }
 
-/// The insight with one value changed, or none where the rule has nothing to change in it.
+/// The insight with one value changed; `None` where the rule does not apply.
 fn corrupt(rule: Rule, template: &str, truth: &Values, dice: &mut Dice) -> Option<String> {
     let mut lie = truth.clone();
     let has = |slot: &str| template.contains(slot);
@@ -240,7 +240,7 @@ fn moved((year, month, day): (u64, u64, u64), dice: &mut Dice) -> (u64, u64, u64
     }
 }
 
-/// One word inside the quotation marks is another one.
+/// Replaces one word inside the quotation marks.
 fn altered(text: &str, dice: &mut Dice) -> Option<String> {
     let from = text.find('"')? + 1;
     let to = text.rfind('"')?;
@@ -252,7 +252,7 @@ fn altered(text: &str, dice: &mut Dice) -> Option<String> {
     Some(format!("{}{}{}", &text[..from], words.join(" "), &text[to..]))
 }
 
-/// The whole set: every insight faithful, and corrupted by every rule that fits it.
+/// The whole set: every insight faithful, and corrupted by every rule that applies.
 pub(crate) fn cases(family: &Family, rounds: u64, seed: u64) -> Vec<Case> {
     let mut dice = Dice(seed);
     let mut list = Vec::new();

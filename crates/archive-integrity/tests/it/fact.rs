@@ -1,4 +1,4 @@
-//! `fact_check` on faithful and corrupted insights: what is caught and what is flagged in vain.
+//! `fact_check` on faithful and corrupted insights: its hits and its false alarms.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ struct Figures {
     flagged: f64,
 }
 
-/// Prints a line for each rule; `show` prints what went wrong.
+/// Prints a line for each rule; `show` also prints the failures.
 fn measure(name: &str, family: &Family, show: bool) -> Figures {
     let mut counts: BTreeMap<Rule, (u32, u32)> = BTreeMap::new();
     for case in cases(family, 6, 0x5eed_1234_9876) {

@@ -1,16 +1,16 @@
-//! Documents of many kinds with insights written before the rules were looked at: complaints,
-//! opinions, contracts, letters, e-mails, reports and Russian rulings, all invented.
+//! Documents of many kinds with insights written independently of the rules: complaints, opinions,
+//! contracts, letters, e-mails, reports and Russian rulings, all invented.
 //!
-//! Three sets. `first` is by one hand; all of it has been looked at while the rules were improved.
-//! `open` is by a second hand and has been looked at too. `unseen` is by that second hand as well.
-//! Its totals by kind of trial and of claim were read some ten times, which made thresholds
-//! stricter. Near the end the faithful insights that were doubted in vain were looked at, and three
-//! rules for sums and years came of that; no rule for anything else was written with it in sight.
-//! It tells what to expect of a new text: much less than on what was looked at.
+//! There are three sets. One author wrote `first`, a second author `open` and `unseen`. The rules
+//! were improved with all of `first` and `open` in view. Of `unseen` only the totals by kind of
+//! trial and claim were read, about ten times, which made thresholds stricter; near the end its
+//! false alarms were read too, and three rules for sums and years followed; no other rule was
+//! written with it in view. `unseen` shows what to expect of a new text: much lower figures than on
+//! the other two.
 //!
-//! A line that starts with `=` is an insight whose `{kind:true|false}` slots make one faithful
-//! text and, slot by slot, the corrupted ones; slots of one name change together. `~` is fair,
-//! `h` dishonest, `b` biased, and a number names the rule that is broken.
+//! A line that starts with `=` is an insight whose `{kind:true|false}` slots make one faithful text
+//! and, slot by slot, the corrupted ones; slots of one name change together. `~` marks a fair text,
+//! `h` a dishonest one, `b` a biased one, and a number names the broken rule.
 
 use std::collections::BTreeMap;
 
@@ -19,12 +19,12 @@ use archive_integrity::{
     TestOptions, Verdict, run,
 };
 
-/// One hand's documents, and the pairs of statements that go with them.
+/// The documents of one author, and the pairs of statements that belong to them.
 struct Set {
     name: String,
     documents: String,
     pairs: String,
-    /// Whether what went wrong may be shown.
+    /// Whether failures may be printed.
     shown: bool,
 }
 
@@ -92,7 +92,7 @@ fn is_mark(mark: &str) -> bool {
     matches!(mark, "=" | "~" | "h" | "b") || mark.parse().is_ok_and(|it| (1..=10).contains(&it))
 }
 
-/// The template with the slots of one name filled falsely, or none of them.
+/// The template with the slots of one name filled falsely, or none.
 fn fill(template: &str, lie: Option<&str>) -> String {
     let mut text = String::new();
     let mut rest = template;
@@ -157,7 +157,7 @@ impl Tally {
     }
 }
 
-/// One text to judge: what was done to it, whether it is bad, and what it says.
+/// One text to judge: its corruption, its label and its words.
 struct Trial {
     kind: String,
     bad: bool,
@@ -180,7 +180,7 @@ fn insight(content: &str, created_ms: i64) -> Insight {
     }
 }
 
-/// What came of one test over a set, all in all and kind by kind.
+/// The result of one test over a set, in total and by kind.
 fn measure(
     set: &Set,
     test: IntegrityTest,
@@ -300,7 +300,7 @@ fn opinion_drift(set: &Set) -> Tally {
     all
 }
 
-/// Each set with the precision and the recall that a test must reach on it, in order.
+/// Each set with the precision and the recall that a test must reach, in order.
 fn floors(list: [(f64, f64); 3]) -> impl Iterator<Item = (Set, (f64, f64))> {
     committed().into_iter().zip(list)
 }

@@ -1,12 +1,12 @@
-//! What holds for every text: no panic, a score between 0 and 1 that the verdict follows, lists
-//! within their limits, and the same answer twice.
+//! Properties of every text: no panic, a score between 0 and 1 that matches the verdict, lists
+//! within their limits, and the same result twice.
 
 use archive_integrity::{
     CitedSource, Insight, IntegrityTest, SourceText, TestOptions, Verdict, run,
 };
 use proptest::prelude::*;
 
-/// Pieces that the recognisers look for, in any order and with any rubbish between them.
+/// Fragments that the recognisers look for, in any order and with noise between them.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("Smith v. Jones, 410 U.S. 113 (1973) ".to_owned()),

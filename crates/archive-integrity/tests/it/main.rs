@@ -1,4 +1,4 @@
-//! The detectors against labelled sets, and the laws that hold for any text.
+//! The detectors against labelled sets, and properties that hold for any text.
 #![allow(clippy::print_stdout, reason = "precision and recall are printed for the reader")]
 
 mod corpus;

@@ -1,5 +1,5 @@
-//! `honesty`, `bias`, `opinion_drift` and `ten_rules` on labelled insights made by rules, with
-//! documents and names of their own.
+//! `honesty`, `bias`, `opinion_drift` and `ten_rules` on generated labelled insights, with their
+//! own documents and names.
 
 use archive_integrity::{
     CitedSource, Insight, IntegrityTest, RuleStatus, SourceText, TestOptions, Verdict, run,
@@ -53,7 +53,7 @@ const BIASED: [&str; 9] = [
     "The brilliant complaint of {P} exposes a sham.",
 ];
 
-/// The rule that each breaks, and the text.
+/// The broken rule, and the text.
 const BROKEN: [(u8, &str); 12] = [
     (1, "The price of the engine was $84,200."),
     (2, "It is certain that {D} owes $90,000."),

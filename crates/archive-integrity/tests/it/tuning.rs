@@ -1,4 +1,4 @@
-//! Documents and insights that the detectors were tuned on. Nothing is asserted about these.
+//! Documents and insights on which the detectors were tuned. No test asserts figures about them.
 
 use crate::corpus::{Family, Matter};
 

@@ -1,4 +1,4 @@
-//! More documents and insights to tune on: other matters, other names, other turns of phrase.
+//! More tuning documents and insights, with other subjects, names and phrases.
 
 use crate::corpus::{Family, Matter};
 

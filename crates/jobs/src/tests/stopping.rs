@@ -224,7 +224,7 @@ async fn progress_is_seen_while_it_is_made() {
         }
         assert_eq!(pages, [1, 2, 3]);
         worker.dismiss().await;
-        // A run without a timeout ends with the shutdown.
+        // A wait of zero returns the job as it is.
         let waiting = world.push("one").await;
         assert_eq!(world.jobs.wait(&waiting.id, Duration::ZERO).await.unwrap(), waiting);
     })

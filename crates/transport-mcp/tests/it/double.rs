@@ -275,7 +275,8 @@ impl Envelope for Words {
     }
 }
 
-/// Accepts no anonymous caller; a token's text is its subject, and `bad` has no scopes.
+/// Gives every caller without a token one fixed subject; a token's text is its subject, and `bad` is
+/// refused.
 pub(crate) struct Door;
 
 #[async_trait]

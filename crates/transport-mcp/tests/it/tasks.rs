@@ -208,7 +208,7 @@ async fn who_cannot_follow_a_task_is_answered_as_ever() {
     let other = json!({ "name": "work_plain", "arguments": { "job": "two" } });
     let other = able(&ada, "tools/call", other).await;
     assert_eq!(other["result"]["structuredContent"], queued("two"), "{other}");
-    // A caller who asks for another caller's task has none either.
+    // A caller who begins another caller's job gets the plain reply, too.
     let bob = house.at("/mcp", "bob");
     assert_eq!(begun(&bob, "one").await["structuredContent"], queued("one"));
     // A job that has ended by then is the answer itself.
