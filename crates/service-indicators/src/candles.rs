@@ -1,9 +1,9 @@
-//! Closed candles of a symbol: between two times, or so many up to one, and as many before them as
-//! indicators need to be warm.
+//! Reads closed candles of a symbol: a time range, or a number of candles before a time, plus the
+//! earlier candles that the requested indicators need for their warm-up.
 
 mod columns;
+mod recent_candles;
 mod request;
-mod tails;
 #[cfg(test)]
 mod tests;
 
@@ -17,18 +17,18 @@ use crate::windows::Window;
 use tokio::time::Instant;
 
 pub(crate) use columns::Candles;
-use request::Request;
-use tails::{RecentCandles, RecentSeries};
+use recent_candles::{RecentCandles, RecentSeries};
+use request::BarRequest;
 
 use crate::ports::{Market, VenueCandles};
 use crate::warm;
 
-/// The most candles one request may ask for.
+/// Maximum number of candles in one request.
 pub(crate) const CANDLES_MAX: usize = 5_000;
-/// How many are given when nobody says: an answer that fits a model's patience.
+/// Number of candles in a reply to a request without `limit`; small enough for a model's context.
 const CANDLES_DEFAULT: usize = 100;
 
-/// Which candles are asked for. Times are opening times; `end` is exclusive.
+/// The requested candles. Times are opening times; `end` is exclusive.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Range {
     pub(crate) start: Option<Millis>,
@@ -38,31 +38,31 @@ pub(crate) struct Range {
 
 pub(crate) struct CandleReader {
     pub(crate) market: Market,
-    tails: RecentCandles,
+    recent: RecentCandles,
 }
 
-/// Candles with where they come from.
-pub(crate) struct Found {
+/// The candles that answer one request, with their source.
+pub(crate) struct CandleSelection {
     pub(crate) ticker: Ticker,
     pub(crate) source: String,
     pub(crate) candles: Candles,
-    /// How many of them come before what was asked for, to warm indicators with.
+    /// Number of leading candles that only warm up the indicators.
     pub(crate) ahead: usize,
 }
 
-impl Found {
-    /// What was asked for.
-    pub(crate) fn asked(&self) -> Candles {
+impl CandleSelection {
+    /// The requested candles, without the leading warm-up candles.
+    pub(crate) fn requested(&self) -> Candles {
         self.candles.part(self.ahead..self.candles.len())
     }
 }
 
 impl CandleReader {
     pub(crate) fn new(market: Market) -> Self {
-        Self { market, tails: RecentCandles::default() }
+        Self { market, recent: RecentCandles::default() }
     }
 
-    /// The candles asked for, and before them what warms these indicators.
+    /// Reads the requested candles and, before them, the candles that warm up `warmed`.
     pub(crate) async fn find(
         &self,
         ticker: Ticker,
@@ -70,23 +70,23 @@ impl CandleReader {
         range: Range,
         warmed: &[Window],
         deadline: Instant,
-    ) -> Result<Found, Fault> {
+    ) -> Result<CandleSelection, Fault> {
         range.check(interval)?;
         let venue = self.venue(&ticker)?;
         let series = venue.series(&ticker, interval);
         let history = &*self.market.history;
-        let request = Request { history, venue, ticker: &ticker, series: &series, deadline };
-        let wanted = Wanted { tails: &self.tails, request, warmed };
-        let (candles, ahead) = wanted.find(range, self.newest(interval)).await?;
+        let request = BarRequest { history, venue, ticker: &ticker, series: &series, deadline };
+        let cached = CachedRequest { recent: &self.recent, request, warmed };
+        let (candles, ahead) = cached.find(range, self.newest(interval)).await?;
         let source = venue.source.split(':').next().unwrap_or_default().to_owned();
-        Ok(Found { ticker, source, candles, ahead })
+        Ok(CandleSelection { ticker, source, candles, ahead })
     }
 
     pub(crate) fn ticker(&self, symbol: &str) -> Result<Ticker, Fault> {
         self.ticker_in("symbol", symbol)
     }
 
-    /// Reads a symbol that stands in some field.
+    /// Parses a symbol; a fault names the argument `field`.
     pub(crate) fn ticker_in(&self, field: &str, symbol: &str) -> Result<Ticker, Fault> {
         Ticker::parse(symbol, self.market.default_venue).map_err(|fault| {
             let expected = fault.problems().first().map_or("a symbol", |it| &it.expected);
@@ -95,7 +95,7 @@ impl CandleReader {
         })
     }
 
-    /// Where the live candles of a symbol come from.
+    /// The source of a symbol's live candles.
     pub(crate) fn live(&self, ticker: &Ticker) -> Result<Arc<dyn LiveKlines>, Fault> {
         self.venue(ticker)?.live.clone().ok_or_else(|| {
             let message = format!(
@@ -107,7 +107,7 @@ impl CandleReader {
         })
     }
 
-    /// When the venue of a symbol trades.
+    /// The trading hours of a symbol's venue.
     pub(crate) fn calendar(&self, ticker: &Ticker) -> Result<TradingHours, Fault> {
         Ok(self
             .venue(ticker)?
@@ -116,7 +116,7 @@ impl CandleReader {
             .map_or(TradingHours::Unknown, |bars| bars.trading_hours()))
     }
 
-    /// The newest closed candles, however many; for our own use, so there is no limit to hold.
+    /// The newest `count` closed candles. Only live channels call this, so `CANDLES_MAX` does not apply.
     pub(crate) async fn last(
         &self,
         ticker: &Ticker,
@@ -128,7 +128,7 @@ impl CandleReader {
         self.within(ticker, interval, TimeRange::new(until, until), count, deadline).await
     }
 
-    /// The closed candles of a span, and so many before it.
+    /// The closed candles of a span and up to `before` candles before it.
     pub(crate) async fn within(
         &self,
         ticker: &Ticker,
@@ -140,7 +140,7 @@ impl CandleReader {
         let venue = self.venue(ticker)?;
         let series = venue.series(ticker, interval);
         let history = &*self.market.history;
-        let request = Request { history, venue, ticker, series: &series, deadline };
+        let request = BarRequest { history, venue, ticker, series: &series, deadline };
         let mut bars = Vec::new();
         if before > 0 {
             bars = request.last(span.from, before).await?.bars;
@@ -152,7 +152,7 @@ impl CandleReader {
         Ok(bars)
     }
 
-    /// Where the closed candles end.
+    /// The end of the newest closed candle.
     fn newest(&self, interval: Interval) -> Millis {
         self.market.history.closed_part(interval, TimeRange::new(Millis(0), Millis(i64::MAX))).to
     }
@@ -176,7 +176,7 @@ impl CandleReader {
 }
 
 impl Range {
-    /// How many candles that can be at most.
+    /// Maximum number of candles in this range.
     pub(crate) fn most(&self, interval: Interval) -> u64 {
         match (self.start, self.end) {
             (Some(start), Some(end)) => interval.count_in(TimeRange::new(start, end)),
@@ -184,12 +184,12 @@ impl Range {
         }
     }
 
-    /// How many are given where the range does not say.
+    /// Number of candles to return for a range that lacks a start or an end.
     fn count(&self) -> usize {
         self.limit.unwrap_or(CANDLES_DEFAULT).min(CANDLES_MAX)
     }
 
-    /// Refuses what makes no sense before anything is fetched.
+    /// Refuses a reversed or too long range before any fetch.
     pub(crate) fn check(&self, interval: Interval) -> Result<(), Fault> {
         let (Some(start), Some(end)) = (self.start, self.end) else { return Ok(()) };
         if start >= end {
@@ -208,23 +208,23 @@ impl Range {
     }
 }
 
-/// A request that looks into memory first.
-struct Wanted<'a> {
-    tails: &'a RecentCandles,
-    request: Request<'a>,
+/// A request that reads the recent-candle cache before the archive.
+struct CachedRequest<'a> {
+    recent: &'a RecentCandles,
+    request: BarRequest<'a>,
     warmed: &'a [Window],
 }
 
-impl Wanted<'_> {
-    /// The candles, and how many of them only warm.
+impl CachedRequest<'_> {
+    /// Returns the candles and the number of leading candles that only warm up indicators.
     async fn find(&self, range: Range, newest: Millis) -> Result<(Candles, usize), Fault> {
         let count = range.count();
         let end = range.end.map_or(newest, |end| end.min(newest));
-        let asked = match (range.start, range.end) {
+        let requested = match (range.start, range.end) {
             (Some(start), Some(_)) => self.within(TimeRange::new(start, end), CANDLES_MAX).await?,
             (Some(start), None) => self.first(TimeRange::new(start, end), count).await?,
             (None, _) => {
-                // Where they begin is a guess over a venue's gaps, mended below.
+                // The first opening time is an estimate that ignores the venue's gaps; `warm` corrects it.
                 let step = self.interval().fixed_ms().unwrap_or(31 * clock::DAY_MS);
                 let first = Millis(end.0.saturating_sub(step.saturating_mul(count as i64)));
                 let ahead = warm::candles_before(self.warmed, self.interval(), first);
@@ -233,50 +233,51 @@ impl Wanted<'_> {
                 return self.warm(all, ahead, newest).await;
             }
         };
-        self.warm(asked, 0, newest).await
+        self.warm(requested, 0, newest).await
     }
 
-    /// Adds what is still needed before candles of which `ahead` only warm.
+    /// Prepends missing warm-up candles; the first `ahead` of `candles` are warm-up candles already.
     async fn warm(
         &self,
         candles: Candles,
         ahead: usize,
         newest: Millis,
     ) -> Result<(Candles, usize), Fault> {
-        let asked = candles.part(ahead..candles.len());
-        let Some(first) = asked.first() else { return Ok((asked, 0)) };
+        let requested = candles.part(ahead..candles.len());
+        let Some(first) = requested.first() else { return Ok((requested, 0)) };
         let needed = warm::candles_before(self.warmed, self.interval(), first);
         if needed <= ahead {
             return Ok((candles, ahead));
         }
         let before = self.last(first, needed, newest).await?;
-        Ok((before.followed_by(&asked), before.len()))
+        Ok((before.followed_by(&requested), before.len()))
     }
 
     async fn within(&self, span: TimeRange, most: usize) -> Result<Candles, Fault> {
-        if let Some(known) = self.tails.within(self.request.series, span) {
-            return Ok(known);
+        if let Some(cached) = self.recent.within(self.request.series, span) {
+            return Ok(cached);
         }
         Ok(Candles::of(&self.request.within(span, most).await?))
     }
 
     async fn first(&self, span: TimeRange, count: usize) -> Result<Candles, Fault> {
-        if let Some(known) = self.tails.within(self.request.series, span) {
-            return Ok(known.part(0..count));
+        if let Some(cached) = self.recent.within(self.request.series, span) {
+            return Ok(cached.part(0..count));
         }
         Ok(Candles::of(&self.request.first(span, count).await?))
     }
 
     async fn last(&self, end: Millis, count: usize, newest: Millis) -> Result<Candles, Fault> {
         let series = self.request.series;
-        if let Some(known) = self.tails.last(series, end, count) {
-            return Ok(known);
+        if let Some(cached) = self.recent.last(series, end, count) {
+            return Ok(cached);
         }
         let found = self.request.last(end, count).await?;
         let candles = Candles::of(&found.bars);
-        // Files can be imported again at any time; what an exchange has told stays as it is.
+        // A file can be imported again at any time, so only bars of an exchange are cached: those do
+        // not change.
         if end >= newest && self.request.venue.bars.is_some() {
-            self.tails.keep(series, RecentSeries::new(found.from, found.to, &candles));
+            self.recent.insert(series, RecentSeries::new(found.from, found.to, &candles));
         }
         Ok(candles)
     }

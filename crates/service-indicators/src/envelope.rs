@@ -1,4 +1,4 @@
-//! A fault in this contract's words: `{"error": {code, message, retryable, …}, "requestId"}`, the
+//! A fault as this contract's error object: `{"error": {code, message, retryable, …}, "requestId"}`, the
 //! same over MCP and HTTP.
 
 use contract::{Envelope, ErrorRow, FailureContext};
@@ -17,7 +17,7 @@ impl Envelope for Traide {
     }
 }
 
-/// The error alone, as it also stands in the parts of an answer.
+/// The `error` object alone; a batch reply contains one for each failed symbol.
 pub(crate) fn error(fault: &Fault, row: &ErrorRow) -> Value {
     let wait = fault.retry_wait().and_then(|wait| u64::try_from(wait.as_millis()).ok());
     let details: Value = fault

@@ -1,8 +1,8 @@
 //! The indicators contract: candles of any venue, technical indicators over them, and live streams
 //! of both.
 //!
-//! The mathematics is `ta`'s and completeness is `history`'s; this crate joins them in the
-//! contract's shapes. Candles of the past are always closed.
+//! `ta` computes the indicators and `market-bars` completes the history; this crate joins both in
+//! the contract's shapes. Every candle of history is closed.
 
 mod candles;
 mod envelope;
@@ -29,9 +29,9 @@ pub struct Indicators {
     pub(crate) live: Arc<Live>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) version: &'static str,
-    /// When the service began, for its uptime.
+    /// Start time of the service; `health` computes the uptime from it.
     pub(crate) started: clock::Millis,
-    /// How faults are spelled in the parts of an answer.
+    /// Error rows of the contract, for the faults of single symbols in a batch reply.
     pub(crate) errors: Arc<ErrorTable>,
 }
 

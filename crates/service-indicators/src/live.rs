@@ -1,28 +1,28 @@
-//! Live candles with indicators: one channel for each symbol, interval and set of indicators,
-//! however many read it.
+//! Live candles with indicators: one channel for each symbol, interval and set of indicators, shared
+//! by all its subscribers.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `ask` | what a subscriber may ask for |
-//! | `channel` | who reads one series, what it remembers, each event serialized once |
-//! | `follower` | follows the venue for a channel, again and again |
+//! | `subscription_request` | parses and checks the arguments of a subscription |
+//! | `channel` | broadcasts one series, keeps its recent events, serializes each event once |
+//! | `follower` | subscribes to the venue for a channel and resubscribes after an end |
 //! | `calculators` | the indicators' state, warm before the first event |
 //! | `event` | events in the contract's shape |
-//! | `limits` | every bound, and how they fit together |
-//! | `marks` | the states of what adds up, for those who resume |
-//! | `missed` | closed candles from before the channel, for those who resume |
-//! | `reader`, `batch` | what one subscriber reads, of one symbol and of several |
+//! | `limits` | every bound, and the relations between the bounds |
+//! | `checkpoints` | saved states of cumulative indicators, for replays |
+//! | `replay` | closed candles older than the channel's recent events, for resuming subscribers |
+//! | `reader`, `batch` | the event feed of one subscriber, for one symbol and for several |
 
-mod ask;
 mod batch;
 mod calculators;
 mod channel;
+mod checkpoints;
 mod event;
 mod follower;
 mod limits;
-mod marks;
-mod missed;
 mod reader;
+mod replay;
+mod subscription_request;
 #[cfg(test)]
 mod tests;
 
@@ -39,26 +39,26 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub(crate) use ask::{Ask, BatchArgs, StreamArgs};
 pub(crate) use batch::Batch;
 pub use limits::{CHANNELS_MAX, StreamLimits};
-pub(crate) use reader::{Read, Reader};
+pub(crate) use reader::{Reader, ReaderEvent};
+pub(crate) use subscription_request::{BatchArgs, StreamArgs, SubscriptionRequest};
 
 use crate::candles::CandleReader;
 use channel::Channel;
 use limits::{READERS_MAX, REMEMBERED_MAX, REPLAYS_MAX};
 
-/// How far our clock may be behind a venue's.
+/// Tolerated lag of our clock behind a venue's clock.
 const CLOCKS_APART_MS: i64 = 2_000;
 
-/// Where background work runs.
+/// The tracker and the stop signal of background tasks.
 #[derive(Debug, Clone)]
 pub struct Tasks {
     pub tracker: TaskTracker,
     pub stop: CancellationToken,
 }
 
-/// What live streams are given to work with.
+/// Settings and handles that live streams need.
 #[derive(Clone)]
 pub struct LiveSetup {
     pub tasks: Tasks,
@@ -72,7 +72,7 @@ impl From<Tasks> for LiveSetup {
     }
 }
 
-/// A view of what waits for subscribers, for those who measure. Empty until a service is made.
+/// A handle to the depth of all subscriber queues, for metrics. It reports zero until `service` runs.
 #[derive(Clone, Default)]
 pub struct Queues(Arc<OnceLock<Weak<Live>>>);
 
@@ -87,19 +87,19 @@ pub(crate) struct Live {
     pub(crate) clock: Arc<dyn Clock>,
     tasks: Tasks,
     pub(crate) limits: StreamLimits,
-    channels: Mutex<HashMap<String, Entry>>,
+    channels: Mutex<HashMap<String, ChannelEntry>>,
     readers: Arc<AtomicUsize>,
-    /// Turns at reading what somebody missed.
-    replays: Semaphore,
+    /// Permits for reading replays from history.
+    replay_permits: Semaphore,
 }
 
-/// A channel, or its beginning.
+/// A channel, or one that is being opened.
 type Slot = Arc<OnceCell<Arc<Channel>>>;
 
-struct Entry {
+struct ChannelEntry {
     slot: Slot,
-    /// How many candles its indicators remember.
-    remembers: usize,
+    /// Number of candles that its indicators hold in memory.
+    memory: usize,
 }
 
 impl Live {
@@ -116,9 +116,9 @@ impl Live {
             limits,
             channels: Mutex::default(),
             readers: Arc::default(),
-            replays: Semaphore::new(REPLAYS_MAX),
+            replay_permits: Semaphore::new(REPLAYS_MAX),
         });
-        // One view shows one service; there is no second to show.
+        // A handle reports the first service that received it; a second `set` has no effect.
         _ = queues.0.set(Arc::downgrade(&live));
         live
     }
@@ -126,69 +126,70 @@ impl Live {
     fn depth(&self) -> QueueDepth {
         let slots: Vec<Slot> = self.channels().values().map(|it| Arc::clone(&it.slot)).collect();
         let channels = slots.iter().filter_map(|slot| slot.get());
-        channels.fold(QueueDepth::default(), |depth, channel| depth.merge(channel.fan.depth()))
+        channels
+            .fold(QueueDepth::default(), |depth, channel| depth.merge(channel.broadcast.depth()))
     }
 
-    fn channels(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+    fn channels(&self) -> MutexGuard<'_, HashMap<String, ChannelEntry>> {
         self.channels.lock()
     }
 
-    /// Begins to read. Everybody who asks for the same reads the same channel.
+    /// Opens a subscription. Requests with equal keys share one channel.
     pub(crate) async fn subscribe(
         self: &Arc<Self>,
-        ask: &Ask,
+        request: &SubscriptionRequest,
         deadline: Instant,
     ) -> Result<Reader, Fault> {
-        self.check_resume(ask)?;
-        let counted = Counted::new(&self.readers)?;
+        self.check_resume(request)?;
+        let reader_slot = ReaderSlot::new(&self.readers)?;
         loop {
-            let slot = self.slot(ask)?;
-            let channel = slot.get_or_try_init(|| Channel::open(self, ask, deadline)).await?;
-            // One that ends just now makes room for its successor.
-            let Some(mut joined) = channel.join(ask) else {
-                self.forget(&ask.key, channel);
+            let slot = self.slot(request)?;
+            let channel = slot.get_or_try_init(|| Channel::open(self, request, deadline)).await?;
+            // The channel ended after the lookup: remove it and open a new one.
+            let Some(mut joined) = channel.join(request) else {
+                self.remove(&request.key, channel);
                 continue;
             };
-            let missed = missed::replay(self, ask, joined.missed.take(), deadline).await?;
-            return Ok(Reader::new(channel, ask, joined, missed, counted));
+            let replay = replay::start(self, request, joined.missed.take(), deadline).await?;
+            return Ok(Reader::new(channel, request, joined, replay, reader_slot));
         }
     }
 
-    fn slot(&self, ask: &Ask) -> Result<Slot, Fault> {
+    fn slot(&self, request: &SubscriptionRequest) -> Result<Slot, Fault> {
         let mut channels = self.channels();
-        if let Some(entry) = channels.get(&ask.key) {
+        if let Some(entry) = channels.get(&request.key) {
             return Ok(Arc::clone(&entry.slot));
         }
-        // Beginnings that everybody has given up on.
+        // Drop slots whose opening failed or was cancelled and that no caller awaits.
         channels.retain(|_, it| it.slot.initialized() || Arc::strong_count(&it.slot) > 1);
-        let remembers = ask.windows.iter().map(|it| it.warmup() + 1).sum();
-        let remembered: usize = channels.values().map(|it| it.remembers).sum();
-        if channels.len() >= CHANNELS_MAX || remembered + remembers > REMEMBERED_MAX {
+        let memory = request.windows.iter().map(|it| it.warmup() + 1).sum();
+        let memory_in_use: usize = channels.values().map(|it| it.memory).sum();
+        if channels.len() >= CHANNELS_MAX || memory_in_use + memory > REMEMBERED_MAX {
             return Err(too_many("too many different streams are followed; ask for one that is"));
         }
         let slot = Slot::default();
-        channels.insert(ask.key.clone(), Entry { slot: Arc::clone(&slot), remembers });
+        channels.insert(request.key.clone(), ChannelEntry { slot: Arc::clone(&slot), memory });
         Ok(slot)
     }
 
-    fn forget(&self, key: &str, channel: &Arc<Channel>) {
+    fn remove(&self, key: &str, channel: &Arc<Channel>) {
         let mut channels = self.channels();
-        let same = |it: &Entry| it.slot.get().is_some_and(|it| Arc::ptr_eq(it, channel));
+        let same = |it: &ChannelEntry| it.slot.get().is_some_and(|it| Arc::ptr_eq(it, channel));
         if channels.get(key).is_some_and(same) {
             channels.remove(key);
         }
     }
 
-    fn check_resume(&self, ask: &Ask) -> Result<(), Fault> {
-        let Some(after) = ask.after else { return Ok(()) };
+    fn check_resume(&self, request: &SubscriptionRequest) -> Result<(), Fault> {
+        let Some(after) = request.after else { return Ok(()) };
         let now = self.clock.now();
-        let forming = ask.interval.open_of(now);
-        // A candle that has just begun may have closed by the venue's clock.
+        let forming = request.interval.open_of(now);
+        // A candle that has just opened by our clock may have closed by the venue's clock.
         if after > now || (after >= forming && now.0 - forming.0 > CLOCKS_APART_MS) {
             let message = "after: expected the opening time of a closed candle, not of a later one";
             return Err(Fault::invalid("resume_ahead", message).problem("after", "a time past"));
         }
-        let missed = ask.interval.count_in(clock::TimeRange::new(Millis(after.0 + 1), now));
+        let missed = request.interval.count_in(clock::TimeRange::new(Millis(after.0 + 1), now));
         let most = self.limits.replay_max;
         if missed > most {
             let message =
@@ -200,26 +201,26 @@ impl Live {
     }
 }
 
-/// Channels that nobody reads any more are gone by then.
+/// Channels without readers end within two read checks, hence the retry time.
 fn too_many(message: &str) -> Fault {
-    Fault::unavailable("too_many_streams", message).retry_after(2 * channel::LOOK)
+    Fault::unavailable("too_many_streams", message).retry_after(2 * channel::READ_CHECK_PERIOD)
 }
 
-/// One of the subscriptions that are counted.
+/// One counted subscription of at most `READERS_MAX`; dropping it frees the place.
 #[derive(Debug)]
-pub(crate) struct Counted(Arc<AtomicUsize>);
+pub(crate) struct ReaderSlot(Arc<AtomicUsize>);
 
-impl Counted {
+impl ReaderSlot {
     fn new(readers: &Arc<AtomicUsize>) -> Result<Self, Fault> {
-        let counted = Self(Arc::clone(readers));
+        let reader_slot = Self(Arc::clone(readers));
         if readers.fetch_add(1, Ordering::Relaxed) >= READERS_MAX {
             return Err(too_many("too many streams are read"));
         }
-        Ok(counted)
+        Ok(reader_slot)
     }
 }
 
-impl Drop for Counted {
+impl Drop for ReaderSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! What this service needs from the world: venues that give bars and list symbols.
+//! The ports of this service: venues that supply bars, live candles and symbol lists.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use market::{
 };
 use market_bars::BarHistory;
 
-/// A venue as this service needs it.
+/// The ports of one venue.
 pub struct VenueCandles {
-    /// The name its bars are kept under.
+    /// The source name under which the archive stores this venue's bars.
     pub source: String,
     pub symbols: Arc<dyn SymbolSource>,
-    /// Absent where the archive is all there is, as for imported files.
+    /// `None` for imported files: the archive holds all their bars.
     pub bars: Option<Arc<dyn BarSource>>,
-    /// Absent where nothing is traded, as for imported files.
+    /// `None` for imported files: they have no live candles.
     pub live: Option<Arc<dyn LiveKlines>>,
 }
 
@@ -39,7 +39,7 @@ impl VenueCandles {
 
 pub struct Market {
     pub venues: BTreeMap<Venue, VenueCandles>,
-    /// Where a bare symbol belongs.
+    /// The venue of a symbol without a venue prefix.
     pub default_venue: Venue,
     pub history: Arc<BarHistory>,
     pub health: HealthProbe,

@@ -1,4 +1,4 @@
-//! One file per tool; each has one `call`. `until` is what one of them waits for.
+//! One file per tool; each has one `call`. `until` is the stop condition of `stream_klines`.
 
 pub(crate) mod compute;
 pub(crate) mod get_klines;

@@ -14,10 +14,10 @@ const LEAD_MAX: usize = 86_400;
 /// Lower bound for a decaying average: short periods are cheap to settle.
 const AHEAD_MIN: usize = 500;
 /// After this many warm-ups, an older candle weighs less than 1e-9 of a decaying average.
-const SETTLED: usize = 25;
+const SETTLED_WARMUPS: usize = 25;
 
 /// Whether the level of an indicator depends on where its history starts.
-pub(crate) fn adds_up(spec: &Spec) -> bool {
+pub(crate) fn is_cumulative(spec: &Spec) -> bool {
     spec.memory() == Memory::Cumulative
 }
 
@@ -47,9 +47,9 @@ pub(crate) fn lead(spec: &Spec, interval: Interval, first: Millis) -> usize {
         // A rolling VWAP starts exactly `warmup` candles ahead: one more would change the last
         // digits of its running sums.
         Memory::Windowed if spec.name() == "vwap" => warmup,
-        // Some compare each candle of the window with the one before it.
+        // Some indicators compare each candle of the window with the candle before it.
         Memory::Windowed => warmup + 1,
-        Memory::Decaying => warmup.saturating_mul(SETTLED).clamp(AHEAD_MIN, AHEAD_MAX),
+        Memory::Decaying => warmup.saturating_mul(SETTLED_WARMUPS).clamp(AHEAD_MIN, AHEAD_MAX),
     };
     ahead.max(warmup).min(LEAD_MAX)
 }
@@ -67,10 +67,10 @@ mod tests {
     use ta::{Arg, Candles};
 
     const MINUTE: i64 = 60_000;
-    /// Shown at the end of a long history.
+    /// Number of candles compared at the end of a long history.
     const SHOWN: usize = 50;
 
-    /// A walk that is never flat, from some midnight on.
+    /// A pseudo-random price walk that starts at midnight UTC and never repeats a price exactly.
     struct Walk {
         t: Vec<i64>,
         prices: [Vec<f64>; 4],
@@ -80,20 +80,20 @@ mod tests {
     impl Walk {
         fn new(len: usize) -> Self {
             let mut walk = Self { t: Vec::new(), prices: Default::default(), v: Vec::new() };
-            let (mut dice, mut close) = (7_u64, 100.0);
-            let mut roll = || {
-                dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                (dice >> 33) as f64 / f64::from(u32::MAX >> 1)
+            let (mut seed, mut close) = (7_u64, 100.0);
+            let mut random = || {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (seed >> 33) as f64 / f64::from(u32::MAX >> 1)
             };
             for at in 0..len {
                 let open: f64 = close;
-                close = 50.0 + (open - 50.0) * 0.999 + roll() - 0.5;
-                let (high, low) = (open.max(close) + roll(), open.min(close) - roll());
+                close = 50.0 + (open - 50.0) * 0.999 + random() - 0.5;
+                let (high, low) = (open.max(close) + random(), open.min(close) - random());
                 walk.t.push(20_000 * DAY_MS + at as i64 * MINUTE);
                 for (column, price) in walk.prices.iter_mut().zip([open, high, low, close]) {
                     column.push(price);
                 }
-                walk.v.push(1.0 + roll());
+                walk.v.push(1.0 + random());
             }
             walk
         }
@@ -126,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_window_is_the_tail_of_a_long_one() {
+    fn a_warmed_window_equals_the_end_of_a_long_one() {
         let walk = Walk::new(2 * AHEAD_MAX + SHOWN);
         for name in ta::known() {
             check(&walk, &Spec::parse(name, &[]).unwrap());
-            // In TA-Lib's way too, where there is one; Keltner's needs the form that TA-Lib has.
-            let way = [("parity", Arg::Text("talib")), ("bands", Arg::Text("atr"))];
-            for way in [&way[..1], &way] {
-                Spec::parse(name, way).iter().for_each(|spec| check(&walk, spec));
+            // Also with TA-Lib parity where the indicator has it; Keltner has it only with ATR bands.
+            let parity_args = [("parity", Arg::Text("talib")), ("bands", Arg::Text("atr"))];
+            for parity_args in [&parity_args[..1], &parity_args] {
+                Spec::parse(name, parity_args).iter().for_each(|spec| check(&walk, spec));
             }
         }
         for (name, args) in [
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_adds_up_begins_at_a_fixed_point_some_way_back() {
+    fn cumulative_indicators_start_at_a_block_boundary() {
         let block = 5_000 * MINUTE;
         for (now, expected) in [(3, 2), (7, 6), (0, 0), (1, 0)] {
             for within in [0, 1, block - 1] {
@@ -161,13 +161,13 @@ mod tests {
             }
         }
         assert_eq!(base(Interval::Month, Millis(20_000 * DAY_MS), 5_000), Millis(0));
-        for (name, args, adding) in [
+        for (name, args, cumulative) in [
             ("obv", vec![], true),
             ("vwap", vec![("session", Arg::Text("continuous"))], true),
             ("vwap", vec![], false),
             ("rsi", vec![], false),
         ] {
-            assert_eq!(adds_up(&Spec::parse(name, &args).unwrap()), adding, "{name}");
+            assert_eq!(is_cumulative(&Spec::parse(name, &args).unwrap()), cumulative, "{name}");
         }
     }
 

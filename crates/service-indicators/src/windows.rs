@@ -1,7 +1,7 @@
-//! `windows` as indicators: each name with its parameters, checked by `ta` itself.
+//! Parses the `windows` argument into indicators; `ta` checks names and parameters.
 //!
-//! A name may carry a label, as `sma:50`, so that an indicator can be asked for more than once; its
-//! series carry it too.
+//! A name may carry a label (`sma:50`), so a request can contain one indicator several times. The
+//! keys of its series carry the same label.
 
 use std::borrow::Borrow;
 use std::ops::Deref;
@@ -11,14 +11,14 @@ use fault::Fault;
 use serde_json::{Map, Value};
 use ta::{Arg, Spec};
 
-/// The longest label.
+/// Maximum length of a label in bytes.
 const LABEL_MAX: usize = 32;
 
-/// An indicator that was asked for.
+/// One requested indicator.
 #[derive(Debug, Clone)]
 pub(crate) struct Window {
     spec: Spec,
-    /// Under which its series are told, in the order of its outputs.
+    /// The keys of its series in the reply, in the order of its outputs.
     keys: Vec<Arc<str>>,
 }
 
@@ -35,7 +35,7 @@ impl Window {
         &self.keys
     }
 
-    /// What makes two of them the same: what they compute and how it is called.
+    /// Two windows with equal identities compute the same values under the same keys.
     pub(crate) fn identity(&self) -> String {
         format!("{}={}", self.keys.first().map_or("", |key| key), self.spec)
     }
@@ -61,29 +61,29 @@ impl From<Spec> for Window {
     }
 }
 
-/// The indicators asked for, in the order they were written.
-/// `at` is the field they stand in.
+/// The requested indicators, in the order of the request.
+/// `at` is the name of the argument that contains them.
 pub(crate) fn parse(at: &str, windows: &Map<String, Value>) -> Result<Vec<Window>, Fault> {
     let mut all: Vec<Window> = Vec::with_capacity(windows.len());
     for (name, settings) in windows {
-        let window = one(at, name, settings)?;
-        // Names are read in any case, and the series of the second would stand in the first's place.
+        let window = parse_window(at, name, settings)?;
+        // Names are case-insensitive, so a second `RSI` would overwrite the series of `rsi`.
         if all.iter().any(|it| it.keys == window.keys) {
-            return Err(twice(at, name, window.name()));
+            return Err(duplicate(at, name, window.name()));
         }
         all.push(window);
     }
     Ok(all)
 }
 
-fn twice(at: &str, name: &str, indicator: &str) -> Fault {
+fn duplicate(at: &str, name: &str, indicator: &str) -> Fault {
     let field = format!("{at}.{name}");
     let message =
         format!("{field}: {indicator} is there twice; give one a label, as {indicator}:slow");
     Fault::invalid("invalid_window", message).problem(field, "each indicator once, or with a label")
 }
 
-fn one(at: &str, name: &str, settings: &Value) -> Result<Window, Fault> {
+fn parse_window(at: &str, name: &str, settings: &Value) -> Result<Window, Fault> {
     let refuse = |parameter: Option<&str>, expected: String| {
         let field = match parameter {
             Some(parameter) => format!("{at}.{name}.{parameter}"),
@@ -103,7 +103,7 @@ fn one(at: &str, name: &str, settings: &Value) -> Result<Window, Fault> {
         return Err(refuse(None, expected));
     }
     let settings = settings.as_object();
-    // The schema lets numbers and words through, nothing else.
+    // The schema admits only numbers and strings here.
     let mut args: Vec<(&str, Arg<'_>)> = Vec::new();
     for (key, value) in settings.into_iter().flatten() {
         match value {
@@ -114,11 +114,12 @@ fn one(at: &str, name: &str, settings: &Value) -> Result<Window, Fault> {
     let read = |args: &[(&str, Arg<'_>)]| {
         Spec::parse(indicator, args).map_err(|error| refuse(error.name(), error.to_string()))
     };
-    // Who writes sma:50 means fifty candles.
+    // A numeric label is also the period: `sma:50` averages 50 candles.
     let Some(period) = label.and_then(|label| period_of(indicator, label)) else {
         return Ok(Window::new(read(&args)?, label));
     };
-    // Of two periods the last is taken, however they are spelt, so that the order must not matter.
+    // `ta` takes the last of two periods, in any spelling. Parsing with the label's period first and
+    // then last detects a request whose `period` contradicts its label.
     args.insert(0, ("period", Arg::Number(period)));
     let given = read(&args)?;
     args.rotate_left(1);
@@ -134,7 +135,7 @@ fn is_label(text: &str) -> bool {
     (1..=LABEL_MAX).contains(&text.len()) && text.bytes().all(allowed)
 }
 
-/// The period that a label names, where the indicator has one.
+/// The period in a numeric label, if the indicator has a `period` parameter.
 fn period_of(indicator: &str, label: &str) -> Option<f64> {
     let period: u32 = label.parse().ok()?;
     let plain = Spec::parse(indicator, &[]).ok()?;
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_contract_names_every_indicator_there_is() {
+    fn the_contract_names_every_indicator() {
         let rule = rule();
         let further = rule["description"].as_str().unwrap();
         for name in ta::known() {
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn every_parameter_of_the_contract_is_one_of_the_engine_s() {
+    fn the_engine_accepts_every_parameter_of_the_contract() {
         for (name, window) in rule()["properties"].as_object().unwrap() {
             for (parameter, rule) in window["properties"].as_object().unwrap() {
                 let value = match &rule["enum"] {
@@ -185,12 +186,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_contract_spells_out_it_spells_out_whole() {
+    fn the_contract_documents_every_parameter_and_series() {
         for (name, window) in rule()["properties"].as_object().unwrap() {
-            let (spec, told) = (Spec::parse(name, &[]).unwrap(), &window["properties"]);
+            let (spec, documented) = (Spec::parse(name, &[]).unwrap(), &window["properties"]);
             for param in spec.params() {
-                assert!(told[param.name].is_object(), "{name}.{} is not told", param.name);
-                let default = told[param.name]["default"].as_f64();
+                assert!(documented[param.name].is_object(), "{name}.{} is not told", param.name);
+                let default = documented[param.name]["default"].as_f64();
                 let given = default.map(|number| (param.name, Arg::Number(number)));
                 let given = Spec::parse(name, given.as_slice()).unwrap();
                 assert_eq!(given, spec, "the default of {name}.{}", param.name);
@@ -200,7 +201,7 @@ mod tests {
         }
     }
 
-    /// What the manual says of an indicator, but for what TA-Lib does otherwise.
+    /// The manual's table row of an indicator, without the last cell about TA-Lib parity.
     fn manual_row(spec: &Spec) -> String {
         let others = spec.params().iter().filter(|param| param.name != "parity");
         let params = others.map(|param| match param.kind {
@@ -216,13 +217,13 @@ mod tests {
     }
 
     #[test]
-    fn the_manual_tells_every_indicator_as_it_is() {
+    fn the_manual_lists_every_indicator_correctly() {
         let manual = include_str!("../../../docs/indicators.md");
         let mut missing = Vec::new();
         for name in ta::known() {
             let spec = Spec::parse(name, &[]).unwrap();
             let row = manual_row(&spec);
-            // The last cell tells what parity changes, and is empty where there is no parity.
+            // The last cell says what parity changes; it is empty for an indicator without parity.
             let rest = manual.lines().find_map(|line| line.strip_prefix(&row));
             let other = spec.params().iter().any(|param| param.name == "parity");
             match rest.map(|rest| rest.trim_matches([' ', '|']).is_empty()) {
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn asked(windows: Value, expected: &[(&str, &[&str])]) {
+    fn check_parsed(windows: Value, expected: &[(&str, &[&str])]) {
         let windows = parse("windows", windows.as_object().unwrap()).unwrap();
         let found: Vec<(String, Vec<&str>)> = windows
             .iter()
@@ -259,21 +260,21 @@ mod tests {
     }
 
     #[test]
-    fn an_indicator_is_asked_for_more_than_once_by_labels() {
+    fn labels_allow_an_indicator_more_than_once() {
         let plain = ("sma(period=12)", ["sma"].as_slice());
-        asked(json!({ "sma": {} }), &[plain]);
-        asked(
+        check_parsed(json!({ "sma": {} }), &[plain]);
+        check_parsed(
             json!({ "sma": {}, "sma:50": {}, "SMA:long": { "period": 200 } }),
             &[plain, ("sma(period=50)", &["sma:50"]), ("sma(period=200)", &["sma:long"])],
         );
-        asked(
+        check_parsed(
             json!({ "rsi:7": { "period": 7 } }),
             &[(
                 &Spec::parse("rsi", &[("period", Arg::Number(7.0))]).unwrap().to_string(),
                 &["rsi:7"],
             )],
         );
-        asked(
+        check_parsed(
             json!({ "obv:1": {} }),
             &[(&Spec::parse("obv", &[]).unwrap().to_string(), &["obv:1"])],
         );
@@ -281,13 +282,13 @@ mod tests {
         assert_eq!(macd[0].keys(), ["macd:a", "signal:a", "hist:a"].map(Arc::from));
     }
 
-    /// What is proposed to one who asked for something twice can be asked for, with any period.
+    /// The error for a duplicate indicator proposes a label; that label is valid with any period.
     #[test]
-    fn the_label_that_is_proposed_is_taken() {
+    fn the_proposed_label_is_accepted() {
         let windows = json!({ "rsi": {}, "RSI": { "period": 7 } });
         let fault = parse("windows", windows.as_object().unwrap()).unwrap_err();
         let proposed = fault.message().rsplit(' ').next().unwrap().to_owned();
-        asked(
+        check_parsed(
             json!({ "rsi": {}, proposed.clone(): { "period": 7 } }),
             &[("rsi(period=14,parity=ta)", &["rsi"]), ("rsi(period=7,parity=ta)", &[&proposed])],
         );
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_window_is_named() {
+    fn a_fault_names_the_wrong_window() {
         check(&json!({ "macd": { "fast": 26, "slow": 12 } }), "windows.macd.fast");
         check(&json!({ "rsi": { "length": 3 } }), "windows.rsi.length");
         check(&json!({ "rsi": { "period": 2.5 } }), "windows.rsi.period");

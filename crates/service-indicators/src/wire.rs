@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::windows::Window;
 
-use crate::candles::{Found, Range};
+use crate::candles::{CandleSelection, Range};
 use crate::envelope;
 
 #[derive(Debug, Deserialize)]
@@ -64,13 +64,13 @@ fn candle(it: ta::Candle) -> Value {
     json!({ "t": it.t, "o": it.o, "h": it.h, "l": it.l, "c": it.c, "v": it.v })
 }
 
-/// A number, or `null` where there is none: JSON knows no `NaN`.
+/// A number, or `null` for `NaN` and infinities, which JSON cannot represent.
 fn number(value: f64) -> Value {
     serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
 pub(crate) struct Computed {
-    pub(crate) found: Found,
+    pub(crate) selection: CandleSelection,
     pub(crate) interval: Interval,
     pub(crate) include_candles: bool,
     pub(crate) indicators: Vec<Computation>,
@@ -81,7 +81,7 @@ pub(crate) struct Computed {
 pub(crate) struct Computation {
     pub(crate) window: Window,
     pub(crate) series: Vec<Vec<f64>>,
-    /// How many of its first values are not there yet.
+    /// Number of leading values that the indicator cannot compute yet.
     pub(crate) warmup: usize,
 }
 
@@ -102,32 +102,33 @@ impl Reply for Computed {
         let warmup = self.indicators.iter().map(|it| it.warmup).max().unwrap_or(0);
         let mut result = json!({
             "schemaVersion": "1.0",
-            "symbol": self.found.ticker.name,
+            "symbol": self.selection.ticker.name,
             "interval": self.interval.as_str(),
         });
         if self.include_candles {
-            result["candles"] = self.found.asked().iter().map(candle).collect();
+            result["candles"] = self.selection.requested().iter().map(candle).collect();
         }
         result["series"] = Value::Object(series);
         result["meta"] = json!({
             "warmup": warmup,
-            "source": self.found.source,
+            "source": self.selection.source,
             "generatedAt": self.generated_at.0,
         });
         result
     }
 
     fn text(&self) -> String {
-        let Found { ticker, source, .. } = &self.found;
-        let asked = self.found.asked();
-        let mut text = format!("{} {}: {} closed candles", ticker.name, self.interval, asked.len());
-        if let (Some(first), Some(last)) = (asked.iter().next(), asked.iter().next_back()) {
+        let CandleSelection { ticker, source, .. } = &self.selection;
+        let requested = self.selection.requested();
+        let mut text =
+            format!("{} {}: {} closed candles", ticker.name, self.interval, requested.len());
+        if let (Some(first), Some(last)) = (requested.iter().next(), requested.iter().next_back()) {
             let (from, to) = (Millis(first.t), Millis(last.t));
             _ = write!(text, " from {from} to {to}; last close {}", last.c);
         }
         _ = writeln!(text, "; source {source}");
         for (key, column) in self.series() {
-            // The last few show where it is going; all of them are in the structured content.
+            // The text shows the last five values; the structured content has all of them.
             let shown: Vec<String> = column
                 .iter()
                 .skip(column.len().saturating_sub(5))
@@ -139,7 +140,7 @@ impl Reply for Computed {
     }
 }
 
-pub(crate) struct Klines(pub(crate) Found);
+pub(crate) struct Klines(pub(crate) CandleSelection);
 
 impl Reply for Klines {
     fn result(&self) -> Value {
@@ -156,9 +157,9 @@ impl Reply for Klines {
     }
 }
 
-/// Candles of several symbols, and why some have none.
+/// Candles of several symbols, and the fault of each symbol without candles.
 pub(crate) struct KlinesBatch {
-    pub(crate) served: Vec<Found>,
+    pub(crate) served: Vec<CandleSelection>,
     pub(crate) missing: Vec<(String, Fault)>,
     pub(crate) errors: Arc<ErrorTable>,
 }
@@ -168,9 +169,9 @@ impl Reply for KlinesBatch {
         let results: Map<String, Value> = self
             .served
             .iter()
-            .map(|found| {
-                let candles: Value = found.candles.iter().map(candle).collect();
-                (found.ticker.name.clone(), json!({ "candles": candles }))
+            .map(|selection| {
+                let candles: Value = selection.candles.iter().map(candle).collect();
+                (selection.ticker.name.clone(), json!({ "candles": candles }))
             })
             .collect();
         let errors: Map<String, Value> = self
@@ -204,7 +205,7 @@ impl Reply for Symbols {
     }
 
     fn text(&self) -> String {
-        // Exchanges list thousands; a model needs to know that, not all of them.
+        // An exchange lists thousands of symbols; the text shows the count and the first 200.
         let shown: Vec<&str> = self.symbols.iter().take(200).map(String::as_str).collect();
         format!("{} symbols: {}\n", self.symbols.len(), shown.join(" "))
     }

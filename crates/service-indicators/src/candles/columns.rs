@@ -1,5 +1,5 @@
-//! Candles as columns of floats, which is what the mathematics and the answers take. They are
-//! shared, never copied: a run of candles is a view.
+//! Candles as columns of floats, the form that `ta` and the replies use. The columns are shared:
+//! a slice of candles is a view, not a copy.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ struct Columns {
     v: Vec<f64>,
 }
 
-/// A run of candles, oldest first.
+/// A contiguous view of candles, oldest first.
 #[derive(Debug, Clone)]
 pub(crate) struct Candles {
     columns: Arc<Columns>,
@@ -39,7 +39,7 @@ impl Candles {
         Self { rows: 0..columns.t.len(), columns: Arc::new(columns) }
     }
 
-    /// These and then those.
+    /// A copy of these candles followed by `later`.
     pub(crate) fn followed_by(&self, later: &Self) -> Self {
         let mut both = Columns::default();
         for part in [self, later] {
@@ -54,8 +54,8 @@ impl Candles {
         Self { rows: 0..both.t.len(), columns: Arc::new(both) }
     }
 
-    /// The same without what else shares their memory.
-    pub(crate) fn alone(&self) -> Self {
+    /// The same candles in columns of their own, so that a small view does not retain large columns.
+    pub(crate) fn compacted(&self) -> Self {
         let whole = self.columns.t.len() == self.rows.len();
         if whole { self.clone() } else { self.followed_by(&Self::of(&[])) }
     }
@@ -68,19 +68,19 @@ impl Candles {
         self.columns.t[self.rows.clone()].first().copied().map(Millis)
     }
 
-    /// How many open before a time.
+    /// Number of candles that open before `time`.
     pub(crate) fn before(&self, time: Millis) -> usize {
         self.columns.t[self.rows.clone()].partition_point(|open| *open < time.0)
     }
 
-    /// A part of these, cut to what is there.
+    /// A sub-view; indexes beyond the end are clamped.
     pub(crate) fn part(&self, part: Range<usize>) -> Self {
         let end = self.rows.start.saturating_add(part.end).min(self.rows.end);
         let start = self.rows.start.saturating_add(part.start).min(end);
         Self { columns: Arc::clone(&self.columns), rows: start..end }
     }
 
-    /// As the mathematics takes them.
+    /// The view in `ta`'s type.
     pub(crate) fn view(&self) -> Result<ta::Candles<'_>, Fault> {
         let Columns { t, o, h, l, c, v } = &*self.columns;
         let whole = ta::Candles::new(t, o, h, l, c, v).map_err(Fault::internal)?;

@@ -1,4 +1,4 @@
-//! What is read from memory and what is not, and windows that are warm, on an archive that counts.
+//! Which requests the cache answers, and warm-up of windows, on an archive that counts its reads.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -22,21 +22,21 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{CandleReader, Found, Range};
+use super::{CandleReader, CandleSelection, Range};
 use crate::ports::{Market, VenueCandles};
 use crate::tools::compute::compute;
 
 const MINUTE: i64 = 60_000;
 const NOON: i64 = 20_000 * DAY_MS + DAY_MS / 2;
-/// The venue was closed for so long before noon of the day before.
+/// The venue was closed for 400 minutes before noon of the previous day.
 const GAP: TimeRange =
     TimeRange { from: Millis(NOON - DAY_MS - 400 * MINUTE), to: Millis(NOON - DAY_MS) };
 
-/// A venue that has bars of minutes from its listing to where it has come, but for one gap, and an
-/// archive that keeps what it is told.
-struct World {
+/// A venue with one-minute bars from `listed` to `available_to` except `GAP`, and an archive that
+/// records the appended range and counts its reads.
+struct FakeVenue {
     listed: i64,
-    told_to: AtomicI64,
+    available_to: AtomicI64,
     known: Mutex<Option<TimeRange>>,
     read: AtomicUsize,
 }
@@ -55,7 +55,7 @@ fn bar(open_time: Millis) -> Bar {
     }
 }
 
-impl World {
+impl FakeVenue {
     fn bars_in(&self, span: TimeRange) -> Vec<Bar> {
         let from = span.from.0.max(self.listed);
         let opens =
@@ -66,7 +66,7 @@ impl World {
 }
 
 #[async_trait]
-impl BarSource for World {
+impl BarSource for FakeVenue {
     fn source(&self) -> &str {
         "test"
     }
@@ -76,7 +76,7 @@ impl BarSource for World {
     }
 
     async fn bars(&self, _: &str, _: Interval, span: TimeRange) -> Result<BarBatch, Fault> {
-        let to = Millis(self.told_to.load(Ordering::SeqCst)).clamp(span.from, span.to);
+        let to = Millis(self.available_to.load(Ordering::SeqCst)).clamp(span.from, span.to);
         let covered = TimeRange::new(span.from, to);
         Ok(BarBatch { bars: self.bars_in(covered), covered, received_at: to })
     }
@@ -87,7 +87,7 @@ impl BarSource for World {
 }
 
 #[async_trait]
-impl SymbolSource for World {
+impl SymbolSource for FakeVenue {
     async fn listing(&self) -> Result<Arc<Listing>, Fault> {
         let mut listing = Listing::default();
         listing.quote_assets.insert("X".to_owned(), "USDT".to_owned());
@@ -96,7 +96,7 @@ impl SymbolSource for World {
 }
 
 #[async_trait]
-impl BarArchive for World {
+impl BarArchive for FakeVenue {
     async fn missing(&self, _: &BarSeries, span: TimeRange) -> Result<Vec<TimeRange>, Fault> {
         self.read.fetch_add(1, Ordering::SeqCst);
         let Some(known) = *self.known.lock() else { return Ok(vec![span]) };
@@ -136,49 +136,53 @@ impl BarArchive for World {
     }
 }
 
-struct House {
-    stand: CandleReader,
-    world: Arc<World>,
+struct Fixture {
+    reader: CandleReader,
+    venue: Arc<FakeVenue>,
     clock: Arc<FakeClock>,
 }
 
-impl House {
+impl Fixture {
     fn new(listed: i64) -> Self {
-        let told_to = AtomicI64::new(NOON);
-        let world =
-            Arc::new(World { listed, told_to, known: Mutex::default(), read: AtomicUsize::new(0) });
+        let available_to = AtomicI64::new(NOON);
+        let venue = Arc::new(FakeVenue {
+            listed,
+            available_to,
+            known: Mutex::default(),
+            read: AtomicUsize::new(0),
+        });
         let clock = Arc::new(FakeClock::new(Millis(NOON + 1_000)));
-        let archive: Arc<dyn BarArchive> = Arc::<World>::clone(&world);
+        let archive: Arc<dyn BarArchive> = Arc::<FakeVenue>::clone(&venue);
         let shared = Arc::<FakeClock>::clone(&clock);
         let history =
             BarHistory::new(archive, shared, TaskTracker::new(), CancellationToken::new());
         let ports = VenueCandles {
             source: "test".to_owned(),
-            symbols: Arc::clone(&world) as _,
-            bars: Some(Arc::clone(&world) as _),
+            symbols: Arc::clone(&venue) as _,
+            bars: Some(Arc::clone(&venue) as _),
             live: None,
         };
-        let stand = CandleReader::new(Market {
+        let reader = CandleReader::new(Market {
             venues: BTreeMap::from([(Venue::Binance, ports)]),
             default_venue: Venue::Binance,
             history: Arc::new(history),
             health: Box::new(|| Box::pin(std::future::ready(VenueHealth::Up))),
         });
-        Self { stand, world, clock }
+        Self { reader, venue, clock }
     }
 
-    async fn find(&self, range: Range, warmed: &[Window]) -> Result<Found, Fault> {
+    async fn find(&self, range: Range, warmed: &[Window]) -> Result<CandleSelection, Fault> {
         let deadline = Instant::now() + Duration::from_secs(20);
-        let ticker = self.stand.ticker("X")?;
-        self.stand.find(ticker, Interval::M1, range, warmed, deadline).await
+        let ticker = self.reader.ticker("X")?;
+        self.reader.find(ticker, Interval::M1, range, warmed, deadline).await
     }
 
-    /// The times asked for, and whether the archive was read for them.
+    /// The opening times of the requested candles, and whether the archive was read.
     async fn times(&self, range: Range) -> (Vec<i64>, bool) {
-        let before = self.world.read.load(Ordering::SeqCst);
+        let before = self.venue.read.load(Ordering::SeqCst);
         let found = self.find(range, &[]).await.unwrap();
-        let read = self.world.read.load(Ordering::SeqCst) > before;
-        (found.asked().iter().map(|it| it.t).collect(), read)
+        let read = self.venue.read.load(Ordering::SeqCst) > before;
+        (found.requested().iter().map(|it| it.t).collect(), read)
     }
 }
 
@@ -192,30 +196,30 @@ fn between(start: i64, end: i64) -> Range {
 
 #[tokio::test]
 async fn the_newest_candles_are_read_once_until_another_closes() {
-    let house = House::new(0);
+    let fixture = Fixture::new(0);
     let minutes = |from: i64, to: i64| (from..to).map(|at| NOON + at * MINUTE).collect::<Vec<_>>();
-    assert_eq!(house.times(newest(50)).await, (minutes(-50, 0), true));
-    assert_eq!(house.times(newest(50)).await, (minutes(-50, 0), false));
-    assert_eq!(house.times(newest(3)).await, (minutes(-3, 0), false));
+    assert_eq!(fixture.times(newest(50)).await, (minutes(-50, 0), true));
+    assert_eq!(fixture.times(newest(50)).await, (minutes(-50, 0), false));
+    assert_eq!(fixture.times(newest(3)).await, (minutes(-3, 0), false));
     let part = between(NOON - 9 * MINUTE, NOON - 7 * MINUTE);
-    assert_eq!(house.times(part).await, (minutes(-9, -7), false));
+    assert_eq!(fixture.times(part).await, (minutes(-9, -7), false));
     let since = Range { start: Some(Millis(NOON - 9 * MINUTE)), end: None, limit: Some(2) };
-    assert_eq!(house.times(since).await, (minutes(-9, -7), false));
-    assert_eq!(house.times(newest(51)).await, (minutes(-51, 0), true), "more than is kept");
-    house.clock.set(Millis(NOON + MINUTE + 1));
-    house.world.told_to.store(NOON + MINUTE, Ordering::SeqCst);
-    assert_eq!(house.times(newest(50)).await, (minutes(-49, 1), true), "another closed");
-    assert_eq!(house.times(newest(50)).await, (minutes(-49, 1), false));
+    assert_eq!(fixture.times(since).await, (minutes(-9, -7), false));
+    assert_eq!(fixture.times(newest(51)).await, (minutes(-51, 0), true), "more than is kept");
+    fixture.clock.set(Millis(NOON + MINUTE + 1));
+    fixture.venue.available_to.store(NOON + MINUTE, Ordering::SeqCst);
+    assert_eq!(fixture.times(newest(50)).await, (minutes(-49, 1), true), "another closed");
+    assert_eq!(fixture.times(newest(50)).await, (minutes(-49, 1), false));
 }
 
 #[tokio::test]
 async fn a_late_venue_is_asked_again() {
-    let house = House::new(0);
-    house.world.told_to.store(NOON - 2 * MINUTE, Ordering::SeqCst);
-    let (times, _) = house.times(newest(5)).await;
+    let fixture = Fixture::new(0);
+    fixture.venue.available_to.store(NOON - 2 * MINUTE, Ordering::SeqCst);
+    let (times, _) = fixture.times(newest(5)).await;
     assert_eq!(times.last(), Some(&(NOON - 3 * MINUTE)));
-    house.world.told_to.store(NOON, Ordering::SeqCst);
-    let (times, read) = house.times(newest(5)).await;
+    fixture.venue.available_to.store(NOON, Ordering::SeqCst);
+    let (times, read) = fixture.times(newest(5)).await;
     assert_eq!((times.last(), read), (Some(&(NOON - MINUTE)), true));
 }
 
@@ -228,10 +232,10 @@ fn windows() -> Vec<Window> {
         .collect()
 }
 
-/// Each key with the values at the candles asked for.
-async fn series(house: &House, range: Range, warm: bool) -> BTreeMap<Arc<str>, Vec<f64>> {
+/// Each key with its values at the requested candles.
+async fn series(fixture: &Fixture, range: Range, warm: bool) -> BTreeMap<Arc<str>, Vec<f64>> {
     let warmed = if warm { windows() } else { Vec::new() };
-    let found = house.find(range, &warmed).await.unwrap();
+    let found = fixture.find(range, &warmed).await.unwrap();
     let computed = compute(windows(), &found, Interval::M1).unwrap();
     computed
         .into_iter()
@@ -251,51 +255,51 @@ fn same(warm: &BTreeMap<Arc<str>, Vec<f64>>, long: &BTreeMap<Arc<str>, Vec<f64>>
 }
 
 #[tokio::test]
-async fn a_warm_window_is_the_tail_of_a_long_one() {
-    let house = House::new(0);
-    let long = series(&house, newest(5_000), false).await;
+async fn a_warmed_window_equals_the_end_of_a_long_one() {
+    let fixture = Fixture::new(0);
+    let long = series(&fixture, newest(5_000), false).await;
     for range in [newest(40), between(NOON - 40 * MINUTE, NOON)] {
-        let warm = series(&house, range, true).await;
+        let warm = series(&fixture, range, true).await;
         assert_eq!(warm["rsi"].len(), 40);
         same(&warm, &long);
-        // A sum without a beginning begins with the window, warm or not.
-        assert_eq!(warm["obv"], series(&house, range, false).await["obv"]);
+        // A cumulative sum starts with the window, with and without warm-up.
+        assert_eq!(warm["obv"], series(&fixture, range, false).await["obv"]);
     }
-    assert!(series(&house, newest(40), false).await["rsi"][0].is_nan());
+    assert!(series(&fixture, newest(40), false).await["rsi"][0].is_nan());
 }
 
 #[tokio::test]
 async fn gaps_of_the_venue_leave_a_window_warm() {
-    let house = House::new(0);
+    let fixture = Fixture::new(0);
     let end = GAP.to.0 + 20 * MINUTE;
-    let long = series(&house, between(end - 4_900 * MINUTE, end), false).await;
+    let long = series(&fixture, between(end - 4_900 * MINUTE, end), false).await;
     let across = Range { start: None, end: Some(Millis(end)), limit: Some(30) };
-    let warm = series(&house, across, true).await;
+    let warm = series(&fixture, across, true).await;
     assert_eq!(warm["vwap"].len(), 30);
     same(&warm, &long);
 }
 
 #[tokio::test]
 async fn a_young_symbol_is_as_warm_as_it_can_be() {
-    let house = House::new(NOON - 100 * MINUTE);
-    let warm = series(&house, newest(30), true).await;
+    let fixture = Fixture::new(NOON - 100 * MINUTE);
+    let warm = series(&fixture, newest(30), true).await;
     assert!(warm["rsi"].iter().all(|value| value.is_finite()));
     assert!(warm["sma"].iter().all(|value| value.is_nan()));
-    let all = series(&house, newest(300), true).await;
+    let all = series(&fixture, newest(300), true).await;
     assert_eq!((all["rsi"].len(), all["rsi"].iter().filter(|it| it.is_nan()).count()), (100, 13));
 }
 
 #[tokio::test]
 async fn a_file_is_read_only_at_the_intervals_it_was_imported_at() {
-    let mut house = House::new(0);
-    let venue = house.stand.market.venues.get_mut(&Venue::Binance).unwrap();
+    let mut fixture = Fixture::new(0);
+    let venue = fixture.reader.market.venues.get_mut(&Venue::Binance).unwrap();
     venue.bars = None;
-    *house.world.known.lock() = Some(TimeRange::new(Millis(NOON - DAY_MS), Millis(NOON)));
-    assert_eq!(house.times(newest(3)).await.0.len(), 3);
+    *fixture.venue.known.lock() = Some(TimeRange::new(Millis(NOON - DAY_MS), Millis(NOON)));
+    assert_eq!(fixture.times(newest(3)).await.0.len(), 3);
     let since = Range { start: Some(Millis(NOON - DAY_MS)), end: None, limit: Some(2) };
     for range in [newest(3), since, between(NOON - DAY_MS, NOON)] {
-        let (ticker, until) = (house.stand.ticker("X").unwrap(), Instant::now());
-        let found = house.stand.find(ticker, Interval::M5, range, &[], until).await;
+        let (ticker, until) = (fixture.reader.ticker("X").unwrap(), Instant::now());
+        let found = fixture.reader.find(ticker, Interval::M5, range, &[], until).await;
         let fault = found.err().unwrap();
         assert_eq!(fault.message(), "X was not imported at 5m, only at 1m");
         assert_eq!((fault.kind(), fault.code()), (fault::Kind::Invalid, "interval_not_imported"));

@@ -1,5 +1,5 @@
-//! Several symbols in one stream. An event's id says how far every symbol was read, so that one id
-//! resumes all of them.
+//! Several symbols in one stream. An event's id holds the resume point of every symbol, so that one
+//! id resumes all of them.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -7,34 +7,36 @@ use std::task::{Context, Poll};
 use clock::Millis;
 use contract::{EventFeed, StreamEvent};
 
-use super::ask::Ask;
-use super::reader::{Read, Reader, TOO_SLOW};
+use super::reader::{Reader, ReaderEvent, TOO_SLOW};
+use super::subscription_request::SubscriptionRequest;
 
 pub(crate) struct Batch {
     readers: Vec<(String, Reader)>,
-    /// Where to look first, so that no symbol waits for a busier one.
-    turn: usize,
+    /// Index of the reader to poll first; it rotates so that a busy symbol does not starve the others.
+    next_reader: usize,
 }
 
 impl Batch {
-    pub(crate) fn new(asks: &[Ask], readers: Vec<Reader>) -> Self {
-        let names = asks.iter().map(|ask| ask.ticker.name.clone());
-        Self { readers: names.zip(readers).collect(), turn: 0 }
+    pub(crate) fn new(requests: &[SubscriptionRequest], readers: Vec<Reader>) -> Self {
+        let names = requests.iter().map(|request| request.ticker.name.clone());
+        Self { readers: names.zip(readers).collect(), next_reader: 0 }
     }
 
-    fn marked(&self, read: Read) -> Arc<StreamEvent> {
+    fn with_resume_point(&self, read: ReaderEvent) -> Arc<StreamEvent> {
         match read {
-            Read::Candle { event, closed: true, .. } => {
+            ReaderEvent::Candle { event, closed: true, .. } => {
                 let points = self.readers.iter().map(|(name, reader)| (&**name, reader.after()));
                 let resume = Some(Arc::from(resume_text(points)));
                 Arc::new(StreamEvent { kind: event.kind, resume, json: Arc::clone(&event.json) })
             }
-            Read::Candle { event, .. } | Read::Other(event) | Read::Ended { event, .. } => event,
+            ReaderEvent::Candle { event, .. }
+            | ReaderEvent::Other(event)
+            | ReaderEvent::Ended { event, .. } => event,
         }
     }
 }
 
-/// Each symbol with the last closed candle that was read of it.
+/// Formats each symbol with the opening time of its last read closed candle.
 pub(crate) fn resume_text<'a>(points: impl Iterator<Item = (&'a str, Millis)>) -> String {
     let points: Vec<String> = points.map(|(name, at)| format!("{name}@{}", at.0)).collect();
     points.join(",")
@@ -45,12 +47,12 @@ impl EventFeed for Batch {
         let count = self.readers.len();
         let mut open = false;
         for step in 0..count {
-            let at = (self.turn + step) % count;
+            let at = (self.next_reader + step) % count;
             let Some((_, reader)) = self.readers.get_mut(at) else { continue };
             match reader.poll_read(context) {
                 Poll::Ready(Some(read)) => {
-                    self.turn = (at + 1) % count;
-                    return Poll::Ready(Some(self.marked(read)));
+                    self.next_reader = (at + 1) % count;
+                    return Poll::Ready(Some(self.with_resume_point(read)));
                 }
                 Poll::Ready(None) => {}
                 Poll::Pending => open = true,

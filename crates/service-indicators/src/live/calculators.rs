@@ -1,8 +1,8 @@
-//! The indicators of one channel as they go along: fed with history first, so that their first
-//! value is already the one that any longer history would give.
+//! The incremental indicators of one channel. History feeds them first, so that their first live
+//! value equals the value computed from any longer history.
 //!
-//! What adds up begins at a fixed point instead, and its state is kept now and then, so that who
-//! resumes is told the same values as who never left.
+//! A cumulative indicator starts at a fixed time instead, and checkpoints save its state, so that a
+//! resuming subscriber receives the same values as one that stayed connected.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use ta::{Candle, Stream};
 use crate::warm;
 use crate::windows::Window;
 
-/// Each output's name with its latest value; `NaN` where there is none.
+/// Each output's key with its latest value; `NaN` means no value.
 pub(crate) type Deltas = Vec<(Arc<str>, f64)>;
 
 pub(crate) struct Calculators(Vec<Calculator>);
@@ -21,51 +21,52 @@ pub(crate) struct Calculators(Vec<Calculator>);
 struct Calculator {
     stream: Box<dyn Stream>,
     keys: Vec<Arc<str>>,
-    /// Earlier candles are not its own.
+    /// The calculator ignores candles that open before this time.
     from: Millis,
-    /// What it is, where it adds up.
-    adds_up: Option<Arc<str>>,
+    /// The indicator's specification if it is cumulative; a checkpoint finds its state by it.
+    spec_if_cumulative: Option<Arc<str>>,
 }
 
-/// The state of what adds up, after some candle.
+/// The state of the cumulative indicators after the candle `after`.
 pub(crate) struct Checkpoint {
     pub(crate) after: Millis,
     streams: Vec<(Arc<str>, Box<dyn Stream>)>,
 }
 
 impl Calculators {
-    /// What adds up begins at `base`, or where it was marked.
-    pub(crate) fn new(windows: &[Window], base: Millis, mark: Option<&Checkpoint>) -> Self {
+    /// Cumulative indicators start at `base`, or continue from `checkpoint`.
+    pub(crate) fn new(windows: &[Window], base: Millis, checkpoint: Option<&Checkpoint>) -> Self {
         let calculator = |window: &Window| {
             let keys = window.keys().to_vec();
-            let adds_up = warm::adds_up(window).then(|| Arc::from(window.to_string()));
+            let adds_up = warm::is_cumulative(window).then(|| Arc::from(window.to_string()));
             let Some(name) = adds_up else {
                 let (stream, from) = (window.stream(), Millis(i64::MIN));
-                return Calculator { stream, keys, from, adds_up: None };
+                return Calculator { stream, keys, from, spec_if_cumulative: None };
             };
-            let kept = mark.and_then(|mark| {
-                let (_, stream) = mark.streams.iter().find(|(known, _)| *known == name)?;
-                Some((stream.fork(), Millis(mark.after.0 + 1)))
+            let restored = checkpoint.and_then(|checkpoint| {
+                let (_, stream) = checkpoint.streams.iter().find(|(known, _)| *known == name)?;
+                Some((stream.fork(), Millis(checkpoint.after.0 + 1)))
             });
-            let (stream, from) = kept.unwrap_or_else(|| (window.stream(), base));
-            Calculator { stream, keys, from, adds_up: Some(name) }
+            let (stream, from) = restored.unwrap_or_else(|| (window.stream(), base));
+            Calculator { stream, keys, from, spec_if_cumulative: Some(name) }
         };
         Self(windows.iter().map(calculator).collect())
     }
 
-    /// The state of what adds up; `None` where nothing does.
-    pub(crate) fn mark(&self, after: Millis) -> Option<Checkpoint> {
-        let adding = self.0.iter().filter_map(|it| Some((it.adds_up.clone()?, it.stream.fork())));
-        let streams: Vec<_> = adding.collect();
+    /// Saves the state of the cumulative indicators; `None` if there are none.
+    pub(crate) fn checkpoint(&self, after: Millis) -> Option<Checkpoint> {
+        let cumulative =
+            self.0.iter().filter_map(|it| Some((it.spec_if_cumulative.clone()?, it.stream.fork())));
+        let streams: Vec<_> = cumulative.collect();
         (!streams.is_empty()).then_some(Checkpoint { after, streams })
     }
 
-    /// Takes a closed candle.
+    /// Updates every indicator with a closed candle.
     pub(crate) fn close(&mut self, bar: &Bar) -> Deltas {
         self.each(bar, |stream, candle, row| stream.update(candle, row))
     }
 
-    /// What a forming candle would give if it closed as it stands.
+    /// The values that a forming candle would give if it closed now; the state does not change.
     pub(crate) fn preview(&mut self, bar: &Bar) -> Deltas {
         self.each(bar, |stream, candle, row| stream.preview(candle, row))
     }
@@ -77,7 +78,7 @@ impl Calculators {
     ) -> Deltas {
         let mut deltas = Vec::with_capacity(self.0.iter().map(|it| it.keys.len()).sum());
         let candle = candle(bar);
-        // More than any indicator has outputs.
+        // No indicator has more than 16 outputs.
         let mut row = [f64::NAN; 16];
         for Calculator { stream, keys, from, .. } in &mut self.0 {
             row.fill(f64::NAN);

@@ -1,4 +1,5 @@
-//! One series with its indicators: followed once, computed once, serialized once.
+//! One series with its indicators: one venue subscription, one computation and one serialization for
+//! all subscribers.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
@@ -13,101 +14,102 @@ use market::{Bar, Interval, SubscribeOptions};
 use tokio::time::Instant;
 
 use super::Live;
-use super::ask::Ask;
 use super::calculators::{Calculators, Checkpoint};
+use super::checkpoints::Checkpoints;
 use super::event::{ChannelEvent, Ended, Status, Subject};
 use super::follower::Follower;
 use super::limits::{StreamLimits, followed_max};
-use super::marks::Checkpoints;
+use super::subscription_request::SubscriptionRequest;
 use crate::warm;
 
-/// How long a sign of life is as good as a new one; less than anybody may ask for them to come.
-const SIGN_MS: i64 = 100;
-/// How often a channel looks whether anybody reads it; one that nobody reads twice is over.
-pub(super) const LOOK: Duration = Duration::from_secs(10);
+/// Subscribers share a heartbeat for this long; the shortest heartbeat period is not below it.
+const HEARTBEAT_REUSE_MS: i64 = 100;
+/// How often a channel checks for readers; a channel without readers in two checks ends.
+pub(super) const READ_CHECK_PERIOD: Duration = Duration::from_secs(10);
 
 pub(crate) struct Channel {
     pub(crate) subject: Subject,
     pub(crate) clock: Arc<dyn Clock>,
     limits: StreamLimits,
-    pub(super) fan: Arc<Broadcast<ChannelEvent>>,
+    pub(super) broadcast: Arc<Broadcast<ChannelEvent>>,
     state: Mutex<State>,
 }
 
 struct State {
-    /// Closed candles that were handed out, oldest first.
-    kept: VecDeque<Arc<ChannelEvent>>,
-    /// The last closed candle before those.
-    floor: Millis,
-    /// What those who resume from before that go on from.
-    marks: Checkpoints,
-    /// What newcomers are told first, once the venue was heard of.
+    /// The newest published closed candles, oldest first.
+    recent_events: VecDeque<Arc<ChannelEvent>>,
+    /// Opening time of the last closed candle before `recent_events`.
+    history_end: Millis,
+    /// Saved states of cumulative indicators, for replays that start before `history_end`.
+    checkpoints: Checkpoints,
+    /// The first event of a new subscriber; `None` until the venue reports a status.
     status: Option<Status>,
-    /// The last sign of life and when it was made, if nothing was told since.
-    sign: Option<(Millis, Arc<StreamEvent>)>,
-    /// Why nothing more comes, once that is so.
-    over: Option<Ended>,
+    /// The last heartbeat with its time; `None` if an event was published after it.
+    heartbeat: Option<(Millis, Arc<StreamEvent>)>,
+    /// Why the channel ended; `None` while it runs.
+    ended: Option<Ended>,
 }
 
-/// A place in a channel, with what the newcomer missed.
-pub(crate) struct Joined {
-    pub(crate) seat: Subscriber<ChannelEvent>,
-    /// The last closed candle before those that will come.
+/// A new subscriber of a channel, with the candles it missed.
+pub(crate) struct JoinedSubscriber {
+    pub(crate) subscriber: Subscriber<ChannelEvent>,
+    /// Opening time of the last closed candle before the live ones.
     pub(crate) last: Millis,
-    /// What the channel still has of it.
-    pub(crate) kept: Vec<Arc<ChannelEvent>>,
-    /// What is older than that.
-    pub(crate) missed: Option<Missed>,
+    /// Missed candles that the channel still holds.
+    pub(crate) recent_events: Vec<Arc<ChannelEvent>>,
+    /// Missed candles that only history holds.
+    pub(crate) missed: Option<MissedRange>,
 }
 
-/// Candles that a channel does not remember: opening times after the first and up to the second.
-pub(crate) struct Missed {
+/// Closed candles to read from history: opening times after `after`, up to and including `to`.
+pub(crate) struct MissedRange {
     pub(crate) after: Millis,
     pub(crate) to: Millis,
-    /// The state of what adds up, from before them.
-    pub(crate) mark: Option<Arc<Checkpoint>>,
+    /// The state of the cumulative indicators before these candles.
+    pub(crate) checkpoint: Option<Arc<Checkpoint>>,
 }
 
 impl Channel {
-    /// Feeds the calculators with history, then follows the venue from where history ends.
+    /// Feeds the calculators with history, then subscribes to the venue from the end of history.
     pub(crate) async fn open(
         live: &Arc<Live>,
-        ask: &Ask,
+        request: &SubscriptionRequest,
         deadline: Instant,
     ) -> Result<Arc<Self>, Fault> {
-        let port = live.candles.live(&ask.ticker)?;
+        let port = live.candles.live(&request.ticker)?;
         let now = live.clock.now();
-        let first = ask.interval.open_of(now);
-        let base = warm::base(ask.interval, now, live.limits.block());
-        let before = lead(ask, first, base);
-        let history = live.candles.last(&ask.ticker, ask.interval, before, deadline).await?;
-        let mut calculators = Calculators::new(&ask.windows, base, None);
-        let mut marks = Checkpoints::new(&calculators, base, live.limits.marks());
+        let first = request.interval.open_of(now);
+        let base = warm::base(request.interval, now, live.limits.block());
+        let before = lead(request, first, base);
+        let history =
+            live.candles.last(&request.ticker, request.interval, before, deadline).await?;
+        let mut calculators = Calculators::new(&request.windows, base, None);
+        let mut checkpoints = Checkpoints::new(&calculators, base, live.limits.checkpoints_max());
         for bar in &history {
             calculators.close(bar);
-            marks.closed(&calculators, bar.open_time);
+            checkpoints.closed(&calculators, bar.open_time);
         }
-        let most = followed_max(live.candles.calendar(&ask.ticker)?);
-        let (floor, after) = anchor(ask.interval, &history, now, most);
-        let code = ask.ticker.symbol.code.clone();
+        let most = followed_max(live.candles.calendar(&request.ticker)?);
+        let (history_end, after) = follow_from(request.interval, &history, now, most);
+        let code = request.ticker.symbol.code.clone();
         let follow = SubscribeOptions { resume_after: after, ..SubscribeOptions::default() };
-        let feed = port.subscribe(&code, ask.interval, follow).await?;
+        let feed = port.subscribe(&code, request.interval, follow).await?;
         let channel = Arc::new(Self {
             subject: Subject {
-                symbol: Arc::from(&*ask.ticker.name),
-                interval: ask.interval,
+                symbol: Arc::from(&*request.ticker.name),
+                interval: request.interval,
                 delay: feed.delay(),
             },
             clock: Arc::clone(&live.clock),
             limits: live.limits,
-            fan: Arc::default(),
+            broadcast: Arc::default(),
             state: Mutex::new(State {
-                kept: VecDeque::new(),
-                floor,
-                marks,
+                recent_events: VecDeque::new(),
+                history_end,
+                checkpoints,
                 status: None,
-                sign: None,
-                over: None,
+                heartbeat: None,
+                ended: None,
             }),
         });
         let follower = Follower {
@@ -116,15 +118,15 @@ impl Channel {
             code,
             feed,
             calculators,
-            last: floor,
+            last: history_end,
             unread_since: None,
         };
-        let (house, key) = (Arc::clone(live), ask.key.clone());
+        let (registry, key) = (Arc::clone(live), request.key.clone());
         let stop = live.tasks.stop.clone();
         live.tasks.tracker.spawn(async move {
             let channel = Arc::clone(&follower.channel);
             channel.close(follower.run(stop).await);
-            house.forget(&key, &channel);
+            registry.remove(&key, &channel);
         });
         Ok(channel)
     }
@@ -133,126 +135,136 @@ impl Channel {
         self.state.lock()
     }
 
-    /// A place, unless the channel is over.
-    pub(crate) fn join(&self, ask: &Ask) -> Option<Joined> {
+    /// Adds a subscriber; `None` if the channel has ended.
+    pub(crate) fn join(&self, request: &SubscriptionRequest) -> Option<JoinedSubscriber> {
         let state = self.state();
-        if state.over.is_some() {
+        if state.ended.is_some() {
             return None;
         }
-        let seat = self.fan.subscribe(self.limits.queue_max, !ask.closed_only);
+        let subscriber = self.broadcast.subscribe(self.limits.queue_max, !request.closed_only);
         if let Some(status) = state.status {
             let event = self.subject.status(status, self.clock.now());
-            seat.send(
+            subscriber.send(
                 &Arc::new(ChannelEvent { event, candle: None, closed: false }),
                 Priority::Status,
             );
         }
-        let newest = state.kept.back().and_then(|told| told.candle);
-        let last = newest.unwrap_or(state.floor);
-        let Some(after) = ask.after else {
-            return Some(Joined { seat, last, kept: Vec::new(), missed: None });
+        let newest = state.recent_events.back().and_then(|message| message.candle);
+        let last = newest.unwrap_or(state.history_end);
+        let Some(after) = request.after else {
+            return Some(JoinedSubscriber {
+                subscriber,
+                last,
+                recent_events: Vec::new(),
+                missed: None,
+            });
         };
-        let later = |told: &&Arc<ChannelEvent>| told.candle.is_some_and(|at| at > after);
-        Some(Joined {
-            seat,
+        let later = |message: &&Arc<ChannelEvent>| message.candle.is_some_and(|at| at > after);
+        Some(JoinedSubscriber {
+            subscriber,
             last,
-            kept: state.kept.iter().filter(later).cloned().collect(),
-            missed: (after < state.floor).then(|| Missed {
+            recent_events: state.recent_events.iter().filter(later).cloned().collect(),
+            missed: (after < state.history_end).then(|| MissedRange {
                 after,
-                to: state.floor,
-                mark: state.marks.before(after),
+                to: state.history_end,
+                checkpoint: state.checkpoints.before(after),
             }),
         })
     }
 
-    /// Why it is over; asked by those who were told that it is.
-    pub(crate) fn over(&self) -> Ended {
-        self.state().over.unwrap_or(Ended::Stopping)
+    /// Why the channel ended; a reader calls this after its broadcast closed.
+    pub(crate) fn end_cause(&self) -> Ended {
+        self.state().ended.unwrap_or(Ended::Stopping)
     }
 
-    pub(super) fn publish(&self, told: ChannelEvent) {
-        self.hand_out(&mut self.state(), told);
+    pub(super) fn publish(&self, message: ChannelEvent) {
+        self.publish_locked(&mut self.state(), message);
     }
 
-    /// The state is held while everybody is told, so that newcomers find there what they are not
-    /// told.
-    fn hand_out(&self, state: &mut State, told: ChannelEvent) {
-        let worth = match told.candle {
+    /// The caller holds the state lock, so that a joining subscriber gets each event exactly once: from
+    /// the state or from the broadcast.
+    fn publish_locked(&self, state: &mut State, message: ChannelEvent) {
+        let priority = match message.candle {
             None => Priority::Status,
-            Some(_) if told.closed => Priority::MustDeliver,
+            Some(_) if message.closed => Priority::MustDeliver,
             Some(_) => Priority::Droppable,
         };
-        let told = Arc::new(told);
-        state.sign = None;
-        if told.closed {
-            if state.kept.len() >= self.limits.kept() {
-                let oldest = state.kept.pop_front().and_then(|oldest| oldest.candle);
-                state.floor = oldest.unwrap_or(state.floor);
+        let message = Arc::new(message);
+        state.heartbeat = None;
+        if message.closed {
+            if state.recent_events.len() >= self.limits.recent_events_max() {
+                let oldest = state.recent_events.pop_front().and_then(|oldest| oldest.candle);
+                state.history_end = oldest.unwrap_or(state.history_end);
             }
-            state.kept.push_back(Arc::clone(&told));
+            state.recent_events.push_back(Arc::clone(&message));
         }
-        self.fan.publish(&told, worth);
+        self.broadcast.publish(&message, priority);
     }
 
-    /// A sign of life: one for everybody whose turn it is in the same while. It is never older than
-    /// the last event, so that times do not go back.
+    /// A heartbeat, shared by all readers within `HEARTBEAT_REUSE_MS`. Publishing an event discards
+    /// it, so that a heartbeat is never older than the last event.
     pub(crate) fn heartbeat(&self) -> Arc<StreamEvent> {
         let now = self.clock.now();
         let mut state = self.state();
-        if let Some((at, sign)) = &state.sign
-            && (0..SIGN_MS).contains(&(now.0 - at.0))
+        if let Some((at, heartbeat)) = &state.heartbeat
+            && (0..HEARTBEAT_REUSE_MS).contains(&(now.0 - at.0))
         {
-            return Arc::clone(sign);
+            return Arc::clone(heartbeat);
         }
-        let sign = self.subject.heartbeat(now);
-        state.sign = Some((now, Arc::clone(&sign)));
-        sign
+        let heartbeat = self.subject.heartbeat(now);
+        state.heartbeat = Some((now, Arc::clone(&heartbeat)));
+        heartbeat
     }
 
-    /// What adds up is remembered now and then.
-    pub(super) fn mark(&self, calculators: &Calculators, last: Millis) {
-        self.state().marks.closed(calculators, last);
+    /// Saves the state of the cumulative indicators every `CHECKPOINT_EVERY` candles.
+    pub(super) fn save_checkpoint(&self, calculators: &Calculators, last: Millis) {
+        self.state().checkpoints.closed(calculators, last);
     }
 
-    pub(super) fn say(&self, status: Status) {
+    pub(super) fn publish_status(&self, status: Status) {
         let event = self.subject.status(status, self.clock.now());
-        // What newcomers are told changes together with what the others are told.
+        // One lock covers both: the status for new subscribers and the event for present ones.
         let mut state = self.state();
         if !matches!(status, Status::GapFilled(_)) {
             state.status = Some(status);
         }
-        self.hand_out(&mut state, ChannelEvent { event, candle: None, closed: false });
+        self.publish_locked(&mut state, ChannelEvent { event, candle: None, closed: false });
     }
 
-    /// Ends the channel if nobody reads it.
-    pub(super) fn retire(&self) -> bool {
+    /// Ends the channel if it has no subscribers, and returns whether it did.
+    pub(super) fn end_if_unread(&self) -> bool {
         let mut state = self.state();
-        let empty = self.fan.is_empty();
+        let empty = self.broadcast.is_empty();
         if empty {
-            state.over = Some(Ended::Unread);
+            state.ended = Some(Ended::Unread);
         }
         empty
     }
 
     fn close(&self, cause: Ended) {
-        self.state().over.get_or_insert(cause);
-        self.fan.end();
+        self.state().ended.get_or_insert(cause);
+        self.broadcast.end();
     }
 }
 
-/// How many candles are read before the first: what settles the indicators, and all there are since
-/// what adds up begins.
-fn lead(ask: &Ask, first: Millis, base: Millis) -> usize {
-    let settles = warm::candles_before(&ask.windows, ask.interval, first).max(1);
-    if !ask.windows.iter().any(|it| warm::adds_up(it)) {
+/// Number of candles to read before `first`: enough to settle the indicators and, with a cumulative
+/// indicator, all candles since `base`.
+fn lead(request: &SubscriptionRequest, first: Millis, base: Millis) -> usize {
+    let settles = warm::candles_before(&request.windows, request.interval, first).max(1);
+    if !request.windows.iter().any(|it| warm::is_cumulative(it)) {
         return settles;
     }
-    let since = ask.interval.count_in(TimeRange::new(base, first));
+    let since = request.interval.count_in(TimeRange::new(base, first));
     settles.max(usize::try_from(since).unwrap_or(usize::MAX))
 }
 
-/// The last candle of history, and where to follow from.
-fn anchor(interval: Interval, history: &[Bar], now: Millis, most: u64) -> (Millis, Option<Millis>) {
+/// The last candle of history, and the resume point for the venue subscription.
+fn follow_from(
+    interval: Interval,
+    history: &[Bar],
+    now: Millis,
+    most: u64,
+) -> (Millis, Option<Millis>) {
     let forming = Millis(interval.open_of(now).0 - 1);
     let Some(last) = history.last().map(|bar| bar.open_time) else { return (forming, None) };
     match interval.count_in(TimeRange::new(last, now)) > most {
@@ -271,79 +283,79 @@ mod tests {
 
     const MINUTE: i64 = 60_000;
 
-    /// A clock that does something else the next time it is read.
+    /// A clock that runs a callback at its next reading.
     #[derive(Default)]
-    struct HistoryRace(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+    struct InterruptingClock(Mutex<Option<Box<dyn FnOnce() + Send>>>);
 
-    impl Clock for HistoryRace {
+    impl Clock for InterruptingClock {
         fn now(&self) -> Millis {
-            let meddle = self.0.lock().take();
-            meddle.into_iter().for_each(|it| it());
+            let callback = self.0.lock().take();
+            callback.into_iter().for_each(|it| it());
             Millis(0)
         }
     }
 
-    fn ask() -> Ask {
-        Ask {
+    fn request() -> SubscriptionRequest {
+        SubscriptionRequest {
             ticker: Ticker::parse("BTCUSDT", Venue::Binance).unwrap(),
             interval: Interval::M1,
             windows: Vec::new(),
             closed_only: true,
-            heartbeat: LOOK,
+            heartbeat: READ_CHECK_PERIOD,
             after: None,
             key: String::new(),
         }
     }
 
-    fn channel(clock: &Arc<HistoryRace>) -> Arc<Channel> {
+    fn channel(clock: &Arc<InterruptingClock>) -> Arc<Channel> {
         let base = Millis(0);
         let calculators = Calculators::new(&[], base, None);
         let state = State {
-            kept: VecDeque::new(),
-            floor: base,
-            marks: Checkpoints::new(&calculators, base, 1),
+            recent_events: VecDeque::new(),
+            history_end: base,
+            checkpoints: Checkpoints::new(&calculators, base, 1),
             status: None,
-            sign: None,
-            over: None,
+            heartbeat: None,
+            ended: None,
         };
         let (symbol, interval) = (Arc::from("BTCUSDT"), Interval::M1);
         Arc::new(Channel {
             subject: Subject { symbol, interval, delay: Delay::RealTime },
-            clock: Arc::<HistoryRace>::clone(clock),
+            clock: Arc::<InterruptingClock>::clone(clock),
             limits: StreamLimits::default(),
-            fan: Arc::default(),
+            broadcast: Arc::default(),
             state: Mutex::new(state),
         })
     }
 
-    /// The statuses that somebody was told.
-    fn statuses(joined: &Joined) -> Vec<String> {
+    /// The statuses in a subscriber's queue.
+    fn statuses(joined: &JoinedSubscriber) -> Vec<String> {
         let mut context = Context::from_waker(Waker::noop());
         let mut all = Vec::new();
-        while let Poll::Ready(Next::Event(told)) = joined.seat.poll_next(&mut context) {
-            let event: serde_json::Value = serde_json::from_str(&told.event.json).unwrap();
+        while let Poll::Ready(Next::Event(received)) = joined.subscriber.poll_next(&mut context) {
+            let event: serde_json::Value = serde_json::from_str(&received.event.json).unwrap();
             all.push(event["status"].as_str().unwrap().to_owned());
         }
         all
     }
 
     #[test]
-    fn who_comes_while_something_is_said_is_told_it_once() {
-        let clock = Arc::new(HistoryRace::default());
+    fn a_subscriber_that_joins_during_a_status_change_receives_it_once() {
+        let clock = Arc::new(InterruptingClock::default());
         let channel = channel(&clock);
-        for (status, said) in
+        for (status, expected) in
             [(Status::Connected, "connected"), (Status::Reconnecting, "reconnecting")]
         {
             let newcomer = Arc::new(Mutex::new(None));
-            let (house, seat) = (Arc::clone(&channel), Arc::clone(&newcomer));
-            let come = move || *seat.lock() = house.join(&ask());
-            *clock.0.lock() = Some(Box::new(come));
-            channel.say(status);
-            let told = statuses(newcomer.lock().as_ref().unwrap());
-            assert_eq!(told.iter().filter(|it| *it == said).count(), 1, "{told:?}");
-            assert_eq!(told.last().map(String::as_str), Some(said), "{told:?}");
-            // Who comes later is told how it is, and nothing of how it was.
-            assert_eq!(statuses(&channel.join(&ask()).unwrap()), [said]);
+            let (shared, slot) = (Arc::clone(&channel), Arc::clone(&newcomer));
+            let join = move || *slot.lock() = shared.join(&request());
+            *clock.0.lock() = Some(Box::new(join));
+            channel.publish_status(status);
+            let received = statuses(newcomer.lock().as_ref().unwrap());
+            assert_eq!(received.iter().filter(|it| *it == expected).count(), 1, "{received:?}");
+            assert_eq!(received.last().map(String::as_str), Some(expected), "{received:?}");
+            // A later subscriber receives only the current status.
+            assert_eq!(statuses(&channel.join(&request()).unwrap()), [expected]);
         }
     }
 
@@ -355,16 +367,16 @@ mod tests {
         let one = Decimal::ZERO;
         let bar = Bar { open_time, open: one, high: one, low: one, close: one, volume: None };
         let most = followed_max(calendar);
-        let (floor, after) = anchor(Interval::M1, &[bar], now, most);
+        let (history_end, after) = follow_from(Interval::M1, &[bar], now, most);
         let expected = match follows_history {
             true => (open_time, Some(open_time)),
             false => (Millis(now.0 - 30_001), None),
         };
-        assert_eq!((floor, after), expected, "{calendar:?} {ago}");
+        assert_eq!((history_end, after), expected, "{calendar:?} {ago}");
     }
 
     #[test]
-    fn a_night_is_no_reason_to_pass_over_the_first_candles_of_the_morning() {
+    fn a_channel_resumes_from_history_after_a_closed_night() {
         check(TradingHours::AlwaysOpen, 1, true);
         check(TradingHours::AlwaysOpen, 499, true);
         check(TradingHours::AlwaysOpen, 600, false);

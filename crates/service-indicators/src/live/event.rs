@@ -9,21 +9,21 @@ use serde::{Serialize, Serializer};
 
 use super::calculators::{Deltas, candle};
 
-/// What is handed to readers: the event, and what they have to know about it.
+/// A serialized event with the fields that readers filter by.
 #[derive(Debug)]
 pub(crate) struct ChannelEvent {
     pub(crate) event: Arc<StreamEvent>,
-    /// The opening time of the candle it is about.
+    /// Opening time of the event's candle; `None` for a status.
     pub(crate) candle: Option<Millis>,
     pub(crate) closed: bool,
 }
 
-/// Whose events these are.
+/// The series that the events belong to.
 #[derive(Debug, Clone)]
 pub(crate) struct Subject {
     pub(crate) symbol: Arc<str>,
     pub(crate) interval: Interval,
-    /// How far behind the market its candles run.
+    /// The venue's delay behind the market.
     pub(crate) delay: Delay,
 }
 
@@ -70,14 +70,14 @@ struct WireStatus {
     resume_after: Option<i64>,
 }
 
-/// `NaN` becomes `null`: JSON knows no other way to say that there is no value.
+/// Writes `NaN` and infinities as `null`, because JSON cannot represent them.
 fn deltas<S: Serializer>(deltas: &Option<&Deltas>, serializer: S) -> Result<S::Ok, S::Error> {
     let known = |value: f64| value.is_finite().then_some(value);
     let pairs = deltas.iter().flat_map(|deltas| deltas.iter());
     serializer.collect_map(pairs.map(|(name, value)| (name, known(*value))))
 }
 
-/// What is said about a stream.
+/// The content of a status event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     Connected,
@@ -86,24 +86,24 @@ pub(crate) enum Status {
     Ended { cause: Ended, resume_after: Millis },
 }
 
-/// Why nothing more comes.
+/// Why a stream ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// The reader could not even take closed candles.
+    /// The reader's queue was full of events that must be delivered.
     TooSlow,
-    /// The house closes.
+    /// The server is stopping.
     Stopping,
-    /// Nobody read it, so nobody is told.
+    /// The channel had no readers, so no reader receives this cause.
     Unread,
-    /// More was missed than a venue tells again.
+    /// The channel missed more candles than the venue replays.
     TooFarBehind,
-    /// The venue does not go on with it.
+    /// The venue refused to continue the subscription.
     Refused,
 }
 
 impl Ended {
-    /// What it is called where one word must do.
-    pub(crate) fn word(self) -> &'static str {
+    /// The short code of the cause.
+    pub(crate) fn code(self) -> &'static str {
         match self {
             Self::TooSlow => "too_slow",
             Self::Stopping | Self::Unread => "closed",
@@ -111,7 +111,7 @@ impl Ended {
         }
     }
 
-    /// That word, and what it means here.
+    /// The short code, followed by an explanation.
     fn reason(self) -> &'static str {
         match self {
             Self::TooSlow => "too_slow: closed candles were not read in time",
@@ -144,7 +144,7 @@ impl Subject {
     }
 
     pub(crate) fn status(&self, status: Status, now: Millis) -> Arc<StreamEvent> {
-        let said = match status {
+        let wire_status = match status {
             Status::Connected => WireStatus {
                 status: Some("connected"),
                 delay: (self.delay != Delay::RealTime).then(|| self.delay.as_str()),
@@ -166,7 +166,7 @@ impl Subject {
                 ..Default::default()
             },
         };
-        event("status", None, &self.wire("status", now, said))
+        event("status", None, &self.wire("status", now, wire_status))
     }
 
     pub(crate) fn heartbeat(&self, now: Millis) -> Arc<StreamEvent> {
@@ -187,7 +187,7 @@ impl Subject {
 }
 
 fn event(kind: &'static str, resume: Option<Arc<str>>, wire: &Wire<'_>) -> Arc<StreamEvent> {
-    // Numbers and short texts always serialize.
+    // Serializing numbers and strings cannot fail.
     let json = serde_json::to_string(wire).unwrap_or_default();
     Arc::new(StreamEvent { kind, resume, json: Arc::from(json) })
 }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kline_is_the_contract_s() {
+    fn a_kline_has_the_shape_of_the_contract() {
         let price = |text: &str| text.parse().unwrap();
         let bar = Bar {
             open_time: Millis(60_000),
@@ -217,9 +217,9 @@ mod tests {
             volume: Some(price("10")),
         };
         let deltas = vec![(Arc::from("rsi"), 48.5), (Arc::from("atr"), f64::NAN)];
-        let told = subject().kline(&bar, true, &deltas, Millis(7));
+        let kline = subject().kline(&bar, true, &deltas, Millis(7));
         assert_eq!(
-            parsed(&told.event),
+            parsed(&kline.event),
             json!({
                 "type": "kline", "symbol": "BTCUSDT", "interval": "1m",
                 "candle": {"t": 60_000, "o": 1.5, "h": 2.0, "l": 1.0, "c": 1.75, "v": 10.0,
@@ -227,36 +227,36 @@ mod tests {
                 "deltas": {"rsi": 48.5, "atr": null}, "generatedAt": 7,
             })
         );
-        assert_eq!(told.event.resume.as_deref(), Some("60000"));
+        assert_eq!(kline.event.resume.as_deref(), Some("60000"));
         let forming = subject().kline(&bar, false, &Vec::new(), Millis(7));
         assert_eq!(forming.event.resume, None);
         assert!(parsed(&forming.event).get("deltas").is_none());
     }
 
     #[test]
-    fn statuses_say_what_happened() {
+    fn statuses_have_the_shape_of_the_contract() {
         assert!(parsed(&subject().status(Status::Connected, Millis(9))).get("delay").is_none());
         let late = Subject { delay: Delay::Delayed15m, ..subject() };
         assert_eq!(parsed(&late.status(Status::Connected, Millis(9)))["delay"], "delayed_15m");
         let gap = Status::GapFilled(TimeRange::new(Millis(1), Millis(5)));
-        let said = parsed(&subject().status(gap, Millis(9)));
+        let status = parsed(&subject().status(gap, Millis(9)));
         assert_eq!(
-            (&said["status"], &said["from"], &said["to"]),
+            (&status["status"], &status["from"], &status["to"]),
             (&json!("gap_filled"), &json!(1), &json!(5))
         );
         let end = Status::Ended { cause: Ended::TooSlow, resume_after: Millis(3) };
-        let said = parsed(&subject().status(end, Millis(9)));
-        assert_eq!((&said["status"], &said["resumeAfter"]), (&json!("ended"), &json!(3)));
+        let status = parsed(&subject().status(end, Millis(9)));
+        assert_eq!((&status["status"], &status["resumeAfter"]), (&json!("ended"), &json!(3)));
     }
 
     #[test]
-    fn a_reason_begins_with_its_word_and_no_two_are_the_same() {
+    fn every_reason_is_unique_and_begins_with_its_code() {
         use Ended::{Refused, Stopping, TooFarBehind, TooSlow, Unread};
         let all = [TooSlow, Stopping, Unread, TooFarBehind, Refused];
         let reasons: std::collections::BTreeSet<_> = all.iter().map(|it| it.reason()).collect();
         assert_eq!(reasons.len(), all.len());
         for cause in all {
-            assert!(cause.reason().starts_with(&format!("{}: ", cause.word())), "{cause:?}");
+            assert!(cause.reason().starts_with(&format!("{}: ", cause.code())), "{cause:?}");
         }
     }
 }

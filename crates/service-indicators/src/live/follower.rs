@@ -1,5 +1,5 @@
-//! The task behind a channel: it follows the venue, and follows it again for as long as anybody
-//! reads. What it hears becomes events in `channel`.
+//! The task of a channel: it subscribes to the venue, resubscribes while the channel has readers, and
+//! publishes the venue's events to the channel.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,34 +11,35 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::calculators::Calculators;
-use super::channel::{Channel, LOOK};
+use super::channel::{Channel, READ_CHECK_PERIOD};
 use super::event::{Ended, Status};
 
-/// The first wait before a venue is asked again, which doubles up to the longest.
+/// The first wait before a resubscription; it doubles up to `WAIT_MAX`.
 const WAIT: Duration = Duration::from_millis(250);
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// What the task of a channel works with.
+/// The state of a channel's task.
 pub(super) struct Follower {
     pub(super) channel: Arc<Channel>,
     pub(super) port: Arc<dyn LiveKlines>,
     pub(super) code: String,
     pub(super) feed: Box<dyn KlineFeed>,
     pub(super) calculators: Calculators,
-    /// The last closed candle that was handed out.
+    /// Opening time of the last published closed candle.
     pub(super) last: Millis,
-    /// Since when nobody is seen to read.
+    /// Time of the first check that found no readers; `None` while there are readers.
     pub(super) unread_since: Option<Instant>,
 }
 
 impl Follower {
-    /// Runs until there is nobody to tell or nothing to be told, and says which.
+    /// Runs until the channel has no readers, the venue ends the series or the server stops, and
+    /// returns the cause.
     pub(super) async fn run(mut self, stop: CancellationToken) -> Ended {
-        let mut look = tokio::time::interval(LOOK);
+        let mut read_check = tokio::time::interval(READ_CHECK_PERIOD);
         loop {
             let event = tokio::select! {
                 event = self.feed.next() => event,
-                _ = look.tick() => match self.is_unread() {
+                _ = read_check.tick() => match self.is_unread() {
                     true => return Ended::Unread,
                     false => continue,
                 },
@@ -46,13 +47,15 @@ impl Follower {
             };
             match event.as_deref() {
                 Some(KlineEvent::Candle { kline, .. }) => self.candle(kline),
-                Some(KlineEvent::Connected) => self.channel.say(Status::Connected),
-                Some(KlineEvent::Reconnecting) => self.channel.say(Status::Reconnecting),
-                Some(KlineEvent::GapFilled(span)) => self.channel.say(Status::GapFilled(*span)),
+                Some(KlineEvent::Connected) => self.channel.publish_status(Status::Connected),
+                Some(KlineEvent::Reconnecting) => self.channel.publish_status(Status::Reconnecting),
+                Some(KlineEvent::GapFilled(span)) => {
+                    self.channel.publish_status(Status::GapFilled(*span))
+                }
                 Some(KlineEvent::Ended(end)) if end.cause == EndCause::Closed => {
                     return Ended::Stopping;
                 }
-                // A machine that slept has too much waiting for it; what it missed is told again.
+                // After a machine's sleep the feed overflows and ends; a new subscription replays the gap.
                 Some(KlineEvent::Ended(_)) | None => {
                     if let Err(ended) = self.follow_again(&stop).await {
                         return ended;
@@ -69,19 +72,19 @@ impl Follower {
         }
         let deltas = match kline.closed {
             true => self.calculators.close(&kline.bar),
-            false if !channel.fan.wants_droppable() => return,
+            false if !channel.broadcast.wants_droppable() => return,
             false => self.calculators.preview(&kline.bar),
         };
         if kline.closed {
             self.last = kline.bar.open_time;
-            channel.mark(&self.calculators, self.last);
+            channel.save_checkpoint(&self.calculators, self.last);
         }
         let now = channel.clock.now();
         channel.publish(channel.subject.kline(&kline.bar, kline.closed, &deltas, now));
     }
 
-    /// Follows from the last closed candle, however often it takes: an exchange that is down comes
-    /// back. Gives up on a venue that will not, and where nobody waits for it.
+    /// Resubscribes from the last closed candle and retries without limit, because an exchange that
+    /// is down comes back. Ends when the venue refuses for good or the channel has no readers.
     async fn follow_again(&mut self, stop: &CancellationToken) -> Result<(), Ended> {
         let mut attempt = 0;
         loop {
@@ -104,7 +107,7 @@ impl Follower {
                 return Err(ended);
             }
             if attempt == 0 {
-                self.channel.say(Status::Reconnecting);
+                self.channel.publish_status(Status::Reconnecting);
             }
             let wait = WAIT + http_client::jitter(attempt, WAIT, WAIT_MAX);
             self.wait(wait.max(fault.retry_wait().unwrap_or_default()), stop).await?;
@@ -112,11 +115,10 @@ impl Follower {
         }
     }
 
-    /// An exchange may say that it wants to be left alone for days; whether anybody still reads is
-    /// looked at meanwhile.
+    /// Sleeps for `wait` and checks for readers meanwhile: an exchange may demand a wait of days.
     async fn wait(&mut self, mut wait: Duration, stop: &CancellationToken) -> Result<(), Ended> {
         while !wait.is_zero() {
-            let part = wait.min(LOOK);
+            let part = wait.min(READ_CHECK_PERIOD);
             wait -= part;
             tokio::select! {
                 () = tokio::time::sleep(part) => {}
@@ -129,18 +131,18 @@ impl Follower {
         Ok(())
     }
 
-    /// Whether nobody has read for a while, in which case nobody will.
+    /// Whether two checks in succession found no readers; if so, ends the channel.
     fn is_unread(&mut self) -> bool {
-        if !self.channel.fan.is_empty() {
+        if !self.channel.broadcast.is_empty() {
             self.unread_since = None;
             return false;
         }
         let since = *self.unread_since.get_or_insert_with(Instant::now);
-        since.elapsed() >= LOOK / 2 && self.channel.retire()
+        since.elapsed() >= READ_CHECK_PERIOD / 2 && self.channel.end_if_unread()
     }
 }
 
-/// How it ends where asking again would be answered with the same.
+/// The end cause of a fault that a retry cannot change; `None` for a fault worth a retry.
 fn refusal(fault: &Fault) -> Option<Ended> {
     match (fault.kind(), fault.code()) {
         (_, "closing") => Some(Ended::Stopping),

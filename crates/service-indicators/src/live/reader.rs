@@ -1,4 +1,4 @@
-//! What one subscriber reads: what it missed, then what comes, with heartbeats in between.
+//! The event feed of one subscriber: missed candles first, then live events and heartbeats.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,32 +9,32 @@ use contract::{EventFeed, StreamEvent};
 use fanout::{EndReason, Next, Subscriber};
 use tokio::time::{Interval, MissedTickBehavior};
 
-use super::Counted;
-use super::ask::Ask;
-use super::channel::{Channel, Joined};
+use super::ReaderSlot;
+use super::channel::{Channel, JoinedSubscriber};
 use super::event::{ChannelEvent, Ended, Status};
-use super::missed::Replay;
+use super::replay::Replay;
+use super::subscription_request::SubscriptionRequest;
 
 pub(crate) struct Reader {
     channel: Arc<Channel>,
-    /// What is older than the channel's memory.
-    missed: Option<Box<Replay>>,
-    /// What the channel still had.
-    kept: VecDeque<Arc<ChannelEvent>>,
-    seat: Subscriber<ChannelEvent>,
+    /// Missed candles that are older than the channel's recent events.
+    replay: Option<Box<Replay>>,
+    /// Missed candles that the channel still held.
+    recent_events: VecDeque<Arc<ChannelEvent>>,
+    subscriber: Subscriber<ChannelEvent>,
     heartbeat: Interval,
-    /// The last closed candle that was read or is not wanted.
+    /// The resume point: candles up to this opening time are skipped.
     after: Millis,
-    /// Why it is over, once it is.
+    /// Why the feed ended; `None` while it runs.
     ended: Option<Ended>,
-    _counted: Counted,
+    _slot: ReaderSlot,
 }
 
-/// What a reader that was cut off is counted as.
+/// The metric code of a reader that was disconnected for reading too slowly.
 pub(crate) const TOO_SLOW: &str = "reader_too_slow";
 
-/// What a reader finds, with what it is about.
-pub(crate) enum Read {
+/// One event of a reader, by its role.
+pub(crate) enum ReaderEvent {
     Candle { event: Arc<StreamEvent>, closed: bool },
     Other(Arc<StreamEvent>),
     Ended { event: Arc<StreamEvent>, cause: Ended },
@@ -43,29 +43,29 @@ pub(crate) enum Read {
 impl Reader {
     pub(crate) fn new(
         channel: &Arc<Channel>,
-        ask: &Ask,
-        joined: Joined,
-        missed: Option<Box<Replay>>,
-        counted: Counted,
+        request: &SubscriptionRequest,
+        joined: JoinedSubscriber,
+        replay: Option<Box<Replay>>,
+        slot: ReaderSlot,
     ) -> Self {
-        let every = ask.heartbeat;
+        let every = request.heartbeat;
         let mut heartbeat = tokio::time::interval_at(tokio::time::Instant::now() + every, every);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // A new subscriber begins after what was closed before it came.
-        let after = ask.after.unwrap_or(joined.last);
+        // Without a resume point a subscriber starts after the last candle that closed before it joined.
+        let after = request.after.unwrap_or(joined.last);
         Self {
             channel: Arc::clone(channel),
-            missed,
-            kept: joined.kept.into(),
-            seat: joined.seat,
+            replay,
+            recent_events: joined.recent_events.into(),
+            subscriber: joined.subscriber,
             heartbeat,
             after,
             ended: None,
-            _counted: counted,
+            _slot: slot,
         }
     }
 
-    /// The last closed candle that was read: where to continue.
+    /// Opening time of the last closed candle that was read: the resume point.
     pub(crate) fn after(&self) -> Millis {
         self.after
     }
@@ -74,67 +74,67 @@ impl Reader {
         self.ended == Some(Ended::TooSlow)
     }
 
-    pub(crate) fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<Option<Read>> {
+    pub(crate) fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<Option<ReaderEvent>> {
         if self.ended.is_some() {
             return Poll::Ready(None);
         }
-        while let Some(told) = self.next_missed() {
-            if let Some(read) = self.read(&told) {
+        while let Some(message) = self.next_missed() {
+            if let Some(read) = self.read(&message) {
                 return Poll::Ready(Some(read));
             }
         }
-        while let Poll::Ready(next) = self.seat.poll_next(context) {
-            let told = match next {
-                Next::Event(told) => told,
+        while let Poll::Ready(next) = self.subscriber.poll_next(context) {
+            let message = match next {
+                Next::Event(message) => message,
                 Next::Ended(cause) => return Poll::Ready(Some(self.end(cause))),
             };
-            if let Some(read) = self.read(&told) {
+            if let Some(read) = self.read(&message) {
                 return Poll::Ready(Some(read));
             }
         }
         ready!(self.heartbeat.poll_tick(context));
-        Poll::Ready(Some(Read::Other(self.channel.heartbeat())))
+        Poll::Ready(Some(ReaderEvent::Other(self.channel.heartbeat())))
     }
 
-    pub(crate) async fn read_next(&mut self) -> Option<Read> {
+    pub(crate) async fn read_next(&mut self) -> Option<ReaderEvent> {
         std::future::poll_fn(|context| self.poll_read(context)).await
     }
 
-    /// What was closed before this reader came; its memory is given back with the last of it.
+    /// The next candle that closed before this reader joined; frees each buffer when it is empty.
     fn next_missed(&mut self) -> Option<Arc<ChannelEvent>> {
-        if let Some(told) = self.missed.as_mut().and_then(|missed| missed.next()) {
-            return Some(Arc::new(told));
+        if let Some(message) = self.replay.as_mut().and_then(|replay| replay.next()) {
+            return Some(Arc::new(message));
         }
-        self.missed = None;
-        let told = self.kept.pop_front();
-        if self.kept.is_empty() {
-            self.kept = VecDeque::new();
+        self.replay = None;
+        let message = self.recent_events.pop_front();
+        if self.recent_events.is_empty() {
+            self.recent_events = VecDeque::new();
         }
-        told
+        message
     }
 
-    /// Leaves out what this reader has already.
-    fn read(&mut self, told: &ChannelEvent) -> Option<Read> {
-        let event = Arc::clone(&told.event);
-        let Some(at) = told.candle else { return Some(Read::Other(event)) };
+    /// Skips candles that this reader already has.
+    fn read(&mut self, message: &ChannelEvent) -> Option<ReaderEvent> {
+        let event = Arc::clone(&message.event);
+        let Some(at) = message.candle else { return Some(ReaderEvent::Other(event)) };
         if at <= self.after {
             return None;
         }
-        if told.closed {
+        if message.closed {
             self.after = at;
         }
-        Some(Read::Candle { event, closed: told.closed })
+        Some(ReaderEvent::Candle { event, closed: message.closed })
     }
 
-    fn end(&mut self, end: EndReason) -> Read {
+    fn end(&mut self, end: EndReason) -> ReaderEvent {
         let cause = match end {
             EndReason::TooSlow => Ended::TooSlow,
-            EndReason::Closed => self.channel.over(),
+            EndReason::Closed => self.channel.end_cause(),
         };
         self.ended = Some(cause);
         let status = Status::Ended { cause, resume_after: self.after };
         let event = self.channel.subject.status(status, self.channel.clock.now());
-        Read::Ended { event, cause }
+        ReaderEvent::Ended { event, cause }
     }
 }
 
@@ -142,9 +142,9 @@ impl EventFeed for Reader {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<StreamEvent>>> {
         self.poll_read(context).map(|read| {
             read.map(|read| match read {
-                Read::Candle { event, .. } | Read::Other(event) | Read::Ended { event, .. } => {
-                    event
-                }
+                ReaderEvent::Candle { event, .. }
+                | ReaderEvent::Other(event)
+                | ReaderEvent::Ended { event, .. } => event,
             })
         })
     }

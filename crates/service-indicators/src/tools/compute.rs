@@ -4,46 +4,46 @@ use contract::Cx;
 use fault::Fault;
 use market::Interval;
 
-use crate::candles::Found;
+use crate::candles::CandleSelection;
 use crate::windows::Window;
 use crate::wire::{Computation, ComputeArgs, Computed};
 use crate::{Indicators, warm, windows};
 
 pub(crate) async fn call(cx: Cx<Indicators>, args: ComputeArgs) -> Result<Computed, Fault> {
-    let asked = windows::parse("windows", &args.windows)?;
+    let windows = windows::parse("windows", &args.windows)?;
     let interval = interval(&args.klines.interval)?;
-    let stand = &cx.service.candles;
-    let ticker = stand.ticker(&args.klines.symbol)?;
-    let warmed = if args.warm { asked.as_slice() } else { &[] };
-    let found = stand.find(ticker, interval, args.klines.range(), warmed, cx.deadline).await?;
+    let reader = &cx.service.candles;
+    let ticker = reader.ticker(&args.klines.symbol)?;
+    let warmed = if args.warm { windows.as_slice() } else { &[] };
+    let selection = reader.find(ticker, interval, args.klines.range(), warmed, cx.deadline).await?;
     Ok(Computed {
-        indicators: compute(asked, &found, interval)?,
-        found,
+        indicators: compute(windows, &selection, interval)?,
+        selection,
         interval,
         include_candles: args.include_candles,
         generated_at: cx.service.clock.now(),
     })
 }
 
-/// Each indicator over the candles asked for and as many before them as it needs itself, so that
-/// what it gives does not depend on which others are asked for.
+/// Computes each indicator over the requested candles and its own number of warm-up candles, so
+/// that its values do not depend on the other indicators of the request.
 pub(crate) fn compute(
     windows: Vec<Window>,
-    found: &Found,
+    selection: &CandleSelection,
     interval: Interval,
 ) -> Result<Vec<Computation>, Fault> {
-    let candles = found.candles.view()?;
-    let first = found.asked().first().unwrap_or_default();
-    let one = |window: Window| {
-        let lead = warm::lead(&window, interval, first).min(found.ahead);
-        let mut series = window.batch(&candles.slice(found.ahead - lead, candles.len()));
+    let candles = selection.candles.view()?;
+    let first = selection.requested().first().unwrap_or_default();
+    let compute_one = |window: Window| {
+        let lead = warm::lead(&window, interval, first).min(selection.ahead);
+        let mut series = window.batch(&candles.slice(selection.ahead - lead, candles.len()));
         for column in &mut series {
             column.drain(..lead);
         }
         let warmup = window.warmup().saturating_sub(lead);
         Computation { window, series, warmup }
     };
-    Ok(windows.into_iter().map(one).collect())
+    Ok(windows.into_iter().map(compute_one).collect())
 }
 
 pub(crate) fn interval(text: &str) -> Result<Interval, Fault> {

@@ -9,8 +9,8 @@ use crate::wire::{Klines, KlinesArgs};
 
 pub(crate) async fn call(cx: Cx<Indicators>, args: KlinesArgs) -> Result<Klines, Fault> {
     let interval = interval(&args.interval)?;
-    let stand = &cx.service.candles;
-    let ticker = stand.ticker(&args.symbol)?;
-    let found = stand.find(ticker, interval, args.range(), &[], cx.deadline).await?;
-    Ok(Klines(found))
+    let reader = &cx.service.candles;
+    let ticker = reader.ticker(&args.symbol)?;
+    let selection = reader.find(ticker, interval, args.range(), &[], cx.deadline).await?;
+    Ok(Klines(selection))
 }

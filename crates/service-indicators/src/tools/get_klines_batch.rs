@@ -1,4 +1,4 @@
-//! `get_klines_batch`: closed candles of several symbols in one answer.
+//! `get_klines_batch`: closed candles of several symbols in one reply.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::candles::{CandleReader, Range};
 use crate::tools::compute::interval;
 use crate::wire::{BatchArgs, KlinesBatch};
 
-/// The most candles of all symbols together.
+/// Maximum number of candles of all symbols together.
 const CANDLES_MAX: u64 = 20_000;
 
 pub(crate) async fn call(cx: Cx<Indicators>, args: BatchArgs) -> Result<KlinesBatch, Fault> {
     let interval = interval(&args.interval)?;
-    let (stand, range) = (&*cx.service.candles, args.range());
-    let tickers = tickers(stand, &args.symbols)?;
+    let (reader, range) = (&*cx.service.candles, args.range());
+    let tickers = tickers(reader, &args.symbols)?;
     range.check(interval)?;
     check(tickers.len() as u64, interval, range)?;
     let found = tickers.into_iter().map(|ticker| async move {
         let name = ticker.name.clone();
-        (name, stand.find(ticker, interval, range, &[], cx.deadline).await)
+        (name, reader.find(ticker, interval, range, &[], cx.deadline).await)
     });
     let (mut served, mut missing) = (Vec::new(), Vec::new());
     for (name, found) in join_all(found).await {
@@ -38,11 +38,11 @@ pub(crate) async fn call(cx: Cx<Indicators>, args: BatchArgs) -> Result<KlinesBa
     Ok(KlinesBatch { served, missing, errors: Arc::clone(&cx.service.errors) })
 }
 
-/// Each symbol once, in the order asked.
-fn tickers(stand: &CandleReader, symbols: &[String]) -> Result<Vec<Ticker>, Fault> {
+/// Each symbol once, in the order of the request.
+fn tickers(reader: &CandleReader, symbols: &[String]) -> Result<Vec<Ticker>, Fault> {
     let mut tickers: Vec<Ticker> = Vec::with_capacity(symbols.len());
     for (at, symbol) in symbols.iter().enumerate() {
-        let ticker = stand.ticker_in(&format!("symbols[{at}]"), symbol)?;
+        let ticker = reader.ticker_in(&format!("symbols[{at}]"), symbol)?;
         if !tickers.contains(&ticker) {
             tickers.push(ticker);
         }
@@ -52,23 +52,23 @@ fn tickers(stand: &CandleReader, symbols: &[String]) -> Result<Vec<Ticker>, Faul
 
 fn check(symbols: u64, interval: Interval, range: Range) -> Result<(), Fault> {
     let most = CANDLES_MAX / symbols.max(1);
-    let asked = range.most(interval);
-    if asked <= most {
+    let requested = range.most(interval);
+    if requested <= most {
         return Ok(());
     }
     let message = format!(
         "at most {CANDLES_MAX} candles are given at once: {most} of each of {symbols} symbols, \
-         not {asked}"
+         not {requested}"
     );
     Err(Fault::invalid("range_too_long", message)
         .problem("limit", format!("at most {most} with {symbols} symbols")))
 }
 
-/// The reason that gives most hope, where there are several.
+/// The first retryable fault, or the first fault if none is retryable.
 fn nothing_served(mut missing: Vec<(String, Fault)>) -> Fault {
-    let hopeful = missing.iter().position(|(_, fault)| fault.kind().is_retryable());
+    let retryable = missing.iter().position(|(_, fault)| fault.kind().is_retryable());
     match missing.is_empty() {
         true => Fault::internal("no symbols were asked for"),
-        false => missing.swap_remove(hopeful.unwrap_or(0)).1,
+        false => missing.swap_remove(retryable.unwrap_or(0)).1,
     }
 }

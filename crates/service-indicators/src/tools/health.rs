@@ -1,4 +1,4 @@
-//! `health`: whether candles can be had right now.
+//! `health`: whether the venue and the archive can serve candles now.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use tokio::time::timeout;
 use crate::Indicators;
 use crate::wire::{Health, NoArgs};
 
-/// How long the venue may take to say that it is well.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Timeout of the venue and archive checks; a slower check counts as degraded.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(crate) async fn call(cx: Cx<Indicators>, _: NoArgs) -> Result<Health, Fault> {
     let market = &cx.service.candles.market;
-    let looked = async { ((market.health)().await, market.history.check().await) };
-    let status = match timeout(PATIENCE, looked).await {
+    let checks = async { ((market.health)().await, market.history.check().await) };
+    let status = match timeout(CHECK_TIMEOUT, checks).await {
         Ok((_, Err(_)) | (VenueHealth::Down, _)) => "error",
         Ok((VenueHealth::Degraded, Ok(()))) | Err(_) => "degraded",
         Ok((VenueHealth::Up, Ok(()))) => "ok",

@@ -16,17 +16,17 @@ use tokio::time::{Instant, timeout_at};
 
 use super::until::Until;
 use crate::Indicators;
-use crate::live::{Batch, BatchArgs, Read, Reader, StreamArgs};
+use crate::live::{Batch, BatchArgs, Reader, ReaderEvent, StreamArgs};
 
-/// The stream that a call follows.
+/// Name of the stream in the stream metrics.
 const STREAM: &str = "klines";
-/// The longest a call may follow.
+/// Maximum duration of a call.
 const SECONDS_MAX: u64 = 3_600;
-/// How long it follows for a client that hears nothing meanwhile: most give up after a minute.
-const SECONDS_UNHEARD: u64 = 50;
-/// What it takes to answer before the deadline; a quarter of what is left where that is less.
-const ANSWERING: Duration = Duration::from_secs(1);
-/// Candles that the text shows; all of them are in the structured content.
+/// Default duration for a client without progress reports: most clients time out after a minute.
+const SECONDS_WITHOUT_PROGRESS: u64 = 50;
+/// Time reserved for the reply before the deadline; at most a quarter of the remaining time.
+const REPLY_RESERVE: Duration = Duration::from_secs(1);
+/// Maximum number of candles in the text; the structured content has all of them.
 const SHOWN_MAX: usize = 20;
 
 #[derive(Debug, Deserialize)]
@@ -37,47 +37,50 @@ pub(crate) struct CallArgs {
     max_events: usize,
     max_seconds: Option<u64>,
     until: Option<Until>,
-    /// The deadline is made of it before we are called; here it says that the caller chose one.
+    /// The pipeline has already set the deadline from it; here it only shows that the caller set one.
     timeout_ms: Option<u64>,
 }
 
 pub(crate) async fn open(cx: Cx<Indicators>, args: StreamArgs) -> Result<Subscription, Fault> {
-    let ask = args.ask(&cx.service.candles)?;
-    Ok(Subscription::new(cx.service.live.subscribe(&ask, cx.deadline).await?))
+    let request = args.request(&cx.service.candles)?;
+    Ok(Subscription::new(cx.service.live.subscribe(&request, cx.deadline).await?))
 }
 
 pub(crate) async fn open_batch(cx: Cx<Indicators>, args: BatchArgs) -> Result<Subscription, Fault> {
-    let asks = args.asks(&cx.service.candles)?;
-    let subscribed = asks.iter().map(|ask| cx.service.live.subscribe(ask, cx.deadline));
+    let requests = args.requests(&cx.service.candles)?;
+    let subscribed = requests.iter().map(|request| cx.service.live.subscribe(request, cx.deadline));
     let readers = try_join_all(subscribed).await?;
-    Ok(Subscription::new(Batch::new(&asks, readers)))
+    Ok(Subscription::new(Batch::new(&requests, readers)))
 }
 
 pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed, Fault> {
-    let ask = args.stream.ask(&cx.service.candles)?;
+    let request = args.stream.request(&cx.service.candles)?;
     if let Some(until) = &args.until {
-        until.check(&ask.windows)?;
+        until.check(&request.windows)?;
     }
-    let patient = cx.progress.is_requested() || args.timeout_ms.is_some();
-    let unless_said = if patient { SECONDS_MAX } else { SECONDS_UNHEARD };
-    let seconds = args.max_seconds.unwrap_or(unless_said).min(SECONDS_MAX);
+    let may_run_long = cx.progress.is_requested() || args.timeout_ms.is_some();
+    let default_seconds = if may_run_long { SECONDS_MAX } else { SECONDS_WITHOUT_PROGRESS };
+    let seconds = args.max_seconds.unwrap_or(default_seconds).min(SECONDS_MAX);
     let now = Instant::now();
-    let latest_asked = now + Duration::from_secs(seconds);
-    let answering = ANSWERING.min(cx.deadline.saturating_duration_since(now) / 4);
-    let latest = cx.deadline.checked_sub(answering).unwrap_or(cx.deadline);
-    let ends =
-        if args.timeout_ms.is_some() && latest < latest_asked { "timeoutMs" } else { "maxSeconds" };
-    let mut reader = cx.service.live.subscribe(&ask, cx.deadline).await?;
+    let latest_requested = now + Duration::from_secs(seconds);
+    let reply_reserve = REPLY_RESERVE.min(cx.deadline.saturating_duration_since(now) / 4);
+    let latest = cx.deadline.checked_sub(reply_reserve).unwrap_or(cx.deadline);
+    let ends = if args.timeout_ms.is_some() && latest < latest_requested {
+        "timeoutMs"
+    } else {
+        "maxSeconds"
+    };
+    let mut reader = cx.service.live.subscribe(&request, cx.deadline).await?;
     let _open = cx.stream_metrics.opened(STREAM);
-    let at_latest = latest_asked.min(latest);
+    let at_latest = latest_requested.min(latest);
     let bounds = Bounds { events: args.max_events, until: args.until, at_latest, ends };
     let (events, ended) = follow(&mut reader, &bounds, &cx.progress).await;
     if let Some(code) = reader.cut_off() {
         cx.stream_metrics.cut_off(code);
     }
     Ok(Followed {
-        ticker: ask.ticker,
-        interval: ask.interval,
+        ticker: request.ticker,
+        interval: request.interval,
         events,
         ended,
         resume_after: reader.after(),
@@ -90,13 +93,13 @@ struct Bounds {
     events: usize,
     until: Option<Until>,
     at_latest: Instant,
-    /// What that is called.
+    /// The `ended` value of the reply when `at_latest` passes.
     ends: &'static str,
 }
 
-/// Reads until there are enough candles, what is waited for, or no more time. Who waits for something
-/// is told the last candles only. Everything is reported as it comes, signs
-/// of life included.
+/// Reads until `bounds.events` candles arrived, `until` is met or the time is up. With `until` the
+/// reply holds only the last `bounds.events` candles. Every event, heartbeats included, is also sent
+/// as a progress report.
 async fn follow(
     reader: &mut Reader,
     bounds: &Bounds,
@@ -109,15 +112,17 @@ async fn follow(
             return (candles, bounds.ends);
         };
         let event = match &read {
-            Some(Read::Candle { event, .. } | Read::Other(event) | Read::Ended { event, .. }) => {
-                event
-            }
+            Some(
+                ReaderEvent::Candle { event, .. }
+                | ReaderEvent::Other(event)
+                | ReaderEvent::Ended { event, .. },
+            ) => event,
             None => return (candles, "closed"),
         };
         reports += 1.0;
         progress.report(reports, None, &event.json);
         match read {
-            Some(Read::Candle { event, .. }) => {
+            Some(ReaderEvent::Candle { event, .. }) => {
                 let met = bounds.until.as_ref().is_some_and(|until| until.is_met(&event.json));
                 if candles.len() == bounds.events {
                     candles.pop_front();
@@ -127,7 +132,7 @@ async fn follow(
                     return (candles, "until");
                 }
             }
-            Some(Read::Ended { cause, .. }) => return (candles, cause.word()),
+            Some(ReaderEvent::Ended { cause, .. }) => return (candles, cause.code()),
             _ => {}
         }
     }

@@ -1,5 +1,5 @@
-//! What a call of `stream_klines` waits for: a value of the candle or of an indicator above or below
-//! a bound.
+//! The stop condition of `stream_klines`: a value of the candle or of an indicator above or below a
+//! bound.
 
 use fault::Fault;
 use serde::Deserialize;
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::windows::Window;
 
-/// The values of every candle.
-const OF_CANDLE: [&str; 5] = ["o", "h", "l", "c", "v"];
+/// The series that every candle has.
+const CANDLE_SERIES: [&str; 5] = ["o", "h", "l", "c", "v"];
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Until {
@@ -18,9 +18,9 @@ pub(crate) struct Until {
 }
 
 impl Until {
-    /// Refuses what no event will ever have.
+    /// Refuses a series that no event contains, and bounds that no value can meet.
     pub(crate) fn check(&self, windows: &[Window]) -> Result<(), Fault> {
-        let mut known: Vec<&str> = OF_CANDLE.to_vec();
+        let mut known: Vec<&str> = CANDLE_SERIES.to_vec();
         known.extend(windows.iter().flat_map(|it| it.keys()).map(|key| &**key));
         let refuse = |field: &str, expected: String| {
             let message = format!("{field}: expected {expected}");
@@ -39,11 +39,10 @@ impl Until {
         }
     }
 
-    /// Whether this candle is what was waited for. A value that is not there yet is neither above
-    /// nor below anything.
+    /// Whether this candle meets the condition. A value that is still `null` never meets it.
     pub(crate) fn is_met(&self, event: &str) -> bool {
         let event: Value = serde_json::from_str(event).unwrap_or(Value::Null);
-        let place = if OF_CANDLE.contains(&&*self.series) { "candle" } else { "deltas" };
+        let place = if CANDLE_SERIES.contains(&&*self.series) { "candle" } else { "deltas" };
         let Some(value) = event[place][&self.series].as_f64() else { return false };
         self.above.is_none_or(|above| value > above) && self.below.is_none_or(|below| value < below)
     }
@@ -79,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_come_is_refused() {
+    fn a_condition_that_no_event_can_meet_is_refused() {
         let windows = json!({ "rsi": {}, "sma:50": {} });
         let windows = windows::parse("indicators", windows.as_object().unwrap()).unwrap();
         for (it, field) in [

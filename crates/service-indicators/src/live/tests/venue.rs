@@ -1,4 +1,4 @@
-//! A venue whose candles follow from their time, and which closes them when it is told to.
+//! A scripted venue: the opening time determines each candle, and the test decides when it closes.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -27,7 +27,7 @@ use crate::candles::CandleReader;
 use crate::{Market, VenueCandles};
 
 pub(crate) const MINUTE: i64 = 60_000;
-/// Noon of some day: the first candle that is closed while anybody looks opens here.
+/// Opening time of the first candle that closes during a test.
 pub(crate) const NOON: i64 = 20_000 * DAY_MS + DAY_MS / 2;
 
 fn bar(at: Millis) -> Bar {
@@ -47,28 +47,28 @@ fn kline(at: Millis, closed: bool) -> KlineEvent {
 }
 
 #[derive(Default)]
-struct Scripted {
-    /// Where the candle that is forming opens.
+struct ScriptedVenue {
+    /// Opening time of the forming candle.
     forming: AtomicI64,
     followed: AtomicUsize,
-    /// What it answers with to those who would follow, oldest first; then it lets them.
+    /// Faults for the next subscriptions, in order; later subscriptions succeed.
     refusals: Mutex<VecDeque<Fault>>,
     feeds: Mutex<Vec<UnboundedSender<Arc<KlineEvent>>>>,
 }
 
-impl Scripted {
+impl ScriptedVenue {
     fn forming(&self) -> Millis {
         Millis(self.forming.load(Ordering::SeqCst))
     }
 
-    fn tell(&self, event: KlineEvent) {
+    fn broadcast(&self, event: KlineEvent) {
         let event = Arc::new(event);
         self.feeds.lock().retain(|feed| feed.send(Arc::clone(&event)).is_ok());
     }
 }
 
 #[async_trait]
-impl SymbolSource for Scripted {
+impl SymbolSource for ScriptedVenue {
     async fn listing(&self) -> Result<Arc<Listing>, Fault> {
         let listed = ["BTCUSDT", "ETHUSDT"].map(|code| (code.to_owned(), "USDT".to_owned()));
         Ok(Arc::new(Listing { quote_assets: HashMap::from(listed), ..Listing::default() }))
@@ -76,7 +76,7 @@ impl SymbolSource for Scripted {
 }
 
 #[async_trait]
-impl BarSource for Scripted {
+impl BarSource for ScriptedVenue {
     fn source(&self) -> &str {
         "test"
     }
@@ -102,19 +102,20 @@ impl BarSource for Scripted {
 }
 
 #[async_trait]
-impl LiveKlines for Scripted {
+impl LiveKlines for ScriptedVenue {
     async fn subscribe(
         &self,
         _: &str,
         _: Interval,
-        how: SubscribeOptions,
+        options: SubscribeOptions,
     ) -> Result<Box<dyn KlineFeed>, Fault> {
         if let Some(refusal) = self.refusals.lock().pop_front() {
             return Err(refusal);
         }
         self.followed.fetch_add(1, Ordering::SeqCst);
         let (sender, receiver) = unbounded_channel();
-        let mut at = how.resume_after.map_or(self.forming(), |after| Interval::M1.next_open(after));
+        let mut at =
+            options.resume_after.map_or(self.forming(), |after| Interval::M1.next_open(after));
         while at < self.forming() {
             sender.send(Arc::new(kline(at, true))).unwrap();
             at = Interval::M1.next_open(at);
@@ -132,15 +133,15 @@ impl KlineFeed for Feed {
     }
 }
 
-pub(crate) struct House {
+pub(crate) struct Fixture {
     pub(crate) live: Arc<Live>,
     pub(crate) candles: Arc<CandleReader>,
-    venue: Arc<Scripted>,
+    venue: Arc<ScriptedVenue>,
     clock: Arc<FakeClock>,
     _folder: TempFolder,
 }
 
-impl House {
+impl Fixture {
     pub(crate) async fn new() -> Self {
         Self::with(StreamLimits::default()).await
     }
@@ -154,7 +155,8 @@ impl House {
         let (tracker, stop) = (TaskTracker::new(), CancellationToken::new());
         let shared = Arc::<FakeClock>::clone(&clock);
         let history = BarHistory::new(archive, shared, tracker.clone(), stop.clone());
-        let venue = Arc::new(Scripted { forming: AtomicI64::new(NOON), ..Scripted::default() });
+        let venue =
+            Arc::new(ScriptedVenue { forming: AtomicI64::new(NOON), ..ScriptedVenue::default() });
         let ports = VenueCandles {
             source: "test".to_owned(),
             symbols: Arc::clone(&venue) as _,
@@ -173,49 +175,49 @@ impl House {
         Self { live, candles, venue, clock, _folder: folder }
     }
 
-    /// Closes so many candles, and waits until the channels have handed them on.
+    /// Closes `count` candles and waits until the channels have published them.
     pub(crate) async fn close(&self, count: i64) {
         for _ in 0..count {
             let at = self.venue.forming();
             let next = Interval::M1.next_open(at);
             self.venue.forming.store(next.0, Ordering::SeqCst);
             self.clock.set(Millis(next.0 + 1_000));
-            self.venue.tell(kline(at, true));
+            self.venue.broadcast(kline(at, true));
         }
         settle().await;
     }
 
-    /// Tells so many updates of the candle that is forming.
-    pub(crate) async fn form(&self, count: usize) {
+    /// Sends `count` updates of the forming candle.
+    pub(crate) async fn update_forming(&self, count: usize) {
         for _ in 0..count {
-            self.venue.tell(kline(self.venue.forming(), false));
+            self.venue.broadcast(kline(self.venue.forming(), false));
         }
         settle().await;
     }
 
-    pub(crate) async fn say(&self, event: KlineEvent) {
-        self.venue.tell(event);
+    pub(crate) async fn send(&self, event: KlineEvent) {
+        self.venue.broadcast(event);
         settle().await;
     }
 
-    /// Whoever would follow next is refused, once for each of these.
+    /// Refuses the next venue subscriptions, one for each fault.
     pub(crate) fn refuse(&self, faults: impl IntoIterator<Item = Fault>) {
         self.venue.refusals.lock().extend(faults);
     }
 
-    /// Ends all that is followed, the way a venue does whose reader slept.
-    pub(crate) async fn cut(&self) {
+    /// Ends all venue feeds with `TooSlow`, as after a machine's sleep.
+    pub(crate) async fn end_feeds(&self) {
         let cause = EndCause::TooSlow;
         let resume_after = Millis(self.venue.forming().0 - MINUTE);
-        self.say(KlineEvent::Ended(FeedEnd { cause, resume_after })).await;
+        self.send(KlineEvent::Ended(FeedEnd { cause, resume_after })).await;
         self.venue.feeds.lock().clear();
     }
 
-    pub(crate) fn live_at(&self, now: i64) {
+    pub(crate) fn set_time(&self, now: i64) {
         self.clock.set(Millis(now));
     }
 
-    /// How often the venue was asked to be followed.
+    /// Number of successful subscriptions to the venue.
     pub(crate) fn followed(&self) -> usize {
         self.venue.followed.load(Ordering::SeqCst)
     }
@@ -225,7 +227,7 @@ impl House {
     }
 }
 
-/// Everything runs on this thread, so after enough turns everybody has read what there was.
+/// All tasks run on this thread, so after 1,000 yields every task has processed its input.
 async fn settle() {
     for _ in 0..1_000 {
         tokio::task::yield_now().await;

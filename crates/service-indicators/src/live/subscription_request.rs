@@ -1,4 +1,4 @@
-//! What a subscriber may ask for, in its JSON and in its query form.
+//! The arguments of a subscription, as JSON and as a query string, and their checks.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(crate) struct StreamArgs {
     symbol: String,
     after: Option<i64>,
     #[serde(flatten)]
-    how: How,
+    options: StreamOptions,
 }
 
 #[derive(Debug, Deserialize)]
@@ -27,62 +27,65 @@ pub(crate) struct BatchArgs {
     symbols: Vec<String>,
     after: Option<String>,
     #[serde(flatten)]
-    how: How,
+    options: StreamOptions,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct How {
+struct StreamOptions {
     interval: String,
-    indicators: Option<Asked>,
+    indicators: Option<IndicatorArgs>,
     closed_only: bool,
     heartbeat_ms: u64,
 }
 
-/// Indicators with parameters, or a text that names them.
+/// Indicators as an object with parameters, or as a text of names.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Asked {
+enum IndicatorArgs {
     Object(Map<String, Value>),
     Text(String),
 }
 
-/// A subscription to one symbol, checked.
+/// A checked request to subscribe to one symbol.
 #[derive(Debug, Clone)]
-pub(crate) struct Ask {
+pub(crate) struct SubscriptionRequest {
     pub(crate) ticker: Ticker,
     pub(crate) interval: Interval,
     pub(crate) windows: Vec<Window>,
     pub(crate) closed_only: bool,
-    /// How often a sign of life comes.
+    /// Heartbeat period.
     pub(crate) heartbeat: Duration,
-    /// The last closed candle the reader has.
+    /// The resume point: opening time of the last closed candle that the subscriber has.
     pub(crate) after: Option<Millis>,
-    /// What makes two subscriptions the same stream.
+    /// Requests with equal keys share one channel.
     pub(crate) key: String,
 }
 
 impl StreamArgs {
-    pub(crate) fn ask(&self, candles: &CandleReader) -> Result<Ask, Fault> {
-        self.how.ask(candles, &self.symbol, self.after.map(Millis))
+    pub(crate) fn request(&self, candles: &CandleReader) -> Result<SubscriptionRequest, Fault> {
+        self.options.request(candles, &self.symbol, self.after.map(Millis))
     }
 }
 
 impl BatchArgs {
-    /// One subscription for each symbol.
-    pub(crate) fn asks(&self, candles: &CandleReader) -> Result<Vec<Ask>, Fault> {
+    /// One request for each symbol.
+    pub(crate) fn requests(
+        &self,
+        candles: &CandleReader,
+    ) -> Result<Vec<SubscriptionRequest>, Fault> {
         let after = self.after.as_deref().map(resume_points).transpose()?.unwrap_or_default();
-        let mut asks = Vec::new();
+        let mut requests = Vec::new();
         for symbol in &self.symbols {
-            let mut ask = self.how.ask(candles, symbol, None)?;
-            let point = after.iter().find(|(name, _)| *name == ask.ticker.name);
-            ask.after = point.map(|(_, at)| *at);
-            // The same symbol in other letters is the same symbol.
-            if asks.iter().all(|known: &Ask| known.key != ask.key) {
-                asks.push(ask);
+            let mut request = self.options.request(candles, symbol, None)?;
+            let point = after.iter().find(|(name, _)| *name == request.ticker.name);
+            request.after = point.map(|(_, at)| *at);
+            // Symbols are case-insensitive; a repeated symbol gives one subscription.
+            if requests.iter().all(|other: &SubscriptionRequest| other.key != request.key) {
+                requests.push(request);
             }
         }
-        Ok(asks)
+        Ok(requests)
     }
 }
 
@@ -98,22 +101,22 @@ fn resume_points(text: &str) -> Result<Vec<(String, Millis)>, Fault> {
     })
 }
 
-impl How {
-    fn ask(
+impl StreamOptions {
+    fn request(
         &self,
         candles: &CandleReader,
         symbol: &str,
         after: Option<Millis>,
-    ) -> Result<Ask, Fault> {
+    ) -> Result<SubscriptionRequest, Fault> {
         let ticker = candles.ticker(symbol)?;
         let interval = interval(&self.interval)?;
         let windows = match &self.indicators {
             None => Vec::new(),
-            Some(Asked::Object(windows)) => windows::parse("indicators", windows)?,
-            Some(Asked::Text(text)) => windows::parse("indicators", &named(text)?)?,
+            Some(IndicatorArgs::Object(windows)) => windows::parse("indicators", windows)?,
+            Some(IndicatorArgs::Text(text)) => windows::parse("indicators", &parse_names(text)?)?,
         };
         let key = key(&ticker, interval, &windows);
-        Ok(Ask {
+        Ok(SubscriptionRequest {
             ticker,
             interval,
             windows,
@@ -125,15 +128,15 @@ impl How {
     }
 }
 
-/// The order in which indicators are named does not matter.
+/// The key does not depend on the order of the indicators.
 fn key(ticker: &Ticker, interval: Interval, windows: &[Window]) -> String {
     let mut names: Vec<String> = windows.iter().map(Window::identity).collect();
     names.sort_unstable();
     format!("{}@{}:{}", ticker.name, interval.as_str(), names.join("+"))
 }
 
-/// `macd,rsi`, or an object as JSON.
-fn named(text: &str) -> Result<Map<String, Value>, Fault> {
+/// Parses `macd,rsi` or a JSON object.
+fn parse_names(text: &str) -> Result<Map<String, Value>, Fault> {
     let refuse = || {
         let expected = "names as macd,rsi, or a JSON object of names and parameters";
         let message = format!("indicators: expected {expected}");
@@ -159,11 +162,11 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Option<Value>) {
-        assert_eq!(named(text).ok().map(Value::Object), expected, "{text}");
+        assert_eq!(parse_names(text).ok().map(Value::Object), expected, "{text}");
     }
 
     #[test]
-    fn indicators_are_named_or_described() {
+    fn indicators_are_names_or_an_object() {
         check("macd,rsi", Some(json!({"macd": {}, "rsi": {}})));
         check(" macd , ", Some(json!({"macd": {}})));
         check(r#"{"rsi":{"period":7}}"#, Some(json!({"rsi": {"period": 7}})));
