@@ -1,4 +1,4 @@
-//! The answer as the contract has it: text, tables, and the trace that its figures refer to.
+//! The answer in the contract's format: text, tables, and the trace that its figures cite.
 
 use contract::Reply;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub struct AnalystAnswer {
 }
 
 impl AnalystAnswer {
-    /// `mode` is who wrote it: `local`, or what the trace calls the model.
+    /// `mode` names the author: `local`, or the model's name in the trace.
     pub fn new(
         draft: AnswerDraft,
         plan: &Plan,

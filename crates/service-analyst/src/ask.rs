@@ -1,4 +1,4 @@
-//! The question as it comes in, and its bounds.
+//! The arguments of a question and their limits.
 
 use fault::Fault;
 use serde::Deserialize;
@@ -32,8 +32,8 @@ pub struct Metadata {
     pub user_role: Option<String>,
 }
 
-/// What the user asked, earlier messages first. What others said is not in it: an answer repeats
-/// data, and data must not become a question.
+/// The user's messages, earlier ones first. Messages of other roles are left out, because answers
+/// repeat external data, and data must not become a question.
 #[derive(Debug, Clone, Default)]
 pub struct Question {
     pub asked: Vec<String>,
@@ -53,7 +53,7 @@ impl Question {
         }
         if messages
             .iter()
-            // What others said is not read, however long it is.
+            // Messages of other roles are not read, so their length does not matter.
             .any(|it| it.role == "user" && it.content.chars().count() > LETTERS_MAX)
         {
             let expected = format!("at most {LETTERS_MAX} characters in a message");
@@ -84,7 +84,7 @@ impl Question {
         Ok(Self { asked, locale })
     }
 
-    /// The message to be answered.
+    /// Returns the message to answer.
     pub fn text(&self) -> &str {
         self.asked.last().map_or("", String::as_str)
     }

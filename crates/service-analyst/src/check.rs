@@ -1,5 +1,5 @@
-//! Whether every number of an answer is what a tool said. Used on what we write and on what a
-//! model writes alike.
+//! Checks that every number of an answer comes from a tool result. The check applies to answers by
+//! rules and by a model.
 
 mod scan;
 mod trace;
@@ -13,38 +13,38 @@ pub(crate) use scan::visit_values;
 pub use scan::{Number, numbers};
 pub use trace::trace;
 
-/// How a number follows from what its sources say.
+/// How a number is computed from the values of its sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Formula {
     Value,
-    /// Without its sign, which words have said.
+    /// The absolute value; the words around it give the sign.
     Absolute,
-    /// A share as percent.
+    /// A fraction as a percentage.
     Percent,
-    /// The first less the second.
+    /// The first value minus the second.
     Difference,
-    /// From the first to the second, in percent of the first.
+    /// The change from the first value to the second, in percent.
     Change,
-    /// All of them together.
+    /// The sum of all values.
     Sum,
-    /// What they leave of a hundred.
+    /// 100 minus the sum of all values.
     Rest,
-    /// All but the last together, in percent of the last.
+    /// The sum of all values but the last, in percent of the last.
     Part,
-    /// All of them multiplied by a number that the question gives.
+    /// The product of all values and a number from the question.
     Times(u64),
-    /// What so much money becomes at a return in percent.
+    /// The value of a sum of money after a return in percent.
     Grown(u64),
-    /// A price on today's scale: the shares before and after each split follow it.
+    /// A price adjusted for splits: the share counts before and after each split follow it.
     Rescaled,
-    /// From such a price to the last one, in percent.
+    /// The change from a split-adjusted price to the last price, in percent.
     RescaledChange,
-    /// What so much money becomes from such a price to the last one.
+    /// The value of a sum of money invested at a split-adjusted price, at the last price.
     Became(u64),
-    /// How many rows of the list have risen, or fallen.
+    /// The number of rows that rose; `Falling` counts the rows that fell.
     Rising,
     Falling,
-    /// As the question itself has it.
+    /// A number that the question itself contains.
     Question,
 }
 
@@ -110,7 +110,7 @@ impl Formula {
     }
 }
 
-/// A price with the numbers of shares before and after each split that came later.
+/// Adjusts a price by the share counts before and after each later split.
 fn rescaled(values: &[Value]) -> Option<f64> {
     let (price, splits) = values.split_first()?;
     let mut price = price.as_f64()?;
@@ -125,10 +125,10 @@ fn sum(values: &[Value]) -> Option<f64> {
     values.iter().map(Value::as_f64).sum()
 }
 
-/// Where in an answer a figure stands.
+/// The position of a figure in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CitationPlace {
-    /// Characters of the text, the last one not included.
+    /// A character range of the text; the end is exclusive.
     Text(usize, usize),
     /// Table, row and column.
     Cell(usize, usize, usize),
@@ -139,7 +139,7 @@ pub struct Citation {
     pub place: CitationPlace,
     pub shown: String,
     pub value: Value,
-    /// Calls and pointers into their `{args, result, meta}`.
+    /// Calls, and pointers into their `{args, result, meta}`.
     pub sources: Vec<(usize, String)>,
     pub formula: Formula,
 }
@@ -184,7 +184,7 @@ fn digits(text: &str) -> String {
     text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Whether a text shows a value, to the precision it is written with.
+/// Reports whether a text shows a value, to the precision of the text.
 fn shows(text: &str, value: &Value) -> bool {
     match value {
         Value::Number(value) => {
@@ -205,14 +205,14 @@ fn dated(text: &str, date: Date) -> bool {
         .any(|it| date_forms(date, *it).iter().any(|form| form == text))
 }
 
-/// A number that nothing supports.
+/// A number without a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
     pub text: String,
     pub at: usize,
 }
 
-/// Checks every number of a text: it must stand in a citation that holds, or be the mark of a call.
+/// Checks that every number of a text is inside a valid citation or is the mark of a call.
 pub fn check_numbers(
     text: &str,
     citations: &[Citation],
@@ -237,7 +237,7 @@ pub fn check_numbers(
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
-/// Checks every number of tables in the same way.
+/// Checks every number of the tables in the same way.
 pub fn check_tables(
     tables: &[Value],
     citations: &[Citation],
@@ -273,7 +273,8 @@ fn is_mark(chars: &[char], number: &Number, findings: &[Finding]) -> bool {
     framed && findings.iter().any(|it| it.id.to_string() == number.shown)
 }
 
-/// Whether the digits begin a word that a tool gave as a whole: some tickers begin so.
+/// Reports whether the digits begin a word that a tool returned as a whole, because some tickers
+/// begin with digits.
 fn is_code(chars: &[char], number: &Number, findings: &[Finding]) -> bool {
     let end = chars.iter().skip(number.from).take_while(|it| it.is_alphanumeric()).count();
     let word: String = chars.iter().skip(number.from).take(end).collect();

@@ -1,5 +1,5 @@
-//! When a question is about: days, months, quarters, years and stretches up to today, in Russian
-//! and in English. Everything is relative to the day on which it is asked.
+//! Reads the period of a question: days, months, quarters, years and periods up to today, in
+//! Russian and in English, relative to the current day.
 
 mod calendar;
 mod day;
@@ -14,14 +14,14 @@ use crate::note::Note;
 use crate::words::Word;
 use calendar::{clipped, quarter_at, year, year_at};
 
-/// Days from the first to the last, both included.
+/// A range of days, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Period {
     pub from: Date,
     pub to: Date,
 }
 
-/// The tools give ten years at most.
+/// The tools return ten years at most.
 const YEARS_MAX: i32 = 10;
 
 impl Period {
@@ -37,7 +37,7 @@ impl Period {
         self.from == self.to
     }
 
-    /// Not after today, and not longer than can be asked for.
+    /// Limits the period to today at the latest and to `YEARS_MAX` years.
     fn bounded(self, today: Date, notes: &mut Vec<Note>) -> Self {
         let to = self.to.min(today);
         let earliest = to.saturating_sub(YEARS_MAX.years());
@@ -50,27 +50,27 @@ impl Period {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PeriodKind {
-    /// A period that may be one end of a longer one.
+    /// A period that can be one end of a longer one.
     Open,
-    /// A period with both its ends.
+    /// A period with both ends given.
     Closed,
-    /// The same, its ends given the wrong way round.
+    /// A period with both ends given in reverse order.
     Reversed,
-    /// A day that is compared with today.
+    /// A past day to compare with today.
     Ago,
-    /// What is yet to come.
+    /// A period in the future.
     Future,
-    /// A day that no calendar has.
+    /// A date that does not exist.
     Impossible,
 }
 
-/// What was read at one place of a question.
+/// A period read at one position of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DateMatch {
     pub(crate) period: Period,
-    /// How many words it takes.
+    /// The number of words.
     pub(crate) len: usize,
-    /// Whether the year was said rather than guessed.
+    /// Whether the question gives the year.
     pub(crate) dated: bool,
     pub(crate) kind: PeriodKind,
 }
@@ -88,14 +88,14 @@ impl DateMatch {
 #[derive(Debug, Default)]
 pub(crate) struct Dates {
     pub(crate) period: Option<Period>,
-    /// The words that speak of time, so that nobody takes them for names.
+    /// Marks the words about time, so that the name search skips them.
     pub(crate) used: Vec<bool>,
-    /// Whether the day is to be compared with today: «год назад».
+    /// Whether to compare the day with today: «год назад».
     pub(crate) ago: bool,
     pub(crate) notes: Vec<Note>,
-    /// Days that are yet to come.
+    /// A period in the future.
     pub(crate) ahead: Option<Period>,
-    /// Whether the year was not said.
+    /// Whether the year was guessed.
     pub(crate) guessed: bool,
 }
 
@@ -145,7 +145,8 @@ fn match_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
         .or_else(|| year_at(words, at))
 }
 
-/// Two dates are the ends of a period; one after «с» or "since" is its beginning.
+/// Joins two dates into a period. One date after «с» or "since" is the start of a period up to
+/// today.
 fn join(
     words: &[Word],
     date_matches: &[(usize, DateMatch)],
@@ -180,7 +181,8 @@ fn join(
     Some(if since && open { Period { from: first.period.from, to: today } } else { first.period })
 }
 
-/// The same day of a given year, or of the one before where that would end before it begins.
+/// Returns the date in the given year, or in the year before if the period would end before it
+/// begins.
 fn with_year(date: Date, year: i16, end: Date) -> Date {
     let on = |year: i16| Date::new(year, date.month(), date.day()).unwrap_or(date);
     if on(year) <= end { on(year) } else { on(year.saturating_sub(1)) }

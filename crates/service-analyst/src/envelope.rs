@@ -1,4 +1,4 @@
-//! A fault in this contract's words: `error` with its type, its message and its details.
+//! Formats a fault as this contract requires: `error` with its type, its message and its details.
 
 use contract::{Envelope, FailureContext};
 use fault::Fault;

@@ -1,8 +1,7 @@
-//! The market analyst: understands a question, calls tools as any agent would, and writes an
-//! answer in which every number cites the call it came from.
-//!
-//! A [`Planner`] decides what is called and a [`Writer`] what is said, by rules or with a language
-//! model; where the model fails, the rules answer. The tools are behind [`ToolCaller`]; no service is known here.
+//! The market analyst: reads a question, calls tools, and writes an answer in which every number
+//! cites the call it came from. A [`Planner`] chooses the calls and a [`Writer`] writes the text,
+//! by rules or with a language model; if the model fails, the rules answer. The analyst reaches
+//! tools only through [`ToolCaller`].
 
 mod answer;
 mod ask;
@@ -51,10 +50,10 @@ pub use tool_session::{Finding, Step, ToolSession};
 pub use understand::{Amount, Focus, Intent, Mention, MoveDirection, Request, Sector};
 pub use write::{AnswerDraft, LocalWriter, Writer};
 
-/// The exchange's clocks have been three hours ahead of UTC since 2014.
+/// Moscow time has been three hours ahead of UTC since 2014.
 const MOSCOW_MS: i64 = 3 * 3_600_000;
 
-/// The mode of answers that no model has a part in.
+/// The mode of answers written without a model.
 const LOCAL: &str = "local";
 
 pub struct Analyst {
@@ -62,12 +61,12 @@ pub struct Analyst {
     clock: Arc<dyn Clock>,
     planner: Arc<dyn Planner>,
     writer: Arc<dyn Writer>,
-    /// Who writes: `local`, or what the trace calls the model.
+    /// The author: `local`, or the model's name in the trace.
     mode: String,
 }
 
 impl Analyst {
-    /// Answers by rules alone.
+    /// Creates an analyst that answers by rules alone.
     pub fn local(tools: Arc<dyn ToolCaller>, clock: Arc<dyn Clock>) -> Self {
         Self::with(tools, clock, Arc::new(LocalPlanner), Arc::new(LocalWriter), LOCAL)
     }
@@ -82,13 +81,13 @@ impl Analyst {
         Self { tools, clock, planner, writer, mode: mode.to_owned() }
     }
 
-    /// The day on the exchange's clocks.
+    /// Returns the current date in Moscow.
     pub fn today(&self) -> Date {
         Millis(self.clock.now().0.saturating_add(MOSCOW_MS)).date()
     }
 
-    /// Answers one question in a tool session of its own. What a model cannot do is done by rules, and the
-    /// trace says why.
+    /// Answers one question in its own tool session. If the model fails, the rules answer and the
+    /// trace gives the reason.
     pub async fn answer(
         &self,
         question: &Question,
@@ -98,7 +97,7 @@ impl Analyst {
         if self.mode == LOCAL {
             return self.answer_by(planner, writer, LOCAL, question, tool_session).await;
         }
-        // The rules need time of their own, should the model take too long.
+        // A part of the time is reserved for the rules in case the model is too slow.
         let now = Instant::now();
         let patience = tool_session.deadline().saturating_duration_since(now) * 2 / 3;
         let answer = self.answer_by(planner, writer, &self.mode, question, tool_session);
@@ -112,7 +111,7 @@ impl Analyst {
         let local = self.answer_by(&LocalPlanner, &LocalWriter, LOCAL, question, tool_session);
         let mut answer = local.await?;
         answer.debug["fallback"] = json!(reason);
-        // Whoever chose a model must see that it was not the one who answered.
+        // The text must show a user who chose a model that the rules answered.
         answer.draft.text.push('\n');
         answer.draft.text.push_str(model::fallback_reason(reason, language));
         Ok(answer)
@@ -126,14 +125,15 @@ impl Analyst {
         question: &Question,
         tool_session: &ToolSession<'_>,
     ) -> Result<AnalystAnswer, Fault> {
-        // What another has called before is no part of this plan.
+        // Calls made before this plan, by the model, are not part of it.
         let before = tool_session.findings().len();
         let plan = planner.plan(question, self.today(), tool_session).await?;
         tool_session.run(&plan.calls()).await;
         let all = tool_session.findings();
         let findings = all.get(before..).unwrap_or_default();
         let draft = writer.write(question, &plan, findings, tool_session).await?;
-        // A number that nothing supports must not leave the house, whoever wrote it.
+        // An answer with an unsupported number is never returned, whether rules or a model wrote
+        // it.
         let asked = question.asked.join("\n");
         check_numbers(&draft.text, &draft.citations, &asked, findings)
             .and_then(|()| check_tables(&draft.tables, &draft.citations, &asked, findings))
@@ -149,7 +149,7 @@ async fn ask(cx: Cx<Analyst>, args: Args) -> Result<AnalystAnswer, Fault> {
     cx.service.answer(&question, &tool_session).await
 }
 
-/// The service with its tool table, ready for the catalogue.
+/// Builds the service with its tool table.
 pub fn service(analyst: Analyst) -> Result<Service, ContractError> {
     Tools::of(Arc::new(analyst))
         .tool("ask_market_analyst", Scope::Read, ask)

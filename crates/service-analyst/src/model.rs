@@ -1,8 +1,7 @@
-//! A language model as planner and writer, under the same tools and the same check as the rules.
-//!
-//! It decides which of the house's tools are called and what is said; what tools say reaches it as
-//! data alone, and a number that they do not support never leaves. Its faults are told as faults:
-//! whoever asked falls back to the rules.
+//! Language-model planner and writer. They use the same tools and the same number check as the
+//! rules. The model chooses the calls and writes the text, receives tool results only as data, and
+//! cannot publish a number without a source. Its failures are returned as faults, and the analyst
+//! then answers by rules.
 
 mod cite;
 mod data;
@@ -33,23 +32,23 @@ pub(crate) use fallback::{fallback_reason, language};
 pub use model_tools::ModelTools;
 use reply_stream::{ReplyProgress, stream_reply};
 
-/// Times that the model may ask for tools.
+/// Most rounds in which the model may call tools.
 const ROUNDS_MAX: usize = 4;
-/// Answers that may be cut off and asked for again.
+/// Extra model requests allowed for replies that break off.
 const SPARE_CALLS: u32 = 2;
-/// Calls that it may make in all of them.
+/// Most tool calls that the model may make in all rounds together.
 const CALLS_MAX: usize = 12;
 const PLANNING_TOKENS_MAX: u64 = 200_000;
 const WRITING_TOKENS_MAX: u64 = 120_000;
-/// A writer is also stopped by whoever waits for it.
+/// Longest time for writing; the caller's own deadline can end it earlier.
 const WRITING_MAX: Duration = Duration::from_mins(1);
 const TEXT_CHARS_MAX: usize = 12_000;
-/// Earlier messages of the user that are repeated.
+/// Most user messages that are sent to the model.
 const MESSAGES_MAX: usize = 8;
-/// Numbers that are named in a complaint.
+/// Most unsupported numbers that one correction request lists.
 const NAMED_MAX: usize = 20;
 
-/// Lets a model choose the calls.
+/// A planner that lets a model choose the tool calls.
 #[derive(Debug)]
 pub struct ModelPlanner {
     model: Arc<dyn Model>,
@@ -62,7 +61,7 @@ impl ModelPlanner {
     }
 }
 
-/// Lets a model say what was found.
+/// A writer that lets a model write the answer from the findings.
 #[derive(Debug)]
 pub struct ModelWriter {
     model: Arc<dyn Model>,
@@ -103,7 +102,7 @@ impl Planner for ModelPlanner {
             let asked = ModelRequest::new(talk.clone(), &budget).tools(self.model_tools.tools());
             let reply = match stream_reply(&*self.model, asked, &on_progress).await {
                 Ok(reply) => require_complete(reply)?,
-                // Its own mistake, which it can mend.
+                // The model sent malformed arguments and can correct them in the next round.
                 Err(fault) if !fault.problems().is_empty() && fault.code() == "llm_bad_answer" => {
                     talk.push(ChatMessage::User(prompt::NOT_JSON.to_owned()));
                     continue;
@@ -128,7 +127,7 @@ impl Planner for ModelPlanner {
 }
 
 impl ModelPlanner {
-    /// Makes the calls that are in order and says what is wrong with the others.
+    /// Runs the valid calls and returns an error message for each invalid call.
     async fn run_calls(
         &self,
         calls: &[ToolCall],
@@ -182,7 +181,7 @@ impl Writer for ModelWriter {
         let until = tool_session.deadline().min(Instant::now() + WRITING_MAX);
         let budget = Budget::new(WRITING_TOKENS_MAX, 2 + SPARE_CALLS, until);
         let language = plan.request.language;
-        // Only how much there is: what has not been checked is nobody's to read.
+        // Progress reports only the length of the text, because its numbers are not checked yet.
         let on_progress = |progress: ReplyProgress<'_>| {
             if let ReplyProgress::Text(chars) = progress {
                 let what = language.pick("модель пишет ответ, знаков", "characters written so far");
@@ -233,7 +232,8 @@ impl Writer for ModelWriter {
     }
 }
 
-/// Only numbers are named, so that nothing else of the text comes back as our words.
+/// Lists only the numbers, so that no other part of the model's text returns to it as an
+/// instruction.
 fn unsupported_feedback(wrong: &[Unsupported]) -> String {
     let named: Vec<&str> = wrong.iter().take(NAMED_MAX).map(|it| it.text.as_str()).collect();
     format!("{} {}", prompt::UNSUPPORTED, named.join("; "))
@@ -245,7 +245,7 @@ fn opening_messages(system: String, question: &Question) -> Vec<ChatMessage> {
     [ChatMessage::System(system)].into_iter().chain(asked).collect()
 }
 
-/// A reply that is whole.
+/// Rejects a reply that is incomplete.
 fn require_complete(reply: ModelReply) -> Result<ModelReply, Fault> {
     match reply.stop {
         StopReason::Refused => Err(Fault::unavailable("llm_refused", "the model would not answer")),
@@ -269,7 +269,7 @@ fn refusal(call_id: &str, why: &str) -> ChatMessage {
     ChatMessage::ToolResult { call_id: call_id.to_owned(), content, failed: true }
 }
 
-/// What was found, as calls and their results.
+/// Converts the findings into chat messages: the calls and their results.
 fn findings_as_messages(findings: &[Finding]) -> Vec<ChatMessage> {
     let id = |it: &Finding| format!("call_{}", it.id);
     let call = |it: &Finding| ToolCall {
@@ -282,7 +282,7 @@ fn findings_as_messages(findings: &[Finding]) -> Vec<ChatMessage> {
     [asked].into_iter().chain(findings.iter().map(|it| result(&id(it), it))).collect()
 }
 
-/// What the calls that were answered were about.
+/// Lists the securities that the successful calls were about.
 fn securities(findings: &[Finding]) -> Vec<Security> {
     let mut all: Vec<Security> = Vec::new();
     let mut add = |ticker: &Value, weight: &Value| {

@@ -1,50 +1,50 @@
-//! What the reader must be told about how a question was read.
+//! Notes for the reader about how a question was interpreted.
 
-/// One remark; the writer has the words for it.
+/// One note; `write::talk` has its wording.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Note {
-    /// The dates were given the wrong way round.
+    /// The question gave the dates in reverse order.
     Reversed,
-    /// Part of what was asked for is yet to come.
+    /// A part of the requested period is in the future.
     Future,
-    /// There is no such day.
+    /// The date does not exist.
     NoSuchDay(String),
-    /// The tools give ten years at most.
+    /// The tools return ten years at most.
     TenYears,
-    /// A day or two are too few for what was asked; a longer period was taken.
+    /// The period was too short for the request, so a longer one was used.
     Widened,
-    /// The issuer has preferred shares as well: the ticker taken, and the other one.
+    /// The issuer also has preferred shares: the ticker used, and the other ticker.
     Preferred(String, String),
     /// The issuer of this ticker has no preferred shares.
     NoPreferred(String),
-    /// Names beyond those that were looked at.
+    /// Number of names that were ignored because there were too many.
     TooMany(usize),
-    /// Shares that do not make a whole were brought to one.
+    /// The weights did not sum to 100 % and were rescaled.
     Rescaled,
-    /// What is left was given to those without a share.
+    /// The remaining weight was split among these securities, which had none.
     RestShared(Vec<String>),
-    /// Nothing was left for these.
+    /// No weight remained for these securities.
     NothingLeft(Vec<String>),
-    /// Short positions, which are not computed.
+    /// These positions are short, and short positions are not supported.
     Shorts(Vec<String>),
-    /// The whole is of the securities that were found.
+    /// The weights cover only the securities that were found.
     WithoutUnknown,
-    /// Shares are from numbers of pieces and last prices.
+    /// The weights come from share counts and last prices.
     FromPieces,
-    /// Shares are from amounts of money.
+    /// The weights come from amounts of money.
     FromMoney,
-    /// Numbers of pieces without a price cannot be weighed.
+    /// Share counts could not become weights because prices were missing.
     NoPrices,
-    /// Shares are given in units that do not go together.
+    /// The amounts have units that cannot be combined.
     Mixed,
-    /// Numbers without a unit were taken for parts of the whole.
+    /// Numbers without a unit were read as proportions.
     AsParts,
-    /// Minutes and hours were asked for; the data is of days.
+    /// The question asked for minutes or hours, but the data is daily.
     DaysOnly,
-    /// Another currency was asked for.
+    /// The question asked for another currency.
     OneCurrency,
-    /// An order was given; there is nobody here to carry it out.
+    /// The message was a trading order, which the analyst does not execute.
     NoOrders,
-    /// The composition of the index of the largest companies could not be had.
+    /// The constituents of the index of the largest companies were unavailable.
     NoBlueChips,
 }

@@ -1,4 +1,4 @@
-//! Numbers and dates as people write them, in Russian and in English.
+//! Formats numbers and dates for readers, in Russian and in English.
 
 use jiff::civil::Date;
 
@@ -16,7 +16,7 @@ impl Language {
         }
     }
 
-    /// One of two texts.
+    /// Returns the text in this language.
     pub(crate) fn pick<'a>(self, russian: &'a str, english: &'a str) -> &'a str {
         match self {
             Self::Russian => russian,
@@ -47,7 +47,7 @@ pub(crate) fn date(date: Date, language: Language) -> String {
     format!("{} {} {}", date.day(), language.pick(russian, english), date.year())
 }
 
-/// The ways in which a date may be written, the whole ones first.
+/// Returns the five written forms of a date, the complete forms first.
 pub(crate) fn date_forms(it: Date, language: Language) -> [String; 5] {
     let dotted = format!("{:02}.{:02}.{}", it.day(), it.month(), it.year());
     let whole = date(it, language);
@@ -56,7 +56,8 @@ pub(crate) fn date_forms(it: Date, language: Language) -> [String; 5] {
     [whole, dotted, it.to_string(), short, year]
 }
 
-/// With so many digits after the point, thousands apart, and a true minus.
+/// Formats a number with `digits` digits after the decimal point, grouped thousands and the minus
+/// sign U+2212.
 pub(crate) fn number(value: f64, digits: usize, language: Language) -> String {
     let text = format!("{:.digits$}", value.abs());
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
@@ -82,21 +83,21 @@ pub(crate) fn number(value: f64, digits: usize, language: Language) -> String {
     shown
 }
 
-/// Digits after the point that a price needs: two, or as many as it has.
+/// Returns how many digits after the point a price needs: two to six.
 pub(crate) fn price_digits(value: f64) -> usize {
     let text = format!("{value:.6}");
     let after = text.trim_end_matches('0').split_once('.').map_or(0, |(_, after)| after.len());
     after.clamp(2, 6)
 }
 
-/// A large number as a small one with a word.
+/// Scales a large number down and returns it with the word for its scale.
 pub(crate) fn scaled(value: f64, language: Language) -> (f64, &'static str) {
     let scales = [(1e12, "трлн", "tn"), (1e9, "млрд", "bn"), (1e6, "млн", "m")];
     let found = scales.iter().find(|(scale, ..)| value.abs() >= *scale);
     found.map_or((value, ""), |(scale, ru, en)| (value / scale, language.pick(ru, en)))
 }
 
-/// The sign of a currency.
+/// Returns the sign of a currency.
 pub(crate) fn currency(code: &str) -> &str {
     match code {
         "RUB" | "SUR" => "₽",
@@ -107,7 +108,7 @@ pub(crate) fn currency(code: &str) -> &str {
     }
 }
 
-/// The form of a word that agrees with a number: 1 день, 2 дня, 5 дней.
+/// Returns the word form that agrees with a number: 1 день, 2 дня, 5 дней.
 pub(crate) fn agree<'a>(count: u64, one: &'a str, few: &'a str, many: &'a str) -> &'a str {
     match (count % 100, count % 10) {
         (11..=14, _) => many,

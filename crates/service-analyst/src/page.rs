@@ -1,4 +1,5 @@
-//! A page that is written: text and tables in which every figure is cited as it is set down.
+//! Builds the text and the tables of an answer and records a citation for every figure as it is
+//! added.
 
 use serde_json::{Value, json};
 
@@ -6,37 +7,37 @@ use crate::check::{Citation, CitationPlace, Formula};
 use crate::number::{self, Language};
 use crate::tool_session::Finding;
 
-/// Letters of foreign text that are repeated at most.
+/// Most characters of external text that an answer repeats.
 const QUOTED_MAX: usize = 80;
 
-/// A figure with where it is from, ready to be set down.
+/// A formatted figure with its sources.
 #[derive(Debug, Clone)]
 pub(crate) struct CitedFigure {
     shown: String,
-    /// What follows it and is no part of it: `%`, `₽`.
+    /// The unit after the figure, which the citation does not cover: `%`, `₽`.
     unit: String,
     value: Value,
     sources: Vec<(usize, String)>,
     formula: Formula,
 }
 
-/// How a figure is shown.
+/// The format of a figure.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Style<'a> {
-    /// In a currency.
+    /// A price in a currency.
     Price(&'a str),
-    /// What was computed, in a currency: to its hundredth part.
+    /// A computed sum in a currency, with two digits after the point.
     Money(&'a str),
-    /// Large amounts; with a currency or without.
+    /// A large amount, with or without a currency.
     Amount(&'a str),
     Percent,
-    /// With its sign, because it is a change.
+    /// A change, always with its sign.
     Change,
     Plain(usize),
     Count,
 }
 
-/// What fills a gap in a sentence.
+/// The content of one `{}` in a sentence template.
 #[derive(Debug, Clone)]
 pub(crate) enum Slot {
     Figure(Option<CitedFigure>),
@@ -44,12 +45,12 @@ pub(crate) enum Slot {
     Many(Vec<Slot>),
 }
 
-/// A figure with its name, as lists of figures have it.
+/// A figure with its label, for a list of figures.
 #[derive(Debug)]
 pub(crate) struct Fact {
     label: (&'static str, &'static str),
     figure: Option<CitedFigure>,
-    /// What is said after it, such as what it means.
+    /// The text after the figure, such as its meaning.
     after: String,
 }
 
@@ -58,12 +59,12 @@ pub(crate) fn fact(label: (&'static str, &'static str), figure: Option<CitedFigu
 }
 
 impl Fact {
-    /// With a unit that is no part of the figure.
+    /// Adds a unit that is not part of the figure.
     pub(crate) fn counted_in(self, unit: &str) -> Self {
         Self { after: format!(" {unit}"), ..self }
     }
 
-    /// With a word in brackets.
+    /// Adds a word in brackets after the figure.
     pub(crate) fn called(self, word: Option<&str>) -> Self {
         Self { after: word.map(|it| format!(" ({it})")).unwrap_or_default(), ..self }
     }
@@ -87,7 +88,8 @@ impl From<String> for Slot {
     }
 }
 
-/// Foreign text made harmless: one line, no control characters, no markup, bounded.
+/// Sanitizes external text: one line, no control characters, no markup, at most `QUOTED_MAX`
+/// characters.
 pub(crate) fn quoted(text: &str) -> String {
     let plain = |it: char| !it.is_control() && !"[]<>`*_#|{}\\".contains(it);
     let kept: String = text.chars().filter(|it| plain(*it)).take(QUOTED_MAX).collect();
@@ -101,7 +103,7 @@ pub(crate) struct Page {
     pub(crate) tables: Vec<Value>,
     pub(crate) citations: Vec<Citation>,
     chars: usize,
-    /// Calls that the line being written has cited.
+    /// Calls that the current line cites.
     marks: Vec<usize>,
 }
 
@@ -122,7 +124,7 @@ impl Page {
         self.push(&format!("{gap}## {title}\n"));
     }
 
-    /// One line. `{}` takes the next slot; the marks of the calls it cites come last.
+    /// Adds one line. Each `{}` takes the next slot; the marks of the cited calls end the line.
     pub(crate) fn add_line<const N: usize>(
         &mut self,
         russian: &str,
@@ -153,8 +155,8 @@ impl Page {
         self.push("\n");
     }
 
-    /// One line: a head, a list of figures by name, and the names of those that are missing. Where
-    /// all are missing, it says so and nothing else.
+    /// Adds one line: a head, a list of labelled figures, and the labels of the missing figures. If
+    /// all figures are missing, the line says only that.
     pub(crate) fn facts<const N: usize>(
         &mut self,
         head: (&str, &str),
@@ -182,7 +184,7 @@ impl Page {
             let names = names.join(", ");
             self.push(&format!("; {none}: {names}"));
         }
-        // An abbreviation brings its own.
+        // An abbreviation already ends with a full stop.
         let closed = self.text.ends_with('.');
         self.push(if closed { "" } else { "." });
         self.end();
@@ -218,7 +220,7 @@ impl Page {
         self.citations.push(Citation { place, shown, value, sources, formula });
     }
 
-    /// A table whose last column names the calls of each row.
+    /// Adds a table whose last column names the calls that each row cites.
     pub(crate) fn table(
         &mut self,
         title: (&str, &str),
@@ -256,7 +258,7 @@ impl Page {
         self.tables.push(json!({ "title": title, "columns": columns, "rows": written }));
     }
 
-    /// A figure of a result, where it has one.
+    /// Returns the figure at a pointer into a result, if the result has it.
     pub(crate) fn figure(
         &self,
         finding: Option<&Finding>,
@@ -269,7 +271,7 @@ impl Page {
         Some(self.styled(value, style, vec![source], Formula::Value))
     }
 
-    /// A figure that follows from others.
+    /// Formats a figure that is computed from other figures by a formula.
     pub(crate) fn styled(
         &self,
         value: f64,
@@ -309,7 +311,7 @@ impl Page {
         CitedFigure { shown, unit, value: json!(value), sources, formula }
     }
 
-    /// A text of a result that may have digits in it: a name, or a date.
+    /// Returns a text of a finding that can contain digits, such as a name or a date.
     pub(crate) fn cited_text(&self, finding: Option<&Finding>, at: &str) -> Option<CitedFigure> {
         let finding = finding?;
         let said = finding.pointed(at)?.as_str()?.to_owned();
@@ -327,7 +329,7 @@ impl Page {
         })
     }
 
-    /// Words of the question itself.
+    /// Returns words of the question, cited as the question's own.
     pub(crate) fn asked(&self, text: &str) -> CitedFigure {
         let shown = quoted(text);
         let value = json!(shown);
@@ -341,7 +343,7 @@ impl Page {
     }
 }
 
-/// Figures in tables have four digits after the point at most; beyond them is dust.
+/// Rounds a table figure to four digits after the point.
 fn rounded(value: &Value) -> Value {
     match value.as_f64() {
         Some(number) if value.is_f64() => {
@@ -353,7 +355,7 @@ fn rounded(value: &Value) -> Value {
 }
 
 impl Page {
-    /// A piece of a text that a call said.
+    /// Returns a piece of a text from a finding.
     pub(crate) fn part(&self, finding: &Finding, at: &str, piece: &str) -> Option<CitedFigure> {
         let said = finding.pointed(at)?.as_str()?.to_owned();
         let sources = vec![(finding.id, at.to_owned())];

@@ -1,4 +1,5 @@
-//! Which tools answer a question. A planner decides; this one does so by rules.
+//! Chooses the tool calls for a question. `Planner` is the interface; `LocalPlanner` plans by
+//! rules.
 
 use async_trait::async_trait;
 use fault::Fault;
@@ -15,28 +16,28 @@ use crate::understand::{Intent, Mention, Request, all, is_index};
 use crate::weights::resolve_weights;
 use crate::write::DAYS_BEFORE;
 
-/// A question with its names looked up and the calls that it needs.
+/// A question with its resolved names and the calls that it needs.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub request: Request,
     pub resolved: Resolved,
     pub steps: Vec<Step>,
-    /// What else the question asks for.
+    /// The plans of the further parts of the question.
     pub more: Vec<Plan>,
 }
 
 impl Plan {
-    /// A plan whose calls have been made already, or that needs none.
+    /// Creates a plan without calls.
     pub fn new(request: Request, resolved: Resolved) -> Self {
         Self { request, resolved, steps: Vec::new(), more: Vec::new() }
     }
 
-    /// The parts of a question, in its order.
+    /// Iterates over the parts of the question in order.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(&self.more)
     }
 
-    /// The calls of all parts, each once.
+    /// Returns the calls of all parts without duplicates.
     pub(crate) fn calls(&self) -> Vec<Step> {
         let mut calls: Vec<Step> = Vec::new();
         for step in self.parts().flat_map(|it| &it.steps) {
@@ -48,7 +49,7 @@ impl Plan {
     }
 }
 
-/// Turns a question into calls. It may make some of its own, to look up names.
+/// Turns a question into calls. A planner may itself make calls to look up names.
 #[async_trait]
 pub trait Planner: Send + Sync {
     async fn plan(
@@ -76,7 +77,7 @@ impl Planner for LocalPlanner {
         for request in all(question, today) {
             let mentions = request.mentions.clone();
             let known = looked_up.iter().find(|it| it.0 == mentions).map(|it| it.1.clone());
-            // A word that does not look like a name is none beside an index.
+            // In a question about an index, a word that does not look like a name is not a mention.
             let named = mentions.iter().any(|it| it.strong) && request.intent != Intent::Movers;
             let resolved = match known {
                 Some(resolved) => resolved,
@@ -100,12 +101,12 @@ async fn planned(
     for note in std::mem::take(&mut resolved.notes) {
         request.note(note);
     }
-    // What the words look like gives way to what there is.
+    // The number of securities found can change the intent that the words suggest.
     let count = resolved.securities.len();
     let named = request.mentions.iter().filter(|it| it.strong).count();
     request.intent = match request.intent {
         Intent::Comparison if count == 1 && request.mentions.len() != 1 => Intent::Overview,
-        // «сравни их» with nobody to compare: then it is asked whom.
+        // «сравни их» without any names keeps its intent; the writer then asks for the names.
         Intent::Comparison if request.mentions.is_empty() => Intent::Comparison,
         Intent::Comparison if count == 0 && named < 2 => Intent::Help,
         Intent::Overview if count > 1 => Intent::Comparison,
@@ -134,7 +135,7 @@ async fn planned(
     Plan { steps, ..Plan::new(request, resolved) }
 }
 
-/// Days that figures of risk need at least.
+/// Fewest days that risk figures need.
 const RISK_DAYS_MIN: i32 = 6;
 
 fn widen(request: &mut Request) {
@@ -148,7 +149,7 @@ fn widen(request: &mut Request) {
     }
 }
 
-/// The index of the largest companies, where the tool knows it.
+/// Uses the index of the largest companies if the tool has it.
 async fn blue_chips(request: &mut Request, tool_session: &ToolSession<'_>) {
     let mut steps = Steps { request, steps: Vec::new() };
     steps.basket(request.period().to);
@@ -160,12 +161,13 @@ async fn blue_chips(request: &mut Request, tool_session: &ToolSession<'_>) {
     }
 }
 
-/// Securities of an index that one question may go through.
+/// Most constituents of an index that one question may cover.
 const CONSTITUENTS_MAX: usize = 60;
-/// Those of a portfolio of the largest, where it is not said how many.
+/// Number of constituents in a portfolio of the largest, if the question gives no count.
 const LARGEST: usize = 5;
 
-/// Everything in the index, where the question is about whoever pays most; or the largest of it.
+/// Adds all constituents of the index if the question asks who pays the highest dividends, or the
+/// largest constituents otherwise.
 async fn constituents(request: &Request, resolved: &mut Resolved, tool_session: &ToolSession<'_>) {
     let mut steps = Steps { request, steps: Vec::new() };
     steps.basket(request.today);
@@ -211,7 +213,8 @@ impl Steps<'_> {
         self.add("get_ohlcv_timeseries", ("история цен", "price history"), &it.ticker, args);
     }
 
-    /// A day with those before it. What is held against today needs the splits up to today too.
+    /// Requests candles for a day and the days before it. A comparison with today also needs the
+    /// splits up to today.
     fn days_up_to(&mut self, it: &Security, day: Date) {
         let to = if self.request.ago { self.request.today } else { day };
         self.history(it, Period { from: day.saturating_sub(DAYS_BEFORE.days()), to });
@@ -275,7 +278,8 @@ impl Steps<'_> {
         );
     }
 
-    /// Which of the days are traded; after one day, the next that is.
+    /// Requests the trading days of a period; for a single day also the days after it, to find the
+    /// next trading day.
     fn days(&mut self, period: Period) {
         let to = if period.is_day() { period.to.saturating_add(12.days()) } else { period.to };
         let args = json!({ "from_date": period.from.to_string(), "to_date": to.to_string() });
@@ -283,7 +287,8 @@ impl Steps<'_> {
         self.add("get_trading_calendar", why, &period.from.to_string(), args);
     }
 
-    /// Whether today is a trading day: before the opening there are no trades either way.
+    /// Asks whether today is a trading day, because before the opening a trading day has no trades
+    /// either.
     fn calendar(&mut self, day: Date) {
         if day == self.request.today {
             let args = json!({ "from_date": day.to_string(), "to_date": day.to_string() });

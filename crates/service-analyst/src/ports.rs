@@ -1,4 +1,4 @@
-//! What the analyst needs from outside: the tools that any other agent could call.
+//! The port through which the analyst calls tools. Any other agent can call the same tools.
 
 use async_trait::async_trait;
 use contract::Caller;
@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// A tool's answer: its result object, and what travels beside it (freshness).
+/// A tool's answer: its result object and its metadata (freshness).
 #[derive(Debug, Clone, Default)]
 pub struct ToolAnswer {
     pub result: Value,
     pub meta: Map<String, Value>,
 }
 
-/// Why a tool gave no answer, in words that are safe to show.
+/// The reason why a tool gave no answer, safe to show to users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolFailure {
     pub code: String,
@@ -22,7 +22,7 @@ pub struct ToolFailure {
 
 #[async_trait]
 pub trait ToolCaller: Send + Sync {
-    /// Calls a tool on behalf of the analyst's own caller.
+    /// Calls a tool on behalf of the analyst's caller.
     async fn call(
         &self,
         caller: &Caller,

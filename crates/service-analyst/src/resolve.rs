@@ -1,4 +1,4 @@
-//! Names to tickers, through the exchange's own list.
+//! Resolves names to tickers through the exchange's list of securities.
 
 use serde_json::{Value, json};
 
@@ -8,23 +8,23 @@ use crate::stem::{fit, near};
 use crate::tool_session::{Finding, Step, ToolSession};
 use crate::understand::{Amount, MENTIONS_MAX, Mention, board, is_popular};
 
-/// Securities that fit a name equally well and are compared by how much is traded.
+/// Most securities with an equal name score that are compared by turnover.
 const TIED_MAX: usize = 4;
-/// Below this a word that does not look like a name is not taken for one.
+/// Lowest score at which a word that does not look like a name counts as one.
 const WEAK_FIT: u32 = 50;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Security {
     pub ticker: String,
-    /// Where its name stands: the call and the pointer into its evidence.
+    /// The source of its name: the call and the pointer into the call's evidence.
     pub name: Option<(usize, String)>,
     pub board: Option<String>,
     pub weight: Option<f64>,
-    /// How much of it the question speaks of.
+    /// The amount that the question gives for it.
     pub amount: Option<Amount>,
-    /// What the question called it.
+    /// The name that the question used.
     pub asked: String,
-    /// Others that the name would have fitted as well.
+    /// Other tickers that the name fits equally well.
     pub others: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) async fn resolve(
             crate::page::quoted(&it.text)
         ),
     };
-    // An index needs no looking up.
+    // An index mention already has its ticker, so it needs no search.
     let mut asked: Vec<Mention> = mentions.to_vec();
     let named: Vec<Mention> = asked.iter().filter(|it| it.index.is_none()).cloned().collect();
     let mut answers =
@@ -64,14 +64,14 @@ pub(crate) async fn resolve(
     let mut notes = Vec::new();
     let mut at = 0;
     while at < asked.len() {
-        // Words that are read apart may turn out to be too many.
+        // Splitting a mention into words can exceed `MENTIONS_MAX`.
         let over = asked.len().saturating_sub(MENTIONS_MAX);
         for _ in 0..over {
-            // What does not look like a name goes first, and from the end.
+            // The last mentions that do not look like names are dropped first.
             let weak = asked.iter().rposition(|it| !it.strong && it.index.is_none());
             let last = weak.unwrap_or(asked.len() - 1);
             let (mention, answer) = (asked.remove(last), found.remove(last));
-            // Tickers in a row, not yet read apart, are names as well.
+            // A row of tickers that is not yet split also counts as names.
             let row = mention.text.is_ascii() && mention.text.contains(' ');
             if row || answer.is_some_and(|it| !best(&mention, &it).is_empty()) {
                 notes.push(Note::TooMany(over));
@@ -87,7 +87,7 @@ pub(crate) async fn resolve(
         if len > 0 && answers.len() == len {
             asked.splice(at..=at, others);
             found.splice(at..=at, answers.into_iter().map(Some));
-            // A word of several may be nearly a name, too.
+            // Each word of a split mention is itself checked for a near match.
             at += if len > 1 { 0 } else { 1 };
             continue;
         }
@@ -111,7 +111,7 @@ pub(crate) async fn resolve(
     resolved
 }
 
-/// A security that is named twice is one, and its amounts are added.
+/// Adds a security. If it is already in the list, the amounts are summed.
 fn add(all: &mut Vec<Security>, it: Security) {
     let Some(has) = all.iter_mut().find(|has| has.ticker == it.ticker) else {
         all.push(it);
@@ -130,8 +130,8 @@ fn of_index(mention: &Mention, index: &'static str) -> Security {
     Security { board: Some(board(index).to_owned()), ..security(mention, ticker, None, None) }
 }
 
-/// How else to read what was not found: words that stand together and are no name together may be
-/// names apart, and one word may be nearly a name.
+/// Returns other readings of a mention that was not found: each of its words as a separate name, or
+/// a popular name that differs by one letter.
 fn alternative_readings(mention: &Mention) -> Vec<Mention> {
     if mention.text.contains(' ') {
         return mention.text.split(' ').map(|text| part(mention, text)).collect();
@@ -141,7 +141,7 @@ fn alternative_readings(mention: &Mention) -> Vec<Mention> {
         return Vec::new();
     };
     let words = crate::words::lower(name).split_whitespace().map(ToOwned::to_owned).collect();
-    // Once it has been read so, it is not read otherwise again.
+    // A mention that already has this reading is not changed again.
     if words == mention.words {
         return Vec::new();
     }
@@ -170,7 +170,7 @@ async fn chosen(
     let ticker = mention.text.to_uppercase();
     let like_ticker = ticker.is_ascii() && mention.words.len() == 1 && mention.strong;
     if finding.outcome.is_err() && like_ticker {
-        // The list is out of reach; what looks like a ticker may still be one.
+        // The exchange's list is unavailable, so a word that looks like a ticker is taken as one.
         return Some(security(mention, ticker, None, None));
     }
     let matches = best(mention, finding);
@@ -211,7 +211,7 @@ fn security(
     Security { ticker, name, board, amount, asked, ..Security::default() }
 }
 
-/// Which of several had the greatest turnover today.
+/// Returns the security with the greatest turnover today.
 async fn most_traded(
     tool_session: &ToolSession<'_>,
     tickers: &[String],
@@ -231,7 +231,7 @@ async fn most_traded(
     most.map_or(0, |(at, _)| at)
 }
 
-/// The rows that fit best, all of one score.
+/// Returns the rows that share the best score.
 fn best(mention: &Mention, finding: &Finding) -> Vec<Match> {
     let rows = finding.at("/data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let scored = rows
@@ -264,7 +264,7 @@ const FORMS: [&str; 14] = [
 fn score(mention: &Mention, row: &Value) -> Option<u32> {
     let ticker = row["ticker"].as_str()?;
     let kind = row["type"].as_str().unwrap_or_default();
-    // Shares, receipts and funds; bonds and futures bear the same names.
+    // Only shares, receipts and funds are accepted, because bonds and futures have the same names.
     let taken = ["share", "receipt", "ppif"];
     if !kind.is_empty() && !taken.iter().any(|it| kind.contains(it)) {
         return None;
@@ -275,7 +275,8 @@ fn score(mention: &Mention, row: &Value) -> Option<u32> {
     let names = ["name", "short_name", "latin_name"].iter().filter_map(|it| row[*it].as_str());
     let named = names.filter_map(|name| name_score(&mention.words, name)).max();
     let fits = if asked_ticker { 200 } else { named? };
-    // A word that does not look like a name must be the first of one: «нефть» is no company.
+    // A word that does not look like a name must be the first word of one: «нефть» is not a
+    // company.
     let own = |name: &str| {
         let lower = crate::words::lower(name);
         let mut words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
@@ -304,7 +305,8 @@ fn is_preferred(row: &Value, ticker: &str) -> bool {
         || short.ends_with("-ап")
 }
 
-/// Every word asked for must be in the name; other words of the name count against it.
+/// Scores a name. Every word of the question must be in the name; each extra word of the name
+/// lowers the score.
 fn name_score(asked: &[String], name: &str) -> Option<u32> {
     let lower = crate::words::lower(name);
     let all: Vec<&str> =

@@ -1,7 +1,7 @@
-//! Russian words without their case endings, and how well a word of a question fits a word of a
-//! name. No dictionary: endings are cut, and names decide.
+//! Strips case endings from Russian words and scores how well a question's word fits a name's word.
+//! It uses a list of endings, not a dictionary.
 
-/// Longest first among those that end alike.
+/// Among endings with a common suffix, the longest comes first.
 const ENDINGS: [&str; 42] = [
     "иями", "ями", "ами", "иях", "ого", "его", "ому", "ему", "ыми", "ими", "ях", "ах", "ой", "ей",
     "ою", "ею", "ом", "ем", "ов", "ев", "ам", "ям", "ия", "ии", "ию", "ый", "ий", "ая", "яя", "ое",
@@ -9,14 +9,15 @@ const ENDINGS: [&str; 42] = [
 ];
 const SHORT_ENDINGS: [&str; 6] = ["у", "ю", "ы", "и", "ь", "й"];
 
-/// What is left must still mean something.
+/// A stem keeps at least three letters.
 const STEM_MIN: usize = 3;
 
 fn is_cyrillic(word: &str) -> bool {
     word.chars().any(|it| ('а'..='я').contains(&it))
 }
 
-/// The word, in lower case, without its ending. It is a prefix of all its cases.
+/// Returns a lower-case word without its ending. The stem is a prefix of all case forms of the
+/// word.
 pub(crate) fn stem(word: &str) -> String {
     if !is_cyrillic(word) {
         return word.to_owned();
@@ -32,7 +33,7 @@ fn is_ending(text: &str) -> bool {
     text.is_empty() || ENDINGS.contains(&text) || SHORT_ENDINGS.contains(&text)
 }
 
-/// How well a word of a question fits a word of a name, both in lower case; 0 where it does not.
+/// Scores how well a question's word fits a name's word, both in lower case; 0 means no fit.
 pub(crate) fn fit(asked: &str, named: &str) -> u32 {
     if asked == named {
         return 60;
@@ -55,8 +56,8 @@ pub(crate) fn fit(asked: &str, named: &str) -> u32 {
     if is_cyrillic(asked) && begins(&stem(asked)) { 25 } else { 0 }
 }
 
-/// Whether a word is nearly a name: one letter is wrong, missing, too many or in the wrong place.
-/// Short words are nearly everything, and are not.
+/// Reports whether a word differs from a name by one wrong, missing, extra or transposed letter.
+/// Words shorter than `NEAR_MIN` never match, because they would match too many names.
 pub(crate) fn near(asked: &str, named: &str) -> bool {
     let close = |asked: &str, named: &str| {
         let (a, b): (Vec<char>, Vec<char>) = (asked.chars().collect(), named.chars().collect());
@@ -74,7 +75,7 @@ pub(crate) fn near(asked: &str, named: &str) -> bool {
     close(asked, named) || close(&stem(asked), named) || close(&stem(asked), &stem(named))
 }
 
-/// Letters that a word must have to be nearly another.
+/// Fewest letters a word needs for a one-mistake match.
 const NEAR_MIN: usize = 5;
 
 #[cfg(test)]

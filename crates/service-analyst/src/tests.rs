@@ -1,7 +1,7 @@
-//! The analyst as a whole, against tools that answer by formula.
+//! Tests of the whole analyst against fake tools that compute their answers by formula.
 
 mod eval;
-mod floor;
+mod fake_tools;
 mod gaps;
-mod laws;
+mod invariants;
 mod model;

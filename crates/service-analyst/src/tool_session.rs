@@ -1,5 +1,5 @@
-//! The tool calls made for one question: it calls tools, and keeps what each was asked and
-//! what it said, because every figure of an answer refers to that.
+//! Makes the tool calls for one question and stores the arguments and the result of each call,
+//! because every figure of an answer cites them.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,24 +13,24 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ports::{ToolAnswer, ToolCaller, ToolFailure};
 
-/// Calls that one question may make; more would be a plan gone wrong.
+/// Most calls that one question may make; a plan with more calls is faulty.
 const CALLS_MAX: usize = 90;
-/// Time that is kept for writing once the tools have been waited for.
+/// Time reserved for writing the answer after the tool calls.
 const WRITING: Duration = Duration::from_millis(500);
 
-/// One call to make.
+/// One planned tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     pub tool: &'static str,
     pub args: Value,
-    /// Why it is made, in the reader's language.
+    /// The reason for the call, in the reader's language.
     pub why: String,
 }
 
-/// One call that was made.
+/// One completed tool call with its outcome.
 #[derive(Debug, Clone)]
 pub struct Finding {
-    /// As the marks of a text have it: `1` for `[1]`.
+    /// The number in the text's call mark: `1` for `[1]`.
     pub id: usize,
     pub tool: String,
     pub args: Value,
@@ -39,7 +39,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// What a pointer of a citation points into.
+    /// Returns the document that citation pointers refer to: `{args, result, meta}`.
     pub fn evidence(&self) -> Value {
         let answer = self.outcome.as_ref().ok();
         json!({
@@ -49,7 +49,7 @@ impl Finding {
         })
     }
 
-    /// What a citation points at, without a copy of all the rest.
+    /// Returns the value at a citation pointer without copying the whole document.
     pub(crate) fn pointed(&self, pointer: &str) -> Option<Value> {
         let below = |name: &str| {
             let rest = pointer.strip_prefix(name)?;
@@ -65,7 +65,7 @@ impl Finding {
         meta.pointer(pointer).cloned()
     }
 
-    /// The part of the result at a pointer.
+    /// Returns the part of the result at a JSON pointer.
     pub fn at(&self, pointer: &str) -> Option<&Value> {
         self.outcome.as_ref().ok()?.result.pointer(pointer)
     }
@@ -95,7 +95,8 @@ pub struct ToolSession<'a> {
     cancel: &'a CancellationToken,
     deadline: Instant,
     progress: &'a Progress,
-    /// Reports so far: each must be further than the one before, whichever call ends first.
+    /// Number of progress reports sent. Each report must have a higher number than the previous
+    /// one, in whatever order the calls end.
     reported: AtomicU64,
     findings: Mutex<Vec<Finding>>,
     plan: Mutex<Vec<String>>,
@@ -115,18 +116,18 @@ impl<'a> ToolSession<'a> {
         Self { tools, caller, cancel, deadline, progress, reported, findings, plan }
     }
 
-    /// When the tools are no longer waited for.
+    /// Returns the moment at which the session stops waiting for tools.
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Tells whoever waits what is being done.
+    /// Sends a progress message to the caller.
     pub(crate) fn report_progress(&self, message: &str) {
         let count = self.reported.fetch_add(1, Ordering::Relaxed) + 1;
         self.progress.report(count as f64, None, message);
     }
 
-    /// Makes all calls at once and gives what came of them, in their order.
+    /// Runs all calls concurrently and returns the findings in the order of the steps.
     pub async fn run(&self, steps: &[Step]) -> Vec<Finding> {
         let done = self.findings().len();
         let steps = steps.get(..steps.len().min(CALLS_MAX.saturating_sub(done))).unwrap_or(&[]);
@@ -153,7 +154,7 @@ impl<'a> ToolSession<'a> {
         Finding { id, tool, args, outcome, took: begun.elapsed() }
     }
 
-    /// Everything that was called so far.
+    /// Returns the findings of all calls made so far.
     pub fn findings(&self) -> Vec<Finding> {
         self.findings.lock().clone()
     }
@@ -163,7 +164,7 @@ impl<'a> ToolSession<'a> {
     }
 }
 
-/// How fresh the tools say their data is: the first one that says so.
+/// Returns the first finding that reports the freshness of its data, with that report.
 pub(crate) fn freshness(findings: &[Finding]) -> Option<(&Finding, &Map<String, Value>)> {
     let of = |finding: &'_ Finding| -> Option<bool> {
         let meta = &finding.outcome.as_ref().ok()?.meta;

@@ -1,5 +1,5 @@
-//! What a question asks for: the intent, the securities it names, how much of each, and the time.
-//! Only what the user wrote is read here; data never is.
+//! Reads a question: its intent, its securities, their amounts and its period. It reads only the
+//! user's own text, never tool data.
 
 mod amounts;
 mod focus;
@@ -31,34 +31,34 @@ use mentions::{Named, named};
 use vocabulary::is_english;
 pub(crate) use vocabulary::is_popular;
 
-/// A question understood, before its names are looked up.
+/// A parsed question whose names are not resolved yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     pub language: Language,
     pub intent: Intent,
     pub mentions: Vec<Mention>,
-    /// As the question has it; without one, what is usual for the intent.
+    /// The period in the question; if none, `Request::period()` gives the default for the intent.
     pub period: Option<Period>,
-    /// Whether the day asked for is to be held against today.
+    /// Whether to compare the requested day with today.
     pub ago: bool,
     pub today: Date,
     pub index: &'static str,
     pub sector: Option<Sector>,
     pub direction: MoveDirection,
-    /// How many are to be listed.
+    /// The number of rows to list.
     pub top: Option<usize>,
     pub focus: Focus,
-    /// Amounts that stand without a name: «а если 70/30?».
+    /// Amounts without a name: «а если 70/30?».
     pub spare: Vec<Amount>,
-    /// Dividends of whoever pays most, rather than of somebody.
+    /// Whether the question asks which securities pay the highest dividends.
     pub market: bool,
-    /// A portfolio of the largest of an index.
+    /// Whether the portfolio consists of the largest constituents of an index.
     pub of_largest: bool,
-    /// The parts of an index by sector.
+    /// Whether to group the index by sector.
     pub by_sector: bool,
-    /// What is held as money.
+    /// The cash in the portfolio.
     pub cash: Option<Amount>,
-    /// Of the value at risk.
+    /// The confidence level of the value at risk.
     pub confidence: Option<f64>,
     pub horizon_days: Option<u32>,
     pub notes: Vec<Note>,
@@ -83,14 +83,14 @@ impl Request {
     }
 }
 
-/// The first thing that a question asks for.
+/// Returns the first request of a question.
 pub(crate) fn understand(question: &Question, today: Date) -> Request {
     let text = question.text();
     let language = question.locale.unwrap_or_else(|| language(text));
     all(question, today).into_iter().next().unwrap_or_else(|| one(&[], today, language).0)
 }
 
-/// Everything that a question asks for, in its order.
+/// Returns all requests of a question in order.
 pub(crate) fn all(question: &Question, today: Date) -> Vec<Request> {
     let text = question.text();
     let language = question.locale.unwrap_or_else(|| language(text));
@@ -105,7 +105,7 @@ pub(crate) fn all(question: &Question, today: Date) -> Vec<Request> {
 
 fn language(text: &str) -> Language {
     let cyrillic = text.chars().any(|it| ('а'..='я').contains(&it) || ('А'..='Я').contains(&it));
-    // A name in small Latin letters beside no Russian word is English as well.
+    // A lower-case Latin name without any Russian word also means English.
     let small = |it: &Word| {
         it.kind == WordKind::Latin
             && it.text.len() > 3
@@ -116,7 +116,8 @@ fn language(text: &str) -> Language {
     if !cyrillic && english() { Language::English } else { Language::Russian }
 }
 
-/// One message, or a part of one, alone; the flag says that its intent is in its words.
+/// Reads one message or a part of one without context. The flag is true if its words state the
+/// intent.
 fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
     let times = dates::read(words, today);
     let Named { mut mentions, cash, more, spare } = named(words, &times.used);
@@ -189,7 +190,7 @@ fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
     (request, said.is_some())
 }
 
-/// The confidence and the horizon of a value at risk: «99%», «на 10 дней».
+/// Returns the confidence level and the horizon of a value at risk: «99%», «на 10 дней».
 fn risk_terms(words: &[Word]) -> (Option<f64>, Option<u32>) {
     let about = |it: &Word| {
         it.is(&["var"]) || it.lower.starts_with("доверит") || it.lower.starts_with("confid")

@@ -1,5 +1,5 @@
-//! What the amounts of a question mean for a portfolio: shares of the whole, in percent. What had
-//! to be decided is noted, and nothing is brought to a whole silently.
+//! Converts the amounts of a question into portfolio weights in percent. Every assumption and every
+//! rescaling adds a note.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::resolve::{Resolved, Security};
 use crate::tool_session::{Finding, Step, ToolSession};
 use crate::understand::{Amount, Request};
 
-/// Shares may miss the whole by this much, because people round.
+/// Weights may differ from 100 % by this many percentage points, because people round.
 const ROUNDING_TOLERANCE: f64 = 0.5;
 
 pub(crate) async fn resolve_weights(
@@ -83,7 +83,7 @@ fn drop_shorts(request: &mut Request, resolved: &mut Resolved) {
     }
 }
 
-/// Where pieces or money are told, what has none of them is not held.
+/// If the question gives share counts or money, securities without an amount are dropped.
 fn keep_given(request: &mut Request, resolved: &mut Resolved) {
     let without = tickers(&resolved.securities, |it| it.amount.is_none());
     if !without.is_empty() {
@@ -92,7 +92,7 @@ fn keep_given(request: &mut Request, resolved: &mut Resolved) {
     }
 }
 
-/// Brings weights to a hundred.
+/// Rescales the weights to a sum of 100.
 fn whole(all: &mut [Security]) {
     let sum: f64 = all.iter().filter_map(|it| it.weight).sum();
     for it in all.iter_mut() {
@@ -106,7 +106,7 @@ fn of_percents(request: &mut Request, resolved: &mut Resolved, unknown: bool) {
     let sum = |all: &[Security]| -> f64 {
         all.iter().filter_map(|it| it.amount.and_then(Amount::value)).sum()
     };
-    // Numbers far from a hundred are parts: «SBER 2, GAZP 1».
+    // Plain numbers whose sum is not near 100 are proportions: «SBER 2, GAZP 1».
     let parts = all.iter().all(plain) && !(50.0..=150.0).contains(&sum(all));
     if parts && all.iter().all(|it| it.amount.is_some()) {
         all.iter_mut().for_each(|it| it.weight = it.amount.and_then(Amount::value));
@@ -115,7 +115,7 @@ fn of_percents(request: &mut Request, resolved: &mut Resolved, unknown: bool) {
         return;
     }
     let of_cash = request.cash.and_then(Amount::value).unwrap_or(0.0);
-    // What is not on the exchange still has the share that was said.
+    // A security that was not found keeps its stated share of the total.
     let lost: f64 = request
         .mentions
         .iter()
@@ -151,7 +151,7 @@ fn of_percents(request: &mut Request, resolved: &mut Resolved, unknown: bool) {
     all.iter_mut().for_each(|it| it.weight = it.amount.and_then(Amount::value));
 }
 
-/// A piece weighs its last price.
+/// Computes weights from share counts and last prices.
 async fn of_pieces(tool_session: &ToolSession<'_>, request: &mut Request, resolved: &mut Resolved) {
     let why = request.language.pick("цена для доли", "price for the share").to_owned();
     let step = |it: &Security| {

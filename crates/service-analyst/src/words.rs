@@ -1,20 +1,20 @@
-//! A question as words, numbers, dates and marks. Nothing is understood here.
+//! Splits a question into words, numbers, dates and punctuation marks, without interpreting them.
 
 use jiff::civil::Date;
 
 use crate::stem::stem;
 
-/// Words of one message that are looked at; the middle of a longer one is not read.
+/// Most words of one message that are read; the middle of a longer message is skipped.
 const WORDS_MAX: usize = 400;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum WordKind {
     Latin,
     Cyrillic,
-    /// A number; the flag says that a percent sign follows.
+    /// A number; the flag is true if a percent sign follows.
     Number(f64, bool),
     Date(Date),
-    /// Written like a date, and none.
+    /// Text in the form of a date that is not a valid date.
     NoDate,
     Mark(char),
 }
@@ -22,15 +22,15 @@ pub(crate) enum WordKind {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Word {
     pub(crate) text: String,
-    /// In lower case, with `ё` as `е`.
+    /// The word in lower case, with `ё` as `е`.
     pub(crate) lower: String,
     pub(crate) stem: String,
     pub(crate) kind: WordKind,
-    /// Whether a sentence begins with it.
+    /// Whether it is the first word of a sentence.
     pub(crate) first: bool,
-    /// Whether it stands between quotation marks.
+    /// Whether it is inside quotation marks.
     pub(crate) quoted: bool,
-    /// Whether nothing is between it and what stands before.
+    /// Whether it follows the previous word without a space.
     pub(crate) glued: bool,
 }
 
@@ -95,16 +95,17 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         }
         at = end;
     }
-    // Of a long message the beginning and the end are read: what is asked stands in one of them.
+    // Of a long message, only the beginning and the end are read, because one of them has the
+    // question.
     if found.len() > WORDS_MAX {
         found.drain(WORDS_MAX / 2..found.len() - WORDS_MAX / 2);
-        // Nothing is read across the gap.
+        // A line break keeps words on both sides of the gap apart.
         found.insert(WORDS_MAX / 2, mark('\n'));
     }
     found
 }
 
-/// Letters of two alphabets that look alike, Cyrillic and Latin.
+/// Cyrillic and Latin letters that look alike.
 const ALIKE: [(char, char); 17] = [
     ('А', 'A'),
     ('В', 'B'),
@@ -125,11 +126,11 @@ const ALIKE: [(char, char); 17] = [
     ('х', 'x'),
 ];
 
-/// A word in one alphabet, where letters of the other have slipped in.
+/// Returns a word of mixed alphabets in one alphabet.
 fn unmixed(text: String) -> String {
     let latin = |it: char| it.is_ascii_alphabetic();
     let cyrillic = |it: char| matches!(it, 'А'..='я' | 'ё' | 'Ё');
-    // A number stays as it was written, so that it can be found in the question again.
+    // A number stays as written, so that the citation check finds it in the question.
     let numeric = text.starts_with(|it: char| it.is_ascii_digit());
     if numeric || !(text.chars().any(latin) && text.chars().any(cyrillic)) {
         return text;
@@ -162,7 +163,7 @@ fn after_spaces(chars: &[char], from: usize) -> Option<char> {
     chars.get(from..)?.iter().copied().find(|it| *it == '\n' || !it.is_whitespace())
 }
 
-/// Where what begins here ends.
+/// Returns the end of the word that begins here.
 fn end_of(chars: &[char], from: usize) -> usize {
     if !chars[from].is_alphanumeric() {
         return from + 1;
@@ -189,14 +190,14 @@ fn end_of(chars: &[char], from: usize) -> usize {
     to.max(from + 1)
 }
 
-/// Whether the digits here are a percentage: `SBER-40%`.
+/// Reports whether the digits here are a percentage: `SBER-40%`.
 fn percent_after(chars: &[char], from: usize) -> bool {
     let digits = |it: &&char| it.is_ascii_digit() || **it == ',' || **it == '.';
     let len = chars.get(from..).unwrap_or_default().iter().take_while(digits).count();
     after_spaces(chars, from + len) == Some('%')
 }
 
-/// Whether `YYYY-MM-DD` begins here.
+/// Reports whether `YYYY-MM-DD` begins here.
 fn dated(chars: &[char], from: usize) -> bool {
     let digit = |at: usize| chars.get(from + at).is_some_and(char::is_ascii_digit);
     let dash = |at: usize| chars.get(from + at) == Some(&'-');
@@ -221,14 +222,14 @@ fn number(text: &str) -> Option<f64> {
     plain.parse().ok().filter(|value: &f64| digits && value.is_finite())
 }
 
-/// Three numbers between points or dashes, as a date has them.
+/// Reports whether a text is three numbers separated by points or dashes, like a date.
 fn like_date(text: &str) -> bool {
     let parts: Vec<&str> = text.split(['-', '.']).collect();
     let digits = |it: &&str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
     parts.len() == 3 && parts.iter().all(digits) && parts.iter().any(|it| it.len() == 4)
 }
 
-/// `2024-03-01`, `01.03.2024` or `01.03.24`.
+/// Parses `2024-03-01`, `01.03.2024` or `01.03.24`.
 fn date(text: &str) -> Option<Date> {
     let dashed: Vec<&str> = text.split('-').collect();
     let dotted: Vec<&str> = text.split('.').collect();

@@ -1,5 +1,5 @@
-//! The answer in words. A writer decides; this one does so by rules, and every figure it sets down
-//! is cited.
+//! Writes the answer. `Writer` is the interface; `LocalWriter` writes by rules and cites every
+//! figure.
 
 mod basket;
 mod day;
@@ -27,7 +27,7 @@ use crate::tool_session::{Finding, ToolSession};
 use crate::understand::{Intent, is_index};
 pub(crate) use lead::DAYS_BEFORE;
 
-/// An answer before it is sent.
+/// The text, the tables and the citations of an answer before the number check.
 #[derive(Debug, Clone, Default)]
 pub struct AnswerDraft {
     pub text: String,
@@ -35,7 +35,7 @@ pub struct AnswerDraft {
     pub citations: Vec<Citation>,
 }
 
-/// Puts what was found into words.
+/// Writes an answer from the findings.
 #[async_trait]
 pub trait Writer: Send + Sync {
     async fn write(
@@ -64,7 +64,7 @@ impl Writer for LocalWriter {
     }
 }
 
-/// What the parts of a page are written from.
+/// The plan and the findings that the sections read, and the page that they write to.
 pub(crate) struct AnswerBuilder<'a> {
     pub(crate) page: Page,
     pub(crate) plan: &'a Plan,
@@ -89,7 +89,7 @@ impl Section {
     ];
 }
 
-/// Whether there is enough to answer a part of a question.
+/// Reports whether the plan has enough data to answer its part of the question.
 fn is_answered(plan: &Plan) -> bool {
     let count = plan.resolved.securities.len();
     match plan.request.intent {
@@ -148,7 +148,7 @@ fn written(plan: &Plan, findings: &[Finding]) -> AnswerDraft {
     AnswerDraft { text: text.trim_end().to_owned(), tables, citations }
 }
 
-/// The tables that the rules make of what another has found, and where their figures are from.
+/// Builds the rules' tables, with citations, from the findings of another planner.
 fn rule_tables(plan: &Plan, findings: &[Finding]) -> (Vec<Value>, Vec<Citation>) {
     let has_result = |tool: &str| findings.iter().any(|it| it.tool == tool && it.outcome.is_ok());
     let many = plan.resolved.securities.len() > 1;
@@ -162,7 +162,7 @@ fn rule_tables(plan: &Plan, findings: &[Finding]) -> (Vec<Value>, Vec<Citation>)
         }
         _ => false,
     };
-    // What was asked comes first; then whatever there is enough of.
+    // The intent of the question comes first, then every other intent that has enough data.
     let others = [
         Intent::IndexScan,
         Intent::Comparison,
@@ -177,11 +177,11 @@ fn rule_tables(plan: &Plan, findings: &[Finding]) -> (Vec<Value>, Vec<Citation>)
     plan.request.intent = intent;
     let AnswerDraft { tables, mut citations, .. } = written(&plan, findings);
     citations.retain(|it| matches!(it.place, CitationPlace::Cell(..)));
-    // A table of gaps alone says nothing.
+    // A table without a single figure is left out.
     if citations.is_empty() { Default::default() } else { (tables, citations) }
 }
 
-/// A text that another has written, with the tables and the notes that belong to every answer.
+/// Completes a text written by a model with the tables and the notes that every answer has.
 pub(crate) fn finish_model_draft(
     text: &str,
     citations: Vec<Citation>,
@@ -205,18 +205,19 @@ impl<'a> AnswerBuilder<'a> {
         self.page.language
     }
 
-    /// Whether a call belongs to the part that is being written. Another planner's calls all do.
+    /// Reports whether a call belongs to the current part. Every call of another planner does.
     fn own(&self, it: &Finding) -> bool {
         let steps = &self.plan.steps;
         steps.is_empty() || steps.iter().any(|step| step.tool == it.tool && step.args == it.args)
     }
 
-    /// The last call of a tool about a ticker: the plan's own, after those that looked up names.
+    /// Returns the last call of a tool for a ticker: the plan's own call, not an earlier name
+    /// lookup.
     pub(crate) fn of(&self, tool: &str, ticker: &str) -> Option<&'a Finding> {
         self.findings.iter().rev().find(|it| it.is_of(tool, ticker) && self.own(it))
     }
 
-    /// The calls of a tool, in their order.
+    /// Returns the calls of a tool in call order.
     pub(crate) fn calls(&self, tool: &str) -> Vec<&'a Finding> {
         self.findings.iter().filter(|it| it.tool == tool && self.own(it)).collect()
     }
@@ -225,7 +226,7 @@ impl<'a> AnswerBuilder<'a> {
         self.calls(tool).pop()
     }
 
-    /// The name of a security as the exchange has it, with its ticker.
+    /// Returns the exchange's name of a security with its ticker.
     pub(crate) fn title(&self, it: &Security) -> Slot {
         let finding = it
             .name
@@ -240,7 +241,7 @@ impl<'a> AnswerBuilder<'a> {
         }
     }
 
-    /// «1 марта 2024» and «15 апреля 2024», the ends of what was asked for.
+    /// Returns the two ends of the requested period: «1 марта 2024» and «15 апреля 2024».
     pub(crate) fn period(&self, finding: Option<&Finding>) -> Option<[Slot; 2]> {
         let end = |at: &str| Some(Slot::Figure(Some(self.page.cited_text(finding, at)?)));
         Some([end("/args/from_date")?, end("/args/to_date")?])
@@ -251,12 +252,12 @@ pub(crate) fn float(finding: Option<&Finding>, pointer: &str) -> Option<f64> {
     finding?.at(pointer)?.as_f64()
 }
 
-/// The currency that a security is priced in; an index has points.
+/// Returns the currency of a security's price; empty for an index, which is priced in points.
 pub(crate) fn money_of(finding: Option<&Finding>, it: &Security) -> String {
     if is_index(&it.ticker) { String::new() } else { currency_of(finding) }
 }
 
-/// The currency of a snapshot; roubles where it is not said.
+/// Returns the currency of a snapshot; roubles if the snapshot gives none.
 pub(crate) fn currency_of(finding: Option<&Finding>) -> String {
     let said = finding.and_then(|it| it.at("/data/currency")).and_then(Value::as_str);
     let letters = |it: &char| it.is_ascii_alphabetic();

@@ -1,20 +1,21 @@
-//! The numbers that stand in a text, whichever language spells them.
+//! Finds the numbers in a Russian or English text.
 
 use serde_json::Value;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Number {
-    /// Characters, the last one not included.
+    /// Character range; `to` is exclusive.
     pub from: usize,
     pub to: usize,
     pub shown: String,
-    /// What it may mean, with half of its last digit: a comma is not the same in all languages.
+    /// Possible values, each with half a unit of its last digit, because a comma separates decimals
+    /// in one language and thousands in another.
     readings: Vec<(f64, f64)>,
 }
 
 impl Number {
     pub fn is(&self, value: f64) -> bool {
-        // Large numbers carry the rounding of floats with them.
+        // The tolerance grows with the value, because large floats carry rounding errors.
         let dust = 1e-12 + value.abs() * 1e-14;
         self.readings.iter().any(|(read, half)| (read - value).abs() <= half * 1.000_001 + dust)
     }
@@ -24,7 +25,7 @@ const SPACES: [char; 2] = ['\u{a0}', '\u{202f}'];
 const SCALES: [(&str, f64); 6] =
     [("тыс.", 1e3), ("млн", 1e6), ("млрд", 1e9), ("трлн", 1e12), ("bn", 1e9), ("tn", 1e12)];
 
-/// All numbers of a text. Digits that follow a letter belong to a name.
+/// Returns all numbers of a text. Digits directly after a letter belong to a name and are skipped.
 pub fn numbers(text: &str) -> Vec<Number> {
     let chars: Vec<char> = text.chars().collect();
     let mut found = Vec::new();
@@ -79,7 +80,7 @@ fn number(chars: &[char], at: usize, to: usize) -> Number {
     Number { from, to, shown: chars[from..to].iter().collect(), readings }
 }
 
-/// Every value of a document that is no object and no list, with its pointer.
+/// Visits every scalar value of a document with its JSON pointer.
 pub(crate) fn visit_values(value: &Value, at: &mut String, tell: &mut dyn FnMut(&str, &Value)) {
     let mut below = |name: &str, value: &Value, at: &mut String| {
         let len = at.len();

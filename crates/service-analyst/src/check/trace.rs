@@ -1,4 +1,4 @@
-//! Citations for a text that came without: each number is looked for in what the tools said.
+//! Builds citations for a text without marks: searches the tool results for each number.
 
 use serde_json::{Value, json};
 
@@ -7,16 +7,16 @@ use super::{Citation, CitationPlace, Formula, Unsupported, digits, is_code, is_m
 use crate::number::{Language, date_forms};
 use crate::tool_session::Finding;
 
-/// Something that a tool was told or said.
+/// One scalar value from a call's arguments, result or metadata.
 struct EvidenceValue {
     call: usize,
     pointer: String,
     value: Value,
 }
 
-/// Finds what supports each number of a text: a value, with or without its sign, a date, or the
-/// question itself. Those that nothing supports are told. What follows from several values is not
-/// found, so a writer must not compute.
+/// Finds the source of each number of a text: a value, with or without its sign, a date, or the
+/// question itself. Returns the numbers without a source as an error. It does not find numbers
+/// computed from several values, so the writer of such a text must not compute.
 pub fn trace(
     text: &str,
     question: &str,
@@ -51,7 +51,7 @@ pub fn trace(
 
 fn of_number(chars: &[char], number: &Number, known: &[EvidenceValue]) -> Option<Citation> {
     let float = |it: &EvidenceValue| it.value.as_f64();
-    // One digit or two, with nothing after the point, would pass for too much.
+    // Whole numbers of one or two digits would match too many values.
     let plain: f64 = digits(&number.shown).parse().unwrap_or(f64::NAN);
     let coarse = number.shown.chars().filter(|it| *it != '−' && *it != '-').count() < 3
         && (number.is(plain) || number.is(-plain));
@@ -62,7 +62,7 @@ fn of_number(chars: &[char], number: &Number, known: &[EvidenceValue]) -> Option
         Some(source) => (source, Formula::Value),
         None => (bare()?, Formula::Absolute),
     };
-    // The word for thousands or millions belongs to the number.
+    // The citation includes the word for thousands or millions.
     let scaled = (number.to..chars.len().min(number.to + 6)).map(|to| to + 1).find(|to| {
         let shown: String = chars.iter().take(*to).skip(number.from).collect();
         matches!(numbers(&shown).as_slice(), [it] if float(source).is_some_and(|value| it.is(value.abs()) || it.is(value)))
@@ -89,7 +89,7 @@ fn of_question(number: &Number, question: &str) -> Option<Citation> {
     })
 }
 
-/// Every place where a date that a tool knows is written, the longest forms first.
+/// Cites every known date in the text, the longest written forms first.
 fn dates(text: &str, known: &[EvidenceValue]) -> Vec<Citation> {
     let mut found: Vec<Citation> = Vec::new();
     let dated = |it: &EvidenceValue| {

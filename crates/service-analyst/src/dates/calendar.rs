@@ -1,4 +1,4 @@
-//! Months, quarters and years of the calendar.
+//! Reads calendar months, quarters, half-years and years.
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
@@ -21,7 +21,7 @@ const MONTHS: [(&str, &str); 12] = [
     ("декабр", "december"),
 ];
 
-/// The number of a month by its name, in any case.
+/// Returns the number of a month from its name in any grammatical case.
 pub(super) fn month(word: &Word) -> Option<i8> {
     let lower = word.lower.as_str();
     let named = |(russian, english): &(&str, &str)| match word.kind {
@@ -43,7 +43,7 @@ pub(super) fn year(word: &Word) -> Option<i16> {
     ((1990.0..2100.0).contains(&value) && !percent).then_some(value as i16)
 }
 
-/// «за 22 год»: two digits before the word in the singular are a year, not a count.
+/// Reads «за 22 год»: two digits before the singular «год» are a year, not a count.
 pub(super) fn short_year(words: &[Word], at: usize) -> Option<i16> {
     let value = words.get(at).filter(|it| it.percent().is_none())?;
     let singular = words.get(at + 1).is_some_and(|it| it.is(&["год", "году"]));
@@ -73,7 +73,7 @@ pub(super) fn month_at(words: &[Word], at: usize, today: Date) -> Option<DateMat
     let word = words.get(at)?;
     let number = month(word)?;
     let said = words.get(at + 1).and_then(year);
-    // "May" alone is more often a verb.
+    // Lower-case "may" without a year is usually a verb.
     if said.is_none() && word.lower == "may" && !word.text.starts_with('M') {
         return None;
     }
@@ -128,14 +128,15 @@ pub(super) fn quarter_at(words: &[Word], at: usize, today: Date) -> Option<DateM
     Some(DateMatch::new(period, len + more, said.is_some()))
 }
 
-/// Whether a year follows: a half may be of anything.
+/// Reports whether a year follows, because a half can be of anything.
 fn of_year(words: &[Word], at: usize) -> bool {
     let at = at + usize::from(words.get(at).is_some_and(|it| it.is(&["of"])));
     let at = at + usize::from(words.get(at).is_some_and(|it| it.is(&["the", "this"])));
     words.get(at).is_some_and(|it| year(it).is_some() || it.is(&["года", "год", "year"]))
 }
 
-/// `Q1`, `H2`, `1Q`, `1Q24`, `1кв`, `1П2024`: which one, its months, and the year.
+/// Reads `Q1`, `H2`, `1Q`, `1Q24`, `1кв`, `1П2024`: returns its number, its length in months and
+/// the year.
 fn coded(word: &Word) -> Option<(u32, u32, Option<i16>)> {
     let mut chars = word.lower.chars();
     let (first, second) = (chars.next()?, chars.next()?);
@@ -177,7 +178,7 @@ fn ordinal(word: &Word) -> Option<u32> {
     words.iter().find(|(_, names)| named(names)).map(|(index, _)| *index)
 }
 
-/// The whole unit of the calendar that a day is in, `back` units before.
+/// Returns the calendar unit that is `back` units before the unit that contains `today`.
 pub(super) fn clipped(today: Date, unit: super::stretch::Unit, back: i32) -> Period {
     use super::stretch::Unit;
     let month = today.first_of_month();

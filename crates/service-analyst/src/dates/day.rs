@@ -1,4 +1,4 @@
-//! Single days, days of the week, and stretches from one day of a month to another.
+//! Reads single days, weekdays, and ranges of days within a month.
 
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
@@ -7,12 +7,12 @@ use super::calendar::{month, year};
 use super::{DateMatch, Period, PeriodKind};
 use crate::words::{Word, WordKind};
 
-/// The day of a month, and whether its year was said.
+/// Returns the date; without a year, the last such day up to today.
 fn dated(day: i8, month: i8, year: Option<i16>, today: Date) -> Option<Date> {
     let date = Date::new(year.unwrap_or(today.year()), month, day).ok();
     match (year, date) {
         (None, Some(date)) if date > today => Date::new(today.year() - 1, month, day).ok(),
-        // The last 29 February is meant where this year has none.
+        // 29 February without a year means the last one if this year has none.
         (None, None) if (month, day) == (2, 29) => {
             (1..=8).find_map(|back| Date::new(today.year() - back, month, day).ok())
         }
@@ -24,7 +24,7 @@ fn impossible(len: usize, today: Date) -> DateMatch {
     DateMatch::new(Period::day(today), len, true).with_kind(PeriodKind::Impossible)
 }
 
-/// The words that a year takes from here on, with the year.
+/// Returns the word count of a year that begins here, and the year.
 fn year_from(words: &[Word], at: usize) -> (usize, Option<i16>) {
     let of = usize::from(words.get(at).is_some_and(|it| it.is(&["of"]) || it.is_mark(&[','])));
     let Some(found) = words.get(at + of).and_then(year) else { return (0, None) };
@@ -58,7 +58,7 @@ pub(super) fn range_at(words: &[Word], at: usize, today: Date) -> Option<DateMat
     else {
         return Some(impossible(len, today));
     };
-    // Both days are of one year, whichever of them is still to come.
+    // Both days are in one year, even if one of them is in the future.
     let from = Date::new(to.year(), from.month(), from.day()).unwrap_or(from);
     let kind = if from > to { PeriodKind::Reversed } else { PeriodKind::Closed };
     let (from, to) = (from.min(to), from.max(to));
@@ -102,7 +102,7 @@ pub(super) fn weekday_at(words: &[Word], at: usize, today: Date) -> Option<DateM
         let period = Period::day(today.saturating_add(ahead.days()));
         return Some(DateMatch::new(period, len, true).with_kind(PeriodKind::Future));
     }
-    // A date beside it says which one.
+    // A date next to the weekday decides which day it is.
     let comma = usize::from(words.get(at + len).is_some_and(|it| it.is_mark(&[',', '('])));
     if let Some(matched) = day_at(words, at + len + comma, today) {
         len += comma + matched.len;
@@ -159,7 +159,7 @@ pub(super) fn day_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch
     Some(DateMatch::new(Period::day(date), len, year.is_some()))
 }
 
-/// «с 03.02 по 10.02»: without a word before it, it is a number.
+/// Reads a short date: «с 03.02 по 10.02». Without a preposition before it, it is a number.
 fn short(words: &[Word], at: usize) -> Option<(i8, i8)> {
     let before = at.checked_sub(1).and_then(|at| words.get(at))?;
     let near = ["с", "со", "по", "до", "от", "на", "за", "from", "since", "to", "on", "until"];
@@ -172,7 +172,7 @@ fn short(words: &[Word], at: usize) -> Option<(i8, i8)> {
     ((1..=31).contains(&day) && (1..=12).contains(&month)).then_some((day, month))
 }
 
-/// A day of a month, or a number that is too great for one.
+/// Returns a day of a month, or a number too large to be one.
 fn day_number(word: &Word) -> Option<i8> {
     let text = ["st", "nd", "rd", "th", "-го", "го", "-е"]
         .iter()

@@ -1,4 +1,4 @@
-//! Stretches of time: «за последние три месяца», «с начала года», "last week".
+//! Reads relative periods: «за последние три месяца», «с начала года», "last week".
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
@@ -16,14 +16,14 @@ pub(super) enum Unit {
     Year,
 }
 
-/// Which of the units is meant.
+/// The position of a calendar unit relative to today.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UnitPosition {
     /// Counted back from today.
     Past,
-    /// The whole one before this, or so many before.
+    /// The whole calendar unit that is this many units before the current one.
     Previous(i32),
-    /// The one we are in, so far.
+    /// The current unit up to today.
     Current,
 }
 
@@ -151,7 +151,7 @@ fn since_start(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     Some(DateMatch::new(period, len + more, true).with_kind(PeriodKind::Closed))
 }
 
-/// What is yet to come: «завтра», «через месяц», «на следующей неделе», "next year".
+/// Reads a future period: «завтра», «через месяц», «на следующей неделе», "next year".
 fn ahead(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let first = words.get(at)?;
     let unit_at = |offset: usize| words.get(at + offset).and_then(unit);
@@ -180,7 +180,8 @@ fn ahead(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     Some(DateMatch::new(period, len, true).with_kind(PeriodKind::Future))
 }
 
-/// «год назад», "two weeks ago": one day, to be held against today. "The year before last" too.
+/// Reads «год назад», "two weeks ago" as one day to compare with today, and "the year before last"
+/// as a period.
 fn ago(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let is = |offset: usize, list: &[&str]| words.get(at + offset).is_some_and(|it| it.is(list));
     let number = words.get(at).filter(|it| year(it).is_none()).and_then(count);
@@ -202,7 +203,7 @@ fn ago(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     Some(DateMatch::new(Period::day(day), len + 1, true).with_kind(PeriodKind::Ago))
 }
 
-/// A count and a unit, or a unit with a word that says which one.
+/// Reads a count with a unit, or a unit with a word for its position.
 fn counted(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let before = |list: &[&str]| {
         at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|it| it.is(list))
@@ -228,12 +229,12 @@ fn counted(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     len += usize::from(words.get(at + len).is_some_and(|it| it.is(&["of", "торговых", "trading"])));
     let unit = words.get(at + len).and_then(unit)?;
     len += 1;
-    // «на 10 дней» looks ahead, and a bare unit says nothing.
+    // «на 10 дней» is in the future, and a unit alone is not a period.
     let said = preposition > 0 || which.is_some() || (number.is_some() && unit != Unit::Day);
     if before(&["на"]) && which.is_none() || !(said || first.lower == "полгода") {
         return None;
     }
-    // «за первый квартал» is a quarter of the calendar; see `calendar::quarter_at`.
+    // «за первый квартал» is a calendar quarter; `calendar::quarter_at` reads it.
     if number.is_some_and(|it| it <= 4.0)
         && matches!(unit, Unit::Quarter | Unit::Half)
         && which.is_none()
@@ -252,7 +253,7 @@ fn counted(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     Some(DateMatch::new(period, len, true))
 }
 
-/// «лидеры недели», «итоги месяца», "gainers of the week": a time that something is of.
+/// Reads a unit in the genitive: «лидеры недели», «итоги месяца», "gainers of the week".
 fn owned(words: &[Word], at: usize) -> Option<Unit> {
     let word = words.get(at)?;
     let before = at.checked_sub(1).and_then(|at| words.get(at))?;

@@ -1,4 +1,4 @@
-//! What is read as time, on a Friday.
+//! Tests of period reading; the current day is a Friday.
 
 use jiff::civil::date;
 

@@ -1,5 +1,5 @@
-//! Citations for a text that has only marks: each number is looked up in the result of the call
-//! that its line names.
+//! Builds citations for a model's text, which has only call marks such as `[1]`: looks up each
+//! number in the result of the call that its line names.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::check::{
 use crate::number::{Language, date_forms};
 use crate::tool_session::Finding;
 
-/// A value that a tool has said, or was asked with.
+/// One scalar value from a call's arguments, result or metadata.
 struct EvidenceValue {
     call: usize,
     pointer: String,
@@ -22,7 +22,7 @@ struct CallMark {
     to: usize,
 }
 
-/// A citation for every number, or the numbers that nothing supports.
+/// Returns a citation for every number of the text, or the numbers that have no source.
 pub(super) fn cited(
     text: &str,
     question: &str,
@@ -63,7 +63,7 @@ fn known(findings: &[Finding]) -> Vec<EvidenceValue> {
     known
 }
 
-/// Dates, each once, with the ways to write them.
+/// Lists every distinct date among the values, with all its written forms.
 fn dates(known: &[EvidenceValue]) -> Vec<(&EvidenceValue, Vec<Vec<char>>)> {
     let mut seen = std::collections::BTreeSet::new();
     let mut dates = Vec::new();
@@ -109,8 +109,8 @@ fn cite_date(
     })
 }
 
-/// The calls that are named for a number: by the marks next after it on its line, or else by those
-/// before it.
+/// Returns the calls named for a number: by the marks that follow it on its line, or else by the
+/// marks before it.
 fn calls_named_for(chars: &[char], number: &Number, marks: &[CallMark]) -> Vec<usize> {
     let is_break = |it: &char| *it == '\n';
     let start = chars[..number.from].iter().rposition(is_break).map_or(0, |it| it + 1);
@@ -131,8 +131,8 @@ fn calls_named_for(chars: &[char], number: &Number, marks: &[CallMark]) -> Vec<u
     calls
 }
 
-/// A value of a result. What a call was asked with is the model's own word and supports nothing,
-/// and neither does a number in a text.
+/// Cites a numeric value of a result. The arguments of a call support nothing, because the model
+/// chose them; neither does a number inside a string.
 fn cite_result_value(
     chars: &[char],
     number: &Number,
@@ -166,7 +166,7 @@ fn cite_result_value(
     })
 }
 
-/// A number of the question itself.
+/// Cites a number that the question itself contains.
 fn cite_question_number(number: &Number, asked: &[Number]) -> Option<Citation> {
     asked.iter().any(|it| it.shown == number.shown).then(|| Citation {
         place: CitationPlace::Text(number.from, number.to),

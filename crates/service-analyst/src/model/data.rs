@@ -1,17 +1,17 @@
-//! What goes to a model and what comes from it, made harmless and bounded.
+//! Sanitizes and bounds the data sent to a model and the text received from it.
 
 use serde_json::{Map, Value, json};
 
 use crate::tool_session::Finding;
 
-/// Bytes of one result that a model is given.
+/// Largest tool result sent to a model, in bytes.
 const RESULT_BYTES_MAX: usize = 10_000;
-/// Rows of a list that are kept, fewer where they do not fit.
+/// Row limits for lists in a result, tried in this order until the result fits.
 const ROWS: [usize; 4] = [40, 16, 6, 2];
 const STRING_CHARS_MAX: usize = 200;
 const ENTRIES_MAX: usize = 80;
 
-/// Letters that cannot be seen can hide words from people, or turn them around.
+/// Invisible characters can hide text from readers or reverse its direction.
 fn is_hidden(it: char) -> bool {
     matches!(it, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
@@ -43,7 +43,7 @@ fn shortened(value: &Value, rows: usize) -> Value {
     }
 }
 
-/// One finding as a model is told it. The first word is its mark.
+/// Renders one finding for a model. The first word is the call's mark.
 pub(super) fn render_finding(finding: &Finding) -> String {
     let mark = finding.id;
     let answer = match &finding.outcome {
@@ -66,8 +66,8 @@ pub(super) fn render_finding(finding: &Finding) -> String {
     format!("[{mark}] {text}")
 }
 
-/// A model's text as it may be shown: no hidden letters, no disclaimer of its own, and spaces
-/// between thousands that do not break a number in two.
+/// Cleans a model's text for display: removes hidden characters and the model's own disclaimer, and
+/// puts no-break spaces between thousands.
 pub(super) fn prose(text: &str) -> String {
     let shown = |it: &char| *it == '\n' || !(it.is_control() || is_hidden(*it));
     let text: String = text.replace('\t', " ").chars().filter(shown).collect();
@@ -81,7 +81,7 @@ pub(super) fn prose(text: &str) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// `1 234 567` with spaces that belong to the number.
+/// Replaces the spaces inside `1 234 567` with no-break spaces.
 fn grouped(line: &str) -> String {
     let mut chars: Vec<char> = line.chars().collect();
     for at in 1..chars.len() {
@@ -91,7 +91,7 @@ fn grouped(line: &str) -> String {
         let digits = |it: &&char| it.is_ascii_digit();
         let before = chars[..at].iter().rev().take_while(digits).count();
         let after = chars[at + 1..].iter().take_while(digits).count();
-        // What stands before the digits must not make them a fraction or a part of a name.
+        // The character before the digits must not make them a fraction or a part of a name.
         let ahead = at.checked_sub(before + 1).and_then(|it| chars.get(it));
         let whole = ahead.is_none_or(|it| !it.is_alphanumeric() && !",._".contains(*it));
         if (1..=3).contains(&before) && after == 3 && whole {
@@ -101,7 +101,7 @@ fn grouped(line: &str) -> String {
     chars.into_iter().collect()
 }
 
-/// Links and HTML, which could carry what was read to somewhere else.
+/// Detects links and HTML, which could send data to another site.
 pub(super) fn has_markup(text: &str) -> bool {
     let tag = |it: &[char]| it[0] == '<' && (it[1].is_ascii_alphabetic() || "/!".contains(it[1]));
     let chars: Vec<char> = text.chars().collect();

@@ -1,4 +1,4 @@
-//! Why the rules answered in a model's place, in words for whoever asked.
+//! User-facing reasons why the rules answered instead of the model.
 
 use jiff::civil::Date;
 
@@ -6,12 +6,12 @@ use crate::ask::Question;
 use crate::number::Language;
 use crate::understand::understand;
 
-/// The language in which a question is answered.
+/// Returns the language in which the question is answered.
 pub(crate) fn language(question: &Question, today: Date) -> Language {
     understand(question, today).language
 }
 
-/// One sentence without numbers, so that it may stand below any answer.
+/// Returns one sentence without numbers, so that it passes the number check below any answer.
 pub(crate) fn fallback_reason(code: &str, language: Language) -> &'static str {
     let (russian, english) = match code {
         "llm_timeout" => (

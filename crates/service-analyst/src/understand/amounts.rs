@@ -1,5 +1,5 @@
-//! How much of each security a question speaks of: percents, parts, pieces or money. What it means
-//! for a portfolio is decided when the names are known.
+//! Reads the amounts in a question: percentages, fractions, share counts or money. The `weights`
+//! module converts them to portfolio weights once the names are resolved.
 
 use super::vocabulary::begins;
 use crate::words::{Word, WordKind};
@@ -7,12 +7,12 @@ use crate::words::{Word, WordKind};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Amount {
     Percent(f64),
-    /// A number without a unit, the same for all.
+    /// A number without a unit.
     Plain(f64),
     Pieces(f64),
     Lots(f64),
     Money(f64),
-    /// Whatever the others leave.
+    /// The rest after all other amounts.
     Rest,
 }
 
@@ -40,15 +40,15 @@ impl Amount {
     }
 }
 
-/// An amount, or several that stand together: `60/40`.
+/// One amount, or a slash-separated list: `60/40`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum AmountMatch {
     One(Amount),
-    /// Numbers between slashes: a list, or one fraction.
+    /// Slash-separated numbers: a list or one fraction.
     Slashed(Vec<f64>),
 }
 
-/// The largest number that is taken for an amount.
+/// The largest number that counts as an amount.
 const VALUE_MAX: f64 = 1e12;
 
 fn is(words: &[Word], at: usize, list: &[&str]) -> bool {
@@ -59,7 +59,7 @@ fn starts(words: &[Word], at: usize, stems: &[&str]) -> bool {
     words.get(at).is_some_and(|it| stems.iter().any(|stem| it.lower.starts_with(stem)))
 }
 
-/// What is said here and how many words it takes. `near` says that a name stands beside it.
+/// Returns the amount at this word and its word count. `near` means that a name is next to it.
 pub(super) fn at(
     words: &[Word],
     at: usize,
@@ -117,7 +117,7 @@ pub(super) fn at(
     (near && (portfolio || joined)).then_some((AmountMatch::One(Amount::Plain(value)), len))
 }
 
-/// «половина», «две трети», «четверть», "the rest".
+/// Reads an amount in words: «половина», «две трети», «четверть», "the rest".
 fn in_words(words: &[Word], at: usize, portfolio: bool) -> Option<(Amount, usize)> {
     let part = |at: usize| -> Option<f64> {
         let whole = if starts(words, at, &["половин"]) || is(words, at, &["half", "пополам"])
@@ -143,7 +143,7 @@ fn in_words(words: &[Word], at: usize, portfolio: bool) -> Option<(Amount, usize
     };
     let rest = starts(words, at, &["остальн", "остат", "оставш"])
         || is(words, at, &["rest", "remainder", "remaining"]);
-    // «сильнее остальных» speaks of others, not of what is left.
+    // «сильнее остальных» means other securities, not the rest of a portfolio.
     if rest && !is(words, at, &["остальных", "остальным"]) {
         return Some((Amount::Rest, 1));
     }
@@ -154,7 +154,8 @@ fn in_words(words: &[Word], at: usize, portfolio: bool) -> Option<(Amount, usize
         "одна" | "одну" | "one" | "a" => 1.0,
         _ => 0.0,
     };
-    // A third or a quarter may also be a rank, or time; they are amounts beside other words of it.
+    // "Third" and "quarter" can also be a rank or a period; they are amounts only next to other
+    // amount words.
     let time = |at: usize| {
         starts(words, at, &["квартал", "год", "месяц", "недел"])
             || is(words, at, &["year", "last", "this", "past"])
@@ -171,7 +172,7 @@ fn in_words(words: &[Word], at: usize, portfolio: bool) -> Option<(Amount, usize
     (portfolio || found >= 25.0).then_some((Amount::Percent(found), 1))
 }
 
-/// `60/40`, `40/30/30`, `1/3`, «70 на 30», «2:1», «2 к 1».
+/// Reads a ratio: `60/40`, `40/30/30`, `1/3`, «70 на 30», «2:1», «2 к 1».
 fn slashed(words: &[Word], at: usize) -> Option<(Vec<f64>, usize)> {
     let whole = |at: usize| words.get(at).and_then(Word::number);
     let mut list = vec![whole(at)?];
@@ -186,7 +187,7 @@ fn slashed(words: &[Word], at: usize) -> Option<(Vec<f64>, usize)> {
         len += 2;
     }
     let sum: f64 = list.iter().sum();
-    // Dashes and prepositions join other numbers too.
+    // Only a slash is certain; dashes and prepositions also join other numbers.
     let sure = words.get(at + 1).is_some_and(|it| it.is_mark(&['/']));
     let fits = (sum - 100.0).abs() < 1e-9 || (sum - 10.0).abs() < 1e-9 || sum <= 12.0;
     let dated = words.get(at + len).is_some_and(|it| {
@@ -212,7 +213,8 @@ fn slashed(words: &[Word], at: usize) -> Option<(Vec<f64>, usize)> {
     (list.len() > 1 && (sure || fits) && !dated).then_some((list, len + usize::from(percent)))
 }
 
-/// A number with its thousands and the words for them, and whether those were said.
+/// Returns a number scaled by its words for thousands or millions, its word count, and whether it
+/// has such words.
 fn number(words: &[Word], at: usize) -> Option<(f64, usize, bool)> {
     let scale = |text: &str| match text {
         "к" | "k" | "тыс" | "тысяч" | "тысячи" | "тысячу" | "thousand" => {
@@ -230,7 +232,7 @@ fn number(words: &[Word], at: usize) -> Option<(f64, usize, bool)> {
         let digits = word.lower.find(|it: char| !it.is_ascii_digit())?;
         let (count, letters) = word.lower.split_at_checked(digits)?;
         let count: f64 = count.parse().ok()?;
-        // «6м» is half a year, not six millions.
+        // «6м» means six months, not six million.
         return scale(letters).filter(|it| *it == 1e3).map(|it| (count * it, 1, true));
     }
     let mut value = word.number()?;
@@ -250,14 +252,14 @@ fn number(words: &[Word], at: usize) -> Option<(f64, usize, bool)> {
     Some((value * by, len + 1 + usize::from(point), true))
 }
 
-/// «300к»: a number with its scale in one word.
+/// Reports whether a word is a number with its scale: «300к».
 pub(super) fn is_scaled(word: &Word) -> bool {
     word.is_letters()
         && word.text.starts_with(|it: char| it.is_ascii_digit())
         && number(std::slice::from_ref(word), 0).is_some()
 }
 
-/// A list of numbers in slashes as one fraction, if it can be one.
+/// Returns slash-separated numbers as one fraction, if they form one.
 pub(super) fn fraction(list: &[f64]) -> Option<Amount> {
     match list {
         [part, whole] if part < whole && *part >= 1.0 && *whole <= 20.0 => {
@@ -267,7 +269,7 @@ pub(super) fn fraction(list: &[f64]) -> Option<Amount> {
     }
 }
 
-/// Whether some number has a unit, so that others may go without.
+/// Reports whether any number has a unit, so that the others may omit it.
 pub(super) fn has_units(words: &[Word]) -> bool {
     let units = ["акци", "штук", "лот", "руб", "тыс", "share", "lot"];
     words.windows(2).any(|it| {

@@ -1,4 +1,5 @@
-//! What the first sentence of an answer must be about, and which part of a market is asked for.
+//! Finds the focus of the answer's first sentence, and the direction, the count and the sector that
+//! a question asks for.
 
 use super::vocabulary::begins;
 use crate::words::Word;
@@ -7,11 +8,11 @@ use crate::words::Word;
 pub enum Focus {
     #[default]
     Plain,
-    /// How much the price has changed.
+    /// The change of the price.
     Change,
     Best,
     Worst,
-    /// Volatility, or who has more or less of it.
+    /// Volatility, or a comparison by volatility.
     Risk,
     Calm,
     Drawdown,
@@ -19,13 +20,13 @@ pub enum Focus {
     /// The highest and the lowest price.
     Extremes,
     ValueAtRisk,
-    /// Whether to buy or to sell.
+    /// Advice to buy or to sell.
     Advice,
-    /// Causes, which prices do not tell.
+    /// The cause of a move, which exchange data does not contain.
     Why,
-    /// How many there are.
+    /// The number of constituents.
     Count,
-    /// How far the price is below its high.
+    /// The distance of the price below its high.
     FromHigh,
     /// The best and the worst day.
     Days,
@@ -33,7 +34,7 @@ pub enum Focus {
     Code,
 }
 
-/// Beginnings of the words that each is known by; the first that fits is taken.
+/// The word stems of each focus; the first focus that matches wins.
 const WORDS: [(Focus, &str); 12] = [
     (Focus::Why, "почему отчего причин why"),
     (
@@ -59,7 +60,7 @@ const WORDS: [(Focus, &str); 12] = [
 ];
 
 pub(super) fn focus(words: &[Word]) -> Focus {
-    // «стоит ли» is two words; alone the first is about a price.
+    // «стоит ли» asks for advice; «стоит» alone asks for a price.
     let worth = words.windows(2).any(|it| it[0].is(&["стоит"]) && it[1].is(&["ли"]));
     if worth {
         return Focus::Advice;
@@ -88,7 +89,7 @@ pub(super) fn focus(words: &[Word]) -> Focus {
     if found == Focus::Risk && less { Focus::Calm } else { found }
 }
 
-/// Whether a question is about what is yet to come.
+/// Reports whether a question asks for a forecast.
 pub(super) fn forecasts(words: &[Word]) -> bool {
     begins(
         words,
@@ -111,14 +112,14 @@ pub(super) fn forecasts(words: &[Word]) -> bool {
     )
 }
 
-/// Whether somebody is told to trade.
+/// Reports whether the message is an order to trade.
 pub(super) fn orders(words: &[Word]) -> bool {
     let told = ["купи", "купите", "продай", "продайте", "закажи", "выставь", "выстави"];
     words.iter().any(|it| it.is(&told))
         || words.first().is_some_and(|it| it.is(&["buy", "sell", "place"]))
 }
 
-/// Which way of moving is asked for.
+/// The direction of the price moves that a question asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MoveDirection {
     #[default]
@@ -141,7 +142,7 @@ pub(super) fn direction(words: &[Word], of_index: bool) -> MoveDirection {
     }
 }
 
-/// «топ-3», "top 10", «5 лидеров».
+/// Returns the count in «топ-3», "top 10", «5 лидеров».
 pub(super) fn top(words: &[Word]) -> Option<usize> {
     let small = |it: f64| (1.0..=30.0).contains(&it) && it.fract() == 0.0;
     let count = words.iter().enumerate().find_map(|(at, word)| {
@@ -183,12 +184,12 @@ pub(super) fn top(words: &[Word]) -> Option<usize> {
     count.filter(|it| small(*it)).map(|it| it as usize)
 }
 
-/// A sector as the exchange's own indices divide them.
+/// A sector of the exchange's sector indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sector {
-    /// As the tool spells it.
+    /// The tool's spelling.
     pub name: &'static str,
-    /// In Russian, as in «бумаги: нефть и газ».
+    /// The Russian name, as in «бумаги: нефть и газ».
     pub russian: &'static str,
 }
 
@@ -231,18 +232,18 @@ const fn sector(name: &'static str, russian: &'static str) -> Sector {
 }
 
 impl Sector {
-    /// The Russian name of one that the tool names.
+    /// Returns the Russian name for the tool's spelling of a sector.
     pub(crate) fn russian(name: &str) -> Option<&'static str> {
         SECTORS.iter().find(|it| it.0.name == name).map(|it| it.0.russian)
     }
 }
 
-/// The sector that is asked for.
+/// Returns the sector that a question asks for.
 pub(super) fn sector_of(words: &[Word]) -> Option<Sector> {
     SECTORS.iter().find(|(_, stems)| begins(words, stems)).map(|(sector, _)| *sector)
 }
 
-/// Whether a word names a sector rather than a company.
+/// Reports whether a word names a sector and not a company.
 pub(super) fn is_sector(word: &Word) -> bool {
     let fits = |stem: &str| match stem.chars().count() {
         0..=3 => word.lower == stem,

@@ -1,8 +1,8 @@
-//! The indices that a question names: «индекс Мосбиржи» is one, «Мосбиржа» is a share.
+//! Finds the indices that a question names: «индекс Мосбиржи» is an index, «Мосбиржа» is a share.
 
 use crate::words::Word;
 
-/// The index that is named here, and the words it takes.
+/// Returns the index named here and its word count.
 pub(super) fn at(words: &[Word], at: usize) -> Option<(&'static str, usize)> {
     let is = |more: usize, list: &[&str]| words.get(at + more).is_some_and(|it| it.is(list));
     let begins = |more: usize, stems: &[&str]| {
@@ -42,12 +42,12 @@ pub(super) fn at(words: &[Word], at: usize) -> Option<(&'static str, usize)> {
     (is(0, &["moscow"]) && is(1, &["exchange"]) && begins(2, &["index"])).then_some(("IMOEX", 3))
 }
 
-/// Where the index is traded, so to say.
+/// Returns the board under which the exchange lists the index.
 pub(crate) fn board(ticker: &str) -> &'static str {
     if ticker == "RTSI" { "RTSI" } else { "SNDX" }
 }
 
-/// Whether a ticker is that of an index.
+/// Reports whether a ticker belongs to an index.
 pub(crate) fn is_index(ticker: &str) -> bool {
     ["IMOEX", "RTSI", "MOEXBC"].contains(&ticker)
 }

@@ -1,4 +1,4 @@
-//! Which kind of answer a question asks for, by its words and by what it names.
+//! Finds the intent of a question from its words and from the securities it names.
 
 use super::vocabulary::{MOVED, begins};
 use super::{Amount, Mention, focus};
@@ -33,17 +33,17 @@ impl Intent {
         }
     }
 
-    /// Whether it is about an index as a whole.
+    /// Reports whether the intent is about an index as a whole.
     pub(crate) fn is_of_index(self) -> bool {
         matches!(self, Self::IndexScan | Self::Movers)
     }
 }
 
-/// Words about what is in an index.
+/// Words about the constituents of an index.
 const COMPOSITION: &str = "состав состо вес веса весом весу весам структур constituent weight входит \
     входят крупнейш largest компани бумаг акци";
 
-/// Words for figures that an index itself has.
+/// Words for figures of the index itself.
 const FIGURES: &str =
     "волатильн волатилен просадк максимум минимум риск volatil drawdown high low risk";
 
@@ -55,31 +55,31 @@ pub(super) const WHOSE: &str = "кто кого каких какие самые
 const WHICH: &str = "что кто какие какая лидер аутсайдер топ top what which who biggest mover gainer \
     loser";
 
-/// Words that ask how the market is.
+/// Words that ask about the state of the market.
 const MARKET: &str = "как обзор how дел сводк overview итог торг что what";
 
-/// What is heard in a question.
+/// The properties of a question that decide its intent.
 struct QuestionTraits {
-    /// No name stands out: a word that does not look like a name does not make a question about the
-    /// market one about it.
+    /// No mention looks like a name. Weak mentions do not turn a question about the market into one
+    /// about a security.
     unnamed: bool,
-    /// An index is spoken of.
+    /// The question mentions an index.
     index: bool,
     market: bool,
     sector: bool,
     moved: bool,
     which: bool,
     composition: bool,
-    /// So many are asked for.
+    /// The question gives a count: «топ-3».
     topped: bool,
-    /// Parts of a portfolio are told.
+    /// The question gives portfolio weights.
     weighed: bool,
-    /// Something is to be held against the market: «с рынком».
+    /// The question compares a security with the market: «с рынком».
     against: bool,
 }
 
 impl QuestionTraits {
-    /// Whether it is about how high an index stands, rather than about what is in it.
+    /// Reports whether the question is about the level of an index and not about its constituents.
     fn is_of_level(&self, words: &[Word], period: Option<Period>) -> bool {
         let spoken = self.index && (self.moved || period.is_some())
             || self.moved && has(words, "рынок рынк market");
@@ -111,7 +111,7 @@ fn question_traits(words: &[Word], mentions: &[Mention], cash: Option<Amount>) -
     let unnamed = mentions.iter().all(|it| !it.strong);
     let index = mentions.iter().any(|it| it.index.is_some()) || has(words, "индекс index");
     let topped = focus::top(words).is_some();
-    // «что с индексом» asks about the index, not about what is in it.
+    // «что с индексом» asks about the index, not about its constituents.
     let about = words
         .windows(2)
         .any(|it| it[0].is(&["что", "what"]) && it[1].is(&["с", "со", "about", "s"]));
@@ -133,7 +133,7 @@ fn question_traits(words: &[Word], mentions: &[Mention], cash: Option<Amount>) -
     }
 }
 
-/// Names the index where one security is held against the market.
+/// Adds the index as a mention if one security is compared with the market.
 fn add_index(mentions: &mut Vec<Mention>, market: bool) {
     if market && mentions.iter().all(|it| it.index.is_none()) {
         let text = "IMOEX".to_owned();
@@ -141,7 +141,7 @@ fn add_index(mentions: &mut Vec<Mention>, market: bool) {
     }
 }
 
-/// The intent that the words themselves say.
+/// Returns the intent that the words state.
 pub(super) fn intent(
     words: &[Word],
     mentions: &mut Vec<Mention>,

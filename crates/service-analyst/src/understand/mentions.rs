@@ -1,35 +1,35 @@
-//! The securities that a question names, and how much of each it speaks of. Whether there are such
-//! securities is for the exchange's list to say.
+//! Finds the securities that a question names and the amount of each. The exchange's list decides
+//! later whether these securities exist.
 
 use super::amounts::{self, Amount, AmountMatch, is_portfolio};
 use super::index;
 use super::vocabulary::{MOVED, begins, is_ambiguous, is_common, is_role, nickname};
 use crate::words::{Word, WordKind};
 
-/// Securities that one question may name.
+/// Most securities that one question may name.
 pub(crate) const MENTIONS_MAX: usize = 10;
 const QUOTES: [char; 4] = ['«', '"', '“', '„'];
-/// Words of one name between quotation marks.
+/// Most words of one name in quotation marks.
 const QUOTED_MAX: usize = 5;
-/// Words of one name.
+/// Most words of one name.
 const WORDS_MAX: usize = 3;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Mention {
-    /// As it was written.
+    /// The name as the user wrote it.
     pub text: String,
-    /// Its words in lower case, or those of the name that it is short for.
+    /// Its words in lower case, or the words of the full name behind a nickname.
     pub words: Vec<String>,
-    /// What the list is searched for.
+    /// The search query for the exchange's list.
     pub query: String,
-    /// Whether it looks like a name: then it is said if nothing is found.
+    /// Whether it looks like a name. The answer reports such a mention if it is not found.
     pub strong: bool,
     pub preferred: bool,
-    /// Whether the kind of share was said, or the ticker itself.
+    /// Whether the question gives the share class or the ticker itself.
     pub exact: bool,
-    /// How much of it there is.
+    /// The amount that the question gives for it.
     pub amount: Option<Amount>,
-    /// The ticker of the index that is meant.
+    /// The ticker, if the mention is an index.
     pub index: Option<&'static str>,
 }
 
@@ -37,13 +37,13 @@ pub struct Mention {
 pub(super) struct Named {
     pub(super) mentions: Vec<Mention>,
     pub(super) cash: Option<Amount>,
-    /// Names beyond those that are looked at.
+    /// Number of names beyond `MENTIONS_MAX`.
     pub(super) more: usize,
-    /// Amounts where there are no names.
+    /// Amounts without a name.
     pub(super) spare: Vec<Amount>,
 }
 
-/// A name, money, or an amount, in the order of the question.
+/// A name, cash, or an amount, in the order of the question.
 #[derive(Debug, Clone, PartialEq)]
 enum Item {
     Name(usize),
@@ -62,7 +62,7 @@ pub(super) fn named(words: &[Word], used: &[bool]) -> Named {
     while let Some(word) = words.get(at) {
         let free = !used.get(at).copied().unwrap_or(true);
         if let Some((mentions, len)) = free.then(|| name_at(words, used, at)).flatten() {
-            // Words that are said again and again are said once.
+            // A repeated name counts once.
             let again =
                 |it: &Mention| !it.strong && found.mentions.iter().any(|has| has.text == it.text);
             let fresh: Vec<Mention> = mentions.into_iter().filter(|it| !again(it)).collect();
@@ -118,7 +118,7 @@ pub(super) fn named(words: &[Word], used: &[bool]) -> Named {
     found
 }
 
-/// Where there are too many names, those that look like names stay.
+/// If there are too many names, keeps the ones that look like names.
 fn few(items: Vec<(Item, usize)>, found: &mut Named) -> Vec<(Item, usize)> {
     let all = std::mem::take(&mut found.mentions);
     let sure = all.iter().filter(|it| it.strong || it.index.is_some()).count();
@@ -141,7 +141,7 @@ fn few(items: Vec<(Item, usize)>, found: &mut Named) -> Vec<(Item, usize)> {
     items.into_iter().filter_map(moved).collect()
 }
 
-/// Lists in slashes become their amounts: one fraction, or as many as there are names.
+/// Expands a slash-separated list into amounts: one fraction, or one amount per name.
 fn unfold(
     items: Vec<(Item, usize)>,
     slashed: &[(usize, Vec<f64>)],
@@ -169,7 +169,7 @@ fn unfold(
     out
 }
 
-/// «100 акций Сбера и 50 Лукойла»: a number without a unit has that of the others.
+/// Gives a number without a unit the unit of the others: «100 акций Сбера и 50 Лукойла».
 fn inherited(items: Vec<Item>) -> Vec<Item> {
     let unit = items.iter().find_map(|it| match it {
         Item::Amount(amount @ (Amount::Pieces(_) | Amount::Lots(_) | Amount::Money(_))) => {
@@ -199,14 +199,15 @@ fn is_short(word: &Word) -> bool {
     ["шорт", "коротк"].iter().any(|it| word.lower.starts_with(it)) || word.is(&["short"])
 }
 
-/// «-20%» after a space; a dash that stands apart is no sign.
+/// Reports whether a minus sign is attached to the number: «-20%». A dash followed by a space is
+/// not a sign.
 fn is_negative(words: &[Word], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).and_then(|at| words.get(at)) else { return false };
     let sign = before.is_mark(&['-', '−', '–']) && !before.glued;
     before.is(&["минус", "minus"]) || sign && words.get(at).is_some_and(|it| it.glued)
 }
 
-/// Whether a name begins right after the word here.
+/// Reports whether a name begins right after this word.
 fn name_follows(words: &[Word], used: &[bool], at: usize) -> bool {
     let skip = |it: &Word| it.is(&["в", "во", "на", "in", "of", "акций", "шт"]);
     let next = at + 1 + usize::from(words.get(at + 1).is_some_and(skip));
@@ -241,12 +242,12 @@ fn assign_weights(items: &[Item], found: &mut Named) {
     };
     let mut others: Vec<&Item> = items.iter().filter(|it| !is_amount(it)).collect();
     if given.len() < others.len() {
-        // A word that does not look like a name may be none.
+        // A word that does not look like a name may not be one.
         let named: Vec<&Item> = items.iter().filter(sure).collect();
         others = if named.len() == given.len() { named } else { others };
     }
     if given.len() == others.len() {
-        // In the order in which they are said, whichever comes first: «40% SBER» or «SBER 40%».
+        // Names and amounts pair up in their order, for both «40% SBER» and «SBER 40%».
         others.into_iter().zip(given).for_each(|(item, amount)| give(Some(item), amount));
         return;
     }
@@ -266,7 +267,8 @@ fn assign_weights(items: &[Item], found: &mut Named) {
     }
 }
 
-/// The names that begin here, and the words they take: two where both kinds of share are meant.
+/// Returns the mentions that begin here and their word count. There are two mentions if both share
+/// classes are meant.
 fn name_at(words: &[Word], used: &[bool], at: usize) -> Option<(Vec<Mention>, usize)> {
     if let Some((ticker, len)) = index::at(words, at) {
         let text = ticker.to_owned();
@@ -324,7 +326,7 @@ fn is_candidate(words: &[Word], at: usize) -> bool {
     word.quoted && !is_common(word) || share && nickname(word).is_some() || !is_common(word)
 }
 
-/// A ticker may have one letter.
+/// Reports whether this word is a one-letter ticker.
 fn is_one_letter(words: &[Word], at: usize) -> bool {
     let Some(word) = words.get(at).filter(|it| it.text.chars().count() == 1) else { return false };
     let before = at.checked_sub(1).and_then(|at| words.get(at));
@@ -334,7 +336,7 @@ fn is_one_letter(words: &[Word], at: usize) -> bool {
     (letter && !apostrophe && !word.is(&["i", "a"])) || (share && word.text == "Т")
 }
 
-/// Two common words that are a name together.
+/// Reports whether two common words together name the Moscow Exchange.
 fn is_moscow_exchange(words: &[Word], at: usize) -> bool {
     let is = |at: usize, name: &str| words.get(at).is_some_and(|it| it.lower == name);
     is(at, "moscow") && is(at + 1, "exchange")
@@ -350,13 +352,13 @@ fn is_ordinary(word: &Word) -> bool {
     word.is(&["ао", "ordinary", "common"]) || stems.iter().any(|it| word.lower.starts_with(it))
 }
 
-/// Whether a word says which kind of share is meant.
+/// Reports whether a word names a share class.
 fn is_kind(word: &Word) -> bool {
     is_preferred(word) || is_ordinary(word)
 }
 
-/// Whether ordinary and preferred shares are said of the name here: «обычку и префы Сбера»,
-/// «привилегированные акции Сбера», «Сбер преф», «Сбера ао и ап», «Сбер (префы)».
+/// Reports whether the words around a name ask for ordinary and for preferred shares: «обычку и
+/// префы Сбера», «привилегированные акции Сбера», «Сбер преф», «Сбера ао и ап», «Сбер (префы)».
 fn class(words: &[Word], at: usize, len: usize) -> (bool, bool) {
     let (mut ordinary, mut preferred) = (false, false);
     let mut tell = |word: &Word| {
@@ -382,7 +384,7 @@ fn class(words: &[Word], at: usize, len: usize) -> (bool, bool) {
             next += 1;
             continue;
         }
-        // What stands before another name is said of that one.
+        // A share class before another name belongs to that name.
         let owned = is_candidate(words, next + 1) || words.get(next + 1).is_some_and(is_share);
         if !is_kind(word) || (owned && !words.get(next + 1).is_some_and(is_kind)) {
             break;
@@ -393,7 +395,7 @@ fn class(words: &[Word], at: usize, len: usize) -> (bool, bool) {
     (ordinary, preferred)
 }
 
-/// How many words from here on are one name: those of one kind that stand together.
+/// Returns how many words from here form one name: adjacent words of one kind.
 fn run(words: &[Word], used: &[bool], at: usize) -> usize {
     let Some(first) = words.get(at) else { return 1 };
     let alone = |word: &Word| nickname(word).is_some() || is_ticker(word);
@@ -409,14 +411,14 @@ fn run(words: &[Word], used: &[bool], at: usize) -> usize {
     if is_moscow_exchange(words, at) {
         return 2;
     }
-    // «Газпром нефть» is another company than «Газпром».
+    // «Газпром нефть» and «Газпром» are different companies.
     let oil = words
         .get(at + 1)
         .is_some_and(|it| ["нефть", "нефти", "нефтью", "neft"].contains(&&*it.lower));
     if first.lower.starts_with("газпром") || first.lower.starts_with("gazprom") {
         return 1 + usize::from(oil);
     }
-    // What stands between quotation marks is one name, signs and all.
+    // The text in quotation marks is one name, with its punctuation.
     let rest = words.get(at..).unwrap_or_default().iter().take(QUOTED_MAX + 1);
     let quoted = rest.take_while(|it| !it.is_mark(&['»', '"', '”', '\n'])).count();
     let opened = at.checked_sub(1).is_some_and(|at| words[at].is_mark(&QUOTES));
@@ -450,7 +452,7 @@ fn mention(words: &[Word], at: usize, len: usize) -> Mention {
         |text: &str| crate::words::lower(text).split_whitespace().map(ToOwned::to_owned).collect();
     let (names, query): (Vec<String>, String) = match short {
         Some(name) => (lower(name), name.to_owned()),
-        // The one ticker of one letter that people write in Russian.
+        // «Т» is the only one-letter ticker that people write in Cyrillic.
         None if letter && text == "Т" => (vec!["t".to_owned()], "T".to_owned()),
         None if letter => (vec![text.to_lowercase()], text.clone()),
         None => {

@@ -1,4 +1,5 @@
-//! A message that asks for several things: «сравни Сбер и Газпром и скажи дивиденды Лукойла».
+//! Splits a message that asks for several things: «сравни Сбер и Газпром и скажи дивиденды
+//! Лукойла».
 
 use jiff::civil::Date;
 
@@ -7,10 +8,10 @@ use super::{Intent, Request, one};
 use crate::number::Language;
 use crate::words::Word;
 
-/// Things that one message may ask for.
+/// Most requests in one message.
 const PARTS_MAX: usize = 3;
 
-/// Words with which another request begins.
+/// Words that begin a new request.
 const OPENERS: [&str; 40] = [
     "скажи",
     "скажите",
@@ -54,7 +55,7 @@ const OPENERS: [&str; 40] = [
     "compute",
 ];
 
-/// The requests of a message, if there are several.
+/// Returns the requests of a message if it has more than one.
 pub(super) fn split(words: &[Word], today: Date, language: Language) -> Vec<Request> {
     let mut parts: Vec<Request> = Vec::new();
     let mut rest = words;
@@ -71,7 +72,7 @@ pub(super) fn split(words: &[Word], today: Date, language: Language) -> Vec<Requ
     parts
 }
 
-/// The intent of a part, where its words say it; an overview may be asked for in words as well.
+/// Returns the intent of a part if its words state one, an overview included.
 fn clear(words: &[Word], today: Date, language: Language) -> Option<Intent> {
     let (request, said) = one(words, today, language);
     let overview = begins(
@@ -100,7 +101,7 @@ fn request(words: &[Word], today: Date, language: Language) -> Request {
     request
 }
 
-/// The first place at which one request ends and another, of another kind, begins.
+/// Splits the words at the first point where a request with a different intent begins.
 fn cut(words: &[Word], today: Date, language: Language) -> Option<(&[Word], &[Word])> {
     let joins = |it: &Word| {
         it.is(&["и", "and", "а", "плюс", "also", "также"])
@@ -144,7 +145,7 @@ fn cut(words: &[Word], today: Date, language: Language) -> Option<(&[Word], &[Wo
     None
 }
 
-/// What one part leaves out is as in the part beside it. Dividends keep to a time of their own.
+/// Copies what a part omits from the part next to it, except the period of a dividend request.
 fn share(parts: &mut [Request]) {
     let names = parts.iter().find(|it| !it.mentions.is_empty()).map(|it| it.mentions.clone());
     let period = parts.iter().rev().find_map(|it| it.period);

@@ -1,4 +1,4 @@
-//! Questions about when the exchange trades, which may well be about days to come.
+//! Reads questions about trading days, which may be in the future.
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
@@ -8,18 +8,18 @@ use super::vocabulary::begins;
 use crate::dates::{Dates, Period};
 use crate::words::Word;
 
-/// What the tool gives at once.
+/// Most days that the tool returns in one call, minus one.
 const DAYS_MAX: i32 = 399;
-/// Without a time of its own, a question is about two weeks.
+/// A question without a period covers two weeks.
 const DAYS_USUAL: i32 = 13;
-/// A day off may be further away.
+/// A question about days off covers 60 days, because the next one may be far away.
 const DAYS_FAR: i32 = 60;
 
 fn has(words: &[Word], stems: &str) -> bool {
     begins(words, &stems.split_whitespace().collect::<Vec<_>>())
 }
 
-/// Whether it is asked when there is trading. A question that names a security is about that.
+/// Reports whether the question is about trading days. A question that names a security is not.
 pub(super) fn is_asked(words: &[Word], mentions: &[Mention]) -> bool {
     let exchange = |it: &Mention| {
         let lower = it.text.to_lowercase();
@@ -64,13 +64,13 @@ pub(super) fn is_asked(words: &[Word], mentions: &[Mention]) -> bool {
     !named && (venue && state || days && has(words, "сколько many когда when") || when)
 }
 
-/// The days that it is asked about.
+/// Returns the days that the question is about.
 pub(super) fn period(words: &[Word], times: &Dates, today: Date) -> Period {
     let before = has(words, "работала работал была были was were traded");
     let year_end = |year: i16| Date::new(year, 12, 31).unwrap_or(today);
     let asked = match (times.ahead, times.period) {
         (Some(ahead), _) => ahead,
-        // A day of a month without its year, or a day of the week, is the next one.
+        // A date without a year, or a weekday, means the next such day.
         (None, Some(past)) if past.to < today && !before && times.guessed => Period {
             from: past.from.saturating_add(1.year()),
             to: past.to.saturating_add(1.year()),

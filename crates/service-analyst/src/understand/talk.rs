@@ -1,4 +1,4 @@
-//! A message that refers to earlier ones: «а за год?», «сравни их».
+//! Completes a message that refers to earlier ones: «а за год?», «сравни их».
 
 use jiff::civil::Date;
 
@@ -6,10 +6,10 @@ use super::{Intent, Mention, Request, one};
 use crate::number::Language;
 use crate::words::{Word, words};
 
-/// Earlier messages that a short one may refer to.
+/// Number of earlier messages that a short message may refer to.
 const LOOK_BACK: usize = 4;
 
-/// One message in the light of earlier ones, the latest of them first.
+/// Reads one message with the context of earlier ones, the latest first.
 pub(super) fn continued<'a>(
     message: &[Word],
     earlier: impl Iterator<Item = &'a String>,
@@ -23,7 +23,7 @@ pub(super) fn continued<'a>(
     if several && clear && request.mentions.len() < 2 {
         together(&mut request, message, &before);
     }
-    // «А за год?» means what was asked before, with another time.
+    // «А за год?» repeats the previous request with another period.
     let refers = message.first().is_some_and(|it| it.is(&["а", "и", "and", "what"]));
     let whole = request.market || request.intent == Intent::Calendar;
     let lacks = request.mentions.is_empty() && !request.intent.is_of_index() && !whole;
@@ -37,7 +37,7 @@ pub(super) fn continued<'a>(
     };
     if request.mentions.is_empty() {
         request.mentions = before.mentions;
-        // «а если 70/30?» weighs the same names anew.
+        // «а если 70/30?» gives new weights to the same names.
         if request.spare.len() == request.mentions.len() {
             for (mention, amount) in request.mentions.iter_mut().zip(&request.spare) {
                 mention.amount = Some(*amount);
@@ -53,7 +53,7 @@ pub(super) fn continued<'a>(
     request
 }
 
-/// «сравни их», «сравни с Газпромом»: the names of earlier messages, in their order.
+/// Adds the names of earlier messages, in their order: «сравни их», «сравни с Газпромом».
 fn together(request: &mut Request, message: &[Word], before: &[Request]) {
     let pronouns = [
         "их", "ими", "ними", "них", "эти", "этих", "обе", "оба", "него", "ним", "его", "ее", "ней",

@@ -1,4 +1,4 @@
-//! What is read in a question, before anything is looked up.
+//! Tests of how a question is read, before any name is looked up.
 
 use jiff::civil::date;
 

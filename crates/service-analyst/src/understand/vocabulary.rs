@@ -1,10 +1,10 @@
-//! Words that are no names of securities, and short names for those that are.
+//! Common words that do not name securities, and nicknames of securities.
 
 use super::focus::is_sector;
 use crate::words::{Word, WordKind};
 
-/// Whether some word begins with one of these; short ones, and those of which a name begins, must
-/// be the whole word.
+/// Reports whether any word begins with one of the stems. Short stems, and stems that begin a
+/// company name, must match the whole word.
 pub(super) fn begins(words: &[Word], stems: &[&str]) -> bool {
     let whole = |it: &str| it.chars().count() <= 3 || ["рост", "роста", "росте"].contains(&it);
     words.iter().filter(|it| it.is_letters()).any(|word| {
@@ -14,7 +14,7 @@ pub(super) fn begins(words: &[Word], stems: &[&str]) -> bool {
     })
 }
 
-/// Beginnings of words that speak of prices on the move.
+/// Stems of words about price moves.
 pub(super) const MOVED: [&str; 27] = [
     "выросл",
     "вырос",
@@ -45,7 +45,7 @@ pub(super) const MOVED: [&str; 27] = [
     "подрос",
 ];
 
-/// What people call a company, by the beginning of the word, and what the exchange calls it.
+/// Stems of company nicknames, each with the exchange's name.
 const NICKNAMES: [(&str, &str); 43] = [
     ("сбер", "Сбербанк"),
     ("сбербанк", "Сбербанк"),
@@ -92,16 +92,16 @@ const NICKNAMES: [(&str, &str); 43] = [
     ("совкомфлот", "Совкомфлот"),
 ];
 
-/// The exchange's name for what a word may be short for.
+/// Returns the exchange's name for a nickname.
 pub(super) fn nickname(word: &Word) -> Option<&'static str> {
     let fits = |(begins, _): &&(&str, &str)| {
         let rest = word.lower.strip_prefix(begins);
-        // Latin words have no cases, and `sberp` is another share.
+        // Latin words have no case endings, and `sberp` is a different share.
         let rest = rest.filter(|it| word.kind != WordKind::Latin || ["", "s"].contains(it));
         let rest = rest.map(|it| it.chars().count());
         rest.is_some_and(|rest| rest <= 3 && (begins.chars().count() > 3 || rest == 0))
     };
-    // A ticker is no short name: SBERP is another share than SBER.
+    // A ticker is not a nickname: SBERP and SBER are different shares.
     let ticker = word.kind == WordKind::Latin && word.text.chars().all(|it| !it.is_lowercase());
     if ticker { None } else { NICKNAMES.iter().find(fits).map(|(_, name)| *name) }
 }
@@ -175,14 +175,15 @@ const ENGLISH: &str = "a about above against all also am an and any are as ask a
     constituent pref prefs since weekly daily monthly yearly annual average mean median tech retail utilities \
     telecoms developers mining steel transport financials risk return trillion billion minus plus equals";
 
-/// Names that are words of common speech as well: they need more to be taken for names.
+/// Reports whether a name is also a common word; such a word needs more evidence to count as a
+/// name.
 pub(super) fn is_ambiguous(word: &Word) -> bool {
     ["систем", "элемент"]
         .iter()
         .any(|it| word.lower.strip_prefix(it).is_some_and(|rest| rest.chars().count() <= 2))
 }
 
-/// Who is said to speak, before a colon.
+/// Reports whether a word is a chat role, as written before a colon.
 pub(super) fn is_role(word: &Word) -> bool {
     let roles = [
         "систем",
@@ -201,7 +202,7 @@ pub(super) fn is_role(word: &Word) -> bool {
     roles.iter().any(|it| word.lower.starts_with(it))
 }
 
-/// What people most often mean, for words that are nearly one of them.
+/// Popular names, used to correct words with one mistake.
 const POPULAR: [&str; 34] = [
     "Сбербанк",
     "Газпром",
@@ -239,21 +240,21 @@ const POPULAR: [&str; 34] = [
     "Novatek",
 ];
 
-/// The exchange's name for a popular one that fits.
+/// Returns the exchange's name of the first popular security that fits.
 pub(crate) fn is_popular(fits: impl Fn(&str) -> bool) -> Option<&'static str> {
     let name = POPULAR.iter().find(|it| fits(it))?;
     let known = crate::words::words(name).first().and_then(nickname);
     Some(known.unwrap_or(name))
 }
 
-/// Whether a word is one of English speech rather than a name.
+/// Reports whether a word is a common English word and not a name.
 pub(super) fn is_english(word: &Word) -> bool {
-    // One letter, or a ticker in capitals, says nothing of the language.
+    // One letter, or a ticker in capitals, does not show the language.
     let said = word.text.len() > 1 && word.text.chars().any(char::is_lowercase);
     word.kind == WordKind::Latin && said && ENGLISH.split_whitespace().any(|it| it == word.lower)
 }
 
-/// Whether a word is of common speech, and therefore names nothing.
+/// Reports whether a word is a common word, which names no security.
 pub(super) fn is_common(word: &Word) -> bool {
     match word.kind {
         WordKind::Latin => {

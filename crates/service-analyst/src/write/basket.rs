@@ -1,4 +1,4 @@
-//! Indices: what is in them, and what moved.
+//! Writes about indices: their constituents and their movers.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::understand::{Focus, MoveDirection, Sector};
 
 const SHOWN_MAX: usize = 10;
 const MOVERS_MAX: usize = 5;
-/// Those that the first sentence names.
+/// Most constituents that the first sentence names.
 const LED_MAX: usize = 3;
 
 fn all_rows(finding: Option<&Finding>) -> &[Value] {
@@ -26,7 +26,7 @@ fn is_of(row: &Value, sector: Option<Sector>) -> bool {
     sector.is_none_or(|it| row["sector"] == it.name)
 }
 
-/// The rows of a basket, best first by a figure, those without it left out.
+/// Returns the rows of a basket in descending order of a figure, without the rows that lack it.
 fn ranked(
     sheet: &AnswerBuilder<'_>,
     finding: Option<&Finding>,
@@ -48,7 +48,7 @@ fn ranked(
     found
 }
 
-/// The index, its day, and how many are in it.
+/// Writes the index, its date and the number of constituents.
 fn opening(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     let count = float(basket, "/metrics/num_constituents").unwrap_or(0.0) as u64;
     let word = sheet.language().pick(
@@ -74,7 +74,7 @@ fn opening(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     not_traded(sheet, basket);
 }
 
-/// Says so where the day that was asked for has no trades.
+/// Writes a sentence if the requested day has no trades.
 fn not_traded(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     let effective = basket.and_then(|it| it.at("/metrics/effective_date"));
     let asked = basket.map(|it| &it.args["as_of_date"]);
@@ -99,7 +99,7 @@ fn not_traded(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     );
 }
 
-/// How many rose and fell.
+/// Writes how many constituents rose and fell.
 fn counted(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     let source = vec![(basket.map_or(0, |it| it.id), "/result/data".to_owned())];
     let changes: Vec<f64> =
@@ -124,7 +124,7 @@ fn sector_name(sheet: &AnswerBuilder<'_>) -> Option<String> {
     Some(sheet.language().pick(sector.russian, sector.name).to_owned())
 }
 
-/// A few rows with one figure each: «SBER 12 %, LKOH 11 %».
+/// Joins a few rows with one figure each: «SBER 12 %, LKOH 11 %».
 fn listed(items: Vec<(String, CitedFigure)>) -> Slot {
     let mut slots = Vec::new();
     for (at, (ticker, figure)) in items.into_iter().enumerate() {
@@ -180,7 +180,8 @@ pub(super) fn index(sheet: &mut AnswerBuilder<'_>, section: Section) {
     }
 }
 
-/// The first sentence about weights: of those that were named, of a sector, or of the largest.
+/// Writes the first sentence about weights: of the named securities, of a sector, or of the largest
+/// constituents.
 fn heaviest(
     sheet: &mut AnswerBuilder<'_>,
     basket: Option<&Finding>,
@@ -234,7 +235,7 @@ fn heaviest(
     }
 }
 
-/// What the first of the weights come to.
+/// Returns the sum of the first weights.
 fn together(
     sheet: &AnswerBuilder<'_>,
     basket: Option<&Finding>,
@@ -249,10 +250,11 @@ fn together(
     Some(sheet.page.styled(sum, Style::Percent, sources, Formula::Sum))
 }
 
-/// A sector with the rows that are in it.
+/// A sector with its rows.
 type SectorRows<'a> = (String, Vec<&'a (usize, String, f64)>);
 
-/// The weight of each sector, the heaviest first. What has no sector is no part of one.
+/// Writes the weight of each sector, the heaviest first. Constituents without a sector are left
+/// out.
 fn sectors(
     sheet: &mut AnswerBuilder<'_>,
     basket: Option<&Finding>,
@@ -339,7 +341,7 @@ fn constituents(
     sheet.page.table(("Бумаги индекса", "Constituents"), &columns, rows);
 }
 
-/// A security of the basket with how it changed.
+/// A constituent with its price change.
 struct Mover {
     ticker: String,
     change: f64,
@@ -347,7 +349,8 @@ struct Mover {
     price: Option<CitedFigure>,
 }
 
-/// On one day as the exchange says; over more days from the prices of both ends.
+/// Returns the changes: for one day as the exchange gives them, for a longer period from the first
+/// and the last price.
 fn changes(sheet: &AnswerBuilder<'_>, now: Option<&Finding>, then: Option<&Finding>) -> Vec<Mover> {
     let price =
         |at: usize| sheet.page.figure(now, &format!("/data/{at}/last_price"), Style::Price("RUB"));
@@ -457,7 +460,7 @@ fn movers_listed(sheet: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&M
         MoveDirection::Down => (falling, rising),
         _ => (rising, falling),
     };
-    // Where one way and a number are asked for, that is all.
+    // If the question asks for one direction and a count, the other direction is left out.
     let second = if request.top.is_some() && request.direction != MoveDirection::Both {
         &[]
     } else {

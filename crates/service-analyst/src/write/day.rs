@@ -1,4 +1,4 @@
-//! One security on one day: that day's price comes first, and today's after it.
+//! Writes about one security on one day: first the price of that day, then today's price.
 
 use serde_json::Value;
 
@@ -14,11 +14,11 @@ use crate::resolve::Security;
 use crate::tool_session::Finding;
 use crate::understand::Focus;
 
-/// What is known of the day that was asked for.
+/// The data about the requested day.
 struct Day<'a> {
     history: Option<&'a Finding>,
     shot: Option<&'a Finding>,
-    /// The row of the candles, and whether it is of the day itself.
+    /// The index of the candle row, and whether the row is of the requested day itself.
     row: Option<(usize, bool)>,
     is_today: bool,
 }
@@ -119,7 +119,7 @@ fn today(sheet: &mut AnswerBuilder<'_>, it: &Security, day: &Day<'_>, money: &st
     let last = fact(("последняя цена", "last price"), price);
     let change = fact(("изменение за день", "change on the day"), change);
     let stale = day.shot.and_then(|it| it.at("/data/is_stale")) == Some(&Value::Bool(true));
-    // The candles know best: a price of the last session may still be the last trade.
+    // Candles decide, because a snapshot can still show the last trade of the previous session.
     let traded = match day.history.filter(|it| it.outcome.is_ok()) {
         Some(_) => day.row.is_some_and(|it| it.1),
         None => !stale,
@@ -142,12 +142,12 @@ fn today(sheet: &mut AnswerBuilder<'_>, it: &Security, day: &Day<'_>, money: &st
     }
 }
 
-/// Whether the calendar has today as a trading day, where it was asked.
+/// Returns whether today is a trading day, if the plan called the calendar tool.
 pub(super) fn trades_today(sheet: &AnswerBuilder<'_>) -> Option<bool> {
     sheet.last("get_trading_calendar")?.at("/data/0/is_trading")?.as_bool()
 }
 
-/// «год назад»: the price then, the price now, and the way between.
+/// Writes about «год назад»: the price then, the price now and the change between them.
 fn then_and_now(sheet: &mut AnswerBuilder<'_>, it: &Security, day: &Day<'_>, money: &str) {
     let title = sheet.title(it);
     let since = since(sheet, day.history, day.shot);
@@ -189,14 +189,14 @@ fn then_and_now(sheet: &mut AnswerBuilder<'_>, it: &Security, day: &Day<'_>, mon
             "There was no split since; dividends are left out.",
         ),
     };
-    // An index has neither.
+    // An index has no splits and no dividends.
     if !money.is_empty() {
         sheet.page.add_line(russian, english, []);
     }
     holding::grown(sheet, it, money);
 }
 
-/// What was traded on the day: pieces, and money where the candle has it.
+/// Returns the day's volume in shares, and its turnover in money if the candle has it.
 fn traded(sheet: &AnswerBuilder<'_>, day: &Day<'_>, money: &str) -> Vec<Fact> {
     let of = |field: &str, style| {
         let at = format!("/data/{}/{field}", day.row?.0);
@@ -219,7 +219,7 @@ fn candle(sheet: &mut AnswerBuilder<'_>, day: &Day<'_>, money: &str) {
     facts.extend(traded(sheet, day, money));
     match date(sheet, day) {
         Some(date) => {
-            // Candles are as they were traded; the price then is told in today's shares.
+            // Candles are not adjusted for splits, but the past price is given per today's share.
             let split = sheet.plan.request.ago
                 && since(sheet, day.history, day.shot).is_some_and(|it| it.is_split);
             let head = if split {

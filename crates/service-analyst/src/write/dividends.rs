@@ -1,4 +1,4 @@
-//! What securities paid: in the period asked for, or over the last year.
+//! Writes the dividends of securities: in the requested period, or over the last year.
 
 use serde_json::Value;
 
@@ -11,11 +11,11 @@ use crate::page::{CitedFigure, Slot, Style, fact, quoted};
 use crate::resolve::Security;
 use crate::tool_session::Finding;
 
-/// Payments that are shown; the latest ones.
+/// Most payments shown; the latest ones.
 const PAYMENTS_MAX: usize = 8;
-/// A yield is of a year or so; over more it would mislead.
+/// Longest period, in days, for which a yield is shown; over a longer period it would mislead.
 const YIELD_DAYS_MAX: i32 = 400;
-/// Securities of an index that the first sentence names, and that are listed.
+/// Most securities of an index that the first sentence and the list name.
 const LED_MAX: usize = 5;
 const RANKED_MAX: usize = 10;
 const YEAR_YIELD: &str = "/metrics/trailing_12m_yield_pct";
@@ -47,7 +47,7 @@ pub(super) fn write(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: Se
     }
 }
 
-/// Whoever pays most of an index.
+/// Writes which securities of an index have the highest dividends.
 pub(super) fn market(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: Section) {
     let mut ranked: Vec<(&Security, f64)> = all
         .iter()
@@ -110,7 +110,7 @@ fn figure(
     sheet.page.figure(sheet.of("get_dividends", &it.ticker), at, style)
 }
 
-/// The first sentence about the dividends of an index, whatever is known of them.
+/// Writes the first sentence about the dividends of an index, even if data is missing.
 fn of_index(sheet: &mut AnswerBuilder<'_>, slots: Vec<Slot>) {
     let basket = sheet.findings.iter().rev().find(|it| it.tool == "get_index_constituents_metrics");
     let count = sheet.page.figure(basket, "/metrics/num_constituents", Style::Count);
@@ -137,7 +137,7 @@ fn rows(paid: Option<&Finding>) -> &[Value] {
     paid.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The currency of all payments, if they have one.
+/// Returns the currency if all payments share one.
 fn currency(paid: Option<&Finding>) -> Option<String> {
     let rows = rows(paid);
     let code = |row: &Value| row["currency"].as_str().unwrap_or("RUB").to_owned();
@@ -145,7 +145,7 @@ fn currency(paid: Option<&Finding>) -> Option<String> {
     rows.iter().all(|row| code(row) == first).then_some(first)
 }
 
-/// What was paid in the period, and its part of the last price.
+/// Returns the sum paid in the period and its percentage of the last price.
 fn of_period(
     sheet: &AnswerBuilder<'_>,
     it: &Security,
@@ -153,7 +153,7 @@ fn of_period(
     let paid = sheet.of("get_dividends", &it.ticker);
     let shot = sheet.of("get_security_snapshot", &it.ticker);
     let (Some(found), Some(code)) = (paid, currency(paid)) else { return (None, None) };
-    // The tool's own sum has splits taken out, which payments as they were made have in them.
+    // The tool's sum is adjusted for splits; single payments are not.
     let Some(sum) = float(paid, PERIOD_SUM) else { return (None, None) };
     let shown = sheet.page.figure(paid, PERIOD_SUM, Style::Price(&code));
     let sources = vec![(found.id, format!("/result{PERIOD_SUM}"))];
@@ -219,7 +219,7 @@ fn paid(sheet: &mut AnswerBuilder<'_>, it: &Security) {
     holding::received(sheet, it, (paid, PERIOD_SUM), &money);
 }
 
-/// The one with the highest yield; says whether there is one.
+/// Writes the security with the highest yield. Returns whether there is one.
 fn best(sheet: &mut AnswerBuilder<'_>, all: &[Security]) -> bool {
     let trailing = sheet.plan.request.period.is_none();
     let part = |it: &Security| -> Option<(f64, CitedFigure)> {
@@ -274,7 +274,7 @@ fn figures(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
     sheet.page.table(("Дивиденды", "Dividends"), &columns, table);
 }
 
-/// The latest payment of each.
+/// Writes the latest payment of each security.
 fn latest(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
     for it in all {
         let paid = sheet.of("get_dividends", &it.ticker);

@@ -1,4 +1,4 @@
-//! Several securities side by side, and how they move together.
+//! Writes comparisons of several securities and their correlations.
 
 use super::lead::{SecurityResult, is_same, result, since_source};
 use super::talk::reading_notes;
@@ -11,7 +11,7 @@ use crate::resolve::Security;
 use crate::tool_session::Finding;
 use crate::understand::{Focus, MoveDirection};
 
-/// The place of a ticker in a list of rows.
+/// Returns the row index of a ticker.
 pub(super) fn row_of(finding: Option<&Finding>, ticker: &str) -> Option<usize> {
     let rows = finding?.at("/data")?.as_array()?;
     rows.iter().position(|row| row["ticker"] == ticker)
@@ -52,7 +52,7 @@ pub(super) fn comparison(sheet: &mut AnswerBuilder<'_>, all: &[Security], sectio
     }
 }
 
-/// Who did best and who did worst, as it was asked.
+/// Writes the best and the worst security, in the direction that the question asks for.
 fn ranked(sheet: &mut AnswerBuilder<'_>, all: &[Security], brief: bool) {
     let mut found: Vec<SecurityResult<'_>> =
         all.iter().filter_map(|it| result(sheet, it)).collect();
@@ -114,7 +114,7 @@ fn both_ends(sheet: &mut AnswerBuilder<'_>, best: &SecurityResult<'_>, worst: &S
             Slot::Many(vec![to, Slot::Text(":".to_owned())])
         }
         Some(_) if request.period().is_day() => {
-            // The candles reach up to today, because splits do.
+            // The candles reach up to today, because later splits are needed to adjust prices.
             let shot = sheet.of("get_security_snapshot", &best.security.ticker);
             let row = since_source(history, shot).and_then(|it| Some(it.first()?.1.clone()));
             let at = row.map(|it| it.replace("/close", "/ts")).unwrap_or_default();
@@ -146,7 +146,7 @@ fn both_ends(sheet: &mut AnswerBuilder<'_>, best: &SecurityResult<'_>, worst: &S
     );
 }
 
-/// How far apart two returns are, where both are figures of a tool.
+/// Returns the difference of two returns if both come directly from a tool.
 fn apart(sheet: &AnswerBuilder<'_>, best: &SecurityResult<'_>, worst: &SecurityResult<'_>) -> Slot {
     let at = "/metrics/total_return_pct";
     let of = |it: &SecurityResult<'_>| {
@@ -166,7 +166,8 @@ fn apart(sheet: &AnswerBuilder<'_>, best: &SecurityResult<'_>, worst: &SecurityR
     Slot::Many(vec![head.into(), Slot::Figure(Some(shown)), tail.into()])
 }
 
-/// The riskiest and the calmest by volatility, or by drawdown; says whether there are any.
+/// Writes the securities with the highest and the lowest volatility or drawdown. Returns whether
+/// there are any.
 fn ranked_by_risk(sheet: &mut AnswerBuilder<'_>, all: &[Security], focus: Focus) -> bool {
     let risk = sheet.last("compute_portfolio_risk");
     let fallen = focus == Focus::Drawdown;
@@ -260,7 +261,7 @@ fn side_by_side(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
     sheet.page.table(("Сравнение", "Comparison"), shown, rows);
 }
 
-/// Two tickers, where their correlation stands, and what it is.
+/// Two tickers, the pointer to their correlation, and its value.
 type Pair = (String, String, String, f64);
 
 fn found_pairs(sheet: &AnswerBuilder<'_>, all: &[Security]) -> Vec<Pair> {
@@ -287,7 +288,7 @@ fn pair(sheet: &mut AnswerBuilder<'_>, it: &Pair, russian: &str, english: &str) 
     sheet.page.add_line(russian, english, slots);
 }
 
-/// The pairs that move together the most and the least.
+/// Writes the pairs with the highest and the lowest correlation.
 pub(super) fn pairs(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
     let found = found_pairs(sheet, all);
     let Some((most, least)) = found.first().zip(found.last()) else {

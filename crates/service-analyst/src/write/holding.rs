@@ -1,5 +1,5 @@
-//! What a number of shares, or money put into one, comes to. The number is the question's own, the
-//! prices are the tools'.
+//! Computes what a number of shares, or a sum invested in a security, is worth. The number comes
+//! from the question and the prices come from the tools.
 
 use super::lead::{since, since_source};
 use super::{AnswerBuilder, float};
@@ -10,20 +10,20 @@ use crate::resolve::Security;
 use crate::tool_session::Finding;
 use crate::understand::Amount;
 
-/// A number of the question that figures are multiplied by.
+/// Returns a multiplier from the question as a whole number.
 fn whole(value: f64) -> Option<u64> {
     ((1.0..=1e12).contains(&value) && value.fract() == 0.0).then_some(value as u64)
 }
 
-/// The number as the question has it, which no tool says.
+/// Formats a number that comes from the question and not from a tool.
 fn asked(sheet: &AnswerBuilder<'_>, count: u64, style: Style<'_>) -> CitedFigure {
     sheet.page.styled(count as f64, style, Vec::new(), Formula::Times(count))
 }
 
-/// A number, how it is said, and what one of it is the product of.
+/// The number of shares or lots, its wording, and the sources to multiply for one unit.
 type Holding = (u64, Slot, Vec<(usize, String)>);
 
-/// So many shares or lots.
+/// Returns the number of shares or lots that the question gives.
 fn holding(sheet: &AnswerBuilder<'_>, it: &Security) -> Option<Holding> {
     let (Amount::Pieces(value) | Amount::Lots(value)) = it.amount? else { return None };
     let count = whole(value)?;
@@ -60,7 +60,7 @@ fn holding(sheet: &AnswerBuilder<'_>, it: &Security) -> Option<Holding> {
     Some((count, slot, vec![(shot.id, "/result/data/lot_size".to_owned())]))
 }
 
-/// So many shares times a figure of one.
+/// Multiplies the number of shares by a per-share figure.
 fn product(
     sheet: &AnswerBuilder<'_>,
     it: &Security,
@@ -78,7 +78,7 @@ fn product(
     Some((slot, sheet.page.styled(value, Style::Money(money), sources, Formula::Times(count))))
 }
 
-/// What so many shares cost; says whether that was asked for.
+/// Writes the value of the given number of shares. Returns whether the question asked for it.
 pub(super) fn worth(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool {
     let shot = sheet.of("get_security_snapshot", &it.ticker);
     let Some((holding, value)) = product(sheet, it, (shot, "/data/last_price"), money) else {
@@ -92,7 +92,7 @@ pub(super) fn worth(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) -
     true
 }
 
-/// What so many shares were paid.
+/// Writes the dividends paid on the given number of shares.
 pub(super) fn received(
     sheet: &mut AnswerBuilder<'_>,
     it: &Security,
@@ -108,7 +108,7 @@ pub(super) fn received(
     }
 }
 
-/// What money put in at the beginning of the period would be now.
+/// Writes what a sum invested at the start of the period is worth now.
 pub(super) fn grown(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) {
     let Some(Amount::Money(value)) = it.amount else { return };
     let Some(put) = whole(value).filter(|_| money == "RUB") else { return };

@@ -1,4 +1,4 @@
-//! First sentences that depend on what was asked, and figures that follow from several others.
+//! Figures for the first sentence of an answer, computed from several others.
 
 use serde_json::Value;
 
@@ -9,18 +9,18 @@ use crate::page::{CitedFigure, Style};
 use crate::resolve::Security;
 use crate::tool_session::Finding;
 
-/// Days before a day that are asked for with it: the change of the day needs them, and so does a
-/// day off.
+/// Number of days requested before a given day, because the day's change needs the previous close
+/// and the day itself may have no trading.
 pub(crate) const DAYS_BEFORE: i32 = 14;
 
-/// How a security did in the period asked for.
+/// The return of a security in the requested period.
 pub(super) struct SecurityResult<'a> {
     pub(super) security: &'a Security,
     pub(super) change: f64,
     pub(super) figure: CitedFigure,
 }
 
-/// A row of candles by its date: the last one that is not after a day.
+/// Returns the last candle row that is not after a day.
 pub(super) fn row_until(history: Option<&Finding>, day: &str) -> Option<(usize, String)> {
     let rows = history?.at("/data")?.as_array()?;
     let date = |row: &Value| row["ts"].as_str().and_then(|it| it.get(..10)).map(ToOwned::to_owned);
@@ -29,7 +29,8 @@ pub(super) fn row_until(history: Option<&Finding>, day: &str) -> Option<(usize, 
     found.and_then(|(at, row)| Some((at, date(row)?)))
 }
 
-/// How long the candles reach, in years of the calendar: sessions are not the same in every year.
+/// Returns the time that the candles span in calendar years, because the number of sessions differs
+/// between years.
 pub(super) fn years(history: Option<&Finding>) -> f64 {
     let rows = history.and_then(|it| it.at("/data")).and_then(Value::as_array);
     let day = |row: Option<&Value>| clock::parse_date(row?["ts"].as_str()?.get(..10)?);
@@ -37,7 +38,7 @@ pub(super) fn years(history: Option<&Finding>) -> f64 {
     ends.map_or(0.0, |(first, last)| f64::from((last - first).get_days()) / 365.25)
 }
 
-/// The change from one figure to another, in percent.
+/// Returns the change from one figure to another, in percent.
 pub(super) fn change(
     sheet: &AnswerBuilder<'_>,
     from: (Option<&Finding>, &str),
@@ -54,18 +55,18 @@ pub(super) fn change(
     Some((value, sheet.page.styled(value, Style::Change, sources, Formula::Change)))
 }
 
-/// From a day in the past to now, on today's scale.
+/// The change from a past day to now, adjusted for splits.
 pub(super) struct Since {
     pub(super) then: f64,
     pub(super) change: f64,
-    /// The price then, and its way to now, with where they are from.
+    /// The sources of the past price, the splits after it and the price now.
     pub(super) sources: Vec<(usize, String)>,
     pub(super) moved: CitedFigure,
-    /// Whether there was a split between.
+    /// Whether a split took place in between.
     pub(super) is_split: bool,
 }
 
-/// The close of the day asked for and all splits after it; the last price comes last.
+/// Returns the sources: the close of the requested day, all splits after it, and the last price.
 pub(super) fn since_source(
     history: Option<&Finding>,
     shot: Option<&Finding>,
@@ -88,7 +89,7 @@ pub(super) fn since_source(
     Some(sources)
 }
 
-/// How a security did since the day asked for.
+/// Returns the change of a security since the requested day.
 pub(super) fn since(
     sheet: &AnswerBuilder<'_>,
     history: Option<&Finding>,
@@ -113,7 +114,7 @@ pub(super) fn since(
     Some(Since { then, change, sources, moved, is_split: !splits.is_empty() })
 }
 
-/// The change of a day against the day before it.
+/// Returns the change of a day against the previous trading day.
 pub(super) fn day_change(
     sheet: &AnswerBuilder<'_>,
     history: Option<&Finding>,
@@ -123,7 +124,7 @@ pub(super) fn day_change(
     change(sheet, (history, &was), (history, &is))
 }
 
-/// How a security did: over the period, on the day, or since the day.
+/// Returns the change of a security over the period, on the day, or since the day.
 pub(super) fn result<'a>(
     sheet: &AnswerBuilder<'_>,
     it: &'a Security,
@@ -148,7 +149,7 @@ pub(super) fn result<'a>(
     Some(SecurityResult { security: it, change, figure })
 }
 
-/// Whether two changes are shown as the same.
+/// Reports whether two changes look equal when they are formatted.
 pub(super) fn is_same(a: f64, b: f64) -> bool {
     (a - b).abs() < NOTHING_PCT
 }

@@ -1,4 +1,4 @@
-//! A portfolio: what it did, what it risks, and what weighs in it.
+//! Writes about a portfolio: its return, its risk and its concentration.
 
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ fn summary(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
     }
 }
 
-/// The weights that the tool was asked with.
+/// Returns the sum and the sources of the weights in the tool's arguments.
 pub(super) fn asked_weights(risk: Option<&Finding>) -> (f64, Vec<(usize, String)>) {
     let Some(risk) = risk else { return (0.0, Vec::new()) };
     let positions = risk.args["positions"].as_array().map_or(&[][..], Vec::as_slice);
@@ -75,7 +75,7 @@ pub(super) fn asked_weights(risk: Option<&Finding>) -> (f64, Vec<(usize, String)
 fn cash(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
     let Some(cash) = sheet.plan.request.cash.and_then(crate::Amount::value) else { return };
     let (sum, sources) = asked_weights(risk);
-    // Told as a figure only where it is what the weights leave.
+    // Cash is shown as a figure only if the weights and the cash add up to 100 %.
     let whole = (sum + cash - 100.0).abs() < 1e-6 && !sources.is_empty();
     if !whole {
         sheet.page.add_line(

@@ -1,4 +1,4 @@
-//! When the exchange trades.
+//! Writes when the exchange trades.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::number::agree;
 use crate::page::{Slot, Style, fact, quoted};
 use crate::tool_session::Finding;
 
-/// Days without trading that are named.
+/// Most days without trading that the answer names.
 const CLOSED_MAX: usize = 15;
 
 fn rows(found: Option<&Finding>) -> &[Value] {
@@ -23,7 +23,7 @@ fn date(sheet: &AnswerBuilder<'_>, found: Option<&Finding>, at: usize) -> Slot {
     Slot::Figure(sheet.page.cited_text(found, &format!("/result/data/{at}/date")))
 }
 
-/// How a day is known, in words.
+/// Returns the words for how the calendar knows a day.
 fn basis(sheet: &AnswerBuilder<'_>, row: &Value) -> &'static str {
     let (russian, english) = match row["basis"].as_str() {
         Some("record") => ("по состоявшимся торгам", "as it was traded"),
@@ -119,7 +119,7 @@ fn listed(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>, single: bool) 
     sheet.page.table(("Торговые дни", "Trading days"), &columns, table);
 }
 
-/// The first day of trading after those asked about, or among them.
+/// Writes the first trading day after the requested days, or among them.
 fn next(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>, single: bool) {
     let closed = |row: &Value| !is_trading(row);
     let skip = match rows(found).first() {

@@ -1,4 +1,4 @@
-//! One security over a period: its price, its way, its risk.
+//! Writes about one security over a period: its price, its trend and its risk.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::resolve::Security;
 use crate::tool_session::Finding;
 use crate::understand::{Focus, is_index};
 
-/// The tool takes splits out of these, which its candles have in them.
+/// The tool adjusts these metrics for splits; its candles are not adjusted.
 const HIGH: &str = "/metrics/period_high";
 const LOW: &str = "/metrics/period_low";
 
@@ -101,7 +101,8 @@ fn summary(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) {
     }
 }
 
-/// The figures that the question is about, where it is about some; then the answer begins with them.
+/// Writes the figures that the question focuses on, if any, so that the answer begins with them.
+/// Returns whether it wrote any.
 fn focused(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool {
     let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
     let shot = sheet.of("get_security_snapshot", &it.ticker);
@@ -160,7 +161,8 @@ fn focused(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool {
     whole
 }
 
-/// The best and the worst day. A day of a split is left out: its change is none of the price.
+/// Writes the best and the worst day. Split days are left out, because a split changes the quoted
+/// price without changing the value.
 fn days(sheet: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Finding>) {
     let rows = history.and_then(|it| it.at("/data")).and_then(Value::as_array);
     let rows = rows.map_or(&[][..], Vec::as_slice);
@@ -202,7 +204,7 @@ fn days(sheet: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Finding>)
     );
 }
 
-/// Ticker and ISIN, as the exchange's list has them.
+/// Writes the ticker and the ISIN from the exchange's list.
 fn code(sheet: &mut AnswerBuilder<'_>, it: &Security) {
     let row = it.name.as_ref().and_then(|(id, at)| Some((*id, at.rsplit_once('/')?.0)));
     let isin = row.and_then(|(id, row)| {
@@ -216,7 +218,7 @@ fn code(sheet: &mut AnswerBuilder<'_>, it: &Security) {
     );
 }
 
-/// Which way the price went over the period.
+/// Writes how the price moved over the period.
 fn write_trend(sheet: &mut AnswerBuilder<'_>, lead: Option<&Security>, history: Option<&Finding>) {
     let title = lead.map(|it| sheet.title(it));
     let at = "/metrics/total_return_pct";
@@ -247,7 +249,7 @@ fn write_trend(sheet: &mut AnswerBuilder<'_>, lead: Option<&Security>, history: 
     }
 }
 
-/// A number of shares.
+/// Formats a number of shares.
 pub(super) fn pieces(
     sheet: &AnswerBuilder<'_>,
     label: (&'static str, &'static str),
@@ -313,7 +315,7 @@ fn period(sheet: &mut AnswerBuilder<'_>, history: Option<&Finding>, money: &str)
     }
 }
 
-/// Drawdown and value at risk.
+/// Writes the drawdown and the value at risk.
 pub(super) fn losses(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
     let fall = sheet.page.figure(risk, "/metrics/max_drawdown_pct", Style::Percent);
     let head = ("- Максимальная просадка за период", "- Deepest drawdown of the period");
@@ -321,7 +323,7 @@ pub(super) fn losses(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
     value_at_risk(sheet, risk, ("- VaR", "- Value at risk"));
 }
 
-/// Value at risk with its horizon and its confidence.
+/// Returns the value at risk with its horizon and its confidence level.
 pub(super) fn value_at_risk(
     sheet: &mut AnswerBuilder<'_>,
     risk: Option<&Finding>,

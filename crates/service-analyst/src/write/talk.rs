@@ -1,4 +1,4 @@
-//! What is said around the figures: what could not be had, how fresh the data is, what can be asked.
+//! Writes the text around the figures: missing data, data freshness, and help on what to ask.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::page::{Slot, Style, quoted};
 use crate::tool_session::freshness;
 use crate::understand::Intent;
 
-/// What can be asked, or what is missing from the question.
+/// Writes what the user can ask, or what the question lacks.
 pub(super) fn help(sheet: &mut AnswerBuilder<'_>) {
     first(sheet);
     reading_notes(sheet);
@@ -62,7 +62,7 @@ pub(super) fn help(sheet: &mut AnswerBuilder<'_>) {
     }
 }
 
-/// How the question was read: what was not found, what could have meant another, what was decided.
+/// Writes how the question was read: names not found, ambiguous names, and assumptions.
 pub(super) fn reading_notes(sheet: &mut AnswerBuilder<'_>) {
     unknown(sheet);
     for note in sheet.plan.request.notes.iter().filter(|it| !is_first(it)) {
@@ -70,19 +70,19 @@ pub(super) fn reading_notes(sheet: &mut AnswerBuilder<'_>) {
     }
 }
 
-/// What must be said before anything else, because it is the answer to a part of the question.
+/// Reports whether a note must come first because it answers a part of the question.
 fn is_first(note: &Note) -> bool {
     matches!(note, Note::Future | Note::NoSuchDay(_) | Note::NoBlueChips | Note::NoOrders)
 }
 
-/// Says what comes before the answer.
+/// Writes the notes that come before the answer.
 pub(super) fn first(sheet: &mut AnswerBuilder<'_>) {
     for note in sheet.plan.request.notes.iter().filter(|it| is_first(it)) {
         remark(sheet, note);
     }
 }
 
-/// Names for which nothing was found, and those that could have meant another.
+/// Writes the names that were not found and the names that fit several securities.
 fn unknown(sheet: &mut AnswerBuilder<'_>) {
     for name in sheet.plan.resolved.unknown.iter().take(10) {
         let asked = Some(sheet.page.asked(name));
@@ -105,7 +105,7 @@ fn unknown(sheet: &mut AnswerBuilder<'_>) {
     }
 }
 
-/// The words for a note; those with a text take it in place of `{}`.
+/// Returns the sentence for a note. A note with a text puts it in place of `{}`.
 fn words(note: &Note) -> (&'static str, &'static str) {
     match note {
         Note::Reversed => (
@@ -152,7 +152,7 @@ fn words(note: &Note) -> (&'static str, &'static str) {
     }
 }
 
-/// The words for notes about the shares of a portfolio, and about units.
+/// Returns the sentence for a note about portfolio weights or units.
 fn words_on_shares(note: &Note) -> (&'static str, &'static str) {
     match note {
         Note::RestShared(_) => (
@@ -194,7 +194,7 @@ fn words_on_shares(note: &Note) -> (&'static str, &'static str) {
             "Цены даны в валюте торгов; пересчёта в другую валюту нет.",
             "Prices are in the currency of trading; they are not converted.",
         ),
-        // The others have figures in them, and sentences of their own.
+        // The other notes contain figures and are written by their own functions.
         _ => ("", ""),
     }
 }
@@ -218,7 +218,7 @@ fn remark(sheet: &mut AnswerBuilder<'_>, note: &Note) {
     }
 }
 
-/// What the shares add up to, where that is not a whole.
+/// Writes the sum of the weights if it is not 100 %.
 fn rescaled(sheet: &mut AnswerBuilder<'_>) {
     let (sum, sources) = asked_weights(sheet.last("compute_portfolio_risk"));
     if sources.is_empty() || sheet.plan.request.cash.is_some() {
@@ -238,7 +238,7 @@ fn rescaled(sheet: &mut AnswerBuilder<'_>) {
     );
 }
 
-/// The prices that pieces were weighed with.
+/// Writes the prices that converted share counts into weights.
 fn from_pieces(sheet: &mut AnswerBuilder<'_>) {
     let mut slots = Vec::new();
     for it in &sheet.plan.resolved.securities {
@@ -259,7 +259,7 @@ fn from_pieces(sheet: &mut AnswerBuilder<'_>) {
     );
 }
 
-/// Why a tool gave no answer, in words.
+/// Returns the sentence for a tool's failure code.
 fn reason(code: &str) -> (&'static str, &'static str) {
     match code {
         "deadline" | "timeout" => ("не успел к сроку", "it was not in time"),
@@ -283,7 +283,7 @@ fn reason(code: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// What failed, how fresh the rest is, and that none of it is advice.
+/// Writes which calls failed, how fresh the data is, and that the answer is not advice.
 pub(super) fn notes(sheet: &mut AnswerBuilder<'_>) {
     sheet.page.add_line("", "", []);
     let failed: Vec<_> =
@@ -291,7 +291,7 @@ pub(super) fn notes(sheet: &mut AnswerBuilder<'_>) {
     for (finding, failure) in failed.into_iter().take(8) {
         let about = finding.args["ticker"].as_str().or(finding.args["index_ticker"].as_str());
         let about = about.map(|it| format!(" ({})", quoted(it))).unwrap_or_default();
-        // Only words of our own: a code says nothing to a reader, and stands in the trace.
+        // The text uses a fixed sentence; the failure code is only in the trace.
         let why = reason(&failure.code);
         let why = sheet.language().pick(why.0, why.1);
         sheet.page.add_line(

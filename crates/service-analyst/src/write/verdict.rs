@@ -1,9 +1,9 @@
-//! What figures are called. Every word about a figure comes from one table here, so that a summary
-//! and its conclusion cannot disagree.
+//! The words that describe figures. Each word comes from one table, so that a summary and its
+//! conclusion cannot disagree.
 
 use crate::number::Language;
 
-/// Which way a price went, against what is usual for its own volatility.
+/// The direction and the strength of a price change, relative to the security's volatility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PriceTrend {
     StrongUp,
@@ -13,14 +13,14 @@ pub(super) enum PriceTrend {
     StrongDown,
 }
 
-/// Without a volatility of its own, a security is taken to be as lively as most.
+/// Yearly volatility in percent, assumed for a security without one.
 const USUAL_VOLATILITY: f64 = 25.0;
-/// A change that anybody would call one, however lively the security.
+/// A change of this many percent counts as a move at any volatility.
 const CLEAR_PCT: f64 = 10.0;
-/// A change that is shown as nothing is none.
+/// A change below this many percent is shown as zero and counts as none.
 pub(super) const NOTHING_PCT: f64 = 0.005;
 
-/// The shortest time that a course is told of, in years.
+/// The shortest period for a trend, in years: one day.
 const YEARS_MIN: f64 = 1.0 / 365.25;
 
 pub(super) fn price_trend(change_pct: f64, volatility: Option<f64>, years: f64) -> PriceTrend {
@@ -37,7 +37,7 @@ pub(super) fn price_trend(change_pct: f64, volatility: Option<f64>, years: f64) 
 }
 
 impl PriceTrend {
-    /// As a noun, for the summary.
+    /// Returns the noun for the summary.
     pub(super) fn noun(self, language: Language) -> &'static str {
         match self {
             Self::StrongUp => language.pick("уверенный рост", "a strong rise"),
@@ -50,7 +50,7 @@ impl PriceTrend {
         }
     }
 
-    /// As a verb, for the conclusion.
+    /// Returns the verb for the conclusion.
     pub(super) fn verb(self, language: Language) -> &'static str {
         match self {
             Self::StrongUp => language.pick("уверенно выросла", "rose strongly"),
@@ -64,7 +64,7 @@ impl PriceTrend {
     }
 }
 
-/// The word for a yearly volatility in percent.
+/// Returns the word for a yearly volatility in percent.
 pub(super) fn volatility_word(volatility: f64, language: Language) -> &'static str {
     match volatility {
         it if it < 20.0 => language.pick("низкая", "low"),
@@ -73,7 +73,7 @@ pub(super) fn volatility_word(volatility: f64, language: Language) -> &'static s
     }
 }
 
-/// How closely two securities move together.
+/// The strength of the correlation of two securities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CorrelationStrength {
     Strong,
@@ -123,7 +123,7 @@ impl CorrelationStrength {
     }
 }
 
-/// The word for a Herfindahl index.
+/// Returns the word for a Herfindahl index.
 pub(super) fn concentration(hhi: f64, language: Language) -> &'static str {
     match hhi {
         it if it > 0.25 => language.pick("высокая", "high"),
@@ -132,7 +132,7 @@ pub(super) fn concentration(hhi: f64, language: Language) -> &'static str {
     }
 }
 
-/// What more of a list did.
+/// Returns the words for whether more securities rose or fell.
 pub(super) fn breadth(up: usize, down: usize, language: Language) -> &'static str {
     match up.cmp(&down) {
         std::cmp::Ordering::Greater => {

@@ -1,5 +1,5 @@
-//! A trading floor that answers like the real tools, its figures computed by formula from a name
-//! and a day. It can be told to fail, and to say hostile things.
+//! Fake tools that answer like the real ones. A formula computes each figure from a ticker and a
+//! day. A test can make the tools fail or return hostile text.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,17 +28,17 @@ pub(super) const SECURITIES: &str = include_str!("securities.txt");
 pub(super) struct FakeTools {
     /// Tools that fail.
     pub(super) broken: Vec<&'static str>,
-    /// Said in place of every name.
+    /// Text that replaces every name.
     pub(super) hostile: Option<&'static str>,
-    /// The tool that never answers.
+    /// A tool that never answers.
     pub(super) hangs: Option<&'static str>,
-    /// A split on a day: the shares before it and after it.
+    /// The day of a split and the numbers of shares before and after it.
     pub(super) split: Option<(Date, u64, u64)>,
-    /// Nothing was traded yet today.
+    /// Whether trading has not begun today.
     pub(super) morning: bool,
-    /// Figures that are missing from every result, by name; all of them where it is `*`.
+    /// The name of the figure that is missing from every result; `*` removes all figures.
     pub(super) missing: Option<String>,
-    /// Figures that stand in every result, whatever the formula says.
+    /// Figures that replace the computed ones in every result.
     pub(super) given: Vec<(&'static str, f64)>,
 }
 
@@ -52,7 +52,7 @@ fn day_number(day: Date) -> f64 {
     (Millis::start_of(day).0 / clock::DAY_MS) as f64
 }
 
-/// A smooth wave of its own for each ticker, with a little dust of the day.
+/// Computes the close from a smooth wave per ticker with a small daily noise.
 fn close(ticker: &str, day: Date) -> f64 {
     let own = (seed(ticker) % 1_000) as f64;
     let at = day_number(day);
@@ -142,7 +142,7 @@ fn sector(ticker: &str) -> &'static str {
     }
 }
 
-/// Takes figures out of a result, or sets them.
+/// Removes figures from a result, or sets them.
 fn altered(value: &mut Value, missing: Option<&str>, given: &[(&'static str, f64)]) {
     match value {
         Value::Object(map) => {
@@ -396,15 +396,15 @@ impl Clock for NoonClock {
     }
 }
 
-/// An answer, and the calls that it refers to.
+/// An answer with the calls that it cites.
 pub(super) struct AskedAnswer {
     pub(super) answer: AnalystAnswer,
     pub(super) findings: Vec<Finding>,
 }
 
-/// Asks the floor, earlier messages first.
+/// Asks an analyst on the fake tools; earlier messages come first.
 pub(super) fn ask(
-    floor: FakeTools,
+    fake_tools: FakeTools,
     messages: &[&str],
     locale: Option<crate::Language>,
 ) -> AskedAnswer {
@@ -414,12 +414,12 @@ pub(super) fn ask(
         .build()
         .unwrap();
     runtime.block_on(async {
-        let floor = Arc::new(floor);
-        let analyst = Analyst::local(floor.clone(), Arc::new(NoonClock));
+        let fake_tools = Arc::new(fake_tools);
+        let analyst = Analyst::local(fake_tools.clone(), Arc::new(NoonClock));
         let caller = Caller::new("reader", ["read".to_owned()]);
         let (cancel, progress) = (CancellationToken::new(), Progress::default());
         let deadline = Instant::now() + Duration::from_secs(60);
-        let tool_session = ToolSession::new(&*floor, &caller, &cancel, deadline, &progress);
+        let tool_session = ToolSession::new(&*fake_tools, &caller, &cancel, deadline, &progress);
         let asked = messages.iter().map(|it| (*it).to_owned()).collect();
         let answer = analyst.answer(&Question { asked, locale }, &tool_session).await.unwrap();
         AskedAnswer { answer, findings: tool_session.findings() }
