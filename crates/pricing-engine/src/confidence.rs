@@ -64,9 +64,9 @@ pub(crate) fn expected_margin(price: Amount, cost: Option<Amount>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::Ask;
     use crate::elasticity::estimate;
     use crate::policy::Prior;
+    use crate::pricing_input::PricingInput;
 
     fn amount(value: f64) -> Amount {
         Amount::from_f64(value).unwrap()
@@ -74,7 +74,8 @@ mod tests {
 
     #[test]
     fn the_formula_is_the_documented_one() {
-        let mut elasticity = estimate(&Ask::new("A", amount(20.0), 0), None, Prior::default());
+        let mut elasticity =
+            estimate(&PricingInput::new("A", amount(20.0), 0), None, Prior::default());
         let mut market = Market::default();
         let value = |elasticity: &Elasticity, market: &Market, cost: bool| {
             Confidence::of(amount(20.0), cost, elasticity, market).value

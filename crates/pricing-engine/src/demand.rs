@@ -90,7 +90,7 @@ impl Demand {
 
 /// What the proposal is expected to change, as ratios to now.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Outlook {
+pub struct ExpectedEffect {
     pub units_ratio: f64,
     pub revenue_ratio: f64,
     /// Gross profit; `None` without a cost, or where there is no profit now to compare with.
@@ -101,7 +101,7 @@ pub struct Outlook {
     pub units: Option<f64>,
 }
 
-impl Outlook {
+impl ExpectedEffect {
     pub(crate) fn of(
         demand: &Demand,
         now: Amount,

@@ -10,10 +10,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Ask, HISTORY_MAX, Point};
 use crate::fit::{Fit, Rows};
 use crate::money::Amount;
 use crate::policy::Prior;
+use crate::pricing_input::{HISTORY_MAX, HistoryPoint, PricingInput};
 
 pub(crate) const DAY_MS: f64 = 86_400_000.0;
 /// Ninety-five per cent of a normal distribution lie within so many standard deviations.
@@ -26,7 +26,7 @@ const WEIGHT_MIN: f64 = 0.25;
 /// How far the estimate can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum EstimateQuality {
     /// The data say more than the prior.
     Estimated,
     /// There are data, but the prior still says more.
@@ -46,7 +46,7 @@ pub struct Elasticity {
     /// The interval of 95 %.
     pub low: f64,
     pub high: f64,
-    pub verdict: Verdict,
+    pub verdict: EstimateQuality,
     /// Periods that were used.
     pub samples: usize,
     pub distinct_prices: usize,
@@ -76,15 +76,18 @@ pub struct Elasticity {
 }
 
 /// Estimates from the ask's history. `market` is the competitors' median now.
-pub fn estimate(ask: &Ask, market: Option<Amount>, prior: Prior) -> Elasticity {
-    let mut points: Vec<&Point> =
-        ask.history.iter().filter(|it| it.price.is_positive() && it.at_ms <= ask.now_ms).collect();
+pub fn estimate(input: &PricingInput, market: Option<Amount>, prior: Prior) -> Elasticity {
+    let mut points: Vec<&HistoryPoint> = input
+        .history
+        .iter()
+        .filter(|it| it.price.is_positive() && it.at_ms <= input.now_ms)
+        .collect();
     points.sort_by_key(|it| (it.at_ms, it.price));
     let points = &points[points.len().saturating_sub(HISTORY_MAX)..];
-    let rows = Rows::of(points, ask.now_ms, market.is_some());
-    let relative = relative_price(ask.our_price, market);
+    let rows = Rows::of(points, input.now_ms, market.is_some());
+    let relative = relative_price(input.our_price, market);
     let fit = Fit::of(&rows, prior);
-    let mut it = from_fit(&fit, &rows, prior, relative, ask);
+    let mut it = from_fit(&fit, &rows, prior, relative, input);
     it.tried = range(points);
     it.index_median = crate::outliers::median_of(
         points.iter().filter_map(|it| it.demand_index).filter(|it| it.is_finite()).collect(),
@@ -100,13 +103,19 @@ pub(crate) fn relative_price(price: Amount, market: Option<Amount>) -> f64 {
     market.filter(|it| it.is_positive()).map_or(0.0, |it| (price.to_f64() / it.to_f64()).ln())
 }
 
-fn range(points: &[&Point]) -> Option<(Amount, Amount)> {
+fn range(points: &[&HistoryPoint]) -> Option<(Amount, Amount)> {
     let low = points.iter().map(|it| it.price).min()?;
     let high = points.iter().map(|it| it.price).max()?;
     Some((low, high))
 }
 
-fn from_fit(fit: &Fit, rows: &Rows, prior: Prior, relative: f64, ask: &Ask) -> Elasticity {
+fn from_fit(
+    fit: &Fit,
+    rows: &Rows,
+    prior: Prior,
+    relative: f64,
+    input: &PricingInput,
+) -> Elasticity {
     let (mean, variance, before) = fit.elasticity(relative);
     let sd = variance.max(0.0).sqrt();
     let data_weight = (1.0 - variance / before).clamp(0.0, 1.0);
@@ -116,10 +125,10 @@ fn from_fit(fit: &Fit, rows: &Rows, prior: Prior, relative: f64, ask: &Ask) -> E
     let mean = mean - (1.0 - data_weight) * bend;
     let (samples, distinct_prices) = (rows.demand.len(), rows.distinct_prices);
     let verdict = match (samples, distinct_prices) {
-        (0, _) => Verdict::NoHistory,
-        (_, 1) => Verdict::PriceNeverMoved,
-        _ if samples < SAMPLES_MIN || data_weight < WEIGHT_MIN => Verdict::TooLittleData,
-        _ => Verdict::Estimated,
+        (0, _) => EstimateQuality::NoHistory,
+        (_, 1) => EstimateQuality::PriceNeverMoved,
+        _ if samples < SAMPLES_MIN || data_weight < WEIGHT_MIN => EstimateQuality::TooLittleData,
+        _ => EstimateQuality::Estimated,
     };
     Elasticity {
         mean,
@@ -136,7 +145,7 @@ fn from_fit(fit: &Fit, rows: &Rows, prior: Prior, relative: f64, ask: &Ask) -> E
         cross: fit.cross(),
         follow: 0.0,
         controls: rows.controls(),
-        units: rows.counts.then(|| fit.level(rows, ask.our_price, relative)).flatten(),
+        units: rows.counts.then(|| fit.level(rows, input.our_price, relative)).flatten(),
         noise: fit.noise,
         tried: None,
         index_median: None,
@@ -156,20 +165,31 @@ mod tests {
     }
 
     /// A history with a known elasticity and a small deterministic disturbance.
-    fn history(days: i64, elasticity: f64, scale: f64, price: impl Fn(i64) -> f64) -> Vec<Point> {
+    fn history(
+        days: i64,
+        elasticity: f64,
+        scale: f64,
+        price: impl Fn(i64) -> f64,
+    ) -> Vec<HistoryPoint> {
         (0..days)
             .map(|day| {
                 let wobble = ((day * 7919 % 101) as f64 / 101.0 - 0.5) * 0.1;
                 let units = scale * (price(day) / 20.0).powf(elasticity) * wobble.exp();
                 let (price, units) = (amount(price(day)), Some(units));
-                Point { at_ms: day * DAY, price, units, demand_index: None, competitor: None }
+                HistoryPoint {
+                    at_ms: day * DAY,
+                    price,
+                    units,
+                    demand_index: None,
+                    competitor: None,
+                }
             })
             .collect()
     }
 
-    fn ask(history: Vec<Point>) -> Ask {
+    fn input(history: Vec<HistoryPoint>) -> PricingInput {
         let now = history.last().map_or(0, |it| it.at_ms + DAY);
-        Ask { history, ..Ask::new("A", amount(20.0), now) }
+        PricingInput { history, ..PricingInput::new("A", amount(20.0), now) }
     }
 
     fn moved(day: i64) -> f64 {
@@ -179,8 +199,8 @@ mod tests {
     #[test]
     fn a_known_elasticity_is_found() {
         for truth in [-1.4, -2.0, -3.5, -5.0] {
-            let it = estimate(&ask(history(60, truth, 400.0, moved)), None, Prior::default());
-            assert_eq!(it.verdict, Verdict::Estimated);
+            let it = estimate(&input(history(60, truth, 400.0, moved)), None, Prior::default());
+            assert_eq!(it.verdict, EstimateQuality::Estimated);
             assert!((it.mean - truth).abs() < 0.5, "{truth}: {} ± {}", it.mean, it.sd);
             assert!(it.low < truth && truth < it.high);
             assert!((it.units.unwrap() - 400.0).abs() < 20.0, "{:?}", it.units);
@@ -190,24 +210,24 @@ mod tests {
     #[test]
     fn without_data_the_prior_stays() {
         let prior = Prior { mean: -2.5, sd: 0.7 };
-        let none = estimate(&ask(vec![]), None, prior);
-        assert_eq!((none.verdict, none.samples), (Verdict::NoHistory, 0));
+        let none = estimate(&input(vec![]), None, prior);
+        assert_eq!((none.verdict, none.samples), (EstimateQuality::NoHistory, 0));
         assert!((none.mean + 2.5).abs() < 1e-9 && (none.sd - 0.7).abs() < 1e-9);
-        let still = estimate(&ask(history(60, -4.0, 400.0, |_| 20.0)), None, prior);
-        assert_eq!(still.verdict, Verdict::PriceNeverMoved);
+        let still = estimate(&input(history(60, -4.0, 400.0, |_| 20.0)), None, prior);
+        assert_eq!(still.verdict, EstimateQuality::PriceNeverMoved);
         assert!((still.mean + 2.5).abs() < 0.05 && still.data_weight < 0.05);
-        let few = estimate(&ask(history(4, -4.0, 400.0, moved)), None, prior);
-        assert_eq!(few.verdict, Verdict::TooLittleData);
+        let few = estimate(&input(history(4, -4.0, 400.0, moved)), None, prior);
+        assert_eq!(few.verdict, EstimateQuality::TooLittleData);
     }
 
     #[test]
     fn one_mad_day_changes_little() {
         let clean = history(60, -3.0, 400.0, moved);
-        let calm = estimate(&ask(clean.clone()), None, Prior::default());
+        let calm = estimate(&input(clean.clone()), None, Prior::default());
         for (day, units) in [(3, 40_000.0), (30, 0.0), (55, 9e15)] {
             let mut mad = clean.clone();
             mad[day].units = Some(units);
-            let it = estimate(&ask(mad), None, Prior::default());
+            let it = estimate(&input(mad), None, Prior::default());
             assert!((it.mean - calm.mean).abs() < 0.4, "{units}: {} not {}", it.mean, calm.mean);
         }
     }
@@ -218,17 +238,17 @@ mod tests {
         for point in &mut points {
             point.units = point.units.map(f64::floor);
         }
-        let it = estimate(&ask(points.clone()), None, Prior::default());
+        let it = estimate(&input(points.clone()), None, Prior::default());
         assert!(it.mean.is_finite() && it.samples == 60);
         points.iter_mut().for_each(|point| point.units = Some(0.0));
-        assert!(estimate(&ask(points), None, Prior::default()).mean.is_finite());
+        assert!(estimate(&input(points), None, Prior::default()).mean.is_finite());
     }
 
     #[test]
     fn a_rival_who_moves_with_us_leaves_the_prior_its_word() {
         let mut points = history(60, -3.0, 400.0, moved);
         points.iter_mut().for_each(|point| point.competitor = Some(point.price));
-        let it = estimate(&ask(points), Some(amount(20.0)), Prior::default());
+        let it = estimate(&input(points), Some(amount(20.0)), Prior::default());
         // What is seen is ε + γ; each alone is not, and the width says so.
         assert!((it.parity + it.cross + 3.0).abs() < 0.5, "{} {}", it.parity, it.cross);
         assert!(it.sd > 0.3);
@@ -243,20 +263,20 @@ mod tests {
                  proptest::option::of(any::<i64>())), 0..40),
             now in any::<i64>(),
         ) {
-            let history = rows.into_iter().map(|(at_ms, price, units, demand_index, rival)| Point {
+            let history = rows.into_iter().map(|(at_ms, price, units, demand_index, rival)| HistoryPoint {
                 at_ms, units, demand_index,
                 price: Amount::from_micros(price).unwrap_or(Amount::ZERO),
                 competitor: rival.and_then(Amount::from_micros),
             }).collect();
-            let ask = Ask { history, now_ms: now, ..ask(vec![]) };
+            let input = PricingInput { history, now_ms: now, ..input(vec![]) };
             for market in [None, Some(amount(19.0))] {
-                let it = estimate(&ask, market, Prior::default());
+                let it = estimate(&input, market, Prior::default());
                 for value in [it.mean, it.sd, it.parity, it.curvature, it.cross, it.follow, it.noise] {
                     prop_assert!(value.is_finite());
                 }
                 prop_assert!((0.0..=1.0).contains(&it.data_weight));
                 prop_assert!((0.0..=1.0).contains(&it.follow));
-                prop_assert_eq!(&it, &estimate(&ask, market, Prior::default()));
+                prop_assert_eq!(&it, &estimate(&input, market, Prior::default()));
             }
         }
     }

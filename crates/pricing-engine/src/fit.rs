@@ -1,10 +1,10 @@
 //! The regression behind the elasticity: rows from history, a robust fit with normal priors.
 
-use crate::ask::Point;
 use crate::elasticity::DAY_MS;
 use crate::linear::Cholesky;
 use crate::money::Amount;
 use crate::policy::Prior;
+use crate::pricing_input::HistoryPoint;
 
 /// Enough for the weights to settle; mostly they have before.
 const ROUNDS: usize = 12;
@@ -46,12 +46,12 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn of(points: &[&Point], now_ms: i64, market: bool) -> Self {
+    pub(crate) fn of(points: &[&HistoryPoint], now_ms: i64, market: bool) -> Self {
         let good =
             |value: Option<f64>| value.filter(|it| it.is_finite() && (0.0..1e15).contains(it));
         let told = points.iter().filter(|it| good(it.units).is_some()).count();
         let counts = told * 2 >= points.len() && told > 0;
-        let picked: Vec<(&Point, f64)> = points
+        let picked: Vec<(&HistoryPoint, f64)> = points
             .iter()
             .filter_map(|it| {
                 let demand = if counts { good(it.units) } else { good(it.demand_index) };
@@ -87,7 +87,7 @@ impl Rows {
         rows
     }
 
-    fn push(&mut self, point: &Point, competitor: Option<f64>, now_ms: i64) {
+    fn push(&mut self, point: &HistoryPoint, competitor: Option<f64>, now_ms: i64) {
         let price = point.price.to_f64().ln();
         let days = now_ms.saturating_sub(point.at_ms) as f64 / DAY_MS;
         self.columns.extend([1.0, price - self.centre]);
@@ -136,7 +136,7 @@ impl Rows {
     }
 }
 
-fn rival(point: &Point) -> Option<f64> {
+fn rival(point: &HistoryPoint) -> Option<f64> {
     point.competitor.filter(|it| it.is_positive()).map(Amount::to_f64)
 }
 

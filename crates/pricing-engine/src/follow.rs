@@ -4,15 +4,15 @@
 //! zero, and in the long run makes `b/c` of our move. The share is shrunk to zero unless `b` stands
 //! well above its own uncertainty, because a rival who merely keeps his price looks alike.
 
-use crate::ask::Point;
 use crate::linear::Cholesky;
+use crate::pricing_input::HistoryPoint;
 
 const PAIRS_MIN: usize = 15;
 /// Before any data: rivals do not look at us, and drift back to their own price slowly.
 const PRIOR_SD: f64 = 0.3;
 
 /// Between 0 (nobody follows) and 1 (the market goes wherever we go).
-pub(crate) fn share(points: &[&Point]) -> f64 {
+pub(crate) fn share(points: &[&HistoryPoint]) -> f64 {
     let logs: Vec<(f64, f64)> = points
         .iter()
         .filter_map(|it| {
@@ -79,10 +79,10 @@ mod tests {
     use super::*;
     use crate::money::Amount;
 
-    fn points(market: impl Fn(i64, f64) -> f64) -> Vec<Point> {
+    fn points(market: impl Fn(i64, f64) -> f64) -> Vec<HistoryPoint> {
         let price = |day: i64| 20.0 * (1.0 + 0.05 * ((day * 31 % 7) as f64 - 3.0) / 3.0);
         (0..60)
-            .map(|day| Point {
+            .map(|day| HistoryPoint {
                 at_ms: day * 86_400_000,
                 price: Amount::from_f64(price(day)).unwrap(),
                 units: None,

@@ -37,7 +37,7 @@ impl Default for Currency {
 /// How a price on the shelf ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ending {
+pub enum PriceEnding {
     /// Any price the currency has.
     #[default]
     None,
@@ -49,7 +49,7 @@ pub enum Ending {
     Whole,
 }
 
-impl Ending {
+impl PriceEnding {
     /// As it is shown.
     pub const fn word(self) -> &'static str {
         match self {
@@ -135,17 +135,17 @@ impl Grid {
     /// that are as near; `None` where no price between them ends so.
     pub fn with_ending(
         self,
-        ending: Ending,
+        ending: PriceEnding,
         price: Amount,
         low: Amount,
         high: Amount,
     ) -> Option<Amount> {
         let unit: i64 = 1_000_000;
         let rest = match ending {
-            Ending::None => return Some(price),
-            Ending::NinetyNine => 990_000,
-            Ending::NinetyFive => 950_000,
-            Ending::Whole => 0,
+            PriceEnding::None => return Some(price),
+            PriceEnding::NinetyNine => 990_000,
+            PriceEnding::NinetyFive => 950_000,
+            PriceEnding::Whole => 0,
         };
         let below = (price.micros() - rest).div_euclid(unit) * unit + rest;
         // One unit further each way is enough: the bounds hold the price between them.
@@ -157,10 +157,10 @@ impl Grid {
     }
 
     /// Whether prices of this currency can end so at all.
-    pub fn can_end(self, ending: Ending) -> bool {
+    pub fn can_end(self, ending: PriceEnding) -> bool {
         match ending {
-            Ending::None | Ending::Whole => true,
-            Ending::NinetyNine | Ending::NinetyFive => self.tick <= 10_000,
+            PriceEnding::None | PriceEnding::Whole => true,
+            PriceEnding::NinetyNine | PriceEnding::NinetyFive => self.tick <= 10_000,
         }
     }
 }
@@ -196,20 +196,20 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_ending(ending: Ending, price: &str, low: &str, high: &str, found: Option<&str>) {
+    fn check_ending(ending: PriceEnding, price: &str, low: &str, high: &str, found: Option<&str>) {
         let price = grid("EUR").with_ending(ending, amount(price), amount(low), amount(high));
         assert_eq!(price, found.map(amount));
     }
 
     #[test]
     fn endings_stay_between_the_bounds() {
-        check_ending(Ending::NinetyNine, "20.30", "0.01", "99", Some("19.99"));
-        check_ending(Ending::NinetyNine, "20.30", "20.00", "99", Some("20.99"));
-        check_ending(Ending::NinetyNine, "20.30", "20.00", "20.98", None);
-        check_ending(Ending::NinetyFive, "0.10", "0.01", "99", Some("0.95"));
-        check_ending(Ending::Whole, "0.40", "0.01", "99", Some("1"));
-        check_ending(Ending::Whole, "20.50", "0.01", "99", Some("20"));
-        check_ending(Ending::None, "20.51", "0.01", "99", Some("20.51"));
+        check_ending(PriceEnding::NinetyNine, "20.30", "0.01", "99", Some("19.99"));
+        check_ending(PriceEnding::NinetyNine, "20.30", "20.00", "99", Some("20.99"));
+        check_ending(PriceEnding::NinetyNine, "20.30", "20.00", "20.98", None);
+        check_ending(PriceEnding::NinetyFive, "0.10", "0.01", "99", Some("0.95"));
+        check_ending(PriceEnding::Whole, "0.40", "0.01", "99", Some("1"));
+        check_ending(PriceEnding::Whole, "20.50", "0.01", "99", Some("20"));
+        check_ending(PriceEnding::None, "20.51", "0.01", "99", Some("20.51"));
     }
 
     proptest! {

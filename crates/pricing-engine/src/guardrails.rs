@@ -10,11 +10,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::Ask;
-use crate::grid::{Ending, Grid};
+use crate::grid::{Grid, PriceEnding};
 use crate::money::{Amount, Rate, percent};
 use crate::outliers::span;
 use crate::policy::Policy;
+use crate::pricing_input::PricingInput;
 use crate::refusal::{Bound, Refusal};
 
 /// A guardrail that changed the price, or that yielded.
@@ -41,7 +41,7 @@ pub(crate) struct Limits {
 
 impl Limits {
     pub(crate) fn of(
-        ask: &Ask,
+        input: &PricingInput,
         policy: &Policy,
         grid: Grid,
         market: Option<Amount>,
@@ -49,22 +49,22 @@ impl Limits {
         let bound = |name: &str, price: Amount| Bound { name: name.to_owned(), price };
         let unreachable = grid.price(grid.floor(Amount::LIMIT)).unwrap_or(Amount::LIMIT);
         let up = |amount: Amount| grid.price(grid.ceil(amount)).unwrap_or(unreachable);
-        let step = step(ask.our_price, policy.max_step, grid);
+        let step = step(input.our_price, policy.max_step, grid);
         let highest = grid.price(grid.floor(Amount::LIMIT) - 1).unwrap_or(Amount::LIMIT);
         let mut upper = vec![bound("largest_amount", highest)];
         // The smallest coin is the lowest price there is.
         let mut lower = vec![bound("smallest_coin", grid.price(1).unwrap_or(Amount::ZERO))];
-        if let Some(max) = ask.max_price {
+        if let Some(max) = input.max_price {
             upper.push(bound("max_price", grid.price(grid.floor(max)).unwrap_or(max)));
         }
-        if ask.min_price.is_positive() {
-            lower.push(bound("min_price", up(ask.min_price)));
+        if input.min_price.is_positive() {
+            lower.push(bound("min_price", up(input.min_price)));
         }
         if let Some(map) = policy.map_price {
             lower.push(bound("map", up(map)));
         }
-        if let Some(cost) = ask.cost {
-            let floor = grid.margin_floor(cost, ask.min_margin).unwrap_or(unreachable);
+        if let Some(cost) = input.cost {
+            let floor = grid.margin_floor(cost, input.min_margin).unwrap_or(unreachable);
             lower.push(bound("margin_floor", floor));
         }
         if policy.strict_step {
@@ -101,8 +101,13 @@ impl Limits {
     }
 
     /// Leads a wished price through every guardrail.
-    pub(crate) fn apply(&self, wished: Amount, ask: &Ask, policy: &Policy) -> Vec<GuardrailAct> {
-        let mut run = Run { price: wished, acts: Vec::new() };
+    pub(crate) fn apply(
+        &self,
+        wished: Amount,
+        input: &PricingInput,
+        policy: &Policy,
+    ) -> Vec<GuardrailAct> {
+        let mut run = GuardrailRun { price: wished, acts: Vec::new() };
         if let Some((low, high)) = self.band {
             run.clamp("position", low, high, |it| format!("keeps the chosen place against the competitors, between {low} and {high}, instead of {it}"));
         }
@@ -117,16 +122,16 @@ impl Limits {
             });
         }
         for Bound { name, price } in &self.lower {
-            run.clamp(name, *price, Amount::LIMIT, |_| lower_reason(name, *price, ask));
+            run.clamp(name, *price, Amount::LIMIT, |_| lower_reason(name, *price, input));
         }
         self.note_yielding(&mut run, policy);
         self.end(&mut run, policy.ending);
-        self.settle(&mut run, ask, policy);
+        self.settle(&mut run, input, policy);
         run.acts
     }
 
     /// A comfort that had to give way says so.
-    fn note_yielding(&self, run: &mut Run, policy: &Policy) {
+    fn note_yielding(&self, run: &mut GuardrailRun, policy: &Policy) {
         let outside = |(low, high): (Amount, Amount), price: Amount| price < low || price > high;
         let price = run.price;
         if outside(self.step, price) {
@@ -138,8 +143,8 @@ impl Limits {
         }
     }
 
-    fn end(&self, run: &mut Run, ending: Ending) {
-        if ending == Ending::None {
+    fn end(&self, run: &mut GuardrailRun, ending: PriceEnding) {
+        if ending == PriceEnding::None {
             return;
         }
         let price = run.price;
@@ -155,8 +160,8 @@ impl Limits {
     }
 
     /// Small and hasty changes are not made, unless the current price is not allowed.
-    fn settle(&self, run: &mut Run, ask: &Ask, policy: &Policy) {
-        let now = ask.our_price;
+    fn settle(&self, run: &mut GuardrailRun, input: &PricingInput, policy: &Policy) {
+        let now = input.our_price;
         let change = run.price.less(now);
         if change == Amount::ZERO {
             return;
@@ -164,7 +169,7 @@ impl Limits {
         let small = i128::from(change.micros().abs()) * i128::from(Rate::ONE.billionths())
             < i128::from(now.micros()) * i128::from(policy.hysteresis.billionths());
         let share = percent(change.to_f64() / now.to_f64());
-        let waited = ask.last_change_ms.map(|at| ask.now_ms.saturating_sub(at));
+        let waited = input.last_change_ms.map(|at| input.now_ms.saturating_sub(at));
         let early = waited.filter(|it| *it < policy.cooldown_ms);
         if !self.allows(now) {
             if let Some(waited) = early {
@@ -208,23 +213,23 @@ fn step(now: Amount, share: Rate, grid: Grid) -> (Amount, Amount) {
     (low.min(now), high.max(now))
 }
 
-fn lower_reason(name: &str, price: Amount, ask: &Ask) -> String {
-    match (name, ask.cost) {
+fn lower_reason(name: &str, price: Amount, input: &PricingInput) -> String {
+    match (name, input.cost) {
         ("margin_floor", Some(cost)) => format!(
             "below {price} the margin over a cost of {cost} would fall under {}",
-            ask.min_margin.as_percent()
+            input.min_margin.as_percent()
         ),
         ("map", _) => format!("the maker allows no price below {price} to be advertised"),
         _ => format!("the price may not lie below {price}"),
     }
 }
 
-struct Run {
+struct GuardrailRun {
     price: Amount,
     acts: Vec<GuardrailAct>,
 }
 
-impl Run {
+impl GuardrailRun {
     fn clamp(&mut self, name: &str, low: Amount, high: Amount, why: impl Fn(Amount) -> String) {
         let after = self.price.max(low).min(high);
         self.set(name, after, why(self.price));

@@ -1,12 +1,12 @@
-//! The payload of the old `optimize_price` call, read as an [`Ask`].
+//! The payload of the old `optimize_price` call, read as an [`PricingInput`].
 //!
 //! It has the fields of a proposal's input, older spellings of some, and numbers now and then in
 //! quotes. What is missing or wrong is named; what is not known is ignored and named too.
 
 use serde_json::{Map, Value};
 
-use crate::ask::{Ask, default_margin};
 use crate::money::{Amount, Rate};
+use crate::pricing_input::{PricingInput, default_margin};
 use crate::refusal::Refusal;
 
 /// The field first, then the spellings it also had.
@@ -24,7 +24,7 @@ const SPELLINGS: [(&str, &[&str]); 8] = [
 /// An old call, understood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Legacy {
-    pub ask: Ask,
+    pub input: PricingInput,
     /// Fields of the payload that mean nothing to us.
     pub ignored: Vec<String>,
 }
@@ -46,17 +46,17 @@ pub fn read(payload: &Map<String, Value>, now_ms: i64) -> Result<Legacy, Refusal
     let (Some(sku), Some(our_price), true) = (sku, our_price, reader.wrong.is_empty()) else {
         return Err(Refusal::Legacy { missing: reader.missing, wrong: reader.wrong });
     };
-    let ask = Ask {
+    let input = PricingInput {
         competitor_price,
         demand_index,
         cost,
         min_price,
         max_price,
         min_margin,
-        ..Ask::new(sku, our_price, now_ms)
+        ..PricingInput::new(sku, our_price, now_ms)
     };
-    ask.check()?;
-    Ok(Legacy { ask, ignored: ignored(payload) })
+    input.check()?;
+    Ok(Legacy { input, ignored: ignored(payload) })
 }
 
 fn ignored(payload: &Map<String, Value>) -> Vec<String> {
@@ -155,13 +155,13 @@ mod tests {
         });
         let legacy = read(&payload(old), 7).unwrap();
         assert_eq!(legacy.ignored, ["user"]);
-        let ask = legacy.ask;
-        assert_eq!((ask.sku.as_str(), ask.now_ms), ("A-1", 7));
-        assert_eq!(ask.our_price, "19.99".parse().unwrap());
-        assert_eq!(ask.competitor_price, "18".parse().ok());
-        assert_eq!(ask.cost, "10.5".parse().ok());
-        assert_eq!(ask.min_margin, Rate::percent(20));
-        assert_eq!(ask.max_price, None);
+        let input = legacy.input;
+        assert_eq!((input.sku.as_str(), input.now_ms), ("A-1", 7));
+        assert_eq!(input.our_price, "19.99".parse().unwrap());
+        assert_eq!(input.competitor_price, "18".parse().ok());
+        assert_eq!(input.cost, "10.5".parse().ok());
+        assert_eq!(input.min_margin, Rate::percent(20));
+        assert_eq!(input.max_price, None);
     }
 
     #[test]

@@ -5,7 +5,6 @@
 //! tools, tokens or stores. Money is exact ([`money`], [`grid`]); estimates are floats and never
 //! leave the crate as prices without passing the grid and the guardrails.
 
-pub mod ask;
 pub mod confidence;
 pub mod demand;
 pub mod elasticity;
@@ -20,6 +19,7 @@ pub mod objective;
 pub mod outliers;
 pub mod periods;
 pub mod policy;
+pub mod pricing_input;
 pub mod propose;
 mod reasoning;
 pub mod refusal;
@@ -28,16 +28,16 @@ pub mod replay;
 pub mod shop;
 pub mod waterfall;
 
-pub use ask::{Ask, CompetitorPrice, Inputs, Point};
 pub use confidence::Confidence;
-pub use demand::Outlook;
-pub use elasticity::{Elasticity, Verdict};
-pub use grid::{Currency, Ending, Grid};
+pub use demand::ExpectedEffect;
+pub use elasticity::{Elasticity, EstimateQuality};
+pub use grid::{Currency, Grid, PriceEnding};
 pub use guardrails::GuardrailAct;
 pub use money::{Amount, Rate};
-pub use outliers::{Market, SetAside};
+pub use outliers::{ExcludedPrice, Market};
 pub use periods::periods;
 pub use policy::{Mode, Policy, Position, Prior};
+pub use pricing_input::{CompetitorPrice, HistoryPoint, Inputs, PricingInput};
 pub use propose::{ALGORITHM, Aim, Proposal, propose, propose_with};
 pub use refusal::{Bound, Refusal};
 pub use waterfall::{Factor, RULES};

@@ -225,9 +225,9 @@ impl Serialize for Rate {
 }
 
 /// Numbers and numbers in quotes alike: those who keep decimals exactly quote them.
-struct Plain<T>(fn(f64) -> Option<T>, fn(&str) -> Option<T>);
+struct DecimalVisitor<T>(fn(f64) -> Option<T>, fn(&str) -> Option<T>);
 
-impl<T> Visitor<'_> for Plain<T> {
+impl<T> Visitor<'_> for DecimalVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -253,13 +253,13 @@ impl<T> Visitor<'_> for Plain<T> {
 
 impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Plain(Self::from_f64, |text| text.parse().ok()))
+        deserializer.deserialize_any(DecimalVisitor(Self::from_f64, |text| text.parse().ok()))
     }
 }
 
 impl<'de> Deserialize<'de> for Rate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Plain(Self::from_f64, |text| text.parse().ok()))
+        deserializer.deserialize_any(DecimalVisitor(Self::from_f64, |text| text.parse().ok()))
     }
 }
 

@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Ask, COMPETITORS_MAX, CompetitorPrice};
 use crate::money::Amount;
+use crate::pricing_input::{COMPETITORS_MAX, CompetitorPrice, PricingInput};
 
 /// Four times ours is another product, another pack, another currency or a slip of the keyboard.
 const NONSENSE: i128 = 4;
@@ -33,7 +33,7 @@ pub enum Reason {
 
 /// A price that was set aside.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SetAside {
+pub struct ExcludedPrice {
     pub name: String,
     pub price: Amount,
     pub age_ms: i64,
@@ -52,22 +52,22 @@ pub struct Market {
     pub age_ms: Option<i64>,
     /// How many were set aside; the first fifty of them follow.
     pub set_aside_count: usize,
-    pub set_aside: Vec<SetAside>,
+    pub set_aside: Vec<ExcludedPrice>,
 }
 
 /// Sorts the ask's competitor prices into those that count and those that do not.
-pub fn market(ask: &Ask, age_max_ms: i64) -> Market {
-    let given = ask.competitor_price.map(|price| CompetitorPrice {
+pub fn market(input: &PricingInput, age_max_ms: i64) -> Market {
+    let given = input.competitor_price.map(|price| CompetitorPrice {
         name: "competitor_price".to_owned(),
         price,
-        at_ms: ask.now_ms,
+        at_ms: input.now_ms,
         in_stock: true,
     });
     let mut market = Market::default();
     let mut kept: Vec<(f64, &CompetitorPrice)> = Vec::new();
-    for it in given.iter().chain(ask.competitors.iter().take(COMPETITORS_MAX)) {
-        match plainly_wrong(it, ask, age_max_ms) {
-            Some((reason, why)) => put_aside(&mut market, ask, it, reason, why),
+    for it in given.iter().chain(input.competitors.iter().take(COMPETITORS_MAX)) {
+        match plainly_wrong(it, input, age_max_ms) {
+            Some((reason, why)) => put_aside(&mut market, input, it, reason, why),
             None => kept.push((it.price.to_f64().ln(), it)),
         }
     }
@@ -85,11 +85,11 @@ pub fn market(ask: &Ask, age_max_ms: i64) -> Market {
                 (log - middle).exp(),
                 logs.len()
             );
-            put_aside(&mut market, ask, it, Reason::FarFromTheRest, why);
+            put_aside(&mut market, input, it, Reason::FarFromTheRest, why);
             continue;
         }
         prices.push(it.price);
-        let age = ask.now_ms.saturating_sub(it.at_ms);
+        let age = input.now_ms.saturating_sub(it.at_ms);
         market.age_ms = Some(market.age_ms.map_or(age, |youngest| youngest.min(age)));
     }
     prices.sort_unstable();
@@ -100,9 +100,13 @@ pub fn market(ask: &Ask, age_max_ms: i64) -> Market {
     market
 }
 
-fn plainly_wrong(it: &CompetitorPrice, ask: &Ask, age_max_ms: i64) -> Option<(Reason, String)> {
-    let age = ask.now_ms.saturating_sub(it.at_ms);
-    let (theirs, ours) = (i128::from(it.price.micros()), i128::from(ask.our_price.micros()));
+fn plainly_wrong(
+    it: &CompetitorPrice,
+    input: &PricingInput,
+    age_max_ms: i64,
+) -> Option<(Reason, String)> {
+    let age = input.now_ms.saturating_sub(it.at_ms);
+    let (theirs, ours) = (i128::from(it.price.micros()), i128::from(input.our_price.micros()));
     if !it.in_stock {
         Some((Reason::OutOfStock, format!("{} is asked for nothing: out of stock", it.price)))
     } else if age > age_max_ms {
@@ -111,19 +115,25 @@ fn plainly_wrong(it: &CompetitorPrice, ask: &Ask, age_max_ms: i64) -> Option<(Re
         Some((Reason::FromTheFuture, format!("seen {} after now", span(age.saturating_neg()))))
     } else if theirs > ours * NONSENSE || theirs * NONSENSE < ours {
         let why =
-            format!("{} is beyond four times or a quarter of our {}", it.price, ask.our_price);
+            format!("{} is beyond four times or a quarter of our {}", it.price, input.our_price);
         Some((Reason::Nonsense, why))
     } else {
         None
     }
 }
 
-fn put_aside(market: &mut Market, ask: &Ask, it: &CompetitorPrice, reason: Reason, why: String) {
+fn put_aside(
+    market: &mut Market,
+    input: &PricingInput,
+    it: &CompetitorPrice,
+    reason: Reason,
+    why: String,
+) {
     market.set_aside_count += 1;
     if market.set_aside.len() < REPORTED_MAX {
-        let age_ms = ask.now_ms.saturating_sub(it.at_ms);
+        let age_ms = input.now_ms.saturating_sub(it.at_ms);
         let name = it.name.clone();
-        market.set_aside.push(SetAside { name, price: it.price, age_ms, reason, why });
+        market.set_aside.push(ExcludedPrice { name, price: it.price, age_ms, reason, why });
     }
 }
 
@@ -170,16 +180,16 @@ mod tests {
 
     #[track_caller]
     fn check(prices: &[(&str, i64, bool)], median: Option<&str>, reasons: &[Reason]) {
-        let mut ask = Ask::new("A", "20".parse().unwrap(), 1_000 * HOUR);
+        let mut input = PricingInput::new("A", "20".parse().unwrap(), 1_000 * HOUR);
         for (price, hours, in_stock) in prices {
-            ask.competitors.push(CompetitorPrice {
+            input.competitors.push(CompetitorPrice {
                 name: String::new(),
                 price: price.parse().unwrap(),
-                at_ms: ask.now_ms - hours * HOUR,
+                at_ms: input.now_ms - hours * HOUR,
                 in_stock: *in_stock,
             });
         }
-        let market = market(&ask, 48 * HOUR);
+        let market = market(&input, 48 * HOUR);
         assert_eq!(market.median, median.map(|it| it.parse().unwrap()));
         let found: Vec<_> = market.set_aside.iter().map(|it| it.reason).collect();
         assert_eq!(found, reasons);

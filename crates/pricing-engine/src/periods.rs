@@ -3,14 +3,14 @@
 //! Ticks come by the minute and mostly repeat each other; a day is one observation. Within a period
 //! prices and indices are averaged, units added up, and of the competitors the median is taken.
 
-use crate::ask::{HISTORY_MAX, Point};
 use crate::money::Amount;
+use crate::pricing_input::{HISTORY_MAX, HistoryPoint};
 
 /// Puts observations, in any order, into periods; the last [`HISTORY_MAX`] of them are kept, each
 /// at the time of its first observation. A period below a millisecond is one.
-pub fn periods(points: &[Point], period_ms: i64) -> Vec<Point> {
-    let period = |it: &Point| it.at_ms.div_euclid(period_ms.max(1));
-    let mut sorted: Vec<&Point> = points.iter().collect();
+pub fn periods(points: &[HistoryPoint], period_ms: i64) -> Vec<HistoryPoint> {
+    let period = |it: &HistoryPoint| it.at_ms.div_euclid(period_ms.max(1));
+    let mut sorted: Vec<&HistoryPoint> = points.iter().collect();
     // The whole order, so that equal times cannot make two answers of one question.
     sorted.sort_by(|a, b| {
         (a.at_ms, a.price, a.competitor)
@@ -18,19 +18,19 @@ pub fn periods(points: &[Point], period_ms: i64) -> Vec<Point> {
             .then(a.units.unwrap_or(-1.0).total_cmp(&b.units.unwrap_or(-1.0)))
             .then(a.demand_index.unwrap_or(-1.0).total_cmp(&b.demand_index.unwrap_or(-1.0)))
     });
-    let groups: Vec<&[&Point]> = sorted.chunk_by(|a, b| period(a) == period(b)).collect();
+    let groups: Vec<&[&HistoryPoint]> = sorted.chunk_by(|a, b| period(a) == period(b)).collect();
     let kept = groups.len().saturating_sub(HISTORY_MAX);
     groups[kept..].iter().filter_map(|group| merge(group)).collect()
 }
 
-fn merge(group: &[&Point]) -> Option<Point> {
+fn merge(group: &[&HistoryPoint]) -> Option<HistoryPoint> {
     let first = group.first()?;
     let sum: i128 = group.iter().map(|it| i128::from(it.price.micros())).sum();
     let units: Vec<f64> = group.iter().filter_map(|it| it.units).collect();
     let indices: Vec<f64> = group.iter().filter_map(|it| it.demand_index).collect();
     let mut rivals: Vec<Amount> = group.iter().filter_map(|it| it.competitor).collect();
     rivals.sort_unstable();
-    Some(Point {
+    Some(HistoryPoint {
         at_ms: first.at_ms,
         price: Amount::from_wide(sum.div_euclid(group.len() as i128))?,
         units: (!units.is_empty()).then(|| units.iter().sum()),
@@ -46,9 +46,9 @@ mod tests {
 
     const DAY: i64 = 86_400_000;
 
-    fn point(at_ms: i64, price: i64, units: Option<f64>, index: Option<f64>) -> Point {
+    fn point(at_ms: i64, price: i64, units: Option<f64>, index: Option<f64>) -> HistoryPoint {
         let amount = |it: i64| Amount::from_micros(it * 1_000_000);
-        Point {
+        HistoryPoint {
             at_ms,
             price: amount(price).unwrap(),
             units,
@@ -78,7 +78,8 @@ mod tests {
 
     #[test]
     fn only_the_last_periods_are_kept() {
-        let many: Vec<Point> = (0..1_000).map(|day| point(day * DAY, 20, None, None)).collect();
+        let many: Vec<HistoryPoint> =
+            (0..1_000).map(|day| point(day * DAY, 20, None, None)).collect();
         let days = periods(&many, DAY);
         assert_eq!((days.len(), days[0].at_ms), (HISTORY_MAX, 600 * DAY));
         assert_eq!(periods(&many[..3], 0).len(), 3);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::grid::{Ending, Grid};
+use crate::grid::{Grid, PriceEnding};
 use crate::money::{Amount, Rate};
 use crate::refusal::Refusal;
 
@@ -93,7 +93,7 @@ pub struct Policy {
     pub hysteresis: Rate,
     /// The lowest price the maker allows to be advertised.
     pub map_price: Option<Amount>,
-    pub ending: Ending,
+    pub ending: PriceEnding,
     pub prior: Prior,
     /// Competitor prices older than this are set aside.
     pub competitor_age_max_ms: i64,
@@ -123,7 +123,7 @@ impl Default for Policy {
             cooldown_ms: 0,
             hysteresis: Rate::percent(1),
             map_price: None,
-            ending: Ending::None,
+            ending: PriceEnding::None,
             prior: Prior::default(),
             competitor_age_max_ms: 7 * DAY_MS,
             demand_normal: 1.0,

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Ask, Inputs};
 use crate::confidence::{Confidence, expected_margin};
-use crate::demand::{Demand, Outlook};
+use crate::demand::{Demand, ExpectedEffect};
 use crate::elasticity::{Elasticity, estimate};
 use crate::grid::Grid;
 use crate::guardrails::{GuardrailAct, Limits};
@@ -12,6 +11,7 @@ use crate::money::{Amount, Rate};
 use crate::objective::Objective;
 use crate::outliers::{self, Market};
 use crate::policy::{Mode, Policy};
+use crate::pricing_input::{Inputs, PricingInput};
 use crate::reasoning;
 use crate::refusal::Refusal;
 use crate::waterfall::{Factor, RULES, Waterfall};
@@ -54,7 +54,7 @@ pub struct Proposal {
     pub best: Option<Amount>,
     /// Nothing to weigh a change against, so none was sought.
     pub held: bool,
-    pub outlook: Outlook,
+    pub outlook: ExpectedEffect,
     pub elasticity: Elasticity,
     pub market: Market,
     /// `auto` or `review`; `auto` of a policy becomes `review` for the reasons below.
@@ -69,72 +69,78 @@ pub struct Proposal {
 pub const ALGORITHM: &str = "expected_profit";
 
 /// Proposes a price.
-pub fn propose(ask: &Ask, policy: &Policy) -> Result<Proposal, Refusal> {
-    let (grid, market) = prepare(ask, policy)?;
-    let elasticity = estimate(ask, market.median, policy.prior);
-    finish(ask, policy, grid, market, elasticity)
+pub fn propose(input: &PricingInput, policy: &Policy) -> Result<Proposal, Refusal> {
+    let (grid, market) = prepare(input, policy)?;
+    let elasticity = estimate(input, market.median, policy.prior);
+    finish(input, policy, grid, market, elasticity)
 }
 
 /// Proposes with an elasticity that was estimated before, for many proposals from one history.
 pub fn propose_with(
-    ask: &Ask,
+    input: &PricingInput,
     policy: &Policy,
     elasticity: Elasticity,
 ) -> Result<Proposal, Refusal> {
-    let (grid, market) = prepare(ask, policy)?;
-    finish(ask, policy, grid, market, elasticity)
+    let (grid, market) = prepare(input, policy)?;
+    finish(input, policy, grid, market, elasticity)
 }
 
-fn prepare(ask: &Ask, policy: &Policy) -> Result<(Grid, Market), Refusal> {
-    ask.check()?;
-    let Some(grid) = Grid::of(&ask.currency) else {
-        return Err(Refusal::invalid("currency.decimals", "at most 4", ask.currency.decimals));
+fn prepare(input: &PricingInput, policy: &Policy) -> Result<(Grid, Market), Refusal> {
+    input.check()?;
+    let Some(grid) = Grid::of(&input.currency) else {
+        return Err(Refusal::invalid("currency.decimals", "at most 4", input.currency.decimals));
     };
     policy.check(grid)?;
     if policy.mode == Mode::Block {
-        return Err(Refusal::Blocked { sku: ask.sku.clone() });
+        return Err(Refusal::Blocked { sku: input.sku.clone() });
     }
-    Ok((grid, outliers::market(ask, policy.competitor_age_max_ms)))
+    Ok((grid, outliers::market(input, policy.competitor_age_max_ms)))
 }
 
 fn finish(
-    ask: &Ask,
+    input: &PricingInput,
     policy: &Policy,
     grid: Grid,
     market: Market,
     elasticity: Elasticity,
 ) -> Result<Proposal, Refusal> {
-    let limits = Limits::of(ask, policy, grid, market.median)?;
-    let mut way = Way { ask, policy, grid, limits: &limits, fall: Waterfall::from(ask.our_price) };
+    let limits = Limits::of(input, policy, grid, market.median)?;
+    let mut way = ObjectiveSearch {
+        input,
+        policy,
+        grid,
+        limits: &limits,
+        fall: Waterfall::from(input.our_price),
+    };
     let (demand, best) = way.seek(&market, &elasticity);
     if best.is_some() {
         way.dare(&elasticity);
         way.explore(&elasticity);
     }
     let mut fall = way.fall;
-    let mut acted = limits.apply(fall.price(), ask, policy);
+    let mut acted = limits.apply(fall.price(), input, policy);
     acted.iter().for_each(|act| fall.guardrail(act));
     let price = fall.price();
-    if let Some(act) = set_aside(&market, ask.our_price) {
+    if let Some(act) = set_aside(&market, input.our_price) {
         acted.insert(0, act);
     }
-    let confidence = Confidence::of(price, ask.cost.is_some(), &elasticity, &market);
+    let confidence = Confidence::of(price, input.cost.is_some(), &elasticity, &market);
     let review_because = review(policy, &confidence, &acted, &market);
     let mode = if review_because.is_empty() { policy.mode } else { Mode::Review };
     let mut proposal = Proposal {
-        sku: ask.sku.clone(),
-        current: ask.our_price,
+        sku: input.sku.clone(),
+        current: input.our_price,
         price,
-        expected_margin: expected_margin(price, ask.cost),
+        expected_margin: expected_margin(price, input.cost),
         confidence,
         reasoning: String::new(),
         factors: fall.into_factors(),
         acted,
-        aim: if ask.cost.is_some() { Aim::Profit } else { Aim::Revenue },
+        aim: if input.cost.is_some() { Aim::Profit } else { Aim::Revenue },
         best,
         held: best.is_none(),
-        outlook: Outlook::of(&demand, ask.our_price, price, ask.cost, &elasticity),
-        inputs: inputs(ask, &market),
+        outlook: ExpectedEffect::of(&demand, input.our_price, price, input.cost, &elasticity),
+        inputs: inputs(input, &market),
         elasticity,
         market,
         mode,
@@ -142,57 +148,57 @@ fn finish(
         algorithm: ALGORITHM.to_owned(),
         rules: RULES.to_owned(),
     };
-    proposal.reasoning = reasoning::paragraph(&proposal, ask);
+    proposal.reasoning = reasoning::paragraph(&proposal, input);
     Ok(proposal)
 }
 
 /// The part of the waterfall that wants, before the part that forbids.
-struct Way<'a> {
-    ask: &'a Ask,
+struct ObjectiveSearch<'a> {
+    input: &'a PricingInput,
     policy: &'a Policy,
     grid: Grid,
     limits: &'a Limits,
     fall: Waterfall,
 }
 
-impl Way<'_> {
+impl ObjectiveSearch<'_> {
     /// Walks to the best price, one piece of knowledge after the other.
     fn seek(&mut self, market: &Market, elasticity: &Elasticity) -> (Demand, Option<Amount>) {
-        let (ask, policy) = (self.ask, self.policy);
+        let (input, policy) = (self.input, self.policy);
         let median = market.median;
         // Without a market the steepening has nothing to measure from.
         let start = if median.is_some() { elasticity.parity } else { elasticity.mean };
-        let mut demand = Demand::constant(ask.our_price, start);
-        let aim = ask.cost.map_or(Objective::Revenue, |cost| Objective::Profit {
+        let mut demand = Demand::constant(input.our_price, start);
+        let aim = input.cost.map_or(Objective::Revenue, |cost| Objective::Profit {
             cost,
             weight: policy.profit_weight,
         });
         let range = self.range(market);
-        let plain = ask.cost.map_or_else(
+        let plain = input.cost.map_or_else(
             || format!("no cost, elasticity {start:.2}"),
             |cost| format!("cost {cost}, elasticity {start:.2}"),
         );
-        let name = if ask.cost.is_some() { "cost_and_elasticity" } else { "revenue" };
-        let newest = ask.history.iter().map(|it| it.at_ms).filter(|it| *it <= ask.now_ms).max();
-        let age = newest.map(|at| ask.now_ms.saturating_sub(at));
+        let name = if input.cost.is_some() { "cost_and_elasticity" } else { "revenue" };
+        let newest = input.history.iter().map(|it| it.at_ms).filter(|it| *it <= input.now_ms).max();
+        let age = newest.map(|at| input.now_ms.saturating_sub(at));
         self.climb(name, plain, age, aim, &demand, range);
         if let Some(median) = median {
             demand = demand.against(median, elasticity);
-            let input = format!("competitor median {median} of {}", market.used);
-            self.climb("competitors", input, market.age_ms, aim, &demand, range);
+            let evidence = format!("competitor median {median} of {}", market.used);
+            self.climb("competitors", evidence, market.age_ms, aim, &demand, range);
             if elasticity.follow > 0.0 {
                 demand = demand.followed(elasticity);
-                let input =
+                let evidence =
                     format!("competitors make {:.0}% of our moves", 100.0 * elasticity.follow);
-                self.climb("competitors_follow", input, age, aim, &demand, range);
+                self.climb("competitors_follow", evidence, age, aim, &demand, range);
             }
         }
-        if let Some(index) = ask.demand_index {
+        if let Some(index) = input.demand_index {
             let ordinary = elasticity.index_median.unwrap_or(policy.demand_normal);
             demand = demand.with_index(index, ordinary, policy.demand_response);
-            let input = format!("demand index {index} where {ordinary} is ordinary");
-            let age = ask.demand_at_ms.map_or(0, |at| ask.now_ms.saturating_sub(at).max(0));
-            self.climb("demand_index", input, Some(age), aim, &demand, range);
+            let evidence = format!("demand index {index} where {ordinary} is ordinary");
+            let age = input.demand_at_ms.map_or(0, |at| input.now_ms.saturating_sub(at).max(0));
+            self.climb("demand_index", evidence, Some(age), aim, &demand, range);
         }
         (demand, range.map(|_| self.fall.price()))
     }
@@ -200,22 +206,22 @@ impl Way<'_> {
     fn climb(
         &mut self,
         name: &str,
-        input: String,
+        evidence: String,
         age_ms: Option<i64>,
         aim: Objective,
         demand: &Demand,
         range: Option<(Amount, Amount)>,
     ) {
-        let now = self.ask.our_price;
+        let now = self.input.our_price;
         let after = range.map_or(now, |(low, high)| aim.best(demand, self.grid, now, low, high));
-        self.fall.step(name, input, age_ms, after);
+        self.fall.step(name, evidence, age_ms, after);
     }
 
     /// Profit has a summit of its own. Revenue has none, so it is sought only between limits that
     /// somebody set: the place against the competitors, or a lowest price. And since nobody knows
     /// where loss begins, it is not sought far below the competitors.
     fn range(&self, market: &Market) -> Option<(Amount, Amount)> {
-        if self.ask.cost.is_some() {
+        if self.input.cost.is_some() {
             return Some((Amount::ZERO, Amount::LIMIT));
         }
         let (low, high) = self.limits.allowed();
@@ -224,7 +230,9 @@ impl Way<'_> {
             (Some((from, to)), Some(least)) => (from.max(least).min(to), to),
             (Some(band), None) => band,
             (None, Some(least)) => (least, high),
-            (None, None) if self.ask.min_price.is_positive() || self.policy.map_price.is_some() => {
+            (None, None)
+                if self.input.min_price.is_positive() || self.policy.map_price.is_some() =>
+            {
                 (low, high)
             }
             (None, None) => return None,
@@ -236,17 +244,17 @@ impl Way<'_> {
     /// The less is known, the smaller the part of the way that is gone at once.
     fn dare(&mut self, elasticity: &Elasticity) {
         let dare = DARE_MIN + (1.0 - DARE_MIN) * elasticity.data_weight;
-        let (now, best) = (self.ask.our_price.to_f64(), self.fall.price().to_f64());
+        let (now, best) = (self.input.our_price.to_f64(), self.fall.price().to_f64());
         let wished = now * (best / now).powf(dare);
         let Some(after) = self.grid.nearest_f64(wished).and_then(|it| self.grid.price(it)) else {
             return;
         };
-        let input = format!(
+        let evidence = format!(
             "only {:.0}% of the way is gone at once, because the data decide {:.0}% of the elasticity",
             100.0 * dare,
             100.0 * elasticity.data_weight
         );
-        self.fall.step("caution", input, None, after);
+        self.fall.step("caution", evidence, None, after);
     }
 
     /// A small deliberate deviation, up and down by turns, while the elasticity is uncertain.
@@ -255,22 +263,22 @@ impl Way<'_> {
         if size <= self.policy.hysteresis.to_f64() {
             return;
         }
-        let turn = self.ask.now_ms.div_euclid(EXPLORE_MS.max(self.policy.cooldown_ms));
+        let turn = self.input.now_ms.div_euclid(EXPLORE_MS.max(self.policy.cooldown_ms));
         // Products take their turns apart, so that a shop does not rise and fall as one.
-        let phase = self.ask.sku.bytes().fold(0_i64, |sum, byte| sum + i64::from(byte));
+        let phase = self.input.sku.bytes().fold(0_i64, |sum, byte| sum + i64::from(byte));
         let up = (turn + phase).rem_euclid(2) == 0;
         let factor = if up { 1.0 + size } else { 1.0 - size };
         let wished = self.fall.price().to_f64() * factor;
         let Some(after) = self.grid.nearest_f64(wished).and_then(|it| self.grid.price(it)) else {
             return;
         };
-        let input = format!(
+        let evidence = format!(
             "a deliberate {:.1}% {} to learn the elasticity, uncertain by {:.2}",
             100.0 * size,
             if up { "up" } else { "down" },
             elasticity.sd
         );
-        self.fall.step("exploration", input, None, after);
+        self.fall.step("exploration", evidence, None, after);
     }
 }
 
@@ -306,20 +314,20 @@ fn review(
     because
 }
 
-fn inputs(ask: &Ask, market: &Market) -> Inputs {
+fn inputs(input: &PricingInput, market: &Market) -> Inputs {
     Inputs {
-        currency: ask.currency.clone(),
-        our_price: ask.our_price,
-        competitor_price: ask.competitor_price,
-        demand_index: ask.demand_index,
-        cost: ask.cost,
-        min_price: ask.min_price,
-        max_price: ask.max_price,
-        min_margin: ask.min_margin,
+        currency: input.currency.clone(),
+        our_price: input.our_price,
+        competitor_price: input.competitor_price,
+        demand_index: input.demand_index,
+        cost: input.cost,
+        min_price: input.min_price,
+        max_price: input.max_price,
+        min_margin: input.min_margin,
         competitor_median: market.median,
         competitors_used: market.used,
-        history_points: ask.history.len(),
-        last_change_ms: ask.last_change_ms,
-        now_ms: ask.now_ms,
+        history_points: input.history.len(),
+        last_change_ms: input.last_change_ms,
+        now_ms: input.now_ms,
     }
 }

@@ -1,14 +1,14 @@
 //! One honest paragraph about a proposal, built from what acted and from nothing else.
 
-use crate::ask::Ask;
-use crate::elasticity::{Elasticity, Verdict};
+use crate::elasticity::{Elasticity, EstimateQuality};
 use crate::guardrails::GuardrailAct;
 use crate::money::{Amount, percent};
 use crate::outliers::{Market, span};
+use crate::pricing_input::PricingInput;
 use crate::propose::Proposal;
 
-pub(crate) fn paragraph(proposal: &Proposal, ask: &Ask) -> String {
-    let mut parts = vec![headline(ask, proposal.price), aim(proposal, ask)];
+pub(crate) fn paragraph(proposal: &Proposal, input: &PricingInput) -> String {
+    let mut parts = vec![headline(input, proposal.price), aim(proposal, input)];
     parts.push(elasticity(&proposal.elasticity));
     parts.push(competitors(&proposal.market));
     parts.extend(proposal.factors.iter().filter_map(|it| match it.name.as_str() {
@@ -20,23 +20,23 @@ pub(crate) fn paragraph(proposal: &Proposal, ask: &Ask) -> String {
         _ => None,
     }));
     parts.extend(proposal.acted.iter().filter(|it| it.name != "outliers").map(guardrail));
-    parts.push(outcome(proposal, ask));
+    parts.push(outcome(proposal, input));
     parts.retain(|it| !it.is_empty());
     parts.join(" ")
 }
 
-fn headline(ask: &Ask, price: Amount) -> String {
-    let change = price.less(ask.our_price);
-    let share = percent(change.to_f64().abs() / ask.our_price.to_f64());
+fn headline(input: &PricingInput, price: Amount) -> String {
+    let change = price.less(input.our_price);
+    let share = percent(change.to_f64().abs() / input.our_price.to_f64());
     match change.micros() {
-        0 => format!("Keep {} at {price}.", ask.sku),
-        1.. => format!("Raise {} from {} to {price} (+{share}).", ask.sku, ask.our_price),
-        _ => format!("Lower {} from {} to {price} (-{share}).", ask.sku, ask.our_price),
+        0 => format!("Keep {} at {price}.", input.sku),
+        1.. => format!("Raise {} from {} to {price} (+{share}).", input.sku, input.our_price),
+        _ => format!("Lower {} from {} to {price} (-{share}).", input.sku, input.our_price),
     }
 }
 
-fn aim(proposal: &Proposal, ask: &Ask) -> String {
-    let Some(cost) = ask.cost else {
+fn aim(proposal: &Proposal, input: &PricingInput) -> String {
+    let Some(cost) = input.cost else {
         return if proposal.held {
             "The cost is unknown and neither a competitor nor a lowest price is given, so there is \
              nothing to weigh a change against."
@@ -56,16 +56,18 @@ fn aim(proposal: &Proposal, ask: &Ask) -> String {
 fn elasticity(it: &Elasticity) -> String {
     let interval = format!("{:.1} (95% between {:.1} and {:.1})", it.mean, it.low, it.high);
     let basis = match it.verdict {
-        Verdict::Estimated => format!("estimated from {} periods", it.samples),
-        Verdict::TooLittleData => format!(
+        EstimateQuality::Estimated => format!("estimated from {} periods", it.samples),
+        EstimateQuality::TooLittleData => format!(
             "mostly assumed for the category, because {} periods at {} prices are too little data",
             it.samples, it.distinct_prices
         ),
-        Verdict::PriceNeverMoved => format!(
+        EstimateQuality::PriceNeverMoved => format!(
             "assumed for the category, because the price never moved in {} periods",
             it.samples
         ),
-        Verdict::NoHistory => "assumed for the category, because there is no history".to_owned(),
+        EstimateQuality::NoHistory => {
+            "assumed for the category, because there is no history".to_owned()
+        }
     };
     format!("The elasticity of demand is {interval}, {basis}.")
 }
@@ -103,8 +105,8 @@ fn guardrail(act: &GuardrailAct) -> String {
     }
 }
 
-fn outcome(proposal: &Proposal, ask: &Ask) -> String {
-    if proposal.price == ask.our_price {
+fn outcome(proposal: &Proposal, input: &PricingInput) -> String {
+    if proposal.price == input.our_price {
         return String::new();
     }
     let outlook = &proposal.outlook;

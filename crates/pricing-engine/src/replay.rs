@@ -6,13 +6,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Ask, CompetitorPrice, HISTORY_MAX, Point};
 use crate::demand::Demand;
-use crate::elasticity::{Elasticity, Verdict, estimate};
+use crate::elasticity::{Elasticity, EstimateQuality, estimate};
 use crate::grid::Grid;
 use crate::money::Amount;
 use crate::outliers;
 use crate::policy::Policy;
+use crate::pricing_input::{CompetitorPrice, HISTORY_MAX, HistoryPoint, PricingInput};
 use crate::propose::propose_with;
 use crate::refusal::Refusal;
 
@@ -23,7 +23,7 @@ const ESTIMATES_MAX: usize = 200;
 
 /// One recorded period.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct RecordedPeriod {
     pub at_ms: i64,
     pub price: Amount,
     #[serde(default)]
@@ -39,7 +39,7 @@ pub struct Record {
 
 /// What one way of pricing would have brought.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct StrategyResult {
     pub strategy: String,
     /// `None` where a cost is unknown.
     pub profit: Option<f64>,
@@ -53,13 +53,13 @@ pub struct Outcome {
 /// The comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replay {
-    pub optimizer: Outcome,
+    pub optimizer: StrategyResult,
     /// The first price kept throughout.
-    pub do_nothing: Outcome,
+    pub do_nothing: StrategyResult,
     /// The cheapest price in stock, but never below the margin floor or outside min and max.
-    pub match_cheapest: Outcome,
+    pub match_cheapest: StrategyResult,
     /// The prices as they were.
-    pub recorded: Outcome,
+    pub recorded: StrategyResult,
     pub records: usize,
     /// Periods in which the guardrails left the optimizer no price, so that it kept the old one.
     pub refused: usize,
@@ -70,8 +70,12 @@ pub struct Replay {
 /// Replays records under the ask's bounds and the policy. Of the ask, its price, competitors
 /// and time are not looked at, because the records have their own; of its history, what lies before
 /// the first record is what the optimizer begins with.
-pub fn replay(ask: &Ask, policy: &Policy, records: &[Record]) -> Result<Replay, Refusal> {
-    let mut records: Vec<&Record> = records.iter().collect();
+pub fn replay(
+    input: &PricingInput,
+    policy: &Policy,
+    records: &[RecordedPeriod],
+) -> Result<Replay, Refusal> {
+    let mut records: Vec<&RecordedPeriod> = records.iter().collect();
     records.sort_by_key(|it| it.at_ms);
     let (Some(first), Some(last)) = (records.first(), records.last()) else {
         return Err(Refusal::invalid("records", "at least one period", "none"));
@@ -80,15 +84,15 @@ pub fn replay(ask: &Ask, policy: &Policy, records: &[Record]) -> Result<Replay, 
         let expected = format!("at most {RECORDS_MAX} periods");
         return Err(Refusal::invalid("records", expected, records.len()));
     }
-    let plain = Ask {
+    let plain = PricingInput {
         our_price: first.price,
         competitor_price: None,
         competitors: Vec::new(),
         demand_index: None,
-        history: ask.history.iter().filter(|it| it.at_ms < first.at_ms).copied().collect(),
+        history: input.history.iter().filter(|it| it.at_ms < first.at_ms).copied().collect(),
         last_change_ms: None,
         now_ms: first.at_ms,
-        ..ask.clone()
+        ..input.clone()
     };
     plain.check()?;
     if let Some(bad) = records.iter().find(|it| !it.price.is_positive()) {
@@ -99,14 +103,14 @@ pub fn replay(ask: &Ask, policy: &Policy, records: &[Record]) -> Result<Replay, 
     };
     policy.check(grid)?;
     let days: Vec<Day<'_>> = records.iter().map(|it| Day::of(it, &plain, policy)).collect();
-    let whole = Ask {
+    let whole = PricingInput {
         our_price: last.price,
         history: plain.history.iter().copied().chain(days.iter().map(Day::point)).collect(),
         now_ms: last.at_ms,
         ..plain.clone()
     };
     let elasticity = estimate(&whole, days.last().and_then(|it| it.median), policy.prior);
-    let stage = Stage { days: &days, elasticity: &elasticity, ask: &plain, policy, grid };
+    let stage = ReplayContext { days: &days, elasticity: &elasticity, input: &plain, policy, grid };
     let (optimizer, refused) = stage.optimize();
     Ok(Replay {
         optimizer,
@@ -122,7 +126,7 @@ pub fn replay(ask: &Ask, policy: &Policy, records: &[Record]) -> Result<Replay, 
 
 /// A record with what is known about its market.
 struct Day<'a> {
-    record: &'a Record,
+    record: &'a RecordedPeriod,
     median: Option<Amount>,
     min: Option<Amount>,
     cost: Option<Amount>,
@@ -131,8 +135,8 @@ struct Day<'a> {
 }
 
 impl<'a> Day<'a> {
-    fn of(record: &'a Record, plain: &Ask, policy: &Policy) -> Self {
-        let seen = Ask {
+    fn of(record: &'a RecordedPeriod, plain: &PricingInput, policy: &Policy) -> Self {
+        let seen = PricingInput {
             our_price: record.price,
             competitors: record.competitors.clone(),
             now_ms: record.at_ms,
@@ -145,8 +149,8 @@ impl<'a> Day<'a> {
         Self { record, median: market.median, min: market.min, cost, demand }
     }
 
-    fn point(&self) -> Point {
-        Point {
+    fn point(&self) -> HistoryPoint {
+        HistoryPoint {
             at_ms: self.record.at_ms,
             price: self.record.price,
             units: self.record.units,
@@ -156,15 +160,15 @@ impl<'a> Day<'a> {
     }
 }
 
-struct Stage<'a> {
+struct ReplayContext<'a> {
     days: &'a [Day<'a>],
     elasticity: &'a Elasticity,
-    ask: &'a Ask,
+    input: &'a PricingInput,
     policy: &'a Policy,
     grid: Grid,
 }
 
-impl Stage<'_> {
+impl ReplayContext<'_> {
     /// Demand of a day at another price than the recorded one.
     fn demand(&self, day: &Day<'_>, price: Amount) -> f64 {
         let it = self.elasticity;
@@ -177,8 +181,8 @@ impl Stage<'_> {
         day.demand * curve.units_ratio(price.to_f64())
     }
 
-    fn play(&self, strategy: &str, choose: impl Fn(&Day<'_>, Amount) -> Amount) -> Outcome {
-        let mut sum = Sum::new(self.ask.our_price);
+    fn play(&self, strategy: &str, choose: impl Fn(&Day<'_>, Amount) -> Amount) -> StrategyResult {
+        let mut sum = StrategyTotals::new(self.input.our_price);
         for day in self.days {
             let price = choose(day, sum.price);
             sum.add(price, self.demand(day, price), day.cost);
@@ -189,36 +193,36 @@ impl Stage<'_> {
     fn cheapest(&self, day: &Day<'_>, price: Amount) -> Amount {
         let grid = self.grid;
         let wished = day.min.map_or(price, |it| grid.price(grid.nearest(it)).unwrap_or(it));
-        let floor = day.cost.and_then(|cost| grid.margin_floor(cost, self.ask.min_margin));
-        let capped = self.ask.max_price.map_or(wished, |max| wished.min(max));
-        capped.max(self.ask.min_price).max(floor.unwrap_or(Amount::ZERO))
+        let floor = day.cost.and_then(|cost| grid.margin_floor(cost, self.input.min_margin));
+        let capped = self.input.max_price.map_or(wished, |max| wished.min(max));
+        capped.max(self.input.min_price).max(floor.unwrap_or(Amount::ZERO))
     }
 
-    fn optimize(&self) -> (Outcome, usize) {
-        let mut ask = self.ask.clone();
-        let mut sum = Sum::new(ask.our_price);
+    fn optimize(&self) -> (StrategyResult, usize) {
+        let mut input = self.input.clone();
+        let mut sum = StrategyTotals::new(input.our_price);
         let every = self.days.len().div_ceil(ESTIMATES_MAX);
         let (mut known, mut refused) = (None, 0);
         for (at, day) in self.days.iter().enumerate() {
-            ask.now_ms = day.record.at_ms;
-            ask.cost = day.cost;
-            ask.demand_index = day.record.demand_index.filter(|it| it.is_finite() && *it >= 0.0);
-            ask.competitors.clone_from(&day.record.competitors);
+            input.now_ms = day.record.at_ms;
+            input.cost = day.cost;
+            input.demand_index = day.record.demand_index.filter(|it| it.is_finite() && *it >= 0.0);
+            input.competitors.clone_from(&day.record.competitors);
             if at % every == 0 {
-                known = Some(estimate(&ask, day.median, self.policy.prior));
+                known = Some(estimate(&input, day.median, self.policy.prior));
             }
-            let proposal = known.clone().map(|it| propose_with(&ask, self.policy, it));
+            let proposal = known.clone().map(|it| propose_with(&input, self.policy, it));
             let price = match proposal {
                 Some(Ok(proposal)) => proposal.price,
                 _ => {
                     refused += 1;
-                    ask.our_price
+                    input.our_price
                 }
             };
-            if price != ask.our_price {
-                ask.last_change_ms = Some(ask.now_ms);
+            if price != input.our_price {
+                input.last_change_ms = Some(input.now_ms);
             }
-            ask.our_price = price;
+            input.our_price = price;
             let demand = self.demand(day, price);
             sum.add(price, demand, day.cost);
             let mut point = day.point();
@@ -228,16 +232,16 @@ impl Stage<'_> {
             if point.units.is_none() {
                 point.demand_index = point.demand_index.map(|_| demand);
             }
-            ask.history.push(point);
-            if ask.history.len() > HISTORY_MAX {
-                ask.history.remove(0);
+            input.history.push(point);
+            if input.history.len() > HISTORY_MAX {
+                input.history.remove(0);
             }
         }
         (sum.outcome("optimizer"), refused)
     }
 }
 
-struct Sum {
+struct StrategyTotals {
     price: Amount,
     first: Option<Amount>,
     profit: Option<f64>,
@@ -246,7 +250,7 @@ struct Sum {
     changes: usize,
 }
 
-impl Sum {
+impl StrategyTotals {
     fn new(price: Amount) -> Self {
         Self { price, first: None, profit: Some(0.0), revenue: 0.0, units: 0.0, changes: 0 }
     }
@@ -261,8 +265,8 @@ impl Sum {
         self.profit = self.profit.zip(earned).map(|(sum, more)| sum + more);
     }
 
-    fn outcome(self, strategy: &str) -> Outcome {
-        Outcome {
+    fn outcome(self, strategy: &str) -> StrategyResult {
+        StrategyResult {
             strategy: strategy.to_owned(),
             profit: self.profit,
             revenue: self.revenue,
@@ -285,7 +289,7 @@ fn assumptions(days: &[Day<'_>], elasticity: &Elasticity) -> Vec<String> {
         "everything in demand could have been delivered".to_owned(),
         "each period is priced once, at its start, knowing only the periods before".to_owned(),
     ];
-    if elasticity.verdict != Verdict::Estimated {
+    if elasticity.verdict != EstimateQuality::Estimated {
         said.push(
             "the records say too little about elasticity, so the curve is mostly assumed"
                 .to_owned(),

@@ -3,24 +3,24 @@
 //! For tests and the benchmark. Every draw hangs on the seed and the day alone, so all players meet
 //! the same weather; rivals answer to the player's own prices.
 
-mod dice;
-mod player;
-mod rival;
-mod world;
+mod competitor;
+mod random;
+mod simulated_market;
+mod strategy;
 
-pub use player::Player;
-pub use rival::Rival;
-pub use world::{Curve, Kind, World};
+pub use competitor::Competitor;
+pub use simulated_market::{Curve, Kind, SimulatedMarket};
+pub use strategy::ShopStrategy;
 
 use crate::money::Amount;
-use crate::{Ask, Currency, Grid, Refusal};
+use crate::{Currency, Grid, PricingInput, Refusal};
 
 pub const DAYS: i64 = 90;
 pub const DAY_MS: i64 = 86_400_000;
 
 /// What ninety days brought.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Takings {
+pub struct SeasonResult {
     pub profit: f64,
     pub revenue: f64,
     pub units: f64,
@@ -31,53 +31,59 @@ pub struct Takings {
 }
 
 /// Plays one season.
-pub fn season(world: &World, player: &Player) -> Result<Takings, Refusal> {
+pub fn season(
+    simulated: &SimulatedMarket,
+    strategy: &ShopStrategy,
+) -> Result<SeasonResult, Refusal> {
     let grid = Grid::of(&Currency::default())
         .ok_or_else(|| Refusal::invalid("currency", "known", "nothing"))?;
-    let floor = grid.margin_floor(world.cost, crate::ask::default_margin()).unwrap_or(world.cost);
-    let mut takings = Takings::default();
-    let mut rivals = world.rivals.clone();
-    let mut ask = Ask::new("SHOP", world.start, 0);
-    ask.cost = Some(world.cost);
+    let floor = grid
+        .margin_floor(simulated.cost, crate::pricing_input::default_margin())
+        .unwrap_or(simulated.cost);
+    let mut season = SeasonResult::default();
+    let mut competitors = simulated.competitors.clone();
+    let mut input = PricingInput::new("SHOP", simulated.start, 0);
+    input.cost = Some(simulated.cost);
     for day in 0..DAYS {
-        ask.now_ms = day * DAY_MS;
-        ask.competitors = world.morning(&mut rivals, day, ask.our_price.to_f64(), ask.now_ms);
-        let price = player.price(&ask, floor, grid)?;
-        if price != ask.our_price {
-            takings.changes += 1;
-            ask.last_change_ms = Some(ask.now_ms);
+        input.now_ms = day * DAY_MS;
+        input.competitors =
+            simulated.morning(&mut competitors, day, input.our_price.to_f64(), input.now_ms);
+        let price = strategy.price(&input, floor, grid)?;
+        if price != input.our_price {
+            season.changes += 1;
+            input.last_change_ms = Some(input.now_ms);
         }
-        ask.our_price = price;
-        takings.below_floor += u32::from(price < floor);
-        let units = world.sell(day, price.to_f64(), &ask.competitors);
-        takings.units += units;
-        takings.revenue += units * price.to_f64();
-        takings.profit += units * (price.to_f64() - world.cost.to_f64());
-        ask.history.push(crate::Point {
-            at_ms: ask.now_ms,
+        input.our_price = price;
+        season.below_floor += u32::from(price < floor);
+        let units = simulated.sell(day, price.to_f64(), &input.competitors);
+        season.units += units;
+        season.revenue += units * price.to_f64();
+        season.profit += units * (price.to_f64() - simulated.cost.to_f64());
+        input.history.push(crate::HistoryPoint {
+            at_ms: input.now_ms,
             price,
             units: Some(units),
             demand_index: None,
-            competitor: median(&ask),
+            competitor: median(&input),
         });
     }
-    takings.last_price = ask.our_price.to_f64();
-    Ok(takings)
+    season.last_price = input.our_price.to_f64();
+    Ok(season)
 }
 
-fn median(ask: &Ask) -> Option<Amount> {
-    crate::outliers::market(ask, i64::MAX).median
+fn median(input: &PricingInput) -> Option<Amount> {
+    crate::outliers::market(input, i64::MAX).median
 }
 
 /// The best single price for the whole season, known only afterwards, and what it brings.
-pub fn best_fixed(world: &World) -> Result<(Amount, Takings), Refusal> {
-    let mut best: Option<(Amount, Takings)> = None;
+pub fn best_fixed(simulated: &SimulatedMarket) -> Result<(Amount, SeasonResult), Refusal> {
+    let mut best: Option<(Amount, SeasonResult)> = None;
     for step in 0..70 {
-        let price = world.cost.to_f64() * 1.14 * 1.018_f64.powi(step);
+        let price = simulated.cost.to_f64() * 1.14 * 1.018_f64.powi(step);
         let Some(price) = Amount::from_f64((price * 100.0).round() / 100.0) else { continue };
-        let takings = season(world, &Player::Fixed(price))?;
-        if best.is_none_or(|(_, so_far)| takings.profit > so_far.profit) {
-            best = Some((price, takings));
+        let season = season(simulated, &ShopStrategy::Fixed(price))?;
+        if best.is_none_or(|(_, so_far)| season.profit > so_far.profit) {
+            best = Some((price, season));
         }
     }
     best.ok_or_else(|| Refusal::invalid("shop", "a price", "none"))
@@ -85,12 +91,12 @@ pub fn best_fixed(world: &World) -> Result<(Amount, Takings), Refusal> {
 
 /// One line of the table: a kind of shop over many seeds, profits as shares of the best fixed one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct ShopSummary {
     pub kind: Kind,
     pub seeds: u64,
     /// Mean profit of a season at the best fixed price.
     pub best_fixed: f64,
-    /// Each player's mean profit divided by that, in the order of [`Player::rivals_of_fixed`].
+    /// Each player's mean profit divided by that, in the order of [`ShopStrategy::rivals_of_fixed`].
     pub shares: Vec<f64>,
     pub changes: Vec<f64>,
     /// The optimizer's worst season.
@@ -99,26 +105,26 @@ pub struct Line {
 }
 
 /// Plays every seed of one kind of shop.
-pub fn line(kind: Kind, seeds: u64) -> Result<Line, Refusal> {
-    let players = Player::rivals_of_fixed();
-    let mut sums = vec![Takings::default(); players.len()];
+pub fn summarise(kind: Kind, seeds: u64) -> Result<ShopSummary, Refusal> {
+    let strategies = ShopStrategy::compared();
+    let mut sums = vec![SeasonResult::default(); strategies.len()];
     let (mut fixed, mut worst, mut below_floor) = (0.0, f64::INFINITY, 0);
     for seed in 0..seeds {
-        let world = World::new(kind, seed);
-        let (_, best) = best_fixed(&world)?;
+        let simulated = SimulatedMarket::new(kind, seed);
+        let (_, best) = best_fixed(&simulated)?;
         fixed += best.profit;
-        for (at, player) in players.iter().enumerate() {
-            let takings = season(&world, player)?;
-            sums[at].profit += takings.profit;
-            sums[at].changes += takings.changes;
-            below_floor += takings.below_floor;
+        for (at, strategy) in strategies.iter().enumerate() {
+            let season = season(&simulated, strategy)?;
+            sums[at].profit += season.profit;
+            sums[at].changes += season.changes;
+            below_floor += season.below_floor;
             if at == 0 {
-                worst = f64::min(worst, takings.profit / best.profit);
+                worst = f64::min(worst, season.profit / best.profit);
             }
         }
     }
     let count = seeds.max(1) as f64;
-    Ok(Line {
+    Ok(ShopSummary {
         kind,
         seeds,
         best_fixed: fixed / count,

@@ -10,8 +10,8 @@ fn amount(text: &str) -> Amount {
     text.parse().unwrap()
 }
 
-fn ask(price: &str, cost: Option<&str>) -> Ask {
-    Ask { cost: cost.map(amount), ..Ask::new("MUG", amount(price), 100 * DAY) }
+fn input(price: &str, cost: Option<&str>) -> PricingInput {
+    PricingInput { cost: cost.map(amount), ..PricingInput::new("MUG", amount(price), 100 * DAY) }
 }
 
 #[track_caller]
@@ -21,23 +21,23 @@ fn acted(proposal: &Proposal, name: &str) -> GuardrailAct {
 }
 
 #[track_caller]
-fn check_refused(ask: &Ask, policy: &Policy, message: &str) {
-    assert_eq!(propose(ask, policy).unwrap_err().to_string(), message);
+fn check_refused(input: &PricingInput, policy: &Policy, message: &str) {
+    assert_eq!(propose(input, policy).unwrap_err().to_string(), message);
 }
 
 #[test]
 fn prices_rise_as_well_as_fall() {
     let policy = Policy::default();
-    let cheap = propose(&ask("12", Some("10")), &policy).unwrap();
+    let cheap = propose(&input("12", Some("10")), &policy).unwrap();
     assert!(cheap.price > amount("12"), "{}", cheap.reasoning);
-    let dear = propose(&ask("30", Some("10")), &policy).unwrap();
+    let dear = propose(&input("30", Some("10")), &policy).unwrap();
     assert!(dear.price < amount("30"), "{}", dear.reasoning);
 }
 
 #[test]
 fn the_margin_floor_holds_or_there_is_no_proposal() {
-    let policy = Policy { ending: Ending::NinetyNine, ..Policy::default() };
-    let mut tight = ask("11.40", Some("10"));
+    let policy = Policy { ending: PriceEnding::NinetyNine, ..Policy::default() };
+    let mut tight = input("11.40", Some("10"));
     tight.competitor_price = Some(amount("9"));
     let proposal = propose(&tight, &policy).unwrap();
     assert!(proposal.price >= amount("11.37") && proposal.expected_margin >= 0.12);
@@ -53,7 +53,7 @@ fn the_margin_floor_holds_or_there_is_no_proposal() {
 
 #[test]
 fn a_strict_step_is_a_limit_and_a_plain_one_yields() {
-    let below = ask("10", Some("20"));
+    let below = input("10", Some("20"));
     let strict = Policy { strict_step: true, ..Policy::default() };
     check_refused(
         &below,
@@ -70,7 +70,7 @@ fn a_strict_step_is_a_limit_and_a_plain_one_yields() {
 #[test]
 fn asks_that_are_wrong_are_refused_by_name() {
     let policy = Policy::default();
-    let mut wrong = ask("10", Some("5"));
+    let mut wrong = input("10", Some("5"));
     wrong.min_margin = Rate::ONE;
     check_refused(
         &wrong,
@@ -83,18 +83,18 @@ fn asks_that_are_wrong_are_refused_by_name() {
     wrong.max_price = Some(amount("11"));
     check_refused(&wrong, &policy, "min_price must be at most max_price 11, not 12");
     let blocked = Policy { mode: Mode::Block, ..Policy::default() };
-    check_refused(&ask("10", None), &blocked, "pricing of MUG is blocked by its policy");
-    let yen = Ask { currency: Currency::of("JPY"), ..ask("1000", None) };
-    let ending = Policy { ending: Ending::NinetyNine, ..Policy::default() };
+    check_refused(&input("10", None), &blocked, "pricing of MUG is blocked by its policy");
+    let yen = PricingInput { currency: Currency::of("JPY"), ..input("1000", None) };
+    let ending = Policy { ending: PriceEnding::NinetyNine, ..Policy::default() };
     assert!(propose(&yen, &ending).is_err());
 }
 
 #[test]
 fn comforts_act_and_say_so() {
-    let base = ask("16", Some("10"));
+    let base = input("16", Some("10"));
     let still = Policy { hysteresis: Rate::percent(50), ..Policy::default() };
     assert_eq!(acted(&propose(&base, &still).unwrap(), "hysteresis").after, amount("16"));
-    let hasty = Ask { last_change_ms: Some(99 * DAY), ..base.clone() };
+    let hasty = PricingInput { last_change_ms: Some(99 * DAY), ..base.clone() };
     let patient = Policy { cooldown_ms: 2 * DAY, hysteresis: Rate::ZERO, ..Policy::default() };
     let proposal = propose(&hasty, &patient).unwrap();
     assert_eq!(proposal.price, amount("16"));
@@ -102,7 +102,7 @@ fn comforts_act_and_say_so() {
     let maker = Policy { map_price: Some(amount("17.50")), ..Policy::default() };
     assert_eq!(acted(&propose(&base, &maker).unwrap(), "map").after, amount("17.50"));
     // A price that is not allowed moves even in the cooldown.
-    let cheap = Ask { min_price: amount("18"), ..hasty };
+    let cheap = PricingInput { min_price: amount("18"), ..hasty };
     let proposal = propose(&cheap, &patient).unwrap();
     assert_eq!(proposal.price, amount("18"));
     assert!(acted(&proposal, "cooldown").why.contains("not allowed"));
@@ -110,7 +110,7 @@ fn comforts_act_and_say_so() {
 
 #[test]
 fn the_place_against_competitors_is_kept_where_it_can_be() {
-    let mut base = ask("20", Some("10"));
+    let mut base = input("20", Some("10"));
     base.competitor_price = Some(amount("19"));
     let under = Position::Undercut { at_least: Rate::percent(5), at_most: Rate::percent(8) };
     let policy = Policy { position: under, ..Policy::default() };
@@ -124,10 +124,10 @@ fn the_place_against_competitors_is_kept_where_it_can_be() {
 
 #[test]
 fn without_a_cost_it_is_revenue_and_says_so() {
-    let alone = propose(&ask("20", None), &Policy::default()).unwrap();
+    let alone = propose(&input("20", None), &Policy::default()).unwrap();
     assert_eq!((alone.price, alone.held), (amount("20"), true));
     assert!(alone.reasoning.contains("nothing to weigh"), "{}", alone.reasoning);
-    let mut market = ask("20", None);
+    let mut market = input("20", None);
     market.competitor_price = Some(amount("18"));
     let proposal = propose(&market, &Policy::default()).unwrap();
     assert_eq!(proposal.aim, Aim::Revenue);
@@ -139,8 +139,8 @@ fn without_a_cost_it_is_revenue_and_says_so() {
 fn demand_and_competitors_move_the_price() {
     let policy = Policy { hysteresis: Rate::ZERO, ..Policy::default() };
     let price = |index: Option<f64>, rival: Option<&str>| {
-        let base = ask("17", Some("10"));
-        let it = Ask { demand_index: index, competitor_price: rival.map(amount), ..base };
+        let base = input("17", Some("10"));
+        let it = PricingInput { demand_index: index, competitor_price: rival.map(amount), ..base };
         propose(&it, &policy).unwrap().price
     };
     assert!(price(Some(1.6), None) > price(Some(1.0), None));
@@ -150,7 +150,7 @@ fn demand_and_competitors_move_the_price() {
 
 #[test]
 fn the_paragraph_tells_what_happened() {
-    let mut base = ask("20", Some("12"));
+    let mut base = input("20", Some("12"));
     base.competitor_price = Some(amount("19"));
     base.competitors = vec![CompetitorPrice {
         name: "slip".to_owned(),
@@ -158,7 +158,7 @@ fn the_paragraph_tells_what_happened() {
         at_ms: base.now_ms,
         in_stock: true,
     }];
-    let policy = Policy { ending: Ending::NinetyNine, ..Policy::default() };
+    let policy = Policy { ending: PriceEnding::NinetyNine, ..Policy::default() };
     let proposal = propose(&base, &policy).unwrap();
     for part in ["MUG", "cost of 12", "no history", "One competitor asks 19", "set aside", ".99"] {
         assert!(proposal.reasoning.contains(part), "{part}: {}", proposal.reasoning);
@@ -168,7 +168,7 @@ fn the_paragraph_tells_what_happened() {
 }
 
 /// Any ask at all, sensible or not.
-fn any_ask() -> impl Strategy<Value = Ask> {
+fn any_ask() -> impl Strategy<Value = PricingInput> {
     let money = || {
         prop_oneof![
             (1_i64..200_000).prop_map(|it| it * 10_000),
@@ -190,14 +190,14 @@ fn any_ask() -> impl Strategy<Value = Ask> {
     )
         .prop_map(|(price, rival, cost, min, max, index, margin, history)| {
             let read = |it: i64| Amount::from_micros(it).unwrap_or(Amount::ZERO);
-            let history = history.into_iter().map(|(day, price, units, rival)| Point {
+            let history = history.into_iter().map(|(day, price, units, rival)| HistoryPoint {
                 at_ms: day * DAY,
                 price: read(price),
                 units: Some(units),
                 demand_index: None,
                 competitor: rival.map(read),
             });
-            Ask {
+            PricingInput {
                 competitor_price: rival.map(read),
                 cost: cost.map(read),
                 min_price: min.map_or(Amount::ZERO, read),
@@ -205,17 +205,17 @@ fn any_ask() -> impl Strategy<Value = Ask> {
                 demand_index: index,
                 min_margin: Rate::from_billionths(margin).unwrap(),
                 history: history.collect(),
-                ..Ask::new("ANY", read(price), 100 * DAY)
+                ..PricingInput::new("ANY", read(price), 100 * DAY)
             }
         })
 }
 
 fn any_policy() -> impl Strategy<Value = Policy> {
     let ending = prop_oneof![
-        Just(Ending::None),
-        Just(Ending::NinetyNine),
-        Just(Ending::NinetyFive),
-        Just(Ending::Whole),
+        Just(PriceEnding::None),
+        Just(PriceEnding::NinetyNine),
+        Just(PriceEnding::NinetyFive),
+        Just(PriceEnding::Whole),
     ];
     let position = prop_oneof![
         Just(Position::Free),
@@ -248,16 +248,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn a_proposal_is_within_its_limits_and_adds_up(ask in any_ask(), policy in any_policy()) {
-        let answer = propose(&ask, &policy);
-        prop_assert_eq!(&answer, &propose(&ask, &policy));
+    fn a_proposal_is_within_its_limits_and_adds_up(input in any_ask(), policy in any_policy()) {
+        let answer = propose(&input, &policy);
+        prop_assert_eq!(&answer, &propose(&input, &policy));
         let Ok(it) = answer else { return Ok(()) };
-        prop_assert!(it.price.is_positive() && it.price >= ask.min_price);
-        prop_assert!(ask.max_price.is_none_or(|max| it.price <= max));
+        prop_assert!(it.price.is_positive() && it.price >= input.min_price);
+        prop_assert!(input.max_price.is_none_or(|max| it.price <= max));
         prop_assert!(policy.map_price.is_none_or(|map| it.price >= map));
-        if let Some(cost) = ask.cost {
+        if let Some(cost) = input.cost {
             let (price, cost) = (i128::from(it.price.micros()), i128::from(cost.micros()));
-            let margin = i128::from(ask.min_margin.billionths());
+            let margin = i128::from(input.min_margin.billionths());
             prop_assert!((price - cost) * 1_000_000_000 >= price * margin);
         }
         let sum: i64 = it.factors.iter().map(|factor| factor.effect.micros()).sum();
@@ -270,26 +270,26 @@ proptest! {
         prop_assert_eq!((back.price, back.current), (it.price, it.current));
         prop_assert_eq!(back.reasoning, it.reasoning);
         if policy.strict_step {
-            let moved = i128::from(it.price.less(ask.our_price).micros().abs());
-            let most = i128::from(ask.our_price.micros()) * i128::from(policy.max_step.billionths());
+            let moved = i128::from(it.price.less(input.our_price).micros().abs());
+            let most = i128::from(input.our_price.micros()) * i128::from(policy.max_step.billionths());
             prop_assert!(moved * 1_000_000_000 <= most);
         }
     }
 
     #[test]
     fn dearer_competitors_and_higher_margins_never_lower_the_price(
-        ask in any_ask(), policy in any_policy(), rival in 1_i64..100_000_000,
+        input in any_ask(), policy in any_policy(), rival in 1_i64..100_000_000,
         more in 0_i64..50_000_000, margin in 0_i64..500_000_000, extra in 0_i64..400_000_000,
     ) {
-        let policy = Policy { ending: Ending::None, ..policy };
+        let policy = Policy { ending: PriceEnding::None, ..policy };
         let price = |rival: i64, margin: i64| {
-            let ask = Ask {
+            let input = PricingInput {
                 competitor_price: Amount::from_micros(rival),
                 min_margin: Rate::from_billionths(margin).unwrap(),
                 history: vec![],
-                ..ask.clone()
+                ..input.clone()
             };
-            propose(&ask, &policy).map(|it| (it.price, it.market.used))
+            propose(&input, &policy).map(|it| (it.price, it.market.used))
         };
         let base = price(rival, margin);
         // A competitor who counts in one and not in the other is another question.
@@ -305,7 +305,7 @@ proptest! {
     fn any_rule_is_followed_or_refused(
         mean in any::<f64>(), sd in any::<f64>(), normal in any::<f64>(), response in any::<f64>(),
         rates in proptest::collection::vec(any::<f64>(), 5), cooldown in any::<i64>(),
-        age in any::<i64>(), ask in any_ask(),
+        age in any::<i64>(), input in any_ask(),
     ) {
         let rate = |at: usize| Rate::from_f64(rates[at]).unwrap_or(Rate::percent(5));
         let policy = Policy {
@@ -320,18 +320,18 @@ proptest! {
             competitor_age_max_ms: age,
             ..Policy::default()
         };
-        if let Ok(it) = propose(&ask, &policy) {
+        if let Ok(it) = propose(&input, &policy) {
             prop_assert!(it.price.is_positive());
         }
     }
 
     #[test]
     fn a_higher_cost_never_lowers_the_price(
-        ask in any_ask(), policy in any_policy(), low in 0_i64..100_000_000, more in 0_i64..50_000_000,
+        input in any_ask(), policy in any_policy(), low in 0_i64..100_000_000, more in 0_i64..50_000_000,
     ) {
-        let policy = Policy { ending: Ending::None, ..policy };
+        let policy = Policy { ending: PriceEnding::None, ..policy };
         let price = |cost: i64| {
-            propose(&Ask { cost: Amount::from_micros(cost), ..ask.clone() }, &policy).map(|it| it.price)
+            propose(&PricingInput { cost: Amount::from_micros(cost), ..input.clone() }, &policy).map(|it| it.price)
         };
         if let (Ok(cheap), Ok(dear)) = (price(low), price(low + more)) {
             prop_assert!(cheap <= dear, "{} at {}, {} at {}", cheap, low, dear, low + more);

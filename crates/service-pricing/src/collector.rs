@@ -97,7 +97,7 @@ pub fn collector(parts: CollectorParts) -> Result<Service, ContractError> {
 fn assemble(parts: CollectorParts) -> Collector {
     let CollectorParts { db, jobs, service_info, data, tasks, stop, .. } = parts;
     let clock = Arc::clone(&service_info.clock);
-    let pages = Pages::new(FetchPolicy::usual(parts.private_addresses), Arc::clone(&clock));
+    let pages = Pages::new(FetchPolicy::defaults(parts.private_addresses), Arc::clone(&clock));
     let folder = data.join("pricing").join("drop");
     let connectors: Connectors = vec![
         Arc::new(Mock { seed: parts.seed }) as Arc<dyn Connector>,

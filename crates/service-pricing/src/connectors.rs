@@ -19,7 +19,7 @@ pub(crate) const PROBLEMS_MAX: usize = 20;
 
 /// What is to be collected.
 #[derive(Debug, Clone)]
-pub(crate) struct Ask {
+pub(crate) struct CollectionRequest {
     pub(crate) sku: String,
     pub(crate) market: String,
     pub(crate) depth: u32,
@@ -41,28 +41,28 @@ pub(crate) struct CollectedBatch {
 /// What could not be used, and why; bounded.
 #[derive(Debug, Default, PartialEq, Clone)]
 pub(crate) struct Problems {
-    pub(crate) told: Vec<String>,
+    pub(crate) listed: Vec<String>,
     pub(crate) count: usize,
 }
 
 impl Problems {
     pub(crate) fn add(&mut self, problem: impl Into<String>) {
         self.count += 1;
-        if self.told.len() < PROBLEMS_MAX {
-            self.told.push(problem.into());
+        if self.listed.len() < PROBLEMS_MAX {
+            self.listed.push(problem.into());
         }
     }
 
     pub(crate) fn join(&mut self, more: Self) {
-        let room = PROBLEMS_MAX.saturating_sub(self.told.len());
-        self.told.extend(more.told.into_iter().take(room));
+        let room = PROBLEMS_MAX.saturating_sub(self.listed.len());
+        self.listed.extend(more.listed.into_iter().take(room));
         self.count += more.count;
     }
 }
 
 /// How a source is, where that can be seen without asking anybody.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Standing {
+pub(crate) enum SourceStatus {
     /// It works; looked at now.
     Ready,
     /// Nothing is set up for it; says what is missing.
@@ -80,14 +80,18 @@ pub(crate) trait Connector: Send + Sync {
     /// As the contract's `type` names it.
     fn kind(&self) -> &'static str;
     fn description(&self) -> &'static str;
-    async fn standing(&self) -> Standing;
+    async fn standing(&self) -> SourceStatus;
     /// The places to look in, in order.
-    async fn places(&self, ask: &Ask) -> Result<Vec<String>, Fault>;
+    async fn places(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault>;
     /// What is found in one of them. A fault ends the collection; what is wrong with one place
     /// alone is a problem of its haul.
-    async fn haul(&self, ask: &Ask, place: &str) -> Result<CollectedBatch, Fault>;
+    async fn fetch_batch(
+        &self,
+        request: &CollectionRequest,
+        place: &str,
+    ) -> Result<CollectedBatch, Fault>;
     /// Told once the haul of a place is kept for good.
-    async fn kept(&self, _place: &str) {}
+    async fn mark_stored(&self, _place: &str) {}
 }
 
 pub(crate) type Connectors = Vec<Arc<dyn Connector>>;

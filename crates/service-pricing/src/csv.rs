@@ -21,7 +21,7 @@ pub(crate) struct BadLine {
 
 /// One line: where it began, and what it says under each name. Empty fields are left out.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Line {
+pub(crate) struct CsvRow {
     pub(crate) line: usize,
     pub(crate) fields: HashMap<String, String>,
 }
@@ -49,7 +49,7 @@ impl<'a> Table<'a> {
 }
 
 impl Iterator for Table<'_> {
-    type Item = Result<Line, BadLine>;
+    type Item = Result<CsvRow, BadLine>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -67,7 +67,7 @@ impl Iterator for Table<'_> {
             let named =
                 self.names.iter().cloned().zip(fields.into_iter().map(|it| it.trim().to_owned()));
             let fields = named.filter(|(_, value)| !value.is_empty()).collect();
-            return Some(Ok(Line { line, fields }));
+            return Some(Ok(CsvRow { line, fields }));
         }
     }
 }
@@ -124,10 +124,10 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, lines: &[(usize, &[(&str, &str)])]) {
-        let read: Vec<Line> = Table::new(text).unwrap().map(Result::unwrap).collect();
-        let wanted: Vec<Line> = lines
+        let read: Vec<CsvRow> = Table::new(text).unwrap().map(Result::unwrap).collect();
+        let wanted: Vec<CsvRow> = lines
             .iter()
-            .map(|(line, fields)| Line {
+            .map(|(line, fields)| CsvRow {
                 line: *line,
                 fields: fields.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect(),
             })

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use clock::{DAY_MS, Millis};
 use fault::Fault;
-use pricing_engine::replay::Record;
-use pricing_engine::{CompetitorPrice, Point};
+use pricing_engine::replay::RecordedPeriod;
+use pricing_engine::{CompetitorPrice, HistoryPoint};
 use store::Db;
 
 use crate::storage::ticks::{self, Tick};
@@ -22,7 +22,7 @@ const DEMAND_DAYS: i64 = 7;
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     /// The days of the product, as the estimate of the elasticity takes them.
-    pub(crate) history: Vec<Point>,
+    pub(crate) history: Vec<HistoryPoint>,
     pub(crate) competitors: Vec<CompetitorPrice>,
     /// The newest demand index there is, and when it was seen.
     pub(crate) demand: Option<(f64, Millis)>,
@@ -39,7 +39,7 @@ pub(crate) async fn days(
     db: &Db,
     of: (&str, &str),
     (since, now): (Millis, Millis),
-) -> Result<(Vec<Record>, bool), Fault> {
+) -> Result<(Vec<RecordedPeriod>, bool), Fault> {
     let ticks = ticks::window(db, of, (since, Millis(now.0 + 1)), TICKS_MAX).await?;
     Ok((by_day(&ticks), ticks.len() < TICKS_MAX as usize))
 }
@@ -50,7 +50,7 @@ fn weigh(ticks: &[Tick], now: Millis) -> Evidence {
     // A day that is not over has not sold what it will.
     let today = now.0.div_euclid(DAY_MS) * DAY_MS;
     let over = ticks.iter().filter(|it| it.at.0 < today || it.units.is_none());
-    let points: Vec<Point> = over.map(point).collect();
+    let points: Vec<HistoryPoint> = over.map(point).collect();
     let demand = ticks.iter().take_while(|it| it.at.0 > since(DEMAND_DAYS));
     Evidence {
         history: pricing_engine::periods(&points, DAY_MS),
@@ -59,8 +59,8 @@ fn weigh(ticks: &[Tick], now: Millis) -> Evidence {
     }
 }
 
-fn point(tick: &Tick) -> Point {
-    Point {
+fn point(tick: &Tick) -> HistoryPoint {
+    HistoryPoint {
         at_ms: tick.at.0,
         price: tick.our_price,
         units: tick.units,
@@ -87,7 +87,7 @@ fn newest<'a>(ticks: impl Iterator<Item = &'a Tick>) -> Vec<CompetitorPrice> {
 
 /// One record for each day, for replays, which need each competitor by name: the last price asked on it, units added up, demand averaged, and the
 /// last price of each competitor.
-fn by_day(ticks: &[Tick]) -> Vec<Record> {
+fn by_day(ticks: &[Tick]) -> Vec<RecordedPeriod> {
     let mut days: BTreeMap<i64, Vec<&Tick>> = BTreeMap::new();
     for tick in ticks {
         days.entry(tick.at.0.div_euclid(DAY_MS)).or_default().push(tick);
@@ -95,10 +95,10 @@ fn by_day(ticks: &[Tick]) -> Vec<Record> {
     days.into_iter().filter_map(|(day, ticks)| record(day, &ticks)).collect()
 }
 
-fn record(day: i64, ticks: &[&Tick]) -> Option<Record> {
+fn record(day: i64, ticks: &[&Tick]) -> Option<RecordedPeriod> {
     let sold: Vec<f64> = ticks.iter().filter_map(|it| it.units).collect();
     let demand: Vec<f64> = ticks.iter().filter_map(|it| it.demand_index).collect();
-    Some(Record {
+    Some(RecordedPeriod {
         at_ms: day * DAY_MS,
         price: ticks.first()?.our_price,
         competitors: newest(ticks.iter().copied()),

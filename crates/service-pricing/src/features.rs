@@ -21,7 +21,7 @@ pub(crate) struct Features {
     pub(crate) our_price: Option<Amount>,
     /// The latest that can be bought at.
     pub(crate) competitor_price: Option<Amount>,
-    pub(crate) competitors: Crowd,
+    pub(crate) competitors: CompetitorSummary,
     /// Of our price: positive where we are dearer.
     pub(crate) gap: Option<f64>,
     pub(crate) demand: Option<f64>,
@@ -37,7 +37,7 @@ pub(crate) struct Features {
 
 /// The latest price of each competitor that has the product.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Crowd {
+pub(crate) struct CompetitorSummary {
     pub(crate) count: usize,
     pub(crate) median: Option<Amount>,
     pub(crate) min: Option<Amount>,
@@ -70,7 +70,7 @@ pub(crate) fn of(ticks: &[Tick]) -> Features {
         as_of: newest.map(|tick| tick.at),
         our_price,
         competitor_price,
-        competitors: crowd(&of_each),
+        competitors: competitors(&of_each),
         gap: our_price.zip(competitor_price).map(|(ours, theirs)| gap(ours, theirs)),
         demand: demands.first().map(|(_, demand)| *demand),
         demand_mean: mean(demands.iter().map(|(_, demand)| *demand)),
@@ -96,7 +96,7 @@ fn by_competitor(ticks: &[Tick]) -> BTreeMap<(&str, bool), Vec<&Tick>> {
     all
 }
 
-fn crowd(of_each: &BTreeMap<(&str, bool), Vec<&Tick>>) -> Crowd {
+fn competitors(of_each: &BTreeMap<(&str, bool), Vec<&Tick>>) -> CompetitorSummary {
     let latest = |ticks: &Vec<&Tick>| {
         // A shop that has run out asks for nothing, whatever its last price was.
         let newest = ticks.first().filter(|tick| tick.in_stock != Some(false))?;
@@ -105,7 +105,7 @@ fn crowd(of_each: &BTreeMap<(&str, bool), Vec<&Tick>>) -> Crowd {
     let mut prices: Vec<Amount> = of_each.values().filter_map(latest).collect();
     prices.sort_unstable();
     let (min, max) = (prices.first().copied(), prices.last().copied());
-    Crowd {
+    CompetitorSummary {
         count: prices.len(),
         median: median(&prices),
         min,

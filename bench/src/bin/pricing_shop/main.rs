@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use pricing_engine::shop::{DAY_MS, Kind, Line, Player, line};
-use pricing_engine::{Amount, Ask, Point, Policy, Refusal, propose};
+use pricing_engine::shop::{DAY_MS, Kind, ShopStrategy, ShopSummary, summarise};
+use pricing_engine::{Amount, HistoryPoint, Policy, PricingInput, Refusal, propose};
 
 /// What is promised of the mean over all shops.
 const SHARE_MIN: f64 = 0.95;
@@ -26,23 +26,23 @@ fn main() -> ExitCode {
 
 /// Whether every target was met.
 fn run(seeds: u64) -> Result<bool, Refusal> {
-    let players = Player::rivals_of_fixed();
+    let strategies = ShopStrategy::compared();
     println!(
         "Profit over 90 days as a share of the best fixed price in hindsight, {seeds} seeds a shop."
     );
     println!("The margin floor is 12 % in all of them.\n");
     print!("| shop |");
-    players.iter().for_each(|it| print!(" {} |", it.word()));
+    strategies.iter().for_each(|it| print!(" {} |", it.word()));
     println!(" worst season | changes a season | best fixed, profit |");
-    println!("|---|{}---:|---:|---:|", "---:|".repeat(players.len()));
+    println!("|---|{}---:|---:|---:|", "---:|".repeat(strategies.len()));
     let mut lines = Vec::new();
     for kind in Kind::ALL {
-        let line = line(kind, seeds)?;
+        let line = summarise(kind, seeds)?;
         show(kind.word(), &line);
         lines.push(line);
     }
     let mean = |at: usize| lines.iter().map(|it| it.shares[at]).sum::<f64>() / lines.len() as f64;
-    let means: Vec<f64> = (0..players.len()).map(mean).collect();
+    let means: Vec<f64> = (0..strategies.len()).map(mean).collect();
     print!("| **mean** |");
     means.iter().for_each(|it| print!(" **{:.1} %** |", 100.0 * it));
     println!(" | | |");
@@ -57,11 +57,11 @@ fn run(seeds: u64) -> Result<bool, Refusal> {
 /// What a proposal costs at the end of a season.
 fn micros_each() -> Result<f64, Refusal> {
     const ROUNDS: u32 = 200;
-    let mut ask =
-        Ask::new("SHOP", Amount::from_micros(20_000_000).unwrap_or_default(), 90 * DAY_MS);
-    ask.cost = Amount::from_micros(12_000_000);
-    ask.history = (0..90_i64)
-        .map(|day| Point {
+    let mut input =
+        PricingInput::new("SHOP", Amount::from_micros(20_000_000).unwrap_or_default(), 90 * DAY_MS);
+    input.cost = Amount::from_micros(12_000_000);
+    input.history = (0..90_i64)
+        .map(|day| HistoryPoint {
             at_ms: day * DAY_MS,
             price: Amount::from_micros(19_000_000 + day % 7 * 300_000).unwrap_or_default(),
             units: Some((60 - day % 11) as f64),
@@ -69,16 +69,16 @@ fn micros_each() -> Result<f64, Refusal> {
             competitor: Amount::from_micros(19_500_000 + day % 5 * 200_000),
         })
         .collect();
-    ask.competitor_price = Amount::from_micros(19_700_000);
+    input.competitor_price = Amount::from_micros(19_700_000);
     let policy = Policy::default();
     let start = Instant::now();
     for _ in 0..ROUNDS {
-        black_box(propose(black_box(&ask), &policy)?);
+        black_box(propose(black_box(&input), &policy)?);
     }
     Ok(start.elapsed().as_secs_f64() * 1e6 / f64::from(ROUNDS))
 }
 
-fn show(name: &str, line: &Line) {
+fn show(name: &str, line: &ShopSummary) {
     print!("| {name} |");
     line.shares.iter().for_each(|it| print!(" {:.1} % |", 100.0 * it));
     println!(" {:.1} % | {:.0} | {:.0} |", 100.0 * line.worst, line.changes[0], line.best_fixed);

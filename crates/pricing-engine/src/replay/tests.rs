@@ -10,7 +10,7 @@ fn amount(value: f64) -> Amount {
 }
 
 /// Sixty days of an elasticity of -3 at prices around 20, and rivals at 18 and 19.
-fn records(cost: Option<f64>) -> Vec<Record> {
+fn records(cost: Option<f64>) -> Vec<RecordedPeriod> {
     (0..60)
         .map(|day| {
             let price = 20.0 * (1.0 + 0.08 * ((day * 31 % 5) as f64 - 2.0) / 2.0);
@@ -20,7 +20,7 @@ fn records(cost: Option<f64>) -> Vec<Record> {
                 at_ms: day * DAY,
                 in_stock: true,
             };
-            Record {
+            RecordedPeriod {
                 at_ms: day * DAY,
                 price: amount(price),
                 competitors: vec![rival(18.0), rival(19.0)],
@@ -32,14 +32,14 @@ fn records(cost: Option<f64>) -> Vec<Record> {
         .collect()
 }
 
-fn ask() -> Ask {
-    Ask::new("A", amount(20.0), 0)
+fn input() -> PricingInput {
+    PricingInput::new("A", amount(20.0), 0)
 }
 
 #[test]
 fn the_better_price_earns_more() {
-    let replay = replay(&ask(), &Policy::default(), &records(Some(10.0))).unwrap();
-    let profit = |it: &Outcome| it.profit.unwrap();
+    let replay = replay(&input(), &Policy::default(), &records(Some(10.0))).unwrap();
+    let profit = |it: &StrategyResult| it.profit.unwrap();
     assert!(profit(&replay.optimizer) > profit(&replay.do_nothing), "{replay:#?}");
     assert!(replay.optimizer.last_price < amount(18.0), "{:?}", replay.optimizer);
     assert_eq!(replay.do_nothing.changes, 0);
@@ -52,21 +52,21 @@ fn the_better_price_earns_more() {
 
 #[test]
 fn what_is_assumed_is_said() {
-    let without = replay(&ask(), &Policy::default(), &records(None)).unwrap();
+    let without = replay(&input(), &Policy::default(), &records(None)).unwrap();
     assert_eq!(without.optimizer.profit, None);
     assert!(without.assumptions.iter().any(|it| it.contains("no profit")));
     let mut unsold = records(Some(10.0));
     unsold.iter_mut().for_each(|it| it.units = None);
-    let blind = replay(&ask(), &Policy::default(), &unsold).unwrap();
+    let blind = replay(&input(), &Policy::default(), &unsold).unwrap();
     assert!(blind.assumptions.iter().any(|it| it.contains("relative")));
     assert!(blind.assumptions.iter().any(|it| it.contains("mostly assumed")));
 }
 
 #[test]
 fn nothing_and_too_much_are_refused() {
-    assert!(replay(&ask(), &Policy::default(), &[]).is_err());
+    assert!(replay(&input(), &Policy::default(), &[]).is_err());
     let many = vec![records(None).remove(0); RECORDS_MAX + 1];
-    assert!(replay(&ask(), &Policy::default(), &many).is_err());
+    assert!(replay(&input(), &Policy::default(), &many).is_err());
 }
 
 proptest! {
@@ -78,10 +78,10 @@ proptest! {
              proptest::option::of(any::<i64>())), 1..20),
     ) {
         let small = |it: i64| Amount::from_micros(it / 100_000_000).unwrap_or(Amount::ZERO);
-        let records: Vec<Record> = rows.into_iter().map(|(at_ms, price, units, demand_index, cost)| {
-            Record { at_ms, price: small(price), competitors: vec![], units, demand_index, cost: cost.map(small) }
+        let records: Vec<RecordedPeriod> = rows.into_iter().map(|(at_ms, price, units, demand_index, cost)| {
+            RecordedPeriod { at_ms, price: small(price), competitors: vec![], units, demand_index, cost: cost.map(small) }
         }).collect();
-        if let Ok(replay) = replay(&ask(), &Policy::default(), &records) {
+        if let Ok(replay) = replay(&input(), &Policy::default(), &records) {
             for it in [&replay.optimizer, &replay.do_nothing, &replay.match_cheapest] {
                 prop_assert!(it.revenue.is_finite() && it.units.is_finite());
                 prop_assert!(it.profit.is_none_or(f64::is_finite));

@@ -6,7 +6,8 @@ const SEEDS: u64 = 6;
 
 #[test]
 fn the_optimizer_earns_nearly_what_hindsight_would() {
-    let lines: Vec<Line> = Kind::ALL.into_iter().map(|kind| line(kind, SEEDS).unwrap()).collect();
+    let lines: Vec<ShopSummary> =
+        Kind::ALL.into_iter().map(|kind| summarise(kind, SEEDS).unwrap()).collect();
     let mean = |at: usize| lines.iter().map(|it| it.shares[at]).sum::<f64>() / lines.len() as f64;
     let (ours, rule, cheapest) = (mean(0), mean(2), mean(3));
     assert!(ours >= 0.95, "{ours}: {lines:#?}");
@@ -19,6 +20,7 @@ fn the_optimizer_earns_nearly_what_hindsight_would() {
 
 #[test]
 fn the_same_seed_is_the_same_season() {
-    let play = || season(&World::new(Kind::Mixed, 3), &Player::optimizer()).unwrap();
+    let play =
+        || season(&SimulatedMarket::new(Kind::Mixed, 3), &ShopStrategy::optimizer()).unwrap();
     assert_eq!(play(), play());
 }

@@ -48,7 +48,7 @@ pub(super) async fn import(
     rows: impl Iterator<Item = (usize, Map<String, Value>)>,
     now: Millis,
     private: bool,
-    told: impl Fn(usize),
+    report: impl Fn(usize),
 ) -> Result<Imported, Fault> {
     let mut imported = Imported::default();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -79,7 +79,7 @@ pub(super) async fn import(
         products::save(&mut tx, chunk, now).await?;
         tx.commit().await?;
         imported.products += chunk.len();
-        told(imported.products);
+        report(imported.products);
     }
     Ok(imported)
 }
@@ -110,10 +110,10 @@ pub async fn import_csv(db: &Db, text: &str, now: Millis) -> Result<Imported, Fa
     Ok(imported)
 }
 
-type Wrong = (String, String);
+type FieldProblem = (String, String);
 
 /// A row as a product, or the first thing that is wrong with it.
-fn product(mut row: Map<String, Value>, private: bool) -> Result<Product, Wrong> {
+fn product(mut row: Map<String, Value>, private: bool) -> Result<Product, FieldProblem> {
     row.retain(|_, value| !value.is_null());
     let row = &mut row;
     let Some(sku) = text(row, &["sku"], 200)? else {
@@ -171,7 +171,7 @@ fn holds_nul(value: &Value) -> bool {
     }
 }
 
-fn wrong(field: &str, expected: impl Into<String>) -> Wrong {
+fn wrong(field: &str, expected: impl Into<String>) -> FieldProblem {
     (field.to_owned(), expected.into())
 }
 
@@ -184,7 +184,7 @@ fn text(
     row: &mut Map<String, Value>,
     names: &[&'static str],
     most: usize,
-) -> Result<Option<String>, Wrong> {
+) -> Result<Option<String>, FieldProblem> {
     let Some((name, value)) = take(row, names) else { return Ok(None) };
     let Value::String(text) = value else { return Err(wrong(name, "a string")) };
     match text_problem(&text, most) {
@@ -197,7 +197,7 @@ fn money(
     row: &mut Map<String, Value>,
     names: &[&'static str],
     least_micros: i64,
-) -> Result<Option<pricing_engine::Amount>, Wrong> {
+) -> Result<Option<pricing_engine::Amount>, FieldProblem> {
     let Some((name, value)) = take(row, names) else { return Ok(None) };
     match amount(&value).filter(|it| it.micros() >= least_micros) {
         Some(amount) => Ok(Some(amount)),
@@ -207,7 +207,7 @@ fn money(
 }
 
 /// A list of addresses, or a text with spaces between them.
-fn sources(row: &mut Map<String, Value>, private: bool) -> Result<Vec<String>, Wrong> {
+fn sources(row: &mut Map<String, Value>, private: bool) -> Result<Vec<String>, FieldProblem> {
     let listed: Vec<String> = match row.shift_remove("sources") {
         None => return Ok(Vec::new()),
         Some(Value::String(text)) => text.split_whitespace().map(str::to_owned).collect(),

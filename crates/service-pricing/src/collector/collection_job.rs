@@ -18,7 +18,7 @@ pub(super) struct JobPayload {
 
 /// What a job came to.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Found {
+pub(super) struct CollectionResult {
     /// Ticks that were brought, and those of them that were not known before.
     pub(super) collected: u64,
     pub(super) new: u64,
@@ -27,17 +27,17 @@ pub(super) struct Found {
 }
 
 /// The answer to `start_collection`.
-pub(super) fn begun(id: &str, errand: &JobPayload) -> Value {
-    let JobPayload { sku, market, connector, depth } = errand;
+pub(super) fn begun(id: &str, payload: &JobPayload) -> Value {
+    let JobPayload { sku, market, connector, depth } = payload;
     json!({ "ok": true, "job_id": id, "sku": sku, "market": market, "connector": connector,
         "depth": depth })
 }
 
 /// A job in a sentence.
-pub(super) fn line(job: &Job, errand: &JobPayload, told: &Value) -> String {
-    let JobPayload { sku, market, connector, .. } = errand;
-    let (id, status) = (&job.id, told["status"].as_str().unwrap_or_default());
-    let (percent, ticks) = (progress(job) * 100.0, &told["collected"]);
+pub(super) fn line(job: &Job, payload: &JobPayload, described: &Value) -> String {
+    let JobPayload { sku, market, connector, .. } = payload;
+    let (id, status) = (&job.id, described["status"].as_str().unwrap_or_default());
+    let (percent, ticks) = (progress(job) * 100.0, &described["collected"]);
     format!("Job {id}: {status}, {percent:.0} % ({connector} of {sku} in {market}, {ticks} ticks)")
 }
 
@@ -47,7 +47,7 @@ pub(super) fn unknown(id: &str) -> Fault {
     Fault::not_found("job_not_found", format!("there is no job {shown:?}"))
 }
 
-pub(super) fn describe(job: &Job, errand: &JobPayload) -> Result<Value, Fault> {
+pub(super) fn describe(job: &Job, payload: &JobPayload) -> Result<Value, Fault> {
     let status = match job.state {
         JobState::Queued => "QUEUED",
         JobState::Running => "RUNNING",
@@ -55,15 +55,15 @@ pub(super) fn describe(job: &Job, errand: &JobPayload) -> Result<Value, Fault> {
         JobState::Failed => "FAILED",
         JobState::Cancelled => "CANCELLED",
     };
-    let found: Option<Found> = job.result_as()?;
+    let found: Option<CollectionResult> = job.result_as()?;
     let time = |at: Option<Millis>| at.map(Millis::to_rfc3339);
     let collected = found.as_ref().map_or(job.progress.done, |it| it.collected);
     Ok(json!({
         "id": job.id,
-        "sku": errand.sku,
-        "market": errand.market,
-        "connector": errand.connector,
-        "depth": errand.depth,
+        "sku": payload.sku,
+        "market": payload.market,
+        "connector": payload.connector,
+        "depth": payload.depth,
         "status": status,
         "progress": progress(job),
         "collected": collected,

@@ -10,10 +10,10 @@ use fault::Fault;
 use jobs::{Fence, JobContext, JobHandler, JobOutcome};
 use store::Db;
 
-use crate::collector::collection_job::{Found, JobPayload};
-use crate::connectors::{Ask, CollectedBatch, Connector, Connectors, Problems};
+use crate::collector::collection_job::{CollectionResult, JobPayload};
+use crate::connectors::{CollectedBatch, CollectionRequest, Connector, Connectors, Problems};
 use crate::storage::products;
-use crate::storage::sources::{self, Check};
+use crate::storage::sources::{self, SourceCheck};
 use crate::storage::ticks::{self, Tick};
 
 pub(super) struct CollectionWorker {
@@ -45,34 +45,34 @@ impl JobHandler for CollectionWorker {
 
 impl CollectionWorker {
     async fn collect(&self, context: &JobContext) -> Result<(), Fault> {
-        let errand: JobPayload = context.payload()?;
-        let connector = self.connector(&errand.connector)?;
-        let ask = Ask {
-            product: products::find(&self.db, &errand.sku).await?,
-            sku: errand.sku,
-            market: errand.market,
-            depth: errand.depth,
+        let payload: JobPayload = context.payload()?;
+        let connector = self.connector(&payload.connector)?;
+        let request = CollectionRequest {
+            product: products::find(&self.db, &payload.sku).await?,
+            sku: payload.sku,
+            market: payload.market,
+            depth: payload.depth,
             asked_at: context.job().created_at,
         };
-        let places = connector.places(&ask).await?;
-        let mut kept = Kept::default();
+        let places = connector.places(&request).await?;
+        let mut collected_so_far = CollectedSoFar::default();
         for (at, place) in places.iter().enumerate() {
-            let haul = connector.haul(&ask, place).await?;
-            if self.take(haul, &context.fence(), &mut kept).await? {
-                connector.kept(place).await;
+            let batch = connector.fetch_batch(&request, place).await?;
+            if self.take(batch, &context.fence(), &mut collected_so_far).await? {
+                connector.mark_stored(place).await;
             }
             let note = format!("{}/{}", at + 1, places.len());
-            context.progress(kept.found.collected, None, Some(&note));
+            context.progress(collected_so_far.found.collected, None, Some(&note));
         }
         // Where every place failed, so did the source.
-        let trouble = (!places.is_empty() && kept.found.collected == 0)
-            .then(|| kept.problems.told.first().cloned())
+        let trouble = (!places.is_empty() && collected_so_far.found.collected == 0)
+            .then(|| collected_so_far.problems.listed.first().cloned())
             .flatten();
-        let check = Check { at: self.clock.now(), trouble };
-        let Kept { mut found, problems, ticks } = kept;
+        let check = SourceCheck { at: self.clock.now(), trouble };
+        let CollectedSoFar { mut found, problems, ticks } = collected_so_far;
         let mut tx = self.db.begin().await?;
         found.new += ticks::add(&mut tx, &ticks, check.at).await?;
-        (found.problem_count, found.problems) = (problems.count as u64, problems.told);
+        (found.problem_count, found.problems) = (problems.count as u64, problems.listed);
         sources::checked(&mut tx, connector.name(), &check).await?;
         context.fence().complete_in(&mut tx, &found).await?;
         tx.commit().await
@@ -88,16 +88,16 @@ impl CollectionWorker {
     /// Whether it is kept already, and not only at the end.
     async fn take(
         &self,
-        haul: CollectedBatch,
+        batch: CollectedBatch,
         fence: &Fence,
-        kept: &mut Kept,
+        collected_so_far: &mut CollectedSoFar,
     ) -> Result<bool, Fault> {
-        let CollectedBatch { ticks, problems, file } = haul;
-        kept.problems.join(problems);
+        let CollectedBatch { ticks, problems, file } = batch;
+        collected_so_far.problems.join(problems);
         let brought = ticks.len() as u64;
         let Some((hash, name)) = file else {
-            kept.found.collected += brought;
-            kept.ticks.extend(ticks);
+            collected_so_far.found.collected += brought;
+            collected_so_far.ticks.extend(ticks);
             return Ok(false);
         };
         let now = self.clock.now();
@@ -106,28 +106,28 @@ impl CollectionWorker {
         if sources::take(&mut tx, &hash, &name, now).await? {
             let new = ticks::add(&mut tx, &ticks, now).await?;
             tx.commit().await?;
-            kept.found.collected += brought;
-            kept.found.new += new;
+            collected_so_far.found.collected += brought;
+            collected_so_far.found.new += new;
         }
         Ok(true)
     }
 
     /// A source that fails is shown as failing; that it cannot be written down changes nothing.
     async fn note_failure(&self, context: &JobContext, fault: &Fault) {
-        let Ok(errand) = context.payload::<JobPayload>() else { return };
+        let Ok(payload) = context.payload::<JobPayload>() else { return };
         // What was asked wrongly says nothing about the source.
         if !fault.kind().is_retryable() {
             return;
         }
-        let check = Check { at: self.clock.now(), trouble: Some(fault.message().to_owned()) };
+        let check = SourceCheck { at: self.clock.now(), trouble: Some(fault.message().to_owned()) };
         let noted = async {
             let mut tx = self.db.begin().await?;
-            sources::checked(&mut tx, &errand.connector, &check).await?;
+            sources::checked(&mut tx, &payload.connector, &check).await?;
             tx.commit().await
         };
         if let Err(fault) = noted.await {
             tracing::warn!(
-                connector = errand.connector,
+                connector = payload.connector,
                 "the state of a source was not kept: {fault}"
             );
         }
@@ -135,8 +135,8 @@ impl CollectionWorker {
 }
 
 #[derive(Default)]
-struct Kept {
-    found: Found,
+struct CollectedSoFar {
+    found: CollectionResult,
     problems: Problems,
     /// What waits for the end.
     ticks: Vec<Tick>,

@@ -12,24 +12,24 @@ use crate::collector::names::reach;
 use crate::collector::{Collector, KIND};
 use contract::JsonReply;
 
-pub(super) async fn follow(cx: Cx<Collector>, ask: JobQuery) -> Result<JobReport, Fault> {
+pub(super) async fn follow(cx: Cx<Collector>, query: JobQuery) -> Result<JobReport, Fault> {
     let jobs = &cx.service.jobs;
-    let mut job = jobs.get(&ask.job).await?;
+    let mut job = jobs.get(&query.job).await?;
     if job.kind != KIND || job.owner.as_deref() != Some(&*cx.caller.subject) {
-        return Err(unknown(&ask.job));
+        return Err(unknown(&query.job));
     }
-    let errand: JobPayload = job.payload_as()?;
+    let payload: JobPayload = job.payload_as()?;
     // A token that was narrowed since is not the one that began it.
-    reach(&cx.caller, &errand.sku, &errand.market).map_err(|_| unknown(&ask.job))?;
-    if ask.cancel && !job.state.is_finished() {
+    reach(&cx.caller, &payload.sku, &payload.market).map_err(|_| unknown(&query.job))?;
+    if query.cancel && !job.state.is_finished() {
         job = match jobs.cancel(&job.id).await {
             // It ended while it was looked at, which is as good.
             Err(fault) if fault.code() == "job_finished" => jobs.get(&job.id).await?,
             cancelled => cancelled?,
         };
     }
-    let told = describe(&job, &errand)?;
-    let note = line(&job, &errand, &told);
+    let described = describe(&job, &payload)?;
+    let note = line(&job, &payload, &described);
     let phase = match job.state {
         JobState::Queued | JobState::Running => JobPhase::Working,
         JobState::Cancelled => JobPhase::Cancelled,
@@ -39,8 +39,8 @@ pub(super) async fn follow(cx: Cx<Collector>, ask: JobQuery) -> Result<JobReport
             JobPhase::Ended(Err(Fault::new(Kind::Unavailable, "collection_failed", message)))
         }
         JobState::Completed => {
-            let mut json = begun(&job.id, &errand);
-            json["job"] = told;
+            let mut json = begun(&job.id, &payload);
+            json["job"] = described;
             JobPhase::Ended(Ok(Box::new(JsonReply::new(json, note.as_str()))))
         }
     };

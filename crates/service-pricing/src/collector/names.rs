@@ -42,11 +42,11 @@ pub(crate) fn invalid(at: &str, problems: Vec<(String, String)>) -> Result<(), F
     }
     let below =
         |field: &str| if at.is_empty() { field.to_owned() } else { format!("{at}.{field}") };
-    let told: Vec<String> = problems
+    let listed: Vec<String> = problems
         .iter()
         .map(|(field, expected)| format!("{}: expected {expected}", below(field)))
         .collect();
-    let fault = Fault::invalid("invalid_input", format!("invalid input: {}", told.join("; ")));
+    let fault = Fault::invalid("invalid_input", format!("invalid input: {}", listed.join("; ")));
     let add =
         |fault: Fault, (field, expected): (String, String)| fault.problem(below(&field), expected);
     Err(problems.into_iter().fold(fault, add))

@@ -36,7 +36,7 @@ impl contract::Meter for NoMeter {
     fn record(&self, _: &contract::CallRecord<'_>) {}
 }
 
-struct World {
+struct Fixture {
     pipeline: Pipeline,
     jobs: Jobs,
     db: Db,
@@ -46,7 +46,7 @@ struct World {
     stop: CancellationToken,
 }
 
-impl World {
+impl Fixture {
     async fn new(db: &Db) -> Self {
         db.migrate(&[jobs::MIGRATIONS, crate::MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(NOW));
@@ -111,21 +111,21 @@ impl World {
 #[tokio::test]
 async fn a_simulated_collection_is_done_once_and_told() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let job = world.collected(json!({ "sku": "A", "depth": 5 })).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.collected(json!({ "sku": "A", "depth": 5 })).await;
         assert_eq!((&job["status"], &job["progress"]), (&json!("DONE"), &json!(1.0)), "{job}");
         let brought = job["collected"].as_u64().unwrap();
         assert!(brought >= 15 && job["new"] == json!(brought), "{job}");
         // The same moments again hold nothing new.
-        let again = world.collected(json!({ "sku": "A", "depth": 5 })).await;
+        let again = fixture.collected(json!({ "sku": "A", "depth": 5 })).await;
         assert_eq!((&again["collected"], &again["new"]), (&json!(brought), &json!(0)), "{again}");
-        let seen = world.ok("fetch_market_features", json!({ "sku": "A" })).await;
+        let seen = fixture.ok("fetch_market_features", json!({ "sku": "A" })).await;
         assert_eq!(seen["sample_count"], json!(brought));
         assert_eq!((&seen["simulated"], &seen["fresh"]), (&json!(true), &json!(true)), "{seen}");
         assert!(seen["competitor_median"].as_f64().unwrap() > 0.0, "{seen}");
-        let sources = world.ok("list_sources", json!({})).await;
+        let sources = fixture.ok("list_sources", json!({})).await;
         assert_eq!(sources["sources"][0]["last_collection"], json!(NOW.to_rfc3339()), "{sources}");
-        world.close().await;
+        fixture.close().await;
     })
     .await;
 }
@@ -133,20 +133,20 @@ async fn a_simulated_collection_is_done_once_and_told() {
 #[tokio::test]
 async fn files_are_taken_once_whole_and_their_bad_lines_told() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let missing = world.collected(json!({ "sku": "A", "connector": "file" })).await;
+        let fixture = Fixture::new(db).await;
+        let missing = fixture.collected(json!({ "sku": "A", "connector": "file" })).await;
         assert_eq!(
             (&missing["status"], &missing["error_code"]),
             (&json!("FAILED"), &json!("drop_folder"))
         );
-        let drop = world.folder.path().join("pricing/drop");
+        let drop = fixture.folder.path().join("pricing/drop");
         std::fs::create_dir_all(&drop).unwrap();
         std::fs::write(drop.join("a.csv"), "sku,our_price,competitor_price\nA,10,9\nB,5,4\nC,,\n")
             .unwrap();
         std::fs::write(drop.join("b.jsonl"), "{\"sku\":\"A\",\"our_price\":11}\n").unwrap();
         std::fs::write(drop.join("notes.txt"), "not ours").unwrap();
         std::fs::write(drop.join(".hidden.csv"), "sku,our_price\nZ,1\n").unwrap();
-        let first = world.collected(json!({ "sku": "A", "connector": "file" })).await;
+        let first = fixture.collected(json!({ "sku": "A", "connector": "file" })).await;
         assert_eq!(
             (&first["collected"], &first["problem_count"]),
             (&json!(2), &json!(1)),
@@ -154,14 +154,15 @@ async fn files_are_taken_once_whole_and_their_bad_lines_told() {
         );
         // It is put aside, and comes back under another name in vain.
         std::fs::copy(drop.join("taken/a.csv"), drop.join("aa.csv")).unwrap();
-        let second = world.collected(json!({ "sku": "A", "connector": "file", "depth": 9 })).await;
+        let second =
+            fixture.collected(json!({ "sku": "A", "connector": "file", "depth": 9 })).await;
         assert_eq!(second["collected"], json!(1), "{second}");
         assert!(!drop.join("aa.csv").exists() && drop.join("taken/b.jsonl").exists());
-        let third = world.collected(json!({ "sku": "A", "connector": "file", "depth": 9 })).await;
+        let third = fixture.collected(json!({ "sku": "A", "connector": "file", "depth": 9 })).await;
         assert_eq!((&third["status"], &third["collected"]), (&json!("DONE"), &json!(0)), "{third}");
-        let seen = world.ok("fetch_market_features", json!({ "sku": "B" })).await;
+        let seen = fixture.ok("fetch_market_features", json!({ "sku": "B" })).await;
         assert_eq!((&seen["our_price"], &seen["provenance"]), (&json!(5.0), &json!(["file"])));
-        world.close().await;
+        fixture.close().await;
     })
     .await;
 }
@@ -169,21 +170,21 @@ async fn files_are_taken_once_whole_and_their_bad_lines_told() {
 #[tokio::test]
 async fn a_collection_that_cannot_be_made_fails_and_says_why() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let job = world.collected(json!({ "sku": "A", "connector": "http" })).await;
+        let fixture = Fixture::new(db).await;
+        let job = fixture.collected(json!({ "sku": "A", "connector": "http" })).await;
         assert_eq!((&job["status"], &job["collected"]), (&json!("FAILED"), &json!(0)), "{job}");
         assert!(job["error"].as_str().unwrap().contains("not in the catalogue"), "{job}");
         let rows = json!([{ "sku": "A", "price": 10, "sources": ["http://127.0.0.1:9/p"] }]);
-        world.ok("import_product_catalog", json!({ "rows": rows })).await;
-        let job = world.collected(json!({ "sku": "A", "connector": "http" })).await;
+        fixture.ok("import_product_catalog", json!({ "rows": rows })).await;
+        let job = fixture.collected(json!({ "sku": "A", "connector": "http" })).await;
         assert_eq!((&job["status"], &job["problem_count"]), (&json!("DONE"), &json!(1)), "{job}");
-        let sources = world.ok("list_sources", json!({})).await;
+        let sources = fixture.ok("list_sources", json!({})).await;
         let http = &sources["sources"][2];
         assert_eq!(
             (&http["status"], &http["last_check"]),
             (&json!("error"), &json!(NOW.to_rfc3339()))
         );
-        world.close().await;
+        fixture.close().await;
     })
     .await;
 }
@@ -191,8 +192,8 @@ async fn a_collection_that_cannot_be_made_fails_and_says_why() {
 #[tokio::test]
 async fn the_words_of_errors_are_the_contracts() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let failed = async |tool: &str, args: Value| world.call(tool, args).await.unwrap_err();
+        let fixture = Fixture::new(db).await;
+        let failed = async |tool: &str, args: Value| fixture.call(tool, args).await.unwrap_err();
         let unknown = failed("start_collection", json!({ "sku": "A", "connector": "api" })).await;
         assert_eq!(unknown["error"], "unsupported_connector");
         assert_eq!(unknown["supported_connectors"], json!(["mock", "file", "http"]));
@@ -213,7 +214,7 @@ async fn the_words_of_errors_are_the_contracts() {
         );
         let long = failed("fetch_market_features", json!({ "sku": "A".repeat(201) })).await;
         assert_eq!(long["details"][0]["field"], "sku");
-        world.close().await;
+        fixture.close().await;
     })
     .await;
 }
@@ -221,12 +222,12 @@ async fn the_words_of_errors_are_the_contracts() {
 #[tokio::test]
 async fn imports_add_to_what_is_known_and_count_truly() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let mut rows: Vec<Value> =
             (0..4_500).map(|it| json!({ "sku": format!("S{it}"), "price": 5 })).collect();
         rows.push(json!({ "sku": "S0", "price": "7.25", "stock": 3 }));
         rows.push(json!({ "sku": "BAD", "cost": -1 }));
-        let done = world.ok("import_product_catalog", json!({ "rows": rows })).await;
+        let done = fixture.ok("import_product_catalog", json!({ "rows": rows })).await;
         let counts =
             ["count", "processed", "total_input", "rejected"].map(|it| done[it].as_u64().unwrap());
         assert_eq!(counts, [4_500, 4_501, 4_502, 1]);
@@ -234,12 +235,12 @@ async fn imports_add_to_what_is_known_and_count_truly() {
             done["problems"],
             json!([{ "row": 4_501, "field": "cost", "expected": "a number of at least 0" }])
         );
-        world.ok("import_product_catalog", json!({ "rows": [{ "sku": "S0", "cost": 4 }] })).await;
-        let kept = crate::storage::products::find(&world.db, "S0").await.unwrap().unwrap();
+        fixture.ok("import_product_catalog", json!({ "rows": [{ "sku": "S0", "cost": 4 }] })).await;
+        let kept = crate::storage::products::find(&fixture.db, "S0").await.unwrap().unwrap();
         let micros = |it: Option<pricing_engine::Amount>| it.map(pricing_engine::Amount::micros);
         assert_eq!((micros(kept.price), micros(kept.cost)), (Some(7_250_000), Some(4_000_000)));
         assert_eq!(Value::Object(kept.extra), json!({ "stock": 3 }));
-        world.close().await;
+        fixture.close().await;
     })
     .await;
 }
@@ -247,18 +248,18 @@ async fn imports_add_to_what_is_known_and_count_truly() {
 #[tokio::test]
 async fn a_table_is_imported_by_its_lines() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let table =
             "sku,price,sources\nA,1.50,https://a.example/p https://b.example/p\nB,x,\n,5,\nC,2,\n";
-        let done = crate::import_csv(&world.db, table, NOW).await.unwrap();
+        let done = crate::import_csv(&fixture.db, table, NOW).await.unwrap();
         assert_eq!((done.products, done.good, done.rows), (2, 2, 4));
-        let told: Vec<(usize, &str)> =
+        let seen: Vec<(usize, &str)> =
             done.problems.iter().map(|(line, field, _)| (*line, &**field)).collect();
-        assert_eq!(told, [(3, "price"), (4, "sku")]);
-        let kept = crate::storage::products::find(&world.db, "A").await.unwrap().unwrap();
+        assert_eq!(seen, [(3, "price"), (4, "sku")]);
+        let kept = crate::storage::products::find(&fixture.db, "A").await.unwrap().unwrap();
         assert_eq!(kept.sources.len(), 2);
-        assert!(crate::import_csv(&world.db, "name,price\nA,1\n", NOW).await.is_err());
-        world.close().await;
+        assert!(crate::import_csv(&fixture.db, "name,price\nA,1\n", NOW).await.is_err());
+        fixture.close().await;
     })
     .await;
 }
@@ -266,15 +267,15 @@ async fn a_table_is_imported_by_its_lines() {
 #[tokio::test]
 async fn ticks_that_come_together_are_all_kept_and_the_same_twice_is_once() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let tick =
             |it: i64| json!({ "d": { "sku": "A", "our_price": 10, "ts": NOW.0 - it * 1_000 } });
-        let calls = (0..300).map(|it| world.ok("ingest_tick", tick(it % 100)));
+        let calls = (0..300).map(|it| fixture.ok("ingest_tick", tick(it % 100)));
         let answers = futures(calls.collect()).await;
         assert!(answers.iter().all(|it| *it == json!({ "ok": true })));
-        let seen = world.ok("fetch_market_features", json!({ "sku": "A" })).await;
+        let seen = fixture.ok("fetch_market_features", json!({ "sku": "A" })).await;
         assert_eq!(seen["sample_count"], json!(100));
-        world.close().await;
+        fixture.close().await;
     })
     .await;
 }
@@ -286,9 +287,9 @@ async fn futures<F: Future<Output = Value>>(calls: Vec<F>) -> Vec<Value> {
     std::future::poll_fn(|cx| {
         for (call, answer) in calls.iter_mut().zip(&mut answers) {
             if answer.is_none()
-                && let std::task::Poll::Ready(told) = call.as_mut().poll(cx)
+                && let std::task::Poll::Ready(seen) = call.as_mut().poll(cx)
             {
-                *answer = Some(told);
+                *answer = Some(seen);
             }
         }
         match answers.iter().all(Option::is_some) {
@@ -303,28 +304,28 @@ async fn futures<F: Future<Output = Value>>(calls: Vec<F>) -> Vec<Value> {
 #[tokio::test]
 async fn a_window_ends_where_it_says_and_age_is_told() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         for (ago, price) in [(0, 1), (DAY_MS - 1, 2), (DAY_MS, 3), (DAY_MS + 1, 4)] {
             let d = json!({ "sku": "A", "our_price": price, "ts": NOW.0 - ago });
-            world.ok("ingest_tick", json!({ "d": d })).await;
+            fixture.ok("ingest_tick", json!({ "d": d })).await;
         }
         let count = async |window: &str| {
             let args = json!({ "sku": "A", "time_window": window });
-            world.ok("fetch_market_features", args).await["sample_count"].as_u64().unwrap()
+            fixture.ok("fetch_market_features", args).await["sample_count"].as_u64().unwrap()
         };
         let counts = [count("P0D").await, count("P1D").await, count("P2D").await];
         assert_eq!(counts, [1, 3, 4]);
         assert_eq!(count("P99999999999999999999D").await, 4);
-        world.clock.set(Millis(NOW.0 + 61 * 60_000));
-        let seen = world.ok("fetch_market_features", json!({ "sku": "A" })).await;
+        fixture.clock.set(Millis(NOW.0 + 61 * 60_000));
+        let seen = fixture.ok("fetch_market_features", json!({ "sku": "A" })).await;
         assert_eq!((&seen["fresh"], &seen["age_minutes"]), (&json!(false), &json!(61.0)));
         let args = json!({ "sku": "A", "freshness_sla_minutes": 61 });
-        assert_eq!(world.ok("fetch_market_features", args).await["fresh"], true);
+        assert_eq!(fixture.ok("fetch_market_features", args).await["fresh"], true);
         assert_eq!(seen["snapshot_id"], json!(format!("snap:A:DEFAULT:{}", NOW.to_rfc3339())));
         // Another market is another matter.
         let args = json!({ "sku": "A", "market": "EU" });
-        assert_eq!(world.ok("fetch_market_features", args).await["sample_count"], 0);
-        world.close().await;
+        assert_eq!(fixture.ok("fetch_market_features", args).await["sample_count"], 0);
+        fixture.close().await;
     })
     .await;
 }
@@ -332,15 +333,15 @@ async fn a_window_ends_where_it_says_and_age_is_told() {
 #[tokio::test]
 async fn a_crowded_window_says_that_it_was_cut() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let most = i64::from(crate::features::TICKS_MAX);
         let ticks: Vec<Tick> = (0..=most).map(|it| sample(it, 10, 0)).collect();
-        let mut tx = world.db.begin().await.unwrap();
+        let mut tx = fixture.db.begin().await.unwrap();
         assert_eq!(ticks::add(&mut tx, &ticks, NOW).await.unwrap(), most as u64 + 1);
         tx.commit().await.unwrap();
-        let seen = world.ok("fetch_market_features", json!({ "sku": "A" })).await;
+        let seen = fixture.ok("fetch_market_features", json!({ "sku": "A" })).await;
         assert_eq!((&seen["truncated"], &seen["sample_count"]), (&json!(true), &json!(most)));
-        world.close().await;
+        fixture.close().await;
     })
     .await;
 }
@@ -354,12 +355,12 @@ async fn a_cancelled_collection_keeps_nothing() {
         let errand = json!({ "sku": "A", "market": "DEFAULT", "connector": "mock", "depth": 3 });
         let job = jobs.push(jobs::NewJob::new(KIND, &errand).unwrap()).await.unwrap().job;
         assert_eq!(jobs.cancel(&job.id).await.unwrap().state, JobState::Cancelled);
-        let world = World::new(db).await;
-        let told = world.ok("get_job_status", json!({ "job_id": job.id })).await;
-        assert_eq!(told["job"]["status"], "CANCELLED");
-        let seen = world.ok("fetch_market_features", json!({ "sku": "A" })).await;
+        let fixture = Fixture::new(db).await;
+        let seen = fixture.ok("get_job_status", json!({ "job_id": job.id })).await;
+        assert_eq!(seen["job"]["status"], "CANCELLED");
+        let seen = fixture.ok("fetch_market_features", json!({ "sku": "A" })).await;
         assert_eq!(seen["sample_count"], 0);
-        world.close().await;
+        fixture.close().await;
     })
     .await;
 }
@@ -367,21 +368,21 @@ async fn a_cancelled_collection_keeps_nothing() {
 #[tokio::test]
 async fn a_collection_stops_where_it_is_when_it_is_cancelled() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         // A shop that takes calls and never says a word.
         let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let source = format!("http://{}/p", silent.local_addr().unwrap());
         let rows = json!([{ "sku": "A", "price": 10, "sources": [source] }]);
-        world.ok("import_product_catalog", json!({ "rows": rows })).await;
-        let ask = json!({ "sku": "A", "connector": "http" });
-        let started = world.ok("start_collection", ask).await;
+        fixture.ok("import_product_catalog", json!({ "rows": rows })).await;
+        let args = json!({ "sku": "A", "connector": "http" });
+        let started = fixture.ok("start_collection", args).await;
         let id = started["job_id"].as_str().unwrap();
         // It has been called, so the job is at work.
         let (_line, _) = silent.accept().await.unwrap();
-        world.jobs.cancel(id).await.unwrap();
-        let job = world.jobs.wait(id, Duration::from_secs(60)).await.unwrap();
+        fixture.jobs.cancel(id).await.unwrap();
+        let job = fixture.jobs.wait(id, Duration::from_secs(60)).await.unwrap();
         assert_eq!(job.state, JobState::Cancelled);
-        world.close().await;
+        fixture.close().await;
     })
     .await;
 }

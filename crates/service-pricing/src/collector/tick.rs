@@ -28,23 +28,26 @@ const FIELDS: [&str; 10] = [
 ];
 
 /// What is wrong with a field: its name, and what was expected.
-pub(crate) type Wrong = (String, String);
+pub(crate) type FieldProblem = (String, String);
 
 /// What a tick is where it does not say so itself.
 #[derive(Clone, Copy)]
-pub(crate) struct Usual<'a> {
+pub(crate) struct TickDefaults<'a> {
     pub(crate) market: &'a str,
     pub(crate) source: &'a str,
     pub(crate) now: Millis,
 }
 
-impl Usual<'_> {
+impl TickDefaults<'_> {
     pub(crate) fn by_hand(now: Millis) -> Self {
         Self { market: MARKET, source: "manual", now }
     }
 }
 
-pub(crate) fn parse(fields: &Map<String, Value>, usual: Usual<'_>) -> Result<Tick, Vec<Wrong>> {
+pub(crate) fn parse(
+    fields: &Map<String, Value>,
+    defaults: TickDefaults<'_>,
+) -> Result<Tick, Vec<FieldProblem>> {
     let mut reader = Reader { fields, wrong: Vec::new() };
     reader.refuse_unknown();
     let sku = reader.named("sku", sku_problem);
@@ -55,14 +58,14 @@ pub(crate) fn parse(fields: &Map<String, Value>, usual: Usual<'_>) -> Result<Tic
     if our_price.is_none() {
         reader.missing("our_price");
     }
-    let market = reader.named("market", market_problem).unwrap_or(usual.market);
+    let market = reader.named("market", market_problem).unwrap_or(defaults.market);
     let competitor = reader.named("competitor", |text| text_problem(text, 200)).map(str::to_owned);
     let competitor_price = reader.price("competitor_price");
     let demand_index = reader.number("demand_index", DEMAND_MAX);
     let units = reader.number("units", UNITS_MAX);
     let in_stock = reader.flag("in_stock");
-    let at = reader.time("ts", usual.now).unwrap_or(usual.now);
-    let source = reader.named("source", |text| text_problem(text, 64)).unwrap_or(usual.source);
+    let at = reader.time("ts", defaults.now).unwrap_or(defaults.now);
+    let source = reader.named("source", |text| text_problem(text, 64)).unwrap_or(defaults.source);
     match (sku, our_price) {
         (Some(sku), Some(our_price)) if reader.wrong.is_empty() => Ok(Tick {
             sku: sku.to_owned(),
@@ -82,7 +85,7 @@ pub(crate) fn parse(fields: &Map<String, Value>, usual: Usual<'_>) -> Result<Tic
 
 struct Reader<'a> {
     fields: &'a Map<String, Value>,
-    wrong: Vec<Wrong>,
+    wrong: Vec<FieldProblem>,
 }
 
 impl<'a> Reader<'a> {
@@ -189,8 +192,8 @@ mod tests {
 
     const NOW: Millis = Millis(1_800_000_000_000);
 
-    fn parsed(d: &Value) -> Result<Tick, Vec<Wrong>> {
-        parse(d.as_object().unwrap(), Usual::by_hand(NOW))
+    fn parsed(d: &Value) -> Result<Tick, Vec<FieldProblem>> {
+        parse(d.as_object().unwrap(), TickDefaults::by_hand(NOW))
     }
 
     #[track_caller]

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use store::Db;
 
-use crate::collector::tick::{self, Usual};
-use crate::connectors::{Ask, CollectedBatch, Connector, Problems, Standing};
+use crate::collector::tick::{self, TickDefaults};
+use crate::connectors::{CollectedBatch, CollectionRequest, Connector, Problems, SourceStatus};
 use crate::csv::Table;
 use crate::storage::sources;
 
@@ -43,25 +43,25 @@ impl Connector for DropFolder {
         "Files of ticks dropped into pricing/drop in the data folder: CSV, JSON lines or JSON"
     }
 
-    async fn standing(&self) -> Standing {
+    async fn standing(&self) -> SourceStatus {
         let folder = self.folder.clone();
         match blocking(move || std::fs::read_dir(folder)).await {
-            Ok(Ok(_)) => Standing::Ready,
+            Ok(Ok(_)) => SourceStatus::Ready,
             Ok(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
-                Standing::Idle("there is no folder pricing/drop in the data folder".to_owned())
+                SourceStatus::Idle("there is no folder pricing/drop in the data folder".to_owned())
             }
-            Ok(Err(error)) => Standing::Broken(format!("pricing/drop: {}", error.kind())),
-            Err(fault) => Standing::Broken(fault.message().to_owned()),
+            Ok(Err(error)) => SourceStatus::Broken(format!("pricing/drop: {}", error.kind())),
+            Err(fault) => SourceStatus::Broken(fault.message().to_owned()),
         }
     }
 
     /// The first `depth` files that were not taken in before, by name.
-    async fn places(&self, ask: &Ask) -> Result<Vec<String>, Fault> {
+    async fn places(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault> {
         let folder = self.folder.clone();
         let names = blocking(move || names(&folder)).await?.map_err(unreadable)?;
         let mut fresh = Vec::new();
         for name in names {
-            if fresh.len() >= ask.depth as usize {
+            if fresh.len() >= request.depth as usize {
                 break;
             }
             let path = self.folder.join(&name);
@@ -71,7 +71,7 @@ impl Connector for DropFolder {
                 Err(_) => true,
             };
             if !is_new {
-                self.kept(&name).await;
+                self.mark_stored(&name).await;
             }
             if is_new {
                 fresh.push(name);
@@ -80,27 +80,32 @@ impl Connector for DropFolder {
         Ok(fresh)
     }
 
-    async fn haul(&self, ask: &Ask, place: &str) -> Result<CollectedBatch, Fault> {
-        let (path, name, market) = (self.folder.join(place), place.to_owned(), ask.market.clone());
-        let now = ask.asked_at;
+    async fn fetch_batch(
+        &self,
+        request: &CollectionRequest,
+        place: &str,
+    ) -> Result<CollectedBatch, Fault> {
+        let (path, name, market) =
+            (self.folder.join(place), place.to_owned(), request.market.clone());
+        let now = request.asked_at;
         blocking(move || {
-            let mut haul = CollectedBatch::default();
+            let mut batch = CollectedBatch::default();
             match read(&path) {
                 Ok((hash, text)) => {
-                    let usual = Usual { market: &market, source: "file", now };
-                    take(&name, &text, usual, &mut haul);
-                    haul.file = Some((hash, name));
+                    let defaults = TickDefaults { market: &market, source: "file", now };
+                    take(&name, &text, defaults, &mut batch);
+                    batch.file = Some((hash, name));
                 }
-                Err(why) => haul.problems.add(format!("{name}: {why}")),
+                Err(why) => batch.problems.add(format!("{name}: {why}")),
             }
-            haul
+            batch
         })
         .await
     }
 
     /// Files that were taken in are put aside, so that the folder holds what is still to come. One
     /// that cannot be moved is known by its content all the same.
-    async fn kept(&self, place: &str) {
+    async fn mark_stored(&self, place: &str) {
         let (folder, name) = (self.folder.clone(), place.to_owned());
         let moved = blocking(move || {
             let aside = folder.join(TAKEN);
@@ -161,30 +166,32 @@ fn read(path: &Path) -> Result<(String, String), String> {
     Ok((hash, text))
 }
 
-fn take(name: &str, text: &str, usual: Usual<'_>, haul: &mut CollectedBatch) {
+fn take(name: &str, text: &str, defaults: TickDefaults<'_>, batch: &mut CollectedBatch) {
     let keep = |line: usize,
                 fields: Result<Map<String, Value>, String>,
-                haul: &mut CollectedBatch| {
+                batch: &mut CollectedBatch| {
         let read = fields.and_then(|it| {
-            let told = |wrong: Vec<tick::Wrong>| {
+            let listed = |wrong: Vec<tick::FieldProblem>| {
                 let each =
                     wrong.iter().map(|(field, expected)| format!("{field}: expected {expected}"));
                 each.collect::<Vec<_>>().join("; ")
             };
-            tick::parse(&it, usual).map_err(told)
+            tick::parse(&it, defaults).map_err(listed)
         });
         match read {
-            Ok(_) if haul.ticks.len() >= TICKS_MAX => {
-                haul.problems.add(format!("{name} line {line}: more than {TICKS_MAX} ticks"));
+            Ok(_) if batch.ticks.len() >= TICKS_MAX => {
+                batch.problems.add(format!("{name} line {line}: more than {TICKS_MAX} ticks"));
             }
-            Ok(tick) => haul.ticks.push(tick),
-            Err(why) => haul.problems.add(format!("{name} line {line}: {why}")),
+            Ok(tick) => batch.ticks.push(tick),
+            Err(why) => batch.problems.add(format!("{name} line {line}: {why}")),
         }
     };
     if name.to_ascii_lowercase().ends_with(".csv") {
         let table = match Table::new(text) {
             Ok(table) => table,
-            Err(bad) => return haul.problems.add(format!("{name} line {}: {}", bad.line, bad.why)),
+            Err(bad) => {
+                return batch.problems.add(format!("{name} line {}: {}", bad.line, bad.why));
+            }
         };
         for row in table {
             match row {
@@ -193,9 +200,9 @@ fn take(name: &str, text: &str, usual: Usual<'_>, haul: &mut CollectedBatch) {
                         let value = typed(&name, text);
                         (name, value)
                     });
-                    keep(row.line, Ok(fields.collect()), haul);
+                    keep(row.line, Ok(fields.collect()), batch);
                 }
-                Err(bad) => keep(bad.line, Err(bad.why), haul),
+                Err(bad) => keep(bad.line, Err(bad.why), batch),
             }
         }
         return;
@@ -203,15 +210,15 @@ fn take(name: &str, text: &str, usual: Usual<'_>, haul: &mut CollectedBatch) {
     if text.trim_start().starts_with('[') {
         match serde_json::from_str::<Vec<Value>>(text) {
             Ok(rows) => rows.into_iter().enumerate().for_each(|(at, row)| {
-                keep(at + 1, object(row), haul);
+                keep(at + 1, object(row), batch);
             }),
-            Err(error) => add_json(&mut haul.problems, name, &error),
+            Err(error) => add_json(&mut batch.problems, name, &error),
         }
         return;
     }
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let row = serde_json::from_str::<Value>(line).map_err(|_| "not JSON".to_owned());
-        keep(at + 1, row.and_then(object), haul);
+        keep(at + 1, row.and_then(object), batch);
     }
 }
 
@@ -253,13 +260,13 @@ mod tests {
 
     #[track_caller]
     fn check(name: &str, text: &str, skus: &[&str], problems: &[&str]) {
-        let mut haul = CollectedBatch::default();
-        take(name, text, Usual { market: "EU", source: "file", now: NOW }, &mut haul);
-        let found: Vec<&str> = haul.ticks.iter().map(|tick| &*tick.sku).collect();
-        assert_eq!(found, skus, "{text}: {:?}", haul.problems);
-        assert_eq!(haul.problems.count, problems.len(), "{:?}", haul.problems);
-        for (told, part) in haul.problems.told.iter().zip(problems) {
-            assert!(told.contains(part), "{told}");
+        let mut batch = CollectedBatch::default();
+        take(name, text, TickDefaults { market: "EU", source: "file", now: NOW }, &mut batch);
+        let found: Vec<&str> = batch.ticks.iter().map(|tick| &*tick.sku).collect();
+        assert_eq!(found, skus, "{text}: {:?}", batch.problems);
+        assert_eq!(batch.problems.count, problems.len(), "{:?}", batch.problems);
+        for (listed, part) in batch.problems.listed.iter().zip(problems) {
+            assert!(listed.contains(part), "{listed}");
         }
     }
 
@@ -279,11 +286,11 @@ mod tests {
 
     #[test]
     fn ticks_without_a_market_are_of_the_one_that_was_asked() {
-        let mut haul = CollectedBatch::default();
-        let usual = Usual { market: "EU", source: "file", now: NOW };
-        take("t.csv", "sku,our_price,market\nA,1,\nB,1,US\n", usual, &mut haul);
+        let mut batch = CollectedBatch::default();
+        let defaults = TickDefaults { market: "EU", source: "file", now: NOW };
+        take("t.csv", "sku,our_price,market\nA,1,\nB,1,US\n", defaults, &mut batch);
         let seen: Vec<(&str, &str)> =
-            haul.ticks.iter().map(|it| (&*it.market, &*it.source)).collect();
+            batch.ticks.iter().map(|it| (&*it.market, &*it.source)).collect();
         assert_eq!(seen, [("EU", "file"), ("US", "file")]);
     }
 }

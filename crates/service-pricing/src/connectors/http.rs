@@ -15,7 +15,7 @@ use fault::Fault;
 pub(crate) use crate::connectors::http::fetch::FetchPolicy;
 use crate::connectors::http::fetch::Fetcher;
 use crate::connectors::http::offers::Offer;
-use crate::connectors::{Ask, CollectedBatch, Connector, Standing};
+use crate::connectors::{CollectedBatch, CollectionRequest, Connector, SourceStatus};
 use crate::storage::products::Product;
 use crate::storage::ticks::Tick;
 
@@ -26,7 +26,7 @@ pub(crate) struct Pages {
 }
 
 impl FetchPolicy {
-    pub(crate) fn usual(private: bool) -> Self {
+    pub(crate) fn defaults(private: bool) -> Self {
         Self { private, pause: Duration::from_secs(1), patience: Duration::from_secs(10) }
     }
 }
@@ -61,56 +61,68 @@ impl Connector for Pages {
         "Product pages and JSON feeds at the addresses in a product's sources"
     }
 
-    async fn standing(&self) -> Standing {
+    async fn standing(&self) -> SourceStatus {
         match self.fetcher() {
-            Ok(_) => Standing::AsLastSeen,
-            Err(fault) => Standing::Broken(fault.message().to_owned()),
+            Ok(_) => SourceStatus::AsLastSeen,
+            Err(fault) => SourceStatus::Broken(fault.message().to_owned()),
         }
     }
 
-    async fn places(&self, ask: &Ask) -> Result<Vec<String>, Fault> {
-        let Some(product) = &ask.product else {
-            return Err(missing(format!("{:?} is not in the catalogue", ask.sku)));
+    async fn places(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault> {
+        let Some(product) = &request.product else {
+            return Err(missing(format!("{:?} is not in the catalogue", request.sku)));
         };
         if product.price.is_none() {
-            return Err(missing(format!("the catalogue has no price for {:?}", ask.sku)));
+            return Err(missing(format!("the catalogue has no price for {:?}", request.sku)));
         }
         if product.sources.is_empty() {
-            return Err(missing(format!("the catalogue has no sources for {:?}", ask.sku)));
+            return Err(missing(format!("the catalogue has no sources for {:?}", request.sku)));
         }
-        Ok(product.sources.iter().take(ask.depth as usize).cloned().collect())
+        Ok(product.sources.iter().take(request.depth as usize).cloned().collect())
     }
 
-    async fn haul(&self, ask: &Ask, place: &str) -> Result<CollectedBatch, Fault> {
-        let mut haul = CollectedBatch::default();
+    async fn fetch_batch(
+        &self,
+        request: &CollectionRequest,
+        place: &str,
+    ) -> Result<CollectedBatch, Fault> {
+        let mut batch = CollectedBatch::default();
         match self.fetcher()?.page(place).await {
             Ok(text) => {
-                let offers = offers::read(&text, &ask.sku);
+                let offers = offers::read(&text, &request.sku);
                 if offers.is_empty() {
-                    haul.problems.add(format!("{}: no price was found there", host(place)));
+                    batch.problems.add(format!("{}: no price was found there", host(place)));
                 }
                 for offer in offers {
-                    self.take(ask, place, offer, &mut haul);
+                    self.take(request, place, offer, &mut batch);
                 }
             }
-            Err(why) => haul.problems.add(format!("{}: {why}", host(place))),
+            Err(why) => batch.problems.add(format!("{}: {why}", host(place))),
         }
-        Ok(haul)
+        Ok(batch)
     }
 }
 
 impl Pages {
-    fn take(&self, ask: &Ask, place: &str, offer: Offer, haul: &mut CollectedBatch) {
-        let Some(Product { price: Some(our_price), currency, .. }) = &ask.product else { return };
+    fn take(
+        &self,
+        request: &CollectionRequest,
+        place: &str,
+        offer: Offer,
+        batch: &mut CollectedBatch,
+    ) {
+        let Some(Product { price: Some(our_price), currency, .. }) = &request.product else {
+            return;
+        };
         if let (Some(ours), Some(theirs)) = (currency, &offer.currency)
             && !ours.eq_ignore_ascii_case(theirs)
         {
-            let told = format!("{}: a price in another currency than {ours}", host(place));
-            return haul.problems.add(told);
+            let listed = format!("{}: a price in another currency than {ours}", host(place));
+            return batch.problems.add(listed);
         }
-        haul.ticks.push(Tick {
-            sku: ask.sku.clone(),
-            market: ask.market.clone(),
+        batch.ticks.push(Tick {
+            sku: request.sku.clone(),
+            market: request.market.clone(),
             at: self.clock.now(),
             our_price: *our_price,
             competitor: Some(offer.seller.unwrap_or_else(|| host(place))),

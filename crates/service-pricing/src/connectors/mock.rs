@@ -8,7 +8,7 @@ use fault::Fault;
 use pricing_engine::Amount;
 use sha2::{Digest as _, Sha256};
 
-use crate::connectors::{Ask, CollectedBatch, Connector, Standing};
+use crate::connectors::{CollectedBatch, CollectionRequest, Connector, SourceStatus};
 use crate::storage::ticks::Tick;
 
 const HOUR_MS: i64 = 3_600_000;
@@ -37,21 +37,25 @@ impl Connector for Mock {
         "A simulated market of competitors: invented prices, for trying things out"
     }
 
-    async fn standing(&self) -> Standing {
-        Standing::Ready
+    async fn standing(&self) -> SourceStatus {
+        SourceStatus::Ready
     }
 
     /// The minute of the asking, and the full hours before it.
-    async fn places(&self, ask: &Ask) -> Result<Vec<String>, Fault> {
-        let now = ask.asked_at.0.div_euclid(MINUTE_MS) * MINUTE_MS;
+    async fn places(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault> {
+        let now = request.asked_at.0.div_euclid(MINUTE_MS) * MINUTE_MS;
         let hour = (now - 1).div_euclid(HOUR_MS) * HOUR_MS;
-        let before = (0..i64::from(ask.depth) - 1).map(|step| hour - step * HOUR_MS);
+        let before = (0..i64::from(request.depth) - 1).map(|step| hour - step * HOUR_MS);
         Ok(std::iter::once(now).chain(before).map(|at| at.to_string()).collect())
     }
 
-    async fn haul(&self, ask: &Ask, place: &str) -> Result<CollectedBatch, Fault> {
+    async fn fetch_batch(
+        &self,
+        request: &CollectionRequest,
+        place: &str,
+    ) -> Result<CollectedBatch, Fault> {
         let at = Millis(place.parse().map_err(Fault::internal)?);
-        Ok(CollectedBatch { ticks: self.seen(ask, at), ..CollectedBatch::default() })
+        Ok(CollectedBatch { ticks: self.seen(request, at), ..CollectedBatch::default() })
     }
 }
 
@@ -71,18 +75,18 @@ impl Mock {
     }
 
     /// What the product is worth: held still by its cost where the catalogue has one.
-    fn worth(&self, ask: &Ask) -> f64 {
-        let product = ask.product.as_ref();
+    fn worth(&self, request: &CollectionRequest) -> f64 {
+        let product = request.product.as_ref();
         let cost = product.and_then(|it| it.cost).map(Amount::to_f64).filter(|it| *it > 0.0);
         let price = product.and_then(|it| it.price).map(Amount::to_f64).filter(|it| *it > 0.0);
-        let invented = || (5.0 * 40.0_f64.powf(self.chance(&["worth", &ask.sku], 0))).round();
+        let invented = || (5.0 * 40.0_f64.powf(self.chance(&["worth", &request.sku], 0))).round();
         cost.map(|it| it * MARKUP).or(price).unwrap_or_else(invented)
     }
 
-    fn seen(&self, ask: &Ask, at: Millis) -> Vec<Tick> {
-        let worth = self.worth(ask);
-        let place = [ask.sku.as_str(), ask.market.as_str()];
-        let ours = ask.product.as_ref().and_then(|it| it.price).or_else(|| money(worth));
+    fn seen(&self, request: &CollectionRequest, at: Millis) -> Vec<Tick> {
+        let worth = self.worth(request);
+        let place = [request.sku.as_str(), request.market.as_str()];
+        let ours = request.product.as_ref().and_then(|it| it.price).or_else(|| money(worth));
         let Some(our_price) = ours.filter(|it| it.is_positive()) else { return Vec::new() };
         let shops = 3 + (self.chance(&[place[0], place[1], "shops"], 0) * 3.99) as usize;
         let offers: Vec<(&str, f64, bool)> = SHOPS
@@ -100,8 +104,8 @@ impl Mock {
             (20.0 * demand * self.chance(&[place[0], place[1], "units"], at.0) * 2.0).round();
         let tick = |(shop, price, in_stock): (&str, f64, bool)| {
             Some(Tick {
-                sku: ask.sku.clone(),
-                market: ask.market.clone(),
+                sku: request.sku.clone(),
+                market: request.market.clone(),
                 at,
                 our_price,
                 competitor: Some(shop.to_owned()),
@@ -150,15 +154,21 @@ fn money(value: f64) -> Option<Amount> {
 mod tests {
     use super::*;
 
-    fn ask(sku: &str, depth: u32) -> Ask {
+    fn request(sku: &str, depth: u32) -> CollectionRequest {
         let asked_at = Millis(1_800_000_123_456);
-        Ask { sku: sku.to_owned(), market: "DEFAULT".to_owned(), depth, product: None, asked_at }
+        CollectionRequest {
+            sku: sku.to_owned(),
+            market: "DEFAULT".to_owned(),
+            depth,
+            product: None,
+            asked_at,
+        }
     }
 
-    async fn all(mock: &Mock, ask: &Ask) -> Vec<Tick> {
+    async fn all(mock: &Mock, request: &CollectionRequest) -> Vec<Tick> {
         let mut ticks = Vec::new();
-        for place in mock.places(ask).await.unwrap() {
-            ticks.extend(mock.haul(ask, &place).await.unwrap().ticks);
+        for place in mock.places(request).await.unwrap() {
+            ticks.extend(mock.fetch_batch(request, &place).await.unwrap().ticks);
         }
         ticks
     }
@@ -166,29 +176,30 @@ mod tests {
     #[tokio::test]
     async fn the_same_seed_and_moment_give_the_same_market() {
         let mock = Mock { seed: 7 };
-        let first = all(&mock, &ask("A", 24)).await;
-        assert_eq!(first, all(&mock, &ask("A", 24)).await);
-        assert_ne!(first, all(&Mock { seed: 8 }, &ask("A", 24)).await);
-        assert_ne!(first[0].our_price, all(&mock, &ask("B", 1)).await[0].our_price);
+        let first = all(&mock, &request("A", 24)).await;
+        assert_eq!(first, all(&mock, &request("A", 24)).await);
+        assert_ne!(first, all(&Mock { seed: 8 }, &request("A", 24)).await);
+        assert_ne!(first[0].our_price, all(&mock, &request("B", 1)).await[0].our_price);
         assert!(first.iter().all(|tick| tick.source == "mock"));
     }
 
     #[tokio::test]
     async fn a_deeper_look_goes_back_hour_by_hour() {
         let mock = Mock { seed: 7 };
-        let places = mock.places(&ask("A", 3)).await.unwrap();
+        let places = mock.places(&request("A", 3)).await.unwrap();
         assert_eq!(places, ["1800000120000", "1800000000000", "1799996400000"]);
-        let on_the_hour = Ask { asked_at: Millis(1_800_000_000_000), ..ask("A", 2) };
+        let on_the_hour =
+            CollectionRequest { asked_at: Millis(1_800_000_000_000), ..request("A", 2) };
         let places = mock.places(&on_the_hour).await.unwrap();
         assert_eq!(places, ["1800000000000", "1799996400000"]);
     }
 
     #[tokio::test]
     async fn prices_stay_about_what_the_product_is_worth() {
-        let mut ask = ask("A", 100);
+        let mut request = request("A", 100);
         let cost = Amount::from_f64(10.0);
-        ask.product = Some(crate::storage::products::Product { cost, ..Default::default() });
-        let ticks = all(&Mock { seed: 1 }, &ask).await;
+        request.product = Some(crate::storage::products::Product { cost, ..Default::default() });
+        let ticks = all(&Mock { seed: 1 }, &request).await;
         assert!(ticks.len() >= 300, "{}", ticks.len());
         for tick in &ticks {
             let price = tick.competitor_price.unwrap().to_f64();

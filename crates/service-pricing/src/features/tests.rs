@@ -46,7 +46,7 @@ fn each_competitor_counts_once_and_only_while_it_can_sell() {
     assert_eq!(whole(found.our_price), Some(100.0));
     assert_eq!(whole(found.competitor_price), Some(98.0));
     assert_eq!(found.gap, Some(0.02));
-    let Crowd { count, median, min, max, spread } = found.competitors;
+    let CompetitorSummary { count, median, min, max, spread } = found.competitors;
     // Y has run out, though it was cheapest.
     assert_eq!((count, whole(median)), (2, Some(96.5)));
     assert_eq!((whole(min), whole(max), whole(spread)), (Some(95.0), Some(98.0), Some(3.0)));

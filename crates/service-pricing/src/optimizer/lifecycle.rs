@@ -7,24 +7,26 @@ use serde_json::json;
 
 use crate::optimizer::Optimizer;
 use crate::optimizer::pricing_input::MARKET;
-use crate::storage::proposals::{self, Kept};
+use crate::storage::proposals::{self, StoredProposal};
 
 #[derive(Deserialize)]
-pub(crate) struct Which {
+pub(crate) struct ProposalArgs {
     pub(crate) proposal_id: String,
 }
 
 /// Finds a proposal that the caller's credential reaches.
-pub(crate) async fn found(cx: &Cx<Optimizer>, which: &Which) -> Result<Kept, Fault> {
+pub(crate) async fn find_reachable(
+    cx: &Cx<Optimizer>,
+    args: &ProposalArgs,
+) -> Result<StoredProposal, Fault> {
     cx.caller.require_market(MARKET)?;
-    let kept = proposals::find(&cx.service.db, &which.proposal_id).await?;
-    cx.caller.require_sku(&kept.sku)?;
-    Ok(kept)
+    let stored = proposals::find(&cx.service.db, &args.proposal_id).await?;
+    cx.caller.require_sku(&stored.sku)?;
+    Ok(stored)
 }
 
-pub(crate) fn done(kept: &Kept, status: &str, message: String) -> JsonReply {
-    let mut result =
-        json!({ "proposal_id": kept.id, "status": status, "message": message, "sku": kept.sku });
-    result[format!("{status}_at")] = kept.ended.map(|at| at.to_rfc3339()).into();
+pub(crate) fn reply_with_end(stored: &StoredProposal, status: &str, message: String) -> JsonReply {
+    let mut result = json!({ "proposal_id": stored.id, "status": status, "message": message, "sku": stored.sku });
+    result[format!("{status}_at")] = stored.ended.map(|at| at.to_rfc3339()).into();
     JsonReply::new(json!({ "ok": true, "result": result }), message)
 }

@@ -4,13 +4,13 @@
 use clock::Millis;
 use contract::Caller;
 use fault::Fault;
-use pricing_engine::{Amount, Ask, Currency, Policy, Rate};
+use pricing_engine::{Amount, Currency, Policy, PricingInput, Rate};
 use serde::Deserialize;
 use store::Db;
 
 use crate::collector::names;
 use crate::evidence::{self, Evidence};
-use crate::storage::policies::{self, InForce};
+use crate::storage::policies::{self, EffectivePolicy};
 use crate::storage::products::{self, Product};
 
 /// The market whose ticks a proposal looks at, since proposals name none.
@@ -28,7 +28,7 @@ pub(crate) fn reaches_all(caller: &Caller) -> Result<(), Fault> {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct PriceArgs {
     pub(crate) sku: String,
     our_price: f64,
     competitor_price: Option<f64>,
@@ -44,17 +44,17 @@ fn usual_margin() -> f64 {
     0.12
 }
 
-impl Asked {
+impl PriceArgs {
     /// The question with nothing but the caller's own figures.
-    pub(crate) fn ask(&self, now: Millis) -> Result<Ask, Fault> {
-        Ok(Ask {
+    pub(crate) fn input(&self, now: Millis) -> Result<PricingInput, Fault> {
+        Ok(PricingInput {
             competitor_price: amount("competitor_price", self.competitor_price)?,
             demand_index: self.demand_index,
             cost: amount("cost", self.cost)?,
             min_price: amount("min_price", self.min_price)?.unwrap_or(Amount::ZERO),
             max_price: amount("max_price", self.max_price)?,
             min_margin: Rate::from_f64(self.min_margin).unwrap_or(Rate::ONE),
-            ..Ask::new(self.sku.as_str(), must("our_price", self.our_price)?, now.0)
+            ..PricingInput::new(self.sku.as_str(), must("our_price", self.our_price)?, now.0)
         })
     }
 }
@@ -72,51 +72,51 @@ fn must(field: &str, value: f64) -> Result<Amount, Fault> {
 }
 
 /// Everything a proposal is made from.
-pub(crate) struct Case {
-    pub(crate) ask: Ask,
+pub(crate) struct PricingCase {
+    pub(crate) input: PricingInput,
     pub(crate) policy: Policy,
     /// The price in the catalogue, where there is one and it is not the caller's.
     pub(crate) other_price: Option<Amount>,
 }
 
 /// Adds the stored facts about the product to the fields the caller sent.
-pub(crate) async fn complete(db: &Db, mut ask: Ask) -> Result<Case, Fault> {
-    let product = products::find(db, &ask.sku).await?;
+pub(crate) async fn complete(db: &Db, mut input: PricingInput) -> Result<PricingCase, Fault> {
+    let product = products::find(db, &input.sku).await?;
     let category = product.as_ref().and_then(|it| it.category.as_deref());
-    let in_force = policies::in_force(db, Some(&ask.sku), category).await?;
-    let seen = evidence::gather(db, (&ask.sku, MARKET), Millis(ask.now_ms)).await?;
-    fill_in(&mut ask, product.as_ref(), seen);
+    let in_force = policies::in_force(db, Some(&input.sku), category).await?;
+    let seen = evidence::gather(db, (&input.sku, MARKET), Millis(input.now_ms)).await?;
+    fill_in(&mut input, product.as_ref(), seen);
     let known = product.as_ref().and_then(|it| it.price);
-    let other_price = known.filter(|price| *price != ask.our_price);
-    Ok(Case { policy: policy(&in_force, product.as_ref()), ask, other_price })
+    let other_price = known.filter(|price| *price != input.our_price);
+    Ok(PricingCase { policy: policy(&in_force, product.as_ref()), input, other_price })
 }
 
-fn fill_in(ask: &mut Ask, product: Option<&Product>, seen: Evidence) {
-    ask.history = seen.history;
+fn fill_in(input: &mut PricingInput, product: Option<&Product>, seen: Evidence) {
+    input.history = seen.history;
     // A price the caller gives is about now; what was collected would only blur it.
-    if ask.competitor_price.is_none() {
-        ask.competitors = seen.competitors;
+    if input.competitor_price.is_none() {
+        input.competitors = seen.competitors;
     }
-    if let (None, Some((index, at))) = (ask.demand_index, seen.demand) {
-        (ask.demand_index, ask.demand_at_ms) = (Some(index), Some(at.0));
+    if let (None, Some((index, at))) = (input.demand_index, seen.demand) {
+        (input.demand_index, input.demand_at_ms) = (Some(index), Some(at.0));
     }
     let Some(product) = product else { return };
-    ask.cost = ask.cost.or(product.cost);
-    bound(ask, product);
-    ask.last_change_ms = product.price_changed.map(|it| it.0);
+    input.cost = input.cost.or(product.cost);
+    bound(input, product);
+    input.last_change_ms = product.price_changed.map(|it| it.0);
 }
 
 /// Of the caller's bounds and the catalogue's the tighter ones hold, in the catalogue's currency.
-pub(crate) fn bound(ask: &mut Ask, product: &Product) {
-    ask.max_price = [ask.max_price, product.max_price].into_iter().flatten().min();
-    ask.min_price = ask.min_price.max(product.min_price.unwrap_or(Amount::ZERO));
+pub(crate) fn bound(input: &mut PricingInput, product: &Product) {
+    input.max_price = [input.max_price, product.max_price].into_iter().flatten().min();
+    input.min_price = input.min_price.max(product.min_price.unwrap_or(Amount::ZERO));
     if let Some(code) = &product.currency {
-        ask.currency = Currency::of(code);
+        input.currency = Currency::of(code);
     }
 }
 
 /// The policy in force, with the catalogue's own lowest advertised price where none was set.
-pub(crate) fn policy(in_force: &InForce, product: Option<&Product>) -> Policy {
+pub(crate) fn policy(in_force: &EffectivePolicy, product: Option<&Product>) -> Policy {
     let mut policy = in_force.rules.policy();
     policy.map_price = policy.map_price.or(product.and_then(|it| it.map_price));
     policy

@@ -6,32 +6,42 @@ use std::sync::Arc;
 use clock::Millis;
 use contract::{Cx, JsonReply};
 use fault::Fault;
-use pricing_engine::{Ask, Proposal};
+use pricing_engine::{PricingInput, Proposal};
 use serde_json::json;
 
 use crate::optimizer::pricing_input;
 use crate::optimizer::{Optimizer, wire};
-use crate::storage::proposals::{Kept, Status};
+use crate::storage::proposals::{Status, StoredProposal};
 
-pub(crate) async fn made(
+pub(crate) async fn propose_and_reply(
     cx: &Cx<Optimizer>,
-    ask: Ask,
+    input: PricingInput,
     note: Option<String>,
 ) -> Result<JsonReply, Fault> {
-    pricing_input::within_reach(&cx.caller, &ask.sku)?;
+    pricing_input::within_reach(&cx.caller, &input.sku)?;
     let service_info = &cx.service;
-    let mut body = computed(service_info, ask).await?;
+    let mut body = compute_proposal(service_info, input).await?;
     body.reasoning.extend(note.into_iter().flat_map(|note| [" ".to_owned(), note]));
-    let kept = Arc::new(service_info.kept(body, &cx.caller.subject)?);
-    service_info.group_commit.keep(&service_info.db, &kept).await?;
-    let text =
-        format!("{}\n{}\nproposal_id {}", wire::line(&kept.body), kept.body.reasoning, kept.id);
-    Ok(JsonReply::new(json!({ "ok": true, "proposal": wire::kept(&kept, kept.created) }), text))
+    let stored = Arc::new(service_info.to_stored(body, &cx.caller.subject)?);
+    service_info.group_commit.keep(&service_info.db, &stored).await?;
+    let text = format!(
+        "{}\n{}\nproposal_id {}",
+        wire::line(&stored.body),
+        stored.body.reasoning,
+        stored.id
+    );
+    Ok(JsonReply::new(
+        json!({ "ok": true, "proposal": wire::stored(&stored, stored.created) }),
+        text,
+    ))
 }
 
-pub(crate) async fn computed(service_info: &Optimizer, ask: Ask) -> Result<Proposal, Fault> {
-    let case = pricing_input::complete(&service_info.db, ask).await?;
-    let mut body = pricing_engine::propose(&case.ask, &case.policy)?;
+pub(crate) async fn compute_proposal(
+    service_info: &Optimizer,
+    input: PricingInput,
+) -> Result<Proposal, Fault> {
+    let case = pricing_input::complete(&service_info.db, input).await?;
+    let mut body = pricing_engine::propose(&case.input, &case.policy)?;
     if let Some(price) = case.other_price {
         body.reasoning.push_str(&format!(
             " The catalogue has {price}, not {}: applying will be refused until they agree.",
@@ -42,9 +52,9 @@ pub(crate) async fn computed(service_info: &Optimizer, ask: Ask) -> Result<Propo
 }
 
 impl Optimizer {
-    pub(crate) fn kept(&self, body: Proposal, by: &str) -> Result<Kept, Fault> {
+    pub(crate) fn to_stored(&self, body: Proposal, by: &str) -> Result<StoredProposal, Fault> {
         let now = self.now();
-        Ok(Kept {
+        Ok(StoredProposal {
             id: self.ids.next(now),
             sku: body.sku.clone(),
             status: Status::Pending,

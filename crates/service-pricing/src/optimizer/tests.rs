@@ -1,10 +1,10 @@
 //! The optimizer as a whole, on both engines.
 
-mod crowd;
+mod concurrency;
+mod explanations;
 mod limits;
 mod model;
 mod rules;
-mod told;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +40,7 @@ impl contract::Meter for NoMeter {
     fn record(&self, _: &contract::CallRecord<'_>) {}
 }
 
-struct World {
+struct Fixture {
     pipeline: Pipeline,
     db: Db,
     clock: Arc<FakeClock>,
@@ -57,7 +57,7 @@ fn amount(text: &str) -> Amount {
     text.parse().unwrap()
 }
 
-impl World {
+impl Fixture {
     async fn new(db: &Db) -> Self {
         db.migrate(&[crate::MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(NOW));

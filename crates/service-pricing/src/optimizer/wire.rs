@@ -4,10 +4,10 @@ use clock::Millis;
 use pricing_engine::{Factor, GuardrailAct, Proposal};
 use serde_json::{Value, json};
 
-use crate::storage::proposals::{Kept, Status};
+use crate::storage::proposals::{Status, StoredProposal};
 
-pub(crate) fn kept(kept: &Kept, now: Millis) -> Value {
-    proposal(&kept.id, &kept.body, kept.expires, kept.status_at(now))
+pub(crate) fn stored(stored: &StoredProposal, now: Millis) -> Value {
+    proposal(&stored.id, &stored.body, stored.expires, stored.status_at(now))
 }
 
 pub(crate) fn proposal(id: &str, body: &Proposal, expires: Millis, status: Status) -> Value {

@@ -9,7 +9,7 @@ use store::{Db, SqlRow, SqlValue, Tx, sql, sql_built};
 use crate::storage::proposals::within;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct AuditEntry {
     pub(crate) at: Millis,
     /// `proposed`, `applied`, `cancelled`, `reverted`, `policy`, `kill_switch`.
     pub(crate) action: String,
@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     pub(crate) note: Option<String>,
 }
 
-impl Entry {
+impl AuditEntry {
     pub(crate) fn new(at: Millis, action: &str, sku: &str, by: &str) -> Self {
         Self {
             at,
@@ -37,7 +37,7 @@ impl Entry {
     }
 }
 
-pub(crate) async fn write(tx: &mut Tx, entry: &Entry) -> Result<(), Fault> {
+pub(crate) async fn write(tx: &mut Tx, entry: &AuditEntry) -> Result<(), Fault> {
     let statement =
         sql("INSERT INTO pricing_audit (at_ms, action, sku, proposal_id, by_subject, from_price,
              to_price, note) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
@@ -59,7 +59,7 @@ pub(crate) async fn page(
     (sku, prefixes): (Option<&str>, Option<&[String]>),
     before: i64,
     limit: u32,
-) -> Result<Vec<(i64, Entry)>, Fault> {
+) -> Result<Vec<(i64, AuditEntry)>, Fault> {
     let mut values: Vec<SqlValue> = vec![before.into(), limit.into()];
     let mut of = within(prefixes, &mut values);
     if let Some(sku) = sku {
@@ -74,8 +74,8 @@ pub(crate) async fn page(
     db.fetch_all(statement).await?.iter().map(read).collect()
 }
 
-fn read(row: &SqlRow) -> Result<(i64, Entry), Fault> {
-    let entry = Entry {
+fn read(row: &SqlRow) -> Result<(i64, AuditEntry), Fault> {
+    let entry = AuditEntry {
         at: Millis(row.int(1)?),
         action: row.text(2)?,
         sku: row.text(3)?,

@@ -10,41 +10,44 @@ use fault::{Fault, Kind};
 use store::Db;
 use tokio::sync::oneshot::{self, error::TryRecvError};
 
-use crate::storage::proposals::{self, Kept};
+use crate::storage::proposals::{self, StoredProposal};
 
 /// How many proposals may wait, and so how many one commit takes at most.
 const WAITING_MAX: usize = 1_000;
 
 #[derive(Default)]
 pub(crate) struct GroupCommit {
-    waiting: Mutex<Vec<Waiting>>,
+    waiting: Mutex<Vec<PendingWrite>>,
     /// Held by the one who writes.
     turn: tokio::sync::Mutex<()>,
 }
 
-struct Waiting {
-    kept: Arc<Kept>,
+struct PendingWrite {
+    stored: Arc<StoredProposal>,
     answer: oneshot::Sender<Result<(), Fault>>,
 }
 
 impl GroupCommit {
     /// Returns once the proposal survives a crash.
-    pub(crate) async fn keep(&self, db: &Db, kept: &Arc<Kept>) -> Result<(), Fault> {
-        let mut answer = self.hand_in(kept)?;
+    pub(crate) async fn keep(&self, db: &Db, stored: &Arc<StoredProposal>) -> Result<(), Fault> {
+        let mut answer = self.hand_in(stored)?;
         loop {
             let _turn = self.turn.lock().await;
             match answer.try_recv() {
                 Ok(done) => return done,
                 // Whoever wrote for us was called away; what they wrote may be there or not, and
                 // keeping it once more is the same as once.
-                Err(TryRecvError::Closed) => answer = self.hand_in(kept)?,
+                Err(TryRecvError::Closed) => answer = self.hand_in(stored)?,
                 Err(TryRecvError::Empty) => {}
             }
             self.write(db).await;
         }
     }
 
-    fn hand_in(&self, kept: &Arc<Kept>) -> Result<oneshot::Receiver<Result<(), Fault>>, Fault> {
+    fn hand_in(
+        &self,
+        stored: &Arc<StoredProposal>,
+    ) -> Result<oneshot::Receiver<Result<(), Fault>>, Fault> {
         let mut waiting = self.waiting.lock();
         if waiting.len() >= WAITING_MAX {
             let message = "too many proposals are waiting to be kept; ask again in a moment";
@@ -52,7 +55,7 @@ impl GroupCommit {
             return Err(fault.retry_after(std::time::Duration::from_secs(1)));
         }
         let (answer, receiver) = oneshot::channel();
-        waiting.push(Waiting { kept: Arc::clone(kept), answer });
+        waiting.push(PendingWrite { stored: Arc::clone(stored), answer });
         Ok(receiver)
     }
 
@@ -68,10 +71,10 @@ impl GroupCommit {
     }
 }
 
-async fn write_all(db: &Db, batch: &[Waiting]) -> Result<(), Fault> {
+async fn write_all(db: &Db, batch: &[PendingWrite]) -> Result<(), Fault> {
     let mut tx = db.begin().await?;
     for it in batch {
-        proposals::keep(&mut tx, &it.kept).await?;
+        proposals::keep(&mut tx, &it.stored).await?;
     }
     tx.commit().await
 }

@@ -21,7 +21,7 @@ pub(crate) struct Inbox(mpsc::Sender<Delivery>);
 
 struct Delivery {
     ticks: Vec<Tick>,
-    kept: oneshot::Sender<Result<(), Fault>>,
+    stored: oneshot::Sender<Result<(), Fault>>,
 }
 
 impl Inbox {
@@ -38,8 +38,8 @@ impl Inbox {
 
     /// Returns once the ticks survive a crash.
     pub(crate) async fn take(&self, ticks: Vec<Tick>) -> Result<(), Fault> {
-        let (kept, answer) = oneshot::channel();
-        self.0.try_send(Delivery { ticks, kept }).map_err(|refused| match refused {
+        let (stored, answer) = oneshot::channel();
+        self.0.try_send(Delivery { ticks, stored }).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => Fault::new(
                 Kind::Unavailable,
                 "overloaded",
@@ -77,11 +77,11 @@ async fn keep_all(
             count += next.ticks.len();
             batch.push(next);
         }
-        let kept = keep(&db, &clock, &mut batch).await;
+        let stored = keep(&db, &clock, &mut batch).await;
         for delivery in batch {
-            let answer = kept.as_ref().map_err(Fault::shared).copied();
+            let answer = stored.as_ref().map_err(Fault::shared).copied();
             // Nobody listens where the caller has left; the tick is kept all the same.
-            drop(delivery.kept.send(answer));
+            drop(delivery.stored.send(answer));
         }
     }
 }

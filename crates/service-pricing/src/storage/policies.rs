@@ -3,7 +3,7 @@
 
 use clock::Millis;
 use fault::Fault;
-use pricing_engine::{Amount, Ending, Mode, Policy, Position, Prior, Rate};
+use pricing_engine::{Amount, Mode, Policy, Position, PriceEnding, Prior, Rate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::{Db, Tx, sql};
@@ -41,13 +41,13 @@ pub(crate) struct Rules {
 
 /// Where rules apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reaches {
+pub(crate) enum PolicyScope {
     Everything,
     Category(String),
     Sku(String),
 }
 
-impl Reaches {
+impl PolicyScope {
     pub(crate) fn word(&self) -> String {
         match self {
             Self::Everything => "*".to_owned(),
@@ -102,14 +102,15 @@ impl Rules {
     }
 }
 
-fn ending(word: &str) -> Option<Ending> {
-    let all = [Ending::None, Ending::NinetyNine, Ending::NinetyFive, Ending::Whole];
+fn ending(word: &str) -> Option<PriceEnding> {
+    let all =
+        [PriceEnding::None, PriceEnding::NinetyNine, PriceEnding::NinetyFive, PriceEnding::Whole];
     all.into_iter().find(|it| it.word() == word)
 }
 
 /// What is in force, and the policies it comes from, the most general first.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct InForce {
+pub(crate) struct EffectivePolicy {
     pub(crate) rules: Rules,
     pub(crate) from: Vec<String>,
 }
@@ -118,18 +119,18 @@ pub(crate) async fn in_force(
     db: &Db,
     sku: Option<&str>,
     category: Option<&str>,
-) -> Result<InForce, Fault> {
+) -> Result<EffectivePolicy, Fault> {
     let layers = [
-        Some(Reaches::Everything),
-        category.map(|it| Reaches::Category(it.to_owned())),
-        sku.map(|it| Reaches::Sku(it.to_owned())),
+        Some(PolicyScope::Everything),
+        category.map(|it| PolicyScope::Category(it.to_owned())),
+        sku.map(|it| PolicyScope::Sku(it.to_owned())),
     ];
     let words: Vec<Option<String>> =
-        layers.iter().map(|it| it.as_ref().map(Reaches::word)).collect();
+        layers.iter().map(|it| it.as_ref().map(PolicyScope::word)).collect();
     let statement =
         sql("SELECT applies_to, body FROM pricing_policy WHERE applies_to IN ($1, $2, $3)");
     let bound = words.iter().fold(statement, |it, word| it.bind(word.as_deref()));
-    let mut found = InForce::default();
+    let mut found = EffectivePolicy::default();
     let rows = db.fetch_all(bound).await?;
     for word in words.into_iter().flatten() {
         for row in &rows {
@@ -148,7 +149,7 @@ pub(crate) async fn in_force(
 /// general policy, what is not named stays.
 pub(crate) async fn changed(
     (db, tx): (&Db, &mut Tx),
-    reaches: &Reaches,
+    scope: &PolicyScope,
     changes: Map<String, Value>,
 ) -> Result<Rules, Fault> {
     let statement = sql(db.choose(
@@ -156,7 +157,7 @@ pub(crate) async fn changed(
         "SELECT body FROM pricing_policy WHERE applies_to = $1 FOR UPDATE",
     ));
     let mut rules: Map<String, Value> =
-        match tx.fetch_optional(statement.bind(reaches.word())).await? {
+        match tx.fetch_optional(statement.bind(scope.word())).await? {
             Some(row) => serde_json::from_str(row.text_ref(0)?).map_err(Fault::internal)?,
             None => Map::new(),
         };
@@ -170,7 +171,7 @@ pub(crate) async fn changed(
 /// Keeps rules in the place of earlier ones of the same reach.
 pub(crate) async fn set(
     tx: &mut Tx,
-    reaches: &Reaches,
+    scope: &PolicyScope,
     rules: &Rules,
     (by, now): (&str, Millis),
 ) -> Result<(), Fault> {
@@ -179,5 +180,5 @@ pub(crate) async fn set(
          ON CONFLICT (applies_to) DO UPDATE SET body = excluded.body,
              updated_ms = excluded.updated_ms, by_subject = excluded.by_subject");
     let body = serde_json::to_string(rules).map_err(Fault::internal)?;
-    tx.execute(statement.bind(reaches.word()).bind(body).bind(now.0).bind(by)).await.map(drop)
+    tx.execute(statement.bind(scope.word()).bind(body).bind(now.0).bind(by)).await.map(drop)
 }

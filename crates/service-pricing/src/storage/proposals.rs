@@ -9,7 +9,7 @@ use fault::{Fault, Kind};
 use pricing_engine::{Amount, Proposal};
 use store::{Db, Sql, SqlRow, SqlValue, Tx, sql, sql_built};
 
-use crate::storage::audit::{self, Entry};
+use crate::storage::audit::{self, AuditEntry};
 use crate::storage::{products, switch};
 
 const COLUMNS: &str = "id, sku, status, current_price, proposed_price, by_subject, created_ms, \
@@ -45,7 +45,7 @@ impl Status {
 
 /// A proposal as it is kept.
 #[derive(Debug, Clone)]
-pub(crate) struct Kept {
+pub(crate) struct StoredProposal {
     pub(crate) id: String,
     pub(crate) sku: String,
     pub(crate) status: Status,
@@ -59,7 +59,7 @@ pub(crate) struct Kept {
     pub(crate) body: Proposal,
 }
 
-impl Kept {
+impl StoredProposal {
     /// The state at a moment: a proposal expires by the clock, whether or not anybody looks.
     pub(crate) fn status_at(&self, now: Millis) -> Status {
         match self.status {
@@ -71,36 +71,36 @@ impl Kept {
 
 /// Who does it, when, and what is to be remarked.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Deed<'a> {
+pub(crate) struct ChangeContext<'a> {
     pub(crate) by: &'a str,
     pub(crate) now: Millis,
     pub(crate) note: Option<&'a str>,
 }
 
 /// Keeps a new proposal. Doing it again changes nothing.
-pub(crate) async fn keep(tx: &mut Tx, kept: &Kept) -> Result<(), Fault> {
+pub(crate) async fn keep(tx: &mut Tx, stored: &StoredProposal) -> Result<(), Fault> {
     let statement = sql(
         "INSERT INTO pricing_proposal (id, sku, status, current_price, proposed_price, by_subject,
              created_ms, expires_ms, ended_ms, body)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING",
     );
-    let body = serde_json::to_string(&kept.body).map_err(Fault::internal)?;
+    let body = serde_json::to_string(&stored.body).map_err(Fault::internal)?;
     let bound = statement
-        .bind(kept.id.as_str())
-        .bind(kept.sku.as_str())
-        .bind(kept.status.word())
-        .bind(kept.current.micros())
-        .bind(kept.proposed.micros())
-        .bind(kept.by.as_str())
-        .bind(kept.created.0)
-        .bind(kept.expires.0)
-        .bind(kept.ended.map(|it| it.0))
+        .bind(stored.id.as_str())
+        .bind(stored.sku.as_str())
+        .bind(stored.status.word())
+        .bind(stored.current.micros())
+        .bind(stored.proposed.micros())
+        .bind(stored.by.as_str())
+        .bind(stored.created.0)
+        .bind(stored.expires.0)
+        .bind(stored.ended.map(|it| it.0))
         .bind(body);
     if tx.execute(bound).await? == 0 {
         return Ok(());
     }
-    let deed = Deed { by: &kept.by, now: kept.created, note: None };
-    audit::write(tx, &entry("proposed", kept, deed)).await
+    let change = ChangeContext { by: &stored.by, now: stored.created, note: None };
+    audit::write(tx, &entry("proposed", stored, change)).await
 }
 
 /// Whether this could be the id of a proposal, so that anything else is not looked up.
@@ -108,7 +108,7 @@ pub(crate) fn is_id(text: &str) -> bool {
     text.len() == 36 && text.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
 }
 
-pub(crate) async fn find(db: &Db, id: &str) -> Result<Kept, Fault> {
+pub(crate) async fn find(db: &Db, id: &str) -> Result<StoredProposal, Fault> {
     if !is_id(id) {
         return Err(unknown());
     }
@@ -116,7 +116,7 @@ pub(crate) async fn find(db: &Db, id: &str) -> Result<Kept, Fault> {
     row.map_or_else(|| Err(unknown()), |row| read(&row))
 }
 
-async fn find_in(tx: &mut Tx, id: &str) -> Result<Kept, Fault> {
+async fn find_in(tx: &mut Tx, id: &str) -> Result<StoredProposal, Fault> {
     let row = tx.fetch_optional(one(id)).await?;
     row.map_or_else(|| Err(unknown()), |row| read(&row))
 }
@@ -127,7 +127,7 @@ fn one(id: &str) -> Sql {
 
 /// Which proposals are looked for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Search<'a> {
+pub(crate) struct ProposalQuery<'a> {
     pub(crate) sku: Option<&'a str>,
     pub(crate) status: Option<Status>,
     /// Only SKUs that begin with one of these.
@@ -138,8 +138,12 @@ pub(crate) struct Search<'a> {
 }
 
 /// The newest proposals of a search, newest first.
-pub(crate) async fn page(db: &Db, search: Search<'_>, limit: u32) -> Result<Vec<Kept>, Fault> {
-    let Search { sku, status, prefixes, before, now } = search;
+pub(crate) async fn page(
+    db: &Db,
+    search: ProposalQuery<'_>,
+    limit: u32,
+) -> Result<Vec<StoredProposal>, Fault> {
+    let ProposalQuery { sku, status, prefixes, before, now } = search;
     let mut text = format!("SELECT {COLUMNS} FROM pricing_proposal WHERE ");
     let mut values: Vec<SqlValue> = Vec::new();
     let mut and = |condition: &str, value: SqlValue| {
@@ -194,62 +198,78 @@ pub(crate) fn within(prefixes: Option<&[String]>, values: &mut Vec<SqlValue>) ->
 
 /// Applies a proposal. Doing it again changes nothing and says when it was done, even while changes
 /// are stopped.
-pub(crate) async fn apply(db: &Db, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
+pub(crate) async fn apply(
+    db: &Db,
+    id: &str,
+    change: ChangeContext<'_>,
+) -> Result<StoredProposal, Fault> {
     let mut tx = db.begin().await?;
-    if !step(&mut tx, id, (Status::Pending, Status::Applied), deed.now).await? {
-        let kept = find_in(&mut tx, id).await?;
-        return match kept.status_at(deed.now) {
-            Status::Applied => Ok(kept),
-            other => Err(not_in_state(&kept, other, "applied")),
+    if !step(&mut tx, id, (Status::Pending, Status::Applied), change.now).await? {
+        let stored = find_in(&mut tx, id).await?;
+        return match stored.status_at(change.now) {
+            Status::Applied => Ok(stored),
+            other => Err(not_in_state(&stored, other, "applied")),
         };
     }
     switch::must_be_off(db, &mut tx).await?;
-    let kept = find_in(&mut tx, id).await?;
-    if !products::reprice(&mut tx, &kept.sku, (kept.current, kept.proposed), deed.now).await? {
-        let found = products::find_in(&mut tx, &kept.sku).await?.and_then(|it| it.price);
-        return Err(stale(&kept, kept.current, found));
+    let stored = find_in(&mut tx, id).await?;
+    if !products::reprice(&mut tx, &stored.sku, (stored.current, stored.proposed), change.now)
+        .await?
+    {
+        let found = products::find_in(&mut tx, &stored.sku).await?.and_then(|it| it.price);
+        return Err(stale(&stored, stored.current, found));
     }
-    audit::write(&mut tx, &entry("applied", &kept, deed)).await?;
+    audit::write(&mut tx, &entry("applied", &stored, change)).await?;
     tx.commit().await?;
-    Ok(kept)
+    Ok(stored)
 }
 
-pub(crate) async fn cancel(db: &Db, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
+pub(crate) async fn cancel(
+    db: &Db,
+    id: &str,
+    change: ChangeContext<'_>,
+) -> Result<StoredProposal, Fault> {
     let mut tx = db.begin().await?;
-    let done = step(&mut tx, id, (Status::Pending, Status::Cancelled), deed.now).await?;
-    let kept = find_in(&mut tx, id).await?;
+    let done = step(&mut tx, id, (Status::Pending, Status::Cancelled), change.now).await?;
+    let stored = find_in(&mut tx, id).await?;
     if !done {
-        return match kept.status_at(deed.now) {
-            Status::Cancelled => Ok(kept),
-            other => Err(not_in_state(&kept, other, "cancelled")),
+        return match stored.status_at(change.now) {
+            Status::Cancelled => Ok(stored),
+            other => Err(not_in_state(&stored, other, "cancelled")),
         };
     }
-    audit::write(&mut tx, &entry("cancelled", &kept, deed)).await?;
+    audit::write(&mut tx, &entry("cancelled", &stored, change)).await?;
     tx.commit().await?;
-    Ok(kept)
+    Ok(stored)
 }
 
 /// Sets the price back to what it was, unless it has changed since.
-pub(crate) async fn revert(db: &Db, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
+pub(crate) async fn revert(
+    db: &Db,
+    id: &str,
+    change: ChangeContext<'_>,
+) -> Result<StoredProposal, Fault> {
     let mut tx = db.begin().await?;
-    let done = step(&mut tx, id, (Status::Applied, Status::Reverted), deed.now).await?;
-    let kept = find_in(&mut tx, id).await?;
+    let done = step(&mut tx, id, (Status::Applied, Status::Reverted), change.now).await?;
+    let stored = find_in(&mut tx, id).await?;
     if !done {
-        return match kept.status_at(deed.now) {
-            Status::Reverted => Ok(kept),
-            other => Err(not_in_state(&kept, other, "reverted")),
+        return match stored.status_at(change.now) {
+            Status::Reverted => Ok(stored),
+            other => Err(not_in_state(&stored, other, "reverted")),
         };
     }
     switch::must_be_off(db, &mut tx).await?;
-    if !products::reprice(&mut tx, &kept.sku, (kept.proposed, kept.current), deed.now).await? {
-        let found = products::find_in(&mut tx, &kept.sku).await?.and_then(|it| it.price);
-        return Err(stale(&kept, kept.proposed, found));
+    if !products::reprice(&mut tx, &stored.sku, (stored.proposed, stored.current), change.now)
+        .await?
+    {
+        let found = products::find_in(&mut tx, &stored.sku).await?.and_then(|it| it.price);
+        return Err(stale(&stored, stored.proposed, found));
     }
-    let mut entry = entry("reverted", &kept, deed);
+    let mut entry = entry("reverted", &stored, change);
     std::mem::swap(&mut entry.from, &mut entry.to);
     audit::write(&mut tx, &entry).await?;
     tx.commit().await?;
-    Ok(kept)
+    Ok(stored)
 }
 
 /// Takes a proposal from one state to the next; `false` where it was not in the first.
@@ -265,20 +285,20 @@ async fn step(
     Ok(tx.execute(bound).await? == 1)
 }
 
-fn entry(action: &str, kept: &Kept, deed: Deed<'_>) -> Entry {
-    Entry {
-        proposal: Some(kept.id.clone()),
-        from: Some(kept.current),
-        to: Some(kept.proposed),
-        note: deed.note.map(str::to_owned),
-        ..Entry::new(deed.now, action, &kept.sku, deed.by)
+fn entry(action: &str, stored: &StoredProposal, change: ChangeContext<'_>) -> AuditEntry {
+    AuditEntry {
+        proposal: Some(stored.id.clone()),
+        from: Some(stored.current),
+        to: Some(stored.proposed),
+        note: change.note.map(str::to_owned),
+        ..AuditEntry::new(change.now, action, &stored.sku, change.by)
     }
 }
 
-fn read(row: &SqlRow) -> Result<Kept, Fault> {
+fn read(row: &SqlRow) -> Result<StoredProposal, Fault> {
     let lost = || Fault::internal("a proposal in storage cannot be read");
     let amount = |column| Amount::from_micros(row.int(column)?).ok_or_else(lost);
-    Ok(Kept {
+    Ok(StoredProposal {
         id: row.text(0)?,
         sku: row.text(1)?,
         status: Status::parse(row.text_ref(2)?).ok_or_else(lost)?,
@@ -297,9 +317,9 @@ fn unknown() -> Fault {
     Fault::not_found("proposal_not_found", message)
 }
 
-fn not_in_state(kept: &Kept, found: Status, wanted: &str) -> Fault {
+fn not_in_state(stored: &StoredProposal, found: Status, wanted: &str) -> Fault {
     if found == Status::Expired {
-        let at = kept.expires.to_rfc3339();
+        let at = stored.expires.to_rfc3339();
         let message = format!("the proposal expired at {at}; propose again for a fresh one");
         return Fault::new(Kind::Conflict, "proposal_expired", message);
     }
@@ -307,9 +327,9 @@ fn not_in_state(kept: &Kept, found: Status, wanted: &str) -> Fault {
     Fault::new(Kind::Conflict, "proposal_state", message)
 }
 
-fn stale(kept: &Kept, expected: Amount, found: Option<Amount>) -> Fault {
+fn stale(stored: &StoredProposal, expected: Amount, found: Option<Amount>) -> Fault {
     let found = found.map_or_else(|| "unknown".to_owned(), |price| price.to_string());
-    let sku = &kept.sku;
+    let sku = &stored.sku;
     let message = format!(
         "the price of {sku} is {found} now, not {expected} as when the proposal counted on it; \
          propose again from the present price"

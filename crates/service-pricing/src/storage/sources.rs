@@ -8,26 +8,26 @@ use fault::Fault;
 use store::{Db, Tx, sql};
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Check {
+pub(crate) struct SourceCheck {
     pub(crate) at: Millis,
     /// What went wrong, if anything did.
     pub(crate) trouble: Option<String>,
 }
 
-pub(crate) async fn checks(db: &Db) -> Result<HashMap<String, Check>, Fault> {
+pub(crate) async fn checks(db: &Db) -> Result<HashMap<String, SourceCheck>, Fault> {
     let rows = db.fetch_all(sql("SELECT name, status, checked_ms, note FROM pricing_source"));
     let mut checks = HashMap::new();
     for row in rows.await? {
         let failed = row.text_ref(1)? == "error";
         let note = row.text_or_null(3)?.filter(|_| failed);
         let trouble = note.or_else(|| failed.then(String::new));
-        checks.insert(row.text(0)?, Check { at: Millis(row.int(2)?), trouble });
+        checks.insert(row.text(0)?, SourceCheck { at: Millis(row.int(2)?), trouble });
     }
     Ok(checks)
 }
 
 /// Remembers how a source was; an older look does not replace a newer one.
-pub(crate) async fn checked(tx: &mut Tx, name: &str, check: &Check) -> Result<(), Fault> {
+pub(crate) async fn checked(tx: &mut Tx, name: &str, check: &SourceCheck) -> Result<(), Fault> {
     let status = if check.trouble.is_some() { "error" } else { "active" };
     let statement =
         sql("INSERT INTO pricing_source (name, status, checked_ms, note) VALUES ($1, $2, $3, $4)

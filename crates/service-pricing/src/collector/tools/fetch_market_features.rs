@@ -37,7 +37,7 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
     seen.truncate(limit as usize);
     let found = features::of(&seen);
     let json = flat(&args, &found, now, truncated);
-    let text = told(&args, &found, &json);
+    let text = summary(&args, &found, &json);
     Ok(JsonReply::new(json, text))
 }
 
@@ -55,7 +55,7 @@ fn flat(args: &Args, found: &Features, now: Millis, truncated: bool) -> Value {
     let age = found.as_of.map(|at| (now.0 - at.0).max(0) as f64 / 60_000.0);
     let fresh = age.is_some_and(|age| age <= f64::from(args.freshness_sla_minutes));
     let snapshot = as_of.as_ref().map(|at| format!("snap:{}:{}:{at}", args.sku, args.market));
-    let crowd = &found.competitors;
+    let competitors = &found.competitors;
     json!({
         "ok": true,
         "sku": args.sku,
@@ -71,11 +71,11 @@ fn flat(args: &Args, found: &Features, now: Millis, truncated: bool) -> Value {
         "truncated": truncated,
         "our_price": found.our_price,
         "competitor_price": found.competitor_price,
-        "competitor_median": crowd.median,
-        "competitor_min": crowd.min,
-        "competitor_max": crowd.max,
-        "competitor_spread": crowd.spread,
-        "competitor_count": crowd.count,
+        "competitor_median": competitors.median,
+        "competitor_min": competitors.min,
+        "competitor_max": competitors.max,
+        "competitor_spread": competitors.spread,
+        "competitor_count": competitors.count,
         "price_gap_pct": found.gap,
         "demand_index": found.demand,
         "demand_mean": found.demand_mean,
@@ -88,7 +88,7 @@ fn flat(args: &Args, found: &Features, now: Millis, truncated: bool) -> Value {
     })
 }
 
-fn told(args: &Args, found: &Features, json: &Value) -> String {
+fn summary(args: &Args, found: &Features, json: &Value) -> String {
     let Args { sku, market, time_window, .. } = args;
     if found.samples == 0 {
         return format!("Nothing was seen of {sku} in {market} over {time_window}");

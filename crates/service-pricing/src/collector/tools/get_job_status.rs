@@ -16,14 +16,14 @@ pub(crate) struct Args {
 
 pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
     let job = cx.service.jobs.get(&args.job_id).await?;
-    let errand: JobPayload = match job.kind == KIND {
+    let payload: JobPayload = match job.kind == KIND {
         true => job.payload_as()?,
         false => return Err(unknown(&args.job_id)),
     };
     // What a token does not reach is not there for its bearer.
-    let reached = reach(&cx.caller, &errand.sku, &errand.market);
+    let reached = reach(&cx.caller, &payload.sku, &payload.market);
     reached.map_err(|_| unknown(&args.job_id))?;
-    let told = describe(&job, &errand)?;
-    let text = line(&job, &errand, &told);
-    Ok(JsonReply::new(json!({ "ok": true, "job_id": job.id, "job": told }), text))
+    let described = describe(&job, &payload)?;
+    let text = line(&job, &payload, &described);
+    Ok(JsonReply::new(json!({ "ok": true, "job_id": job.id, "job": described }), text))
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::collector::Collector;
 use crate::collector::names::invalid;
-use crate::collector::tick::{self, Usual};
+use crate::collector::tick::{self, TickDefaults};
 use contract::JsonReply;
 
 #[derive(Deserialize)]
@@ -16,18 +16,18 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
-    let usual = Usual::by_hand(cx.service.now());
+    let defaults = TickDefaults::by_hand(cx.service.now());
     // A caller learns nothing about goods that its token does not reach, not even what is wrong.
     let text = |name: &str| args.d.get(name).and_then(Value::as_str);
     if let Some(sku) = text("sku") {
         cx.caller.require_sku(sku)?;
     }
-    cx.caller.require_market(text("market").unwrap_or(usual.market))?;
-    let tick = match tick::parse(&args.d, usual) {
+    cx.caller.require_market(text("market").unwrap_or(defaults.market))?;
+    let tick = match tick::parse(&args.d, defaults) {
         Ok(tick) => tick,
         Err(wrong) => return invalid("d", wrong).map(|()| JsonReply::new(Value::Null, "")),
     };
-    let told = format!("Kept: {} in {} at {}", tick.sku, tick.market, tick.at.to_rfc3339());
+    let summary = format!("Kept: {} in {} at {}", tick.sku, tick.market, tick.at.to_rfc3339());
     cx.service.inbox.take(vec![tick]).await?;
-    Ok(JsonReply::new(json!({ "ok": true }), told))
+    Ok(JsonReply::new(json!({ "ok": true }), summary))
 }

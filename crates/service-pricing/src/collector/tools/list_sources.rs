@@ -5,7 +5,7 @@ use fault::Fault;
 use serde_json::{Value, json};
 
 use crate::collector::Collector;
-use crate::connectors::Standing;
+use crate::connectors::SourceStatus;
 use crate::storage::sources;
 use crate::tools::health_tools::NoArgs;
 use contract::JsonReply;
@@ -13,15 +13,15 @@ use contract::JsonReply;
 pub(crate) async fn call(cx: Cx<Collector>, _: NoArgs) -> Result<JsonReply, Fault> {
     let checks = sources::checks(&cx.service.db).await?;
     let mut listed = Vec::new();
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for connector in cx.service.connectors.iter() {
         let last = checks.get(connector.name());
         let now = cx.service.now();
         let (status, note, at) = match connector.standing().await {
-            Standing::Ready => ("active", None, Some(now)),
-            Standing::Idle(why) => ("inactive", Some(why), Some(now)),
-            Standing::Broken(why) => ("error", Some(why), Some(now)),
-            Standing::AsLastSeen => match last {
+            SourceStatus::Ready => ("active", None, Some(now)),
+            SourceStatus::Idle(why) => ("inactive", Some(why), Some(now)),
+            SourceStatus::Broken(why) => ("error", Some(why), Some(now)),
+            SourceStatus::AsLastSeen => match last {
                 Some(check) if check.trouble.is_some() => {
                     ("error", check.trouble.clone(), Some(check.at))
                 }
@@ -29,7 +29,7 @@ pub(crate) async fn call(cx: Cx<Collector>, _: NoArgs) -> Result<JsonReply, Faul
                 None => ("active", Some("never asked yet".to_owned()), None),
             },
         };
-        told.push(format!("{} ({}): {status}", connector.name(), connector.kind()));
+        lines.push(format!("{} ({}): {status}", connector.name(), connector.kind()));
         let mut source = json!({ "name": connector.name(), "type": connector.kind(),
             "status": status, "description": connector.description(), "note": note,
             "last_collection": last.map(|it| it.at.to_rfc3339()) });
@@ -39,5 +39,5 @@ pub(crate) async fn call(cx: Cx<Collector>, _: NoArgs) -> Result<JsonReply, Faul
         listed.push(source);
     }
     let json = json!({ "ok": true, "count": listed.len(), "sources": listed });
-    Ok(JsonReply::new(json, told.join("\n")))
+    Ok(JsonReply::new(json, lines.join("\n")))
 }

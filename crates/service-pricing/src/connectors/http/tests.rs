@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use super::*;
 
 /// Pages by path; each is a whole HTTP answer. What was asked for is kept in order.
-struct Shop {
+struct TestShop {
     address: String,
     asked: Arc<Mutex<Vec<String>>>,
     _serving: JoinSet<()>,
@@ -34,7 +34,7 @@ fn redirect(to: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-impl Shop {
+impl TestShop {
     async fn open(pages: &[(&str, Vec<u8>)]) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -72,14 +72,14 @@ fn pages(private: bool) -> Pages {
     Pages::new(fetch_policy, Arc::new(FakeClock::new(Millis(1_800_000_000_000))))
 }
 
-fn ask(sources: Vec<String>) -> Ask {
+fn request(sources: Vec<String>) -> CollectionRequest {
     let product = Product {
         price: Amount::from_f64(20.0),
         currency: Some("USD".to_owned()),
         sources,
         ..Product::default()
     };
-    Ask {
+    CollectionRequest {
         sku: "A".to_owned(),
         market: "M".to_owned(),
         depth: 100,
@@ -90,21 +90,21 @@ fn ask(sources: Vec<String>) -> Ask {
 
 /// What one path gives: a price in cents, or a problem that says so.
 #[track_caller]
-fn check(haul: &CollectedBatch, expected: Result<i64, &str>) {
+fn check(batch: &CollectedBatch, expected: Result<i64, &str>) {
     let prices: Vec<i64> =
-        haul.ticks.iter().map(|it| it.competitor_price.unwrap().micros() / 10_000).collect();
+        batch.ticks.iter().map(|it| it.competitor_price.unwrap().micros() / 10_000).collect();
     match expected {
-        Ok(cents) => assert_eq!((prices, haul.problems.count), (vec![cents], 0), "{haul:?}"),
+        Ok(cents) => assert_eq!((prices, batch.problems.count), (vec![cents], 0), "{batch:?}"),
         Err(part) => {
-            assert_eq!(prices, [0_i64; 0], "{haul:?}");
-            assert!(haul.problems.told[0].contains(part), "{haul:?}");
+            assert_eq!(prices, [0_i64; 0], "{batch:?}");
+            assert!(batch.problems.listed[0].contains(part), "{batch:?}");
         }
     }
 }
 
 async fn taken(page: Vec<u8>) -> CollectedBatch {
-    let shop = Shop::open(&[("/p", page)]).await;
-    pages(true).haul(&ask(Vec::new()), &format!("{}/p", shop.address)).await.unwrap()
+    let shop = TestShop::open(&[("/p", page)]).await;
+    pages(true).fetch_batch(&request(Vec::new()), &format!("{}/p", shop.address)).await.unwrap()
 }
 
 #[tokio::test]
@@ -128,15 +128,15 @@ async fn a_page_gives_its_price_and_a_bad_one_a_problem() {
 async fn a_server_that_says_nothing_is_left_in_time() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/p", listener.local_addr().unwrap());
-    let haul = pages(true).haul(&ask(Vec::new()), &url).await.unwrap();
+    let batch = pages(true).fetch_batch(&request(Vec::new()), &url).await.unwrap();
     // Its robots.txt cannot be had either, so it is not asked at all.
-    check(&haul, Err("robots.txt"));
+    check(&batch, Err("robots.txt"));
 }
 
 #[tokio::test]
 async fn redirects_are_followed_and_robots_honoured_on_the_way() {
     let robots = answer("200 OK", "User-agent: *\nDisallow: /private\n");
-    let shop = Shop::open(&[
+    let shop = TestShop::open(&[
         ("/robots.txt", robots),
         ("/old", redirect("/new?x=1")),
         ("/new?x=1", answer("200 OK", PAGE)),
@@ -145,24 +145,24 @@ async fn redirects_are_followed_and_robots_honoured_on_the_way() {
     ])
     .await;
     let pages = pages(true);
-    let haul = async |path: &str| {
-        pages.haul(&ask(Vec::new()), &format!("{}{path}", shop.address)).await.unwrap()
+    let batch = async |path: &str| {
+        pages.fetch_batch(&request(Vec::new()), &format!("{}{path}", shop.address)).await.unwrap()
     };
-    check(&haul("/old").await, Ok(1999));
-    check(&haul("/private/p").await, Err("robots.txt"));
-    check(&haul("/sly").await, Err("robots.txt"));
+    check(&batch("/old").await, Ok(1999));
+    check(&batch("/private/p").await, Err("robots.txt"));
+    check(&batch("/sly").await, Err("robots.txt"));
     // Its rules are asked for once.
     assert_eq!(shop.asked(), ["/robots.txt", "/old", "/new?x=1", "/sly"]);
 }
 
 #[tokio::test]
 async fn our_own_network_is_not_asked() {
-    let shop = Shop::open(&[("/p", answer("200 OK", PAGE))]).await;
+    let shop = TestShop::open(&[("/p", answer("200 OK", PAGE))]).await;
     let port = shop.address.rsplit(':').next().unwrap();
     for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433"] {
         let url = format!("http://{host}:{port}/p");
-        let haul = pages(false).haul(&ask(Vec::new()), &url).await.unwrap();
-        check(&haul, Err("public address"));
+        let batch = pages(false).fetch_batch(&request(Vec::new()), &url).await.unwrap();
+        check(&batch, Err("public address"));
     }
     assert_eq!(shop.asked(), [""; 0]);
 }
@@ -176,14 +176,15 @@ async fn a_name_that_leads_inside_is_not_followed() {
 
 #[tokio::test]
 async fn a_host_is_asked_now_and_then() {
-    let shop = Shop::open(&[("/p", answer("200 OK", PAGE))]).await;
+    let shop = TestShop::open(&[("/p", answer("200 OK", PAGE))]).await;
     let pause = Duration::from_millis(40);
     let fetch_policy = FetchPolicy { private: true, pause, patience: Duration::from_secs(5) };
     let pages = Pages::new(fetch_policy, Arc::new(FakeClock::default()));
     let url = format!("{}/p", shop.address);
     let started = tokio::time::Instant::now();
-    let ask = ask(Vec::new());
-    let (one, two) = tokio::join!(pages.haul(&ask, &url), pages.haul(&ask, &url));
+    let request = request(Vec::new());
+    let (one, two) =
+        tokio::join!(pages.fetch_batch(&request, &url), pages.fetch_batch(&request, &url));
     check(&one.unwrap(), Ok(1999));
     check(&two.unwrap(), Ok(1999));
     // The rules, one page, the other page: two pauses between them at the least.
@@ -193,12 +194,21 @@ async fn a_host_is_asked_now_and_then() {
 #[tokio::test]
 async fn what_the_catalogue_lacks_cannot_be_asked() {
     let pages = pages(true);
-    let told = async |ask: Ask| pages.places(&ask).await.unwrap_err().message().to_owned();
-    assert!(told(Ask { product: None, ..ask(Vec::new()) }).await.contains("not in the catalogue"));
-    assert!(told(ask(Vec::new())).await.contains("no sources"));
-    let mut unpriced = ask(vec!["http://a.example/".to_owned()]);
+    let listed = async |request: CollectionRequest| {
+        pages.places(&request).await.unwrap_err().message().to_owned()
+    };
+    assert!(
+        listed(CollectionRequest { product: None, ..request(Vec::new()) })
+            .await
+            .contains("not in the catalogue")
+    );
+    assert!(listed(request(Vec::new())).await.contains("no sources"));
+    let mut unpriced = request(vec!["http://a.example/".to_owned()]);
     unpriced.product.as_mut().unwrap().price = None;
-    assert!(told(unpriced).await.contains("no price"));
-    let two = ask(vec!["http://a.example/".to_owned(), "http://b.example/".to_owned()]);
-    assert_eq!(pages.places(&Ask { depth: 1, ..two }).await.unwrap(), ["http://a.example/"]);
+    assert!(listed(unpriced).await.contains("no price"));
+    let two = request(vec!["http://a.example/".to_owned(), "http://b.example/".to_owned()]);
+    assert_eq!(
+        pages.places(&CollectionRequest { depth: 1, ..two }).await.unwrap(),
+        ["http://a.example/"]
+    );
 }

@@ -5,12 +5,12 @@ use testkit::on_every_engine;
 use super::*;
 
 #[derive(Debug)]
-struct Within {
+struct TestLimits {
     prefixes: Vec<String>,
     market: Option<String>,
 }
 
-impl contract::GrantLimits for Within {
+impl contract::GrantLimits for TestLimits {
     fn require_sku(&self, sku: &str) -> Result<(), Fault> {
         let known = self.prefixes.iter().any(|it| sku.starts_with(it.as_str()));
         if known { Ok(()) } else { Err(outside()) }
@@ -32,19 +32,19 @@ fn outside() -> Fault {
 
 pub(super) fn limited(scopes: &[&str], prefixes: &[&str], market: Option<&str>) -> Caller {
     let prefixes = prefixes.iter().map(|&it| it.to_owned()).collect();
-    let within = Within { prefixes, market: market.map(str::to_owned) };
+    let within = TestLimits { prefixes, market: market.map(str::to_owned) };
     Caller { grant_limits: Some(Arc::new(within)), ..caller("limited", scopes) }
 }
 
 #[tokio::test]
 async fn a_limited_credential_reaches_its_own_goods_alone() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let all = ["read", "write", "propose", "explain", "apply", "admin"];
         let toys = limited(&all, &["TOY-", "%"], None);
-        let theirs = world.proposed(json!({ "sku": "BOOK-1", "our_price": 10, "cost": 5 })).await;
+        let theirs = fixture.proposed(json!({ "sku": "BOOK-1", "our_price": 10, "cost": 5 })).await;
         let own = json!({ "sku": "TOY-1", "our_price": 10, "cost": 5 });
-        let made = world.call_as(&toys, "propose_price", own).await.unwrap();
+        let made = fixture.call_as(&toys, "propose_price", own).await.unwrap();
         let id = &theirs["proposal_id"];
         let book = json!({ "sku": "BOOK-1", "our_price": 10 });
         for (tool, args) in [
@@ -63,16 +63,16 @@ async fn a_limited_credential_reaches_its_own_goods_alone() {
             ("set_pricing_policy", json!({ "policy": {} })),
             ("set_kill_switch", json!({ "on": true })),
         ] {
-            assert_eq!(world.refused(&toys, tool, args).await, "auth_error", "{tool}");
+            assert_eq!(fixture.refused(&toys, tool, args).await, "auth_error", "{tool}");
         }
         let many = json!({ "items": [book, { "sku": "TOY-2", "our_price": 10, "cost": 5 }] });
-        let many = world.call_as(&toys, "propose_prices", many).await.unwrap();
+        let many = fixture.call_as(&toys, "propose_prices", many).await.unwrap();
         assert_eq!((&many["proposed"], &many["failed"]), (&json!(1), &json!(1)), "{many}");
         assert_eq!(many["results"][0]["error"], "limit_exceeded");
-        let list = world.call_as(&toys, "list_proposals", json!({})).await.unwrap();
+        let list = fixture.call_as(&toys, "list_proposals", json!({})).await.unwrap();
         assert_eq!((&list["count"], &list["next_cursor"]), (&json!(1), &Value::Null));
         assert_eq!(list["proposals"][0]["proposal_id"], made["proposal"]["proposal_id"]);
-        let trail = world.call_as(&toys, "list_price_changes", json!({})).await.unwrap();
+        let trail = fixture.call_as(&toys, "list_price_changes", json!({})).await.unwrap();
         assert_eq!(trail["changes"].as_array().unwrap().len(), 1, "{trail}");
     })
     .await;
@@ -81,10 +81,10 @@ async fn a_limited_credential_reaches_its_own_goods_alone() {
 #[tokio::test]
 async fn a_credential_for_another_market_reaches_no_proposal() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let all = ["read", "write", "propose", "explain", "apply", "admin"];
         let abroad = limited(&all, &[""], Some("FR"));
-        let made = world.proposed(json!({ "sku": "A", "our_price": 10, "cost": 5 })).await;
+        let made = fixture.proposed(json!({ "sku": "A", "our_price": 10, "cost": 5 })).await;
         let id = json!({ "proposal_id": made["proposal_id"] });
         for (tool, args) in [
             ("propose_price", json!({ "sku": "A", "our_price": 10 })),
@@ -95,11 +95,11 @@ async fn a_credential_for_another_market_reaches_no_proposal() {
             ("set_kill_switch", json!({ "on": true })),
             ("simulate_pricing", json!({ "sku": "A" })),
         ] {
-            assert_eq!(world.refused(&abroad, tool, args).await, "auth_error", "{tool}");
+            assert_eq!(fixture.refused(&abroad, tool, args).await, "auth_error", "{tool}");
         }
         let there = json!({ "sku": "A", "market": "FR" });
         assert_eq!(
-            world.refused(&abroad, "simulate_pricing", there).await,
+            fixture.refused(&abroad, "simulate_pricing", there).await,
             "optimization_error",
             "there are no ticks, but it may look"
         );

@@ -41,7 +41,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Paper {
+struct ExpectedProposal {
     id: String,
     sku: String,
     current: Amount,
@@ -54,16 +54,20 @@ struct Paper {
 #[derive(Default)]
 struct Model {
     prices: BTreeMap<String, Amount>,
-    papers: Vec<Paper>,
+    proposals: Vec<ExpectedProposal>,
     stopped: bool,
     /// Action, SKU, proposal, from, to.
-    trail: Vec<(&'static str, String, String, Amount, Amount)>,
+    audit: Vec<(&'static str, String, String, Amount, Amount)>,
 }
 
 impl Model {
     fn status(&self, at: usize, now: Millis) -> &'static str {
-        let paper = &self.papers[at];
-        if paper.status == "pending" && paper.expires <= now.0 { "expired" } else { paper.status }
+        let expected = &self.proposals[at];
+        if expected.status == "pending" && expected.expires <= now.0 {
+            "expired"
+        } else {
+            expected.status
+        }
     }
 
     /// What an attempt to move a proposal comes to: an error's word, or nothing.
@@ -79,33 +83,33 @@ impl Model {
             "expired" => return Err("proposal_expired"),
             _ => return Err("proposal_state"),
         }
-        let paper = &mut self.papers[at];
+        let expected = &mut self.proposals[at];
         let (old, new) = match to {
-            "reverted" => (paper.proposed, paper.current),
-            _ => (paper.current, paper.proposed),
+            "reverted" => (expected.proposed, expected.current),
+            _ => (expected.current, expected.proposed),
         };
         if to != "cancelled" {
             if self.stopped {
                 return Err("kill_switch");
             }
-            if self.prices.get(&paper.sku).is_some_and(|price| *price != old) {
+            if self.prices.get(&expected.sku).is_some_and(|price| *price != old) {
                 return Err("proposal_stale");
             }
-            self.prices.insert(paper.sku.clone(), new);
+            self.prices.insert(expected.sku.clone(), new);
         }
-        paper.status = to;
-        self.trail.push((to, paper.sku.clone(), paper.id.clone(), old, new));
+        expected.status = to;
+        self.audit.push((to, expected.sku.clone(), expected.id.clone(), old, new));
         Ok(())
     }
 }
 
-struct Play<'a> {
-    world: &'a World,
+struct ModelRun<'a> {
+    fixture: &'a Fixture,
     model: Model,
     skus: [String; 2],
 }
 
-impl Play<'_> {
+impl ModelRun<'_> {
     async fn step(&mut self, step: &Step) {
         match step {
             Step::Propose(sku, price) => self.propose(&self.skus[*sku].clone(), *price).await,
@@ -117,12 +121,12 @@ impl Play<'_> {
                 let price = Amount::from_micros(cents * 10_000).unwrap();
                 let product =
                     Product { sku: sku.clone(), price: Some(price), ..Product::default() };
-                self.world.import(product).await;
+                self.fixture.import(product).await;
                 self.model.prices.insert(sku, price);
             }
-            Step::Wait(hours) => self.world.clock.advance(Duration::from_hours(*hours)),
+            Step::Wait(hours) => self.fixture.clock.advance(Duration::from_hours(*hours)),
             Step::Switch(on) => {
-                self.world.ok("set_kill_switch", json!({ "on": on })).await;
+                self.fixture.ok("set_kill_switch", json!({ "on": on })).await;
                 self.model.stopped = *on;
             }
         }
@@ -133,63 +137,63 @@ impl Play<'_> {
         let price = cents.and_then(|it| Amount::from_micros(it * 10_000)).or(known);
         let price = price.unwrap_or(amount("15"));
         let args = json!({ "sku": sku, "our_price": price, "cost": 9, "competitor_price": 15.2 });
-        let reply = self.world.proposed(args).await;
-        let paper = Paper {
+        let reply = self.fixture.proposed(args).await;
+        let expected = ExpectedProposal {
             id: reply["proposal_id"].as_str().unwrap().to_owned(),
             sku: sku.to_owned(),
             current: serde_json::from_value(reply["current_price"].clone()).unwrap(),
             proposed: serde_json::from_value(reply["proposed_price"].clone()).unwrap(),
             status: "pending",
-            expires: self.world.now().0 + i64::try_from(LIFE.as_millis()).unwrap(),
+            expires: self.fixture.now().0 + i64::try_from(LIFE.as_millis()).unwrap(),
         };
-        assert_eq!(paper.current, price);
-        let trail = (paper.id.clone(), paper.current, paper.proposed);
-        self.model.trail.push(("proposed", sku.to_owned(), trail.0, trail.1, trail.2));
-        self.model.papers.push(paper);
+        assert_eq!(expected.current, price);
+        let audit = (expected.id.clone(), expected.current, expected.proposed);
+        self.model.audit.push(("proposed", sku.to_owned(), audit.0, audit.1, audit.2));
+        self.model.proposals.push(expected);
     }
 
     async fn go(&mut self, at: usize, verb: &str) {
-        if self.model.papers.is_empty() {
+        if self.model.proposals.is_empty() {
             return;
         }
-        let at = at % self.model.papers.len();
-        let id = self.model.papers[at].id.clone();
-        let reply = self.world.call(verb, json!({ "proposal_id": id })).await;
+        let at = at % self.model.proposals.len();
+        let id = self.model.proposals[at].id.clone();
+        let reply = self.fixture.call(verb, json!({ "proposal_id": id })).await;
         let found = reply.as_ref().map(|_| ()).map_err(|it| it["error_code"].as_str().unwrap());
-        let expected = self.model.moved(at, verb, self.world.now());
-        assert_eq!(found, expected, "{verb} {:?}: {reply:?}", self.model.papers[at]);
+        let expected = self.model.moved(at, verb, self.fixture.now());
+        assert_eq!(found, expected, "{verb} {:?}: {reply:?}", self.model.proposals[at]);
         for sku in &self.skus {
-            assert_eq!(self.world.price(sku).await, self.model.prices.get(sku).copied());
+            assert_eq!(self.fixture.price(sku).await, self.model.prices.get(sku).copied());
         }
     }
 
     /// Every list, page by page, as somebody sees it who reaches nothing else.
     async fn compare(&self, prefix: &str) {
         let own = limited(&["read"], &[prefix], None);
-        let now = self.world.now();
-        let papers = &self.model.papers;
+        let now = self.fixture.now();
+        let proposals = &self.model.proposals;
         for status in [None, Some("pending"), Some("expired"), Some("applied"), Some("reverted")] {
             let mut args = json!({ "limit": 3 });
             if let Some(status) = status {
                 args["status"] = json!(status);
             }
-            let seen = pages(self.world, &own, "list_proposals", "proposals", args).await;
+            let seen = pages(self.fixture, &own, "list_proposals", "proposals", args).await;
             let seen: Vec<(&str, &str)> = seen
                 .iter()
                 .map(|it| (it["proposal_id"].as_str().unwrap(), it["status"].as_str().unwrap()))
                 .collect();
-            let expected: Vec<(&str, &str)> = (0..papers.len())
+            let expected: Vec<(&str, &str)> = (0..proposals.len())
                 .rev()
-                .map(|at| (papers[at].id.as_str(), self.model.status(at, now)))
+                .map(|at| (proposals[at].id.as_str(), self.model.status(at, now)))
                 .filter(|(_, found)| status.is_none_or(|it| it == *found))
                 .collect();
             assert_eq!(seen, expected, "{status:?}");
         }
         let args = json!({ "limit": 4 });
-        let trail = pages(self.world, &own, "list_price_changes", "changes", args).await;
+        let audit = pages(self.fixture, &own, "list_price_changes", "changes", args).await;
         let read = |it: &Value, name: &str| it[name].as_str().unwrap().to_owned();
         let price = |it: &Value| serde_json::from_value::<Amount>(it.clone()).unwrap();
-        let trail: Vec<_> = trail
+        let audit: Vec<_> = audit
             .iter()
             .rev()
             .map(|it| {
@@ -197,16 +201,16 @@ impl Play<'_> {
                 (names, price(&it["from_price"]), price(&it["to_price"]))
             })
             .collect();
-        let expected = self.model.trail.iter().cloned();
+        let expected = self.model.audit.iter().cloned();
         let expected: Vec<_> =
             expected.map(|(a, b, c, d, e)| ((a.to_owned(), b, c), d, e)).collect();
-        assert_eq!(trail, expected);
+        assert_eq!(audit, expected);
     }
 }
 
 /// Every entry of a list, and pages that are full but for the last.
 pub(super) async fn pages(
-    world: &World,
+    fixture: &Fixture,
     caller: &Caller,
     tool: &str,
     field: &str,
@@ -215,7 +219,7 @@ pub(super) async fn pages(
     let limit = usize::try_from(args["limit"].as_u64().unwrap()).unwrap();
     let mut all = Vec::new();
     loop {
-        let page = world.call_as(caller, tool, args.clone()).await.unwrap();
+        let page = fixture.call_as(caller, tool, args.clone()).await.unwrap();
         let list = page[field].as_array().unwrap();
         all.extend(list.iter().cloned());
         match page["next_cursor"].as_str() {
@@ -234,21 +238,21 @@ pub(super) async fn pages(
 #[tokio::test]
 async fn whatever_happens_the_books_agree_with_the_model() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let mut runner = TestRunner::deterministic();
         let mut ends: BTreeMap<&str, usize> = BTreeMap::new();
         for case in 0..CASES {
             let steps = steps().new_tree(&mut runner).unwrap().current();
-            world.ok("set_kill_switch", json!({ "on": false })).await;
+            fixture.ok("set_kill_switch", json!({ "on": false })).await;
             let prefix = format!("M{case}-");
             let skus = [format!("{prefix}a"), format!("{prefix}b")];
-            let mut play = Play { world: &world, model: Model::default(), skus };
+            let mut run = ModelRun { fixture: &fixture, model: Model::default(), skus };
             for step in &steps {
-                play.step(step).await;
+                run.step(step).await;
             }
-            play.compare(&prefix).await;
-            for at in 0..play.model.papers.len() {
-                *ends.entry(play.model.status(at, world.now())).or_default() += 1;
+            run.compare(&prefix).await;
+            for at in 0..run.model.proposals.len() {
+                *ends.entry(run.model.status(at, fixture.now())).or_default() += 1;
             }
         }
         // A play in which nothing happens would prove nothing.

@@ -7,15 +7,15 @@ use super::*;
 #[tokio::test]
 async fn policies_lie_over_each_other_and_null_gives_a_rule_back() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let toy = Some("toys".to_owned());
-        world.import(Product { sku: "A".to_owned(), category: toy, ..Product::default() }).await;
+        fixture.import(Product { sku: "A".to_owned(), category: toy, ..Product::default() }).await;
         let set = async |of: Value, policy: Value| {
             let mut args = of;
             args["policy"] = policy;
-            world.ok("set_pricing_policy", args).await
+            fixture.ok("set_pricing_policy", args).await
         };
-        let in_force = async || world.ok("get_pricing_policy", json!({ "sku": "A" })).await;
+        let in_force = async || fixture.ok("get_pricing_policy", json!({ "sku": "A" })).await;
         set(json!({}), json!({ "max_step": 0.05, "ending": ".99" })).await;
         set(json!({ "category": "toys" }), json!({ "max_step": 0.06, "mode": "auto" })).await;
         set(json!({ "sku": "A" }), json!({ "max_step": 0.07, "map_price": 9.9 })).await;
@@ -32,19 +32,19 @@ async fn policies_lie_over_each_other_and_null_gives_a_rule_back() {
         let found = in_force().await;
         assert_eq!(found["policy"]["max_step"], 0.06);
         assert_eq!(found["policy"]["mode"], "block");
-        let refused = world.call("propose_price", json!({ "sku": "A", "our_price": 10 })).await;
+        let refused = fixture.call("propose_price", json!({ "sku": "A", "our_price": 10 })).await;
         assert_eq!(refused.unwrap_err()["error_code"], "policy_blocked");
         set(json!({ "sku": "A" }), json!({ "mode": null })).await;
-        let made = world.proposed(json!({ "sku": "A", "our_price": 12, "cost": 5 })).await;
+        let made = fixture.proposed(json!({ "sku": "A", "our_price": 12, "cost": 5 })).await;
         assert!(made["proposed_price"].as_f64().unwrap() >= 9.9, "{made}");
         // What is wrong together is refused, and nothing of it is kept.
         let band = json!({ "sku": "A", "policy": { "position_min": 1.2, "position_max": 1.1 } });
         assert_eq!(
-            world.call("set_pricing_policy", band).await.unwrap_err()["error_code"],
+            fixture.call("set_pricing_policy", band).await.unwrap_err()["error_code"],
             "validation_error"
         );
         assert_eq!(in_force().await["policy"]["position"]["min_ratio"], 0.75);
-        let trail = world.ok("list_price_changes", json!({ "sku": "A", "limit": 100 })).await;
+        let trail = fixture.ok("list_price_changes", json!({ "sku": "A", "limit": 100 })).await;
         let policies = trail["changes"].as_array().unwrap().iter();
         assert_eq!(policies.filter(|it| it["action"] == "policy").count(), 3);
     })
@@ -54,9 +54,9 @@ async fn policies_lie_over_each_other_and_null_gives_a_rule_back() {
 #[tokio::test]
 async fn auto_applies_only_what_the_caller_may_and_the_switch_lets() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let policy = json!({ "policy": { "mode": "auto" } });
-        world.ok("set_pricing_policy", policy).await;
+        fixture.ok("set_pricing_policy", policy).await;
         // Ninety days of sales make it sure enough.
         for sku in ["A", "B", "C", "D"] {
             let days = (1..=90).map(|day| {
@@ -67,38 +67,38 @@ async fn auto_applies_only_what_the_caller_may_and_the_switch_lets() {
                     ..tick(sku, Millis(NOW.0 - day * clock::DAY_MS))
                 }
             });
-            world.ingest(&days.chain([tick(sku, NOW)]).collect::<Vec<_>>()).await;
+            fixture.ingest(&days.chain([tick(sku, NOW)]).collect::<Vec<_>>()).await;
         }
         let item = |sku: &str| json!({ "sku": sku, "our_price": 22, "cost": 9 });
-        let ask = |sku: &str, dry: bool| json!({ "items": [item(sku)], "dry_run": dry });
-        let dry = world.ok("propose_prices", ask("A", true)).await;
+        let args = |sku: &str, dry: bool| json!({ "items": [item(sku)], "dry_run": dry });
+        let dry = fixture.ok("propose_prices", args("A", true)).await;
         assert_eq!(dry["results"][0]["proposal"]["mode"], "auto", "{dry}");
         assert!(dry["results"][0]["message"].as_str().unwrap().contains("dry run"));
-        assert_eq!(world.ok("list_proposals", json!({})).await["count"], 0);
+        assert_eq!(fixture.ok("list_proposals", json!({})).await["count"], 0);
 
-        let applied = world.ok("propose_prices", ask("A", false)).await;
+        let applied = fixture.ok("propose_prices", args("A", false)).await;
         assert_eq!((&applied["applied"], &applied["results"][0]["status"]), (&json!(1), &json!("applied")));
         let price = &applied["results"][0]["proposal"]["proposed_price"];
-        assert_eq!(json!(world.price("A").await), *price);
-        let trail = world.ok("list_price_changes", json!({ "sku": "A" })).await;
+        assert_eq!(json!(fixture.price("A").await), *price);
+        let trail = fixture.ok("list_price_changes", json!({ "sku": "A" })).await;
         assert_eq!(trail["changes"][0]["note"], "by its policy: auto", "{trail}");
 
         let proposer = caller("proposer", &["propose"]);
-        let kept = world.call_as(&proposer, "propose_prices", ask("B", false)).await.unwrap();
-        assert_eq!((&kept["applied"], &kept["results"][0]["status"]), (&json!(0), &json!("pending")));
-        assert!(kept["results"][0]["message"].as_str().unwrap().contains("scope apply"), "{kept}");
+        let stored = fixture.call_as(&proposer, "propose_prices", args("B", false)).await.unwrap();
+        assert_eq!((&stored["applied"], &stored["results"][0]["status"]), (&json!(0), &json!("pending")));
+        assert!(stored["results"][0]["message"].as_str().unwrap().contains("scope apply"), "{stored}");
 
-        world.ok("set_kill_switch", json!({ "on": true, "reason": "stocktaking" })).await;
-        let stopped = world.ok("propose_prices", ask("C", false)).await;
+        fixture.ok("set_kill_switch", json!({ "on": true, "reason": "stocktaking" })).await;
+        let stopped = fixture.ok("propose_prices", args("C", false)).await;
         assert_eq!(stopped["applied"], 0);
         assert!(stopped["results"][0]["message"].as_str().unwrap().contains("stocktaking"));
-        assert_eq!((world.price("B").await, world.price("C").await), (None, None));
-        world.ok("set_kill_switch", json!({ "on": false })).await;
+        assert_eq!((fixture.price("B").await, fixture.price("C").await), (None, None));
+        fixture.ok("set_kill_switch", json!({ "on": false })).await;
 
         // One that collides does not undo the others.
         let twice = json!({ "items": [item("D"), item("D"), { "sku": "E", "our_price": 1, "min_price": 3, "max_price": 2 }],
             "dry_run": false });
-        let twice = world.ok("propose_prices", twice).await;
+        let twice = fixture.ok("propose_prices", twice).await;
         let counts = ["proposed", "applied", "failed"].map(|it| twice[it].as_u64().unwrap());
         assert_eq!(counts, [2, 1, 1], "{twice}");
         assert!(twice["results"][1]["message"].as_str().unwrap().starts_with("not applied: the price of D"));
@@ -109,35 +109,35 @@ async fn auto_applies_only_what_the_caller_may_and_the_switch_lets() {
 #[tokio::test]
 async fn what_was_done_is_told_again_in_the_same_words_even_while_changes_are_stopped() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let made = world
+        let fixture = Fixture::new(db).await;
+        let made = fixture
             .proposed(json!({ "sku": "A", "our_price": 20, "cost": 9, "competitor_price": 18 }))
             .await;
         let id = json!({ "proposal_id": made["proposal_id"] });
-        let done = world.ok("apply_proposal", id.clone()).await;
-        world.clock.advance(Duration::from_hours(48));
-        world.ok("set_kill_switch", json!({ "on": true })).await;
-        assert_eq!(world.ok("apply_proposal", id.clone()).await, done);
+        let done = fixture.ok("apply_proposal", id.clone()).await;
+        fixture.clock.advance(Duration::from_hours(48));
+        fixture.ok("set_kill_switch", json!({ "on": true })).await;
+        assert_eq!(fixture.ok("apply_proposal", id.clone()).await, done);
         assert_eq!(
-            world.refused(&world.master, "revert_proposal", id.clone()).await,
+            fixture.refused(&fixture.master, "revert_proposal", id.clone()).await,
             "kill_switch"
         );
-        world.ok("set_kill_switch", json!({ "on": false })).await;
-        let back = world.ok("revert_proposal", id.clone()).await;
+        fixture.ok("set_kill_switch", json!({ "on": false })).await;
+        let back = fixture.ok("revert_proposal", id.clone()).await;
         assert_eq!(
-            (&back["result"]["price"], &world.ok("revert_proposal", id.clone()).await),
+            (&back["result"]["price"], &fixture.ok("revert_proposal", id.clone()).await),
             (&json!(20.0), &back)
         );
         assert_eq!(
-            world.refused(&world.master, "apply_proposal", id.clone()).await,
+            fixture.refused(&fixture.master, "apply_proposal", id.clone()).await,
             "proposal_state"
         );
         // A cancellation is allowed whatever the switch says.
-        let other = world.proposed(json!({ "sku": "A", "our_price": 20, "cost": 9 })).await;
-        world.ok("set_kill_switch", json!({ "on": true })).await;
+        let other = fixture.proposed(json!({ "sku": "A", "our_price": 20, "cost": 9 })).await;
+        fixture.ok("set_kill_switch", json!({ "on": true })).await;
         let other = json!({ "proposal_id": other["proposal_id"] });
-        let gone = world.ok("cancel_proposal", other.clone()).await;
-        assert_eq!(world.ok("cancel_proposal", other).await, gone);
+        let gone = fixture.ok("cancel_proposal", other.clone()).await;
+        assert_eq!(fixture.ok("cancel_proposal", other).await, gone);
     })
     .await;
 }
@@ -145,16 +145,16 @@ async fn what_was_done_is_told_again_in_the_same_words_even_while_changes_are_st
 #[tokio::test]
 async fn a_price_that_stays_begins_no_cooldown() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let product =
             Product { sku: "A".to_owned(), price: Some(amount("20")), ..Product::default() };
-        world.import(product).await;
+        fixture.import(product).await;
         let before = products::find(db, "A").await.unwrap().unwrap().price_changed;
-        world.clock.advance(Duration::from_hours(1));
+        fixture.clock.advance(Duration::from_hours(1));
         // Nothing to weigh a change against, so the price is held.
-        let held = world.proposed(json!({ "sku": "A", "our_price": 20 })).await;
+        let held = fixture.proposed(json!({ "sku": "A", "our_price": 20 })).await;
         assert_eq!(held["proposed_price"], 20.0);
-        world.ok("apply_proposal", json!({ "proposal_id": held["proposal_id"] })).await;
+        fixture.ok("apply_proposal", json!({ "proposal_id": held["proposal_id"] })).await;
         assert_eq!(products::find(db, "A").await.unwrap().unwrap().price_changed, before);
     })
     .await;

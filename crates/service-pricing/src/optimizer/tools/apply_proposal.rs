@@ -4,13 +4,13 @@ use contract::{Cx, JsonReply};
 use fault::Fault;
 
 use crate::optimizer::Optimizer;
-use crate::optimizer::lifecycle::{Which, done, found};
-use crate::storage::proposals::{self, Deed};
+use crate::optimizer::lifecycle::{ProposalArgs, find_reachable, reply_with_end};
+use crate::storage::proposals::{self, ChangeContext};
 
-pub(crate) async fn call(cx: Cx<Optimizer>, which: Which) -> Result<JsonReply, Fault> {
-    found(&cx, &which).await?;
-    let deed = Deed { by: &cx.caller.subject, now: cx.service.now(), note: None };
-    let kept = proposals::apply(&cx.service.db, &which.proposal_id, deed).await?;
-    let message = format!("the price of {} was set to {}", kept.sku, kept.proposed);
-    Ok(done(&kept, "applied", message))
+pub(crate) async fn call(cx: Cx<Optimizer>, args: ProposalArgs) -> Result<JsonReply, Fault> {
+    find_reachable(&cx, &args).await?;
+    let change = ChangeContext { by: &cx.caller.subject, now: cx.service.now(), note: None };
+    let stored = proposals::apply(&cx.service.db, &args.proposal_id, change).await?;
+    let message = format!("the price of {} was set to {}", stored.sku, stored.proposed);
+    Ok(reply_with_end(&stored, "applied", message))
 }

@@ -4,14 +4,14 @@ use contract::{Cx, JsonReply};
 use fault::Fault;
 
 use crate::optimizer::Optimizer;
-use crate::optimizer::lifecycle::{Which, done, found};
-use crate::storage::proposals::{self, Deed};
+use crate::optimizer::lifecycle::{ProposalArgs, find_reachable, reply_with_end};
+use crate::storage::proposals::{self, ChangeContext};
 
-pub(crate) async fn call(cx: Cx<Optimizer>, which: Which) -> Result<JsonReply, Fault> {
-    found(&cx, &which).await?;
-    let deed = Deed { by: &cx.caller.subject, now: cx.service.now(), note: None };
-    let kept = proposals::cancel(&cx.service.db, &which.proposal_id, deed).await?;
+pub(crate) async fn call(cx: Cx<Optimizer>, args: ProposalArgs) -> Result<JsonReply, Fault> {
+    find_reachable(&cx, &args).await?;
+    let change = ChangeContext { by: &cx.caller.subject, now: cx.service.now(), note: None };
+    let stored = proposals::cancel(&cx.service.db, &args.proposal_id, change).await?;
     let message =
-        format!("the proposal for {} was taken back; its price was not touched", kept.sku);
-    Ok(done(&kept, "cancelled", message))
+        format!("the proposal for {} was taken back; its price was not touched", stored.sku);
+    Ok(reply_with_end(&stored, "cancelled", message))
 }

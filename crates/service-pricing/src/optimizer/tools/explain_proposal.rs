@@ -4,21 +4,21 @@ use contract::{Cx, JsonReply};
 use fault::Fault;
 use serde_json::{Value, json};
 
-use crate::optimizer::lifecycle::{Which, found};
+use crate::optimizer::lifecycle::{ProposalArgs, find_reachable};
 use crate::optimizer::{Optimizer, wire};
 
-pub(crate) async fn call(cx: Cx<Optimizer>, which: Which) -> Result<JsonReply, Fault> {
-    let kept = found(&cx, &which).await?;
-    let body = &kept.body;
+pub(crate) async fn call(cx: Cx<Optimizer>, args: ProposalArgs) -> Result<JsonReply, Fault> {
+    let stored = find_reachable(&cx, &args).await?;
+    let body = &stored.body;
     let factors: Vec<Value> = body.factors.iter().map(wire::factor).collect();
     let json = json!({ "ok": true, "explanation": {
-        "proposal_id": kept.id,
+        "proposal_id": stored.id,
         "reasoning": body.reasoning,
         "factors": factors,
         "algorithm": format!("{} (rules {})", body.algorithm, body.rules),
-        "generated_at": kept.created.to_rfc3339(),
-        "sku": kept.sku,
-        "status": kept.status_at(cx.service.now()).word(),
+        "generated_at": stored.created.to_rfc3339(),
+        "sku": stored.sku,
+        "status": stored.status_at(cx.service.now()).word(),
         "current_price": body.current,
         "proposed_price": body.price,
         "best_price": body.best,

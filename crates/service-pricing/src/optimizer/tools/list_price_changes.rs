@@ -35,7 +35,7 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     Ok(JsonReply::new(json!({ "ok": true, "changes": list, "next_cursor": next }), text))
 }
 
-fn change(entry: &audit::Entry) -> Value {
+fn change(entry: &audit::AuditEntry) -> Value {
     json!({
         "at": entry.at.to_rfc3339(),
         "action": entry.action,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::optimizer::paging::{within_reach, wrong_cursor};
 use crate::optimizer::{Optimizer, wire};
-use crate::storage::proposals::{self, Search, Status};
+use crate::storage::proposals::{self, ProposalQuery, Status};
 
 #[derive(Deserialize)]
 pub(crate) struct Args {
@@ -23,7 +23,7 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
         return Err(wrong_cursor());
     }
     let now = cx.service.now();
-    let search = Search {
+    let search = ProposalQuery {
         sku: args.sku.as_deref(),
         status: args.status.as_deref().and_then(Status::parse),
         prefixes: cx.caller.sku_prefixes(),
@@ -36,12 +36,12 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     shown.truncate(args.limit as usize);
     let lines: Vec<String> = shown
         .iter()
-        .map(|kept| {
-            format!("{} {} {}", kept.id, kept.status_at(now).word(), wire::line(&kept.body))
+        .map(|stored| {
+            format!("{} {} {}", stored.id, stored.status_at(now).word(), wire::line(&stored.body))
         })
         .collect();
-    let list: Vec<Value> = shown.iter().map(|kept| wire::kept(kept, now)).collect();
-    let next = shown.last().filter(|_| more).map(|kept| kept.id.as_str());
+    let list: Vec<Value> = shown.iter().map(|stored| wire::stored(stored, now)).collect();
+    let next = shown.last().filter(|_| more).map(|stored| stored.id.as_str());
     let json = json!({ "ok": true, "count": list.len(), "proposals": list, "next_cursor": next });
     Ok(JsonReply::new(json, if lines.is_empty() { "none".to_owned() } else { lines.join("\n") }))
 }

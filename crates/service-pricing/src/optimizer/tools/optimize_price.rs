@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::optimizer::Optimizer;
-use crate::optimizer::proposing::made;
+use crate::optimizer::proposing::propose_and_reply;
 
 #[derive(Deserialize)]
 pub(crate) struct Args {
@@ -21,5 +21,5 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
             Some(format!("Fields of the payload that mean nothing here: {}.", ignored.join(", ")))
         }
     };
-    made(&cx, read.ask, note).await
+    propose_and_reply(&cx, read.input, note).await
 }

@@ -4,10 +4,10 @@ use contract::{Cx, JsonReply};
 use fault::Fault;
 
 use crate::optimizer::Optimizer;
-use crate::optimizer::pricing_input::Asked;
-use crate::optimizer::proposing::made;
+use crate::optimizer::pricing_input::PriceArgs;
+use crate::optimizer::proposing::propose_and_reply;
 
-pub(crate) async fn call(cx: Cx<Optimizer>, asked: Asked) -> Result<JsonReply, Fault> {
-    let ask = asked.ask(cx.service.now())?;
-    made(&cx, ask, None).await
+pub(crate) async fn call(cx: Cx<Optimizer>, args: PriceArgs) -> Result<JsonReply, Fault> {
+    let input = args.input(cx.service.now())?;
+    propose_and_reply(&cx, input, None).await
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::optimizer::Optimizer;
 use crate::optimizer::pricing_input;
-use crate::storage::audit::{self, Entry};
+use crate::storage::audit::{self, AuditEntry};
 use crate::storage::switch::{self, Switch};
 
 #[derive(Deserialize)]
@@ -27,7 +27,8 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
         Some(reason) => format!("{word}: {reason}"),
         None => word.to_owned(),
     });
-    audit::write(&mut tx, &Entry { note, ..Entry::new(now, "kill_switch", "", by) }).await?;
+    audit::write(&mut tx, &AuditEntry { note, ..AuditEntry::new(now, "kill_switch", "", by) })
+        .await?;
     tx.commit().await?;
     let text = format!("Price changes are {}.", if switch.on { "stopped" } else { "allowed" });
     Ok(JsonReply::new(json!({ "ok": true, "on": switch.on, "since": now.to_rfc3339() }), text))

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use crate::collector::names;
 use crate::optimizer::Optimizer;
 use crate::optimizer::pricing_input;
-use crate::storage::audit::{self, Entry};
-use crate::storage::policies::{self, Reaches};
+use crate::storage::audit::{self, AuditEntry};
+use crate::storage::policies::{self, PolicyScope};
 
 const CATEGORY_CHARS_MAX: usize = 200;
 
@@ -22,39 +22,39 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fault> {
-    let reaches = match (args.sku, args.category) {
+    let scope = match (args.sku, args.category) {
         (Some(_), Some(_)) => return Err(one_of_two()),
         (Some(sku), None) => {
             pricing_input::within_reach(&cx.caller, &sku)?;
-            Reaches::Sku(sku)
+            PolicyScope::Sku(sku)
         }
         (None, category) => {
             pricing_input::reaches_all(&cx.caller)?;
-            category.map_or(Ok(Reaches::Everything), named)?
+            category.map_or(Ok(PolicyScope::Everything), named)?
         }
     };
     let (by, now) = (&*cx.caller.subject, cx.service.now());
     let db = &cx.service.db;
     let mut tx = db.begin().await?;
-    let rules = policies::changed((db, &mut tx), &reaches, args.policy).await?;
+    let rules = policies::changed((db, &mut tx), &scope, args.policy).await?;
     let grid = Grid::of(&Currency::default()).ok_or_else(|| Fault::internal("no grid"))?;
     rules.policy().check(grid)?;
-    policies::set(&mut tx, &reaches, &rules, (by, now)).await?;
-    let sku = if let Reaches::Sku(sku) = &reaches { sku } else { "" };
+    policies::set(&mut tx, &scope, &rules, (by, now)).await?;
+    let sku = if let PolicyScope::Sku(sku) = &scope { sku } else { "" };
     let reply = serde_json::to_string(&rules).map_err(Fault::internal)?;
-    let note = Some(format!("{}: {reply}", reaches.word()));
-    audit::write(&mut tx, &Entry { note, ..Entry::new(now, "policy", sku, by) }).await?;
+    let note = Some(format!("{}: {reply}", scope.word()));
+    audit::write(&mut tx, &AuditEntry { note, ..AuditEntry::new(now, "policy", sku, by) }).await?;
     tx.commit().await?;
-    let text = format!("The policy of {} is set.", reaches.word());
-    let json = json!({ "ok": true, "applies_to": reaches.word(), "policy": rules });
+    let text = format!("The policy of {} is set.", scope.word());
+    let json = json!({ "ok": true, "applies_to": scope.word(), "policy": rules });
     Ok(JsonReply::new(json, text))
 }
 
-fn named(category: String) -> Result<Reaches, Fault> {
+fn named(category: String) -> Result<PolicyScope, Fault> {
     let problem = names::text_problem(&category, CATEGORY_CHARS_MAX);
     let problems = problem.map(|expected| ("category".to_owned(), expected));
     names::invalid("", problems.into_iter().collect())?;
-    Ok(Reaches::Category(category))
+    Ok(PolicyScope::Category(category))
 }
 
 fn one_of_two() -> Fault {

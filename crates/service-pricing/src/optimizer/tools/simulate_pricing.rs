@@ -3,8 +3,8 @@
 use clock::{DAY_MS, Millis};
 use contract::Cx;
 use fault::{Fault, Kind};
-use pricing_engine::replay::{Outcome, Record, Replay};
-use pricing_engine::{Ask, Policy, Rate};
+use pricing_engine::replay::{RecordedPeriod, Replay, StrategyResult};
+use pricing_engine::{Policy, PricingInput, Rate};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -42,26 +42,30 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     let category = product.as_ref().and_then(|it| it.category.as_deref());
     let in_force = policies::in_force(db, Some(&args.sku), category).await?;
     let policy = pricing_input::policy(&in_force, product.as_ref());
-    let mut ask = Ask::new(args.sku.as_str(), first, now.0);
-    ask.cost =
+    let mut input = PricingInput::new(args.sku.as_str(), first, now.0);
+    input.cost =
         pricing_input::amount("cost", args.cost)?.or(product.as_ref().and_then(|it| it.cost));
-    ask.min_margin = Rate::from_f64(args.min_margin).unwrap_or(Rate::ONE);
+    input.min_margin = Rate::from_f64(args.min_margin).unwrap_or(Rate::ONE);
     if let Some(product) = &product {
-        pricing_input::bound(&mut ask, product);
+        pricing_input::bound(&mut input, product);
     }
     let count = days.len();
-    let mut replay = replayed(ask, policy, days).await?;
+    let mut replay = run_replay(input, policy, days).await?;
     if !whole {
-        let told =
+        let truncation =
             format!("only the newest {} ticks of the window were looked at", evidence::TICKS_MAX);
-        replay.assumptions.push(told);
+        replay.assumptions.push(truncation);
     }
-    Ok(told(&args, count, &replay))
+    Ok(reply(&args, count, &replay))
 }
 
 /// Away from the threads that answer, since it may take a while.
-async fn replayed(ask: Ask, policy: Policy, days: Vec<Record>) -> Result<Replay, Fault> {
-    let work = move || pricing_engine::replay::replay(&ask, &policy, &days);
+async fn run_replay(
+    input: PricingInput,
+    policy: Policy,
+    days: Vec<RecordedPeriod>,
+) -> Result<Replay, Fault> {
+    let work = move || pricing_engine::replay::replay(&input, &policy, &days);
     Ok(tokio::task::spawn_blocking(work).await.map_err(Fault::internal)??)
 }
 
@@ -78,7 +82,7 @@ fn days_of(window: &str) -> Result<i64, Fault> {
     }
 }
 
-fn told(args: &Args, points: usize, replay: &Replay) -> JsonReply {
+fn reply(args: &Args, points: usize, replay: &Replay) -> JsonReply {
     let ways = [&replay.optimizer, &replay.do_nothing, &replay.match_cheapest, &replay.recorded];
     let lines: Vec<String> = ways
         .iter()
@@ -103,7 +107,7 @@ fn told(args: &Args, points: usize, replay: &Replay) -> JsonReply {
     JsonReply::new(json!({ "ok": true, "simulation": simulation }), lines.join("\n"))
 }
 
-fn strategy(way: &Outcome) -> Value {
+fn strategy(way: &StrategyResult) -> Value {
     json!({
         "strategy": way.strategy,
         "profit": way.profit,

@@ -1,10 +1,10 @@
 //! The other shops: each answers to us, to the others or to its own mood.
 
-use super::dice;
+use super::random;
 
 /// How a rival sets his price each morning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Habit {
+pub(crate) enum CompetitorHabit {
     /// Just below our price of yesterday.
     Follower,
     /// Just below the cheapest of yesterday, until it hurts; then back to the list price.
@@ -17,8 +17,8 @@ pub(crate) enum Habit {
 
 /// One rival with his state.
 #[derive(Debug, Clone, Copy)]
-pub struct Rival {
-    pub(crate) habit: Habit,
+pub struct Competitor {
+    pub(crate) habit: CompetitorHabit,
     pub(crate) list: f64,
     /// Below this he loses money, and does not go.
     pub(crate) floor: f64,
@@ -28,23 +28,23 @@ pub struct Rival {
     pub(crate) in_stock: bool,
 }
 
-impl Rival {
+impl Competitor {
     pub(crate) fn morning(&mut self, seed: u64, day: i64, number: u64, ours: f64, cheapest: f64) {
         let wished = match self.habit {
-            Habit::Follower => ours * 0.99,
-            Habit::Undercutter if cheapest * 0.99 < self.floor => self.list,
-            Habit::Undercutter => cheapest * 0.99,
-            Habit::Wanderer => {
+            CompetitorHabit::Follower => ours * 0.99,
+            CompetitorHabit::Undercutter if cheapest * 0.99 < self.floor => self.list,
+            CompetitorHabit::Undercutter => cheapest * 0.99,
+            CompetitorHabit::Wanderer => {
                 let back = (self.list / self.price).ln() * 0.1;
-                self.price * (back + 0.02 * dice::normal(seed, day, 50 + number)).exp()
+                self.price * (back + 0.02 * random::normal(seed, day, 50 + number)).exp()
             }
-            Habit::Promoter => {
-                let sale = dice::uniform(seed, day.div_euclid(5), 70 + number) < 0.25;
+            CompetitorHabit::Promoter => {
+                let sale = random::uniform(seed, day.div_euclid(5), 70 + number) < 0.25;
                 if sale { self.list * 0.8 } else { self.list }
             }
         };
         self.price = wished.clamp(self.floor, self.list * 1.6);
-        let empty = dice::uniform(seed, day.div_euclid(4), 90 + number) < 0.2;
+        let empty = random::uniform(seed, day.div_euclid(4), 90 + number) < 0.2;
         self.in_stock = !(self.runs_out && empty);
     }
 }

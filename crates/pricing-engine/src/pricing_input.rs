@@ -1,6 +1,6 @@
 //! What is asked: one product, its price now, and all that is known about it.
 //!
-//! An [`Ask`] is only data; [`Ask::check`] says what is wrong with it. Time is milliseconds since
+//! An [`PricingInput`] is only data; [`PricingInput::check`] says what is wrong with it. Time is milliseconds since
 //! 1970 in UTC, and `now_ms` is the caller's.
 
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ fn yes() -> bool {
 
 /// One observed period, usually a day: what we asked, and what was sold or how strong demand was.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct HistoryPoint {
     pub at_ms: i64,
     pub price: Amount,
     #[serde(default)]
@@ -47,7 +47,7 @@ pub struct Point {
 
 /// The question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ask {
+pub struct PricingInput {
     pub sku: String,
     #[serde(default)]
     pub currency: Currency,
@@ -72,7 +72,7 @@ pub struct Ask {
     #[serde(default = "default_margin")]
     pub min_margin: Rate,
     #[serde(default)]
-    pub history: Vec<Point>,
+    pub history: Vec<HistoryPoint>,
     /// When our price last changed.
     #[serde(default)]
     pub last_change_ms: Option<i64>,
@@ -84,7 +84,7 @@ pub const fn default_margin() -> Rate {
     Rate::percent(12)
 }
 
-impl Ask {
+impl PricingInput {
     /// The least one can ask: everything else unknown.
     pub fn new(sku: impl Into<String>, our_price: Amount, now_ms: i64) -> Self {
         Self {

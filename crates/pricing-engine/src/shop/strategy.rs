@@ -2,11 +2,11 @@
 
 use crate::money::Amount;
 use crate::outliers;
-use crate::{Ask, Grid, Policy, Rate, Refusal, propose};
+use crate::{Grid, Policy, PricingInput, Rate, Refusal, propose};
 
 /// A way of setting the price each morning.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Player {
+pub enum ShopStrategy {
     Optimizer(Box<Policy>),
     /// If the market is more than 2 % below us, 1 % below it, but never below the margin floor; the
     /// price never rises again.
@@ -16,7 +16,7 @@ pub enum Player {
     Fixed(Amount),
 }
 
-impl Player {
+impl ShopStrategy {
     /// The optimizer as the shop runs it: small experiments, a step of 15 % a day at most.
     pub fn optimizer() -> Self {
         Self::Optimizer(Box::new(Policy {
@@ -27,7 +27,7 @@ impl Player {
     }
 
     /// Everybody who is measured against the best fixed price; the optimizer first.
-    pub fn rivals_of_fixed() -> Vec<Self> {
+    pub fn compared() -> Vec<Self> {
         vec![Self::optimizer(), Self::cautious(), Self::UndercutRule, Self::MatchCheapest]
     }
 
@@ -47,19 +47,24 @@ impl Player {
         }
     }
 
-    pub(crate) fn price(&self, ask: &Ask, floor: Amount, grid: Grid) -> Result<Amount, Refusal> {
-        let market = || outliers::market(ask, i64::MAX);
+    pub(crate) fn price(
+        &self,
+        input: &PricingInput,
+        floor: Amount,
+        grid: Grid,
+    ) -> Result<Amount, Refusal> {
+        let market = || outliers::market(input, i64::MAX);
         let share = |amount: Amount, rate: Rate| grid.scaled_floor(amount, rate).unwrap_or(amount);
         Ok(match self {
-            Self::Optimizer(policy) => propose(ask, policy)?.price,
+            Self::Optimizer(policy) => propose(input, policy)?.price,
             Self::UndercutRule => match market().median {
-                Some(median) if share(median, Rate::percent(102)) < ask.our_price => {
+                Some(median) if share(median, Rate::percent(102)) < input.our_price => {
                     share(median, Rate::percent(99)).max(floor)
                 }
-                _ => ask.our_price.max(floor),
+                _ => input.our_price.max(floor),
             },
             Self::MatchCheapest => {
-                let cheapest = market().min.unwrap_or(ask.our_price);
+                let cheapest = market().min.unwrap_or(input.our_price);
                 share(cheapest, Rate::ONE).max(floor)
             }
             Self::Fixed(price) => *price,

@@ -14,14 +14,14 @@ const SKUS: [&str; 3] = ["A", "B", "C"];
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_proposals_from_one_state_one_is_applied() {
     on_every_engine(async |db| {
-        let world = Arc::new(World::new(db).await);
+        let fixture = Arc::new(Fixture::new(db).await);
         let mut clients = JoinSet::new();
         for client in 0..CLIENTS {
-            let world = Arc::clone(&world);
+            let fixture = Arc::clone(&fixture);
             clients.spawn(async move {
                 let mut applied = 0;
                 for round in 0..ROUNDS {
-                    applied += usize::from(attempt(&world, client + round).await);
+                    applied += usize::from(attempt(&fixture, client + round).await);
                 }
                 applied
             });
@@ -33,7 +33,7 @@ async fn of_proposals_from_one_state_one_is_applied() {
         let mut chains: BTreeMap<String, Value> = BTreeMap::new();
         let trail = json!({ "limit": 100 });
         let trail =
-            model::pages(&world, &world.master, "list_price_changes", "changes", trail).await;
+            model::pages(&fixture, &fixture.master, "list_price_changes", "changes", trail).await;
         let mut seen = 0;
         for change in trail.iter().rev().filter(|it| it["action"] == "applied") {
             let sku = change["sku"].as_str().unwrap().to_owned();
@@ -46,26 +46,26 @@ async fn of_proposals_from_one_state_one_is_applied() {
         assert_eq!(seen, applied, "what was acknowledged is in the trail, and nothing else");
         assert!(applied >= SKUS.len());
         for (sku, last) in chains {
-            assert_eq!(json!(world.price(&sku).await), last);
+            assert_eq!(json!(fixture.price(&sku).await), last);
         }
     })
     .await;
 }
 
 /// Proposes from the price of the moment and applies; others may have been quicker.
-async fn attempt(world: &World, at: usize) -> bool {
+async fn attempt(fixture: &Fixture, at: usize) -> bool {
     let sku = SKUS[at % SKUS.len()];
-    let price = world.price(sku).await.unwrap_or(amount("20"));
+    let price = fixture.price(sku).await.unwrap_or(amount("20"));
     // A market far away moves every price, up and down by turns.
     let rival = price.to_f64() * if at.is_multiple_of(2) { 0.8 } else { 1.25 };
     let args = json!({ "sku": sku, "our_price": price, "competitor_price": rival,
         "cost": price.to_f64() / if at.is_multiple_of(2) { 4.0 } else { 1.4 }, "min_margin": 0 });
-    let made = world.proposed(args).await;
+    let made = fixture.proposed(args).await;
     if made["proposed_price"] == made["current_price"] {
         return false;
     }
     let id = json!({ "proposal_id": made["proposal_id"] });
-    match world.call("apply_proposal", id).await {
+    match fixture.call("apply_proposal", id).await {
         Ok(_) => true,
         Err(error) => {
             assert_eq!(error["error_code"], "proposal_stale", "{error}");
@@ -77,13 +77,13 @@ async fn attempt(world: &World, at: usize) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn callers_who_leave_strand_nobody() {
     on_every_engine(async |db| {
-        let world = Arc::new(World::new(db).await);
+        let fixture = Arc::new(Fixture::new(db).await);
         let mut clients = JoinSet::new();
         for client in 0..200_u64 {
-            let world = Arc::clone(&world);
+            let fixture = Arc::clone(&fixture);
             clients.spawn(async move {
                 let args = json!({ "sku": format!("L{client}"), "our_price": 20, "cost": 9 });
-                let asks = world.call("propose_price", args);
+                let asks = fixture.call("propose_price", args);
                 if client % 3 > 0 {
                     return Some(asks.await.unwrap()["proposal"]["proposal_id"].clone());
                 }
@@ -94,19 +94,20 @@ async fn callers_who_leave_strand_nobody() {
                     .map(|it| it.unwrap()["proposal"]["proposal_id"].clone())
             });
         }
-        let mut told = Vec::new();
+        let mut acknowledged = Vec::new();
         while let Some(client) = clients.join_next().await {
-            told.extend(client.unwrap());
+            acknowledged.extend(client.unwrap());
         }
-        assert!(told.len() >= 133, "{}", told.len());
+        assert!(acknowledged.len() >= 133, "{}", acknowledged.len());
         let all = json!({ "limit": 100, "status": "pending" });
-        let kept = model::pages(&world, &world.master, "list_proposals", "proposals", all).await;
-        let kept: Vec<&Value> = kept.iter().map(|it| &it["proposal_id"]).collect();
-        assert!(told.iter().all(|id| kept.contains(&id)), "acknowledged and lost");
+        let stored =
+            model::pages(&fixture, &fixture.master, "list_proposals", "proposals", all).await;
+        let stored: Vec<&Value> = stored.iter().map(|it| &it["proposal_id"]).collect();
+        assert!(acknowledged.iter().all(|id| stored.contains(&id)), "acknowledged and lost");
         let trail = json!({ "limit": 100 });
         let trail =
-            model::pages(&world, &world.master, "list_price_changes", "changes", trail).await;
-        assert_eq!(trail.len(), kept.len(), "each proposal is in the trail, once");
+            model::pages(&fixture, &fixture.master, "list_price_changes", "changes", trail).await;
+        assert_eq!(trail.len(), stored.len(), "each proposal is in the trail, once");
     })
     .await;
 }

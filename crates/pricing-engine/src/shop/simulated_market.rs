@@ -1,7 +1,7 @@
 //! The market around the shop: how customers choose, how the week goes, and who else sells.
 
-use super::dice;
-use super::rival::{Habit, Rival};
+use super::competitor::{Competitor, CompetitorHabit};
+use super::random;
 use crate::CompetitorPrice;
 use crate::money::Amount;
 
@@ -63,12 +63,12 @@ impl Kind {
 
     fn curve(self, seed: u64) -> Curve {
         let constant = |low: f64, high: f64, cross: f64| Curve::Constant {
-            elasticity: dice::between(seed, 1, low, high),
+            elasticity: random::between(seed, 1, low, high),
             cross,
         };
         let logit = Curve::Logit {
-            sensitivity: dice::between(seed, 1, 3.5, 6.0),
-            appeal: dice::between(seed, 2, -0.3, 0.5),
+            sensitivity: random::between(seed, 1, 3.5, 6.0),
+            appeal: random::between(seed, 2, -0.3, 0.5),
         };
         match self {
             Self::Loyal => constant(-2.0, -1.6, 0.4),
@@ -79,75 +79,89 @@ impl Kind {
         }
     }
 
-    fn habits(self) -> &'static [(Habit, bool)] {
+    fn habits(self) -> &'static [(CompetitorHabit, bool)] {
         match self {
-            Self::Loyal | Self::Sharp => &[(Habit::Wanderer, false), (Habit::Wanderer, false)],
-            Self::Ordinary => &[(Habit::Promoter, false), (Habit::Wanderer, false)],
-            Self::Choice => {
-                &[(Habit::Promoter, true), (Habit::Wanderer, true), (Habit::Wanderer, false)]
+            Self::Loyal | Self::Sharp => {
+                &[(CompetitorHabit::Wanderer, false), (CompetitorHabit::Wanderer, false)]
             }
-            Self::Followed => &[(Habit::Follower, false), (Habit::Wanderer, false)],
-            Self::PriceWar => &[(Habit::Undercutter, false), (Habit::Undercutter, false)],
-            Self::Mixed => &[(Habit::Follower, false), (Habit::Undercutter, true)],
-            Self::Seasonal => &[(Habit::Wanderer, false), (Habit::Promoter, false)],
+            Self::Ordinary => {
+                &[(CompetitorHabit::Promoter, false), (CompetitorHabit::Wanderer, false)]
+            }
+            Self::Choice => &[
+                (CompetitorHabit::Promoter, true),
+                (CompetitorHabit::Wanderer, true),
+                (CompetitorHabit::Wanderer, false),
+            ],
+            Self::Followed => {
+                &[(CompetitorHabit::Follower, false), (CompetitorHabit::Wanderer, false)]
+            }
+            Self::PriceWar => {
+                &[(CompetitorHabit::Undercutter, false), (CompetitorHabit::Undercutter, false)]
+            }
+            Self::Mixed => {
+                &[(CompetitorHabit::Follower, false), (CompetitorHabit::Undercutter, true)]
+            }
+            Self::Seasonal => {
+                &[(CompetitorHabit::Wanderer, false), (CompetitorHabit::Promoter, false)]
+            }
         }
     }
 }
 
 /// One shop's surroundings.
 #[derive(Debug, Clone)]
-pub struct World {
+pub struct SimulatedMarket {
     pub kind: Kind,
     pub seed: u64,
     pub cost: Amount,
     /// Our price before the first morning: cost and some habitual markup.
     pub start: Amount,
     pub curve: Curve,
-    pub rivals: Vec<Rival>,
+    pub competitors: Vec<Competitor>,
     scale: f64,
     size: f64,
 }
 
-impl World {
+impl SimulatedMarket {
     pub fn new(kind: Kind, seed: u64) -> Self {
         let cents = |value: f64| {
             Amount::from_micros((value * 100.0).round() as i64 * 10_000).unwrap_or(Amount::ZERO)
         };
-        let cost = dice::between(seed, 3, 4.0, 40.0);
+        let cost = random::between(seed, 3, 4.0, 40.0);
         let scale = cost * 1.6;
-        let rivals = kind.habits().iter().zip(0..).map(|((habit, runs_out), number)| {
-            let list = cost * dice::between(seed, 10 + number, 1.5, 1.9);
-            let floor = cost * dice::between(seed, 20 + number, 1.05, 1.15);
+        let competitors = kind.habits().iter().zip(0..).map(|((habit, runs_out), number)| {
+            let list = cost * random::between(seed, 10 + number, 1.5, 1.9);
+            let floor = cost * random::between(seed, 20 + number, 1.05, 1.15);
             let (habit, runs_out) = (*habit, *runs_out);
-            Rival { habit, list, floor, price: list, runs_out, in_stock: true }
+            Competitor { habit, list, floor, price: list, runs_out, in_stock: true }
         });
         Self {
             kind,
             seed,
             cost: cents(cost),
-            start: cents(cost * dice::between(seed, 4, 1.25, 2.1)),
+            start: cents(cost * random::between(seed, 4, 1.25, 2.1)),
             curve: kind.curve(seed),
-            rivals: rivals.collect(),
+            competitors: competitors.collect(),
             scale,
-            size: dice::between(seed, 5, 40.0, 200.0),
+            size: random::between(seed, 5, 40.0, 200.0),
         }
     }
 
     /// The rivals set their prices, having seen ours of yesterday.
     pub(crate) fn morning(
         &self,
-        rivals: &mut [Rival],
+        competitors: &mut [Competitor],
         day: i64,
         ours: f64,
         now_ms: i64,
     ) -> Vec<CompetitorPrice> {
-        let before: Vec<f64> = rivals.iter().map(|it| it.price).collect();
-        for (at, rival) in rivals.iter_mut().enumerate() {
+        let before: Vec<f64> = competitors.iter().map(|it| it.price).collect();
+        for (at, competitor) in competitors.iter_mut().enumerate() {
             let others = before.iter().enumerate().filter(|(other, _)| *other != at);
             let cheapest = others.map(|(_, price)| *price).fold(ours, f64::min);
-            rival.morning(self.seed, day, at as u64, ours, cheapest);
+            competitor.morning(self.seed, day, at as u64, ours, cheapest);
         }
-        let seen = |(at, it): (usize, &Rival)| {
+        let seen = |(at, it): (usize, &Competitor)| {
             let price = Amount::from_f64((it.price * 100.0).round() / 100.0)?;
             Some(CompetitorPrice {
                 name: format!("rival {at}"),
@@ -156,20 +170,20 @@ impl World {
                 in_stock: it.in_stock,
             })
         };
-        rivals.iter().enumerate().filter_map(seen).collect()
+        competitors.iter().enumerate().filter_map(seen).collect()
     }
 
     /// What a day brings at a price.
-    pub(crate) fn sell(&self, day: i64, price: f64, rivals: &[CompetitorPrice]) -> f64 {
-        let expected = self.size * self.season(day) * self.pull(price, rivals);
-        let noisy = expected * (0.12 * dice::normal(self.seed, day, 7)).exp();
+    pub(crate) fn sell(&self, day: i64, price: f64, competitors: &[CompetitorPrice]) -> f64 {
+        let expected = self.size * self.season(day) * self.pull(price, competitors);
+        let noisy = expected * (0.12 * random::normal(self.seed, day, 7)).exp();
         // Counts scatter by their root.
-        (noisy + noisy.sqrt() * dice::normal(self.seed, day, 8)).round().max(0.0)
+        (noisy + noisy.sqrt() * random::normal(self.seed, day, 8)).round().max(0.0)
     }
 
-    fn pull(&self, price: f64, rivals: &[CompetitorPrice]) -> f64 {
+    fn pull(&self, price: f64, competitors: &[CompetitorPrice]) -> f64 {
         let open: Vec<f64> =
-            rivals.iter().filter(|it| it.in_stock).map(|it| it.price.to_f64()).collect();
+            competitors.iter().filter(|it| it.in_stock).map(|it| it.price.to_f64()).collect();
         match self.curve {
             Curve::Constant { elasticity, cross } => {
                 let market = crate::outliers::median_of(open).unwrap_or(self.scale);
@@ -190,7 +204,7 @@ impl World {
             _ => (0.12, 0.1),
         };
         let turn = std::f64::consts::TAU * day.rem_euclid(7) as f64 / 7.0;
-        let direction = dice::between(self.seed, 6, -1.0, 1.0);
+        let direction = random::between(self.seed, 6, -1.0, 1.0);
         (week * turn.sin() + drift * direction * day as f64 / 90.0).exp()
     }
 }

@@ -7,7 +7,7 @@ use super::*;
 #[tokio::test]
 async fn the_waterfall_adds_up_and_says_how_old_its_inputs_are() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let mut ticks: Vec<Tick> = (1..=60)
             .map(|day| {
                 let price = 18 + day % 4;
@@ -20,7 +20,7 @@ async fn the_waterfall_adds_up_and_says_how_old_its_inputs_are() {
             .collect();
         let seen = Millis(NOW.0 - 90 * 60_000);
         ticks.push(Tick { demand_index: Some(1.4), ..tick("A", seen) });
-        world.ingest(&ticks).await;
+        fixture.ingest(&ticks).await;
         let product = Product {
             sku: "A".to_owned(),
             price: Some(amount("21")),
@@ -28,14 +28,14 @@ async fn the_waterfall_adds_up_and_says_how_old_its_inputs_are() {
             max_price: Some(amount("21.5")),
             ..Product::default()
         };
-        world.import(product).await;
-        let made = world.proposed(json!({ "sku": "A", "our_price": 20, "max_price": 30 })).await;
+        fixture.import(product).await;
+        let made = fixture.proposed(json!({ "sku": "A", "our_price": 20, "max_price": 30 })).await;
         assert_eq!(made["inputs"]["max_price"], 21.5, "the catalogue's bound is the tighter one");
         assert!(made["inputs"]["history_points"].as_u64().unwrap() >= 60, "{made}");
         let told = made["reasoning"].as_str().unwrap();
         assert!(told.contains("applying will be refused until they agree"), "{told}");
         let reply =
-            world.ok("explain_proposal", json!({ "proposal_id": made["proposal_id"] })).await;
+            fixture.ok("explain_proposal", json!({ "proposal_id": made["proposal_id"] })).await;
         let reply = &reply["explanation"];
         let money = |it: &Value| serde_json::from_value::<Amount>(it.clone()).unwrap().micros();
         let mut price = money(&reply["current_price"]);
@@ -56,7 +56,7 @@ async fn the_waterfall_adds_up_and_says_how_old_its_inputs_are() {
             "{names:?}"
         );
         // The same inputs at the same time make the same price.
-        let again = world.proposed(json!({ "sku": "A", "our_price": 20, "max_price": 30 })).await;
+        let again = fixture.proposed(json!({ "sku": "A", "our_price": 20, "max_price": 30 })).await;
         assert_eq!(again["proposed_price"], made["proposed_price"]);
         assert_eq!(again["reasoning"], made["reasoning"]);
     })
@@ -66,15 +66,15 @@ async fn the_waterfall_adds_up_and_says_how_old_its_inputs_are() {
 #[tokio::test]
 async fn a_replay_without_a_cost_promises_no_profit() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let days = (1..=30)
             .map(|day| Tick { units: Some(5.0), ..tick("A", Millis(NOW.0 - day * clock::DAY_MS)) });
-        world.ingest(&days.collect::<Vec<_>>()).await;
+        fixture.ingest(&days.collect::<Vec<_>>()).await;
         for (args, known) in [
             (json!({ "sku": "A", "time_window": "P20D" }), false),
             (json!({ "sku": "A", "time_window": "P20D", "cost": 10 }), true),
         ] {
-            let reply = world.ok("simulate_pricing", args).await;
+            let reply = fixture.ok("simulate_pricing", args).await;
             let reply = &reply["simulation"];
             assert_eq!(reply["points"], 20, "{reply}");
             for way in reply["strategies"].as_array().unwrap() {
@@ -84,7 +84,7 @@ async fn a_replay_without_a_cost_promises_no_profit() {
         }
         let none = json!({ "sku": "A", "market": "FR" });
         assert_eq!(
-            world.refused(&world.master, "simulate_pricing", none).await,
+            fixture.refused(&fixture.master, "simulate_pricing", none).await,
             "optimization_error"
         );
     })
@@ -94,7 +94,7 @@ async fn a_replay_without_a_cost_promises_no_profit() {
 #[tokio::test]
 async fn what_cannot_be_a_name_or_a_cursor_is_refused_in_words() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let long = "x".repeat(201);
         for (tool, args) in [
             ("propose_price", json!({ "sku": long, "our_price": 1 })),
@@ -105,13 +105,16 @@ async fn what_cannot_be_a_name_or_a_cursor_is_refused_in_words() {
             ("set_pricing_policy", json!({ "category": "\u{0}", "policy": {} })),
         ] {
             assert_eq!(
-                world.refused(&world.master, tool, args).await,
+                fixture.refused(&fixture.master, tool, args).await,
                 "validation_error",
                 "{tool}"
             );
         }
         let id = json!({ "proposal_id": "\u{0}" });
-        assert_eq!(world.refused(&world.master, "apply_proposal", id).await, "proposal_not_found");
+        assert_eq!(
+            fixture.refused(&fixture.master, "apply_proposal", id).await,
+            "proposal_not_found"
+        );
     })
     .await;
 }
