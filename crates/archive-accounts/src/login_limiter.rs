@@ -3,93 +3,77 @@
 //! A count is stored as the time at which it reaches zero, so it decays by itself, and a username is
 //! never locked for longer than one attempt takes to decay. The counts end with the process.
 
-use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::time::Duration;
 
 use clock::Millis;
 use fault::Fault;
+use limits::{Bucket, Quota};
+use parking_lot::Mutex;
 
 use crate::faults;
 
-/// `burst` failures at once; one is forgiven every `every` milliseconds.
-struct FailureQuota {
-    burst: i64,
-    every: i64,
-}
-
 /// 10 a minute for one username: a list of the 1000 most common passwords takes 100 minutes.
-const NAME: FailureQuota = FailureQuota { burst: 10, every: 6_000 };
+const NAME: Quota = Quota::every_millis(10, 6_000);
 /// 5 a second in total.
-const TOTAL: FailureQuota = FailureQuota { burst: 300, every: 200 };
+const TOTAL: Quota = Quota::every_millis(300, 200);
 /// A name is remembered for at most one minute, and the total admits 600 failures a minute, so at
 /// this size some names have expired.
 const NAMES_MAX: usize = 4_096;
 
-#[derive(Default)]
-pub(crate) struct LoginLimiter(Mutex<Counts>);
+pub(crate) struct LoginLimiter(Mutex<Buckets>);
 
-#[derive(Default)]
-struct Counts {
-    /// When the total reaches zero.
-    total: i64,
-    /// When the count of each name reaches zero.
-    names: HashMap<String, i64>,
+struct Buckets {
+    total: Bucket,
+    names: HashMap<String, Bucket>,
 }
 
-impl FailureQuota {
-    /// The remaining count in milliseconds, at most the whole burst when the clock stepped back.
-    fn owed(&self, forgotten_at: i64, now: i64) -> i64 {
-        forgotten_at.saturating_sub(now).clamp(0, self.burst * self.every)
-    }
-
-    /// The wait until one more attempt is allowed; zero if it is allowed now.
-    fn wait(&self, forgotten_at: i64, now: i64) -> i64 {
-        (self.owed(forgotten_at, now) + self.every - self.burst * self.every).max(0)
-    }
-
-    fn after_one(&self, forgotten_at: i64, now: i64) -> i64 {
-        now + self.owed(forgotten_at, now) + self.every
+impl Default for LoginLimiter {
+    fn default() -> Self {
+        Self(Mutex::new(Buckets { total: Bucket::full(0), names: HashMap::new() }))
     }
 }
 
 impl LoginLimiter {
     /// Counts an attempt as failed before it is made, so that concurrent attempts gain nothing.
     pub(crate) fn take(&self, name: &str, now: Millis) -> Result<(), Fault> {
-        let now = now.0;
-        let mut counts = self.0.lock();
-        let of_name = counts.names.get(name).copied().unwrap_or(now);
-        let wait = NAME.wait(of_name, now).max(TOTAL.wait(counts.total, now));
-        if wait > 0 {
-            // Stored again as bounded above: after a clock step the old value would lie in the far future.
-            counts.total = now + TOTAL.owed(counts.total, now);
-            if let Some(forgotten_at) = counts.names.get_mut(name) {
-                *forgotten_at = now + NAME.owed(of_name, now);
+        let now = nanoseconds(now);
+        let mut buckets = self.0.lock();
+        let mut of_name = buckets.names.get(name).copied().unwrap_or(Bucket::full(now));
+        let wait = of_name.wait(&NAME, now).max(buckets.total.wait(&TOTAL, now));
+        if !wait.is_zero() {
+            buckets.total.settle(&TOTAL, now);
+            if let Some(of_name) = buckets.names.get_mut(name) {
+                of_name.settle(&NAME, now);
             }
-            let wait = Duration::from_millis(wait.unsigned_abs());
             return Err(faults::too_many_attempts(wait));
         }
-        if counts.names.len() >= NAMES_MAX {
-            counts.names.retain(|_, forgotten_at| *forgotten_at > now);
-            if counts.names.len() >= NAMES_MAX {
-                counts.names.clear();
+        if buckets.names.len() >= NAMES_MAX {
+            buckets.names.retain(|_, bucket| !bucket.is_full(now));
+            if buckets.names.len() >= NAMES_MAX {
+                buckets.names.clear();
             }
         }
-        counts.total = TOTAL.after_one(counts.total, now);
-        counts.names.insert(name.to_owned(), NAME.after_one(of_name, now));
+        // Both have a token, or there would be a wait.
+        _ = buckets.total.take(&TOTAL, now);
+        _ = of_name.take(&NAME, now);
+        buckets.names.insert(name.to_owned(), of_name);
         Ok(())
     }
 
-    /// The attempt was no failure after all.
+    /// Gives the attempt back, because the password was right.
     pub(crate) fn give_back(&self, name: &str, now: Millis) {
-        let mut counts = self.0.lock();
-        counts.total -= TOTAL.every;
-        let Some(forgotten_at) = counts.names.get_mut(name) else { return };
-        *forgotten_at -= NAME.every;
-        if *forgotten_at <= now.0 {
-            counts.names.remove(name);
+        let mut buckets = self.0.lock();
+        buckets.total.give_back(&TOTAL);
+        let Some(of_name) = buckets.names.get_mut(name) else { return };
+        of_name.give_back(&NAME);
+        if of_name.is_full(nanoseconds(now)) {
+            buckets.names.remove(name);
         }
     }
+}
+
+fn nanoseconds(now: Millis) -> u64 {
+    u64::try_from(now.0).unwrap_or_default().saturating_mul(1_000_000)
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ pub(crate) const HOUR_MS: i64 = 3_600_000;
 /// How long until another upload is allowed; `None` if it is allowed now. `sent` has the times of
 /// the last uploads, newest first, at least as many as the larger limit. The n-th newest upload must
 /// have left its window before one more is allowed.
+///
+/// Not `limits::Bucket`: the windows slide over times in the database, so a restart forgets nothing.
 pub(crate) fn wait(
     sent: &[Millis],
     now: Millis,

@@ -16,6 +16,7 @@ struct Schedule {
     blocked_until: Millis,
 }
 
+/// Not `limits::Bucket`, which refuses: here a request reserves a later time and waits for it.
 #[derive(Debug)]
 pub(crate) struct RequestPacer {
     schedule: Mutex<Schedule>,

@@ -74,11 +74,17 @@ impl Bucket {
     /// Takes one token; or, as an error, how long to wait for one.
     pub fn take(&mut self, quota: &Quota, now_ns: u64) -> Result<(), Duration> {
         let wait = self.wait(quota, now_ns);
-        let owed = self.owed(quota, now_ns);
-        let taken = if wait.is_zero() { quota.interval_ns } else { 0 };
-        // Stored anew after a refusal too, so that a clock that stepped back is forgotten.
-        self.full_at_ns = now_ns.saturating_add(owed).saturating_add(taken);
-        if wait.is_zero() { Ok(()) } else { Err(wait) }
+        self.settle(quota, now_ns);
+        if !wait.is_zero() {
+            return Err(wait);
+        }
+        self.full_at_ns = self.full_at_ns.saturating_add(quota.interval_ns);
+        Ok(())
+    }
+
+    /// Bounds the missing tokens by a whole bucket, so that a clock that stepped back is forgotten.
+    pub fn settle(&mut self, quota: &Quota, now_ns: u64) {
+        self.full_at_ns = now_ns.saturating_add(self.owed(quota, now_ns));
     }
 
     /// Puts back a token that was taken.
