@@ -16,6 +16,7 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
+use idle_sse::Connection;
 use options::Options;
 use relay::Relay;
 use round::Plan;
@@ -60,7 +61,16 @@ fn run() -> Outcome<bool> {
     }
     if let Some(readers) = most {
         let stoa = Running::stoa(&binaries, exchange, Relay::before(exchange, FORMING)?)?;
-        targets.push(table::idle_sse(*readers, idle_sse::measure(&stoa, *readers)?));
+        let taken_over = idle_sse::measure(&stoa, *readers, Connection::Fresh)?;
+        targets.push(table::idle_sse(*readers, taken_over));
+        drop(stoa);
+        let stoa = Running::stoa(&binaries, exchange, Relay::before(exchange, FORMING)?)?;
+        let with_hyper = idle_sse::measure(&stoa, *readers, Connection::Reused)?;
+        println!(
+            "an idle reader of server-sent events: {:.1} KB, {:.1} KB without the socket hand-over",
+            taken_over / 1_024.0,
+            with_hyper / 1_024.0
+        );
     }
     let relay = Relay::before(exchange, SHORT)?;
     let stoa = Running::stoa(&binaries, exchange, relay.clone())?;
