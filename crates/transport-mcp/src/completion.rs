@@ -1,5 +1,5 @@
-//! What may stand in the arguments of a resource family, for people who type them: the values that
-//! the contract enumerates, or that a tool lists.
+//! Completes the arguments of a resource template: with the values that the contract enumerates, or
+//! that a tool lists.
 
 use contract::{Catalog, Progress, ResourceSpec, Service};
 use rmcp::model::{
@@ -24,11 +24,11 @@ impl McpServer {
         }
         let by = narrowing(&cx.extensions);
         let template = request.r#ref.as_resource_uri().unwrap_or_default();
-        let family = self
+        let listed = self
             .visible_templates(by.as_ref())
-            .find(|family| family.template.uri_template == template);
+            .find(|listed| listed.template.uri_template == template);
         let catalog = self.state.pipeline.catalog();
-        let (service, spec) = family.and_then(|family| family.spec(catalog)).ok_or_else(|| {
+        let (service, spec) = listed.and_then(|listed| listed.spec(catalog)).ok_or_else(|| {
             let message = "only the arguments of resource templates can be completed";
             ErrorData::invalid_params(message, None)
         })?;
@@ -37,23 +37,23 @@ impl McpServer {
             let message = format!("the arguments are those of {template}");
             return Err(ErrorData::invalid_params(message, None));
         }
-        let values = match enumerated(catalog, service, spec, &argument.name) {
+        let values = match enum_values(catalog, service, spec, &argument.name) {
             Some(values) => values,
-            None => self.tabled(service, spec, &argument.name, &cx).await?,
+            None => self.values_from_tool(service, spec, &argument.name, &cx).await?,
         };
-        offered(values, &argument.value)
+        matching_values(values, &argument.value)
     }
 
     /// The values that a tool lists; none where the contract names no such tool.
-    async fn tabled(
+    async fn values_from_tool(
         &self,
         service: &Service,
         spec: &ResourceSpec,
         name: &str,
         cx: &Cx<RoleServer>,
     ) -> Result<Vec<String>, ErrorData> {
-        let place = spec.complete.get(name).and_then(|place| place.split_once('#'));
-        let Some((tool, path)) = place else { return Ok(Vec::new()) };
+        let source = spec.complete.get(name).and_then(|source| source.split_once('#'));
+        let Some((tool, path)) = source else { return Ok(Vec::new()) };
         let pipeline = &self.state.pipeline;
         let tool = pipeline.catalog().find(Some(&service.name), tool);
         let tool =
@@ -65,7 +65,7 @@ impl McpServer {
     }
 }
 
-fn enumerated(
+fn enum_values(
     catalog: &Catalog,
     service: &Service,
     spec: &ResourceSpec,
@@ -81,8 +81,8 @@ fn texts(list: Option<&Value>) -> Vec<String> {
     list.filter_map(Value::as_str).map(ToOwned::to_owned).collect()
 }
 
-/// Those that begin as typed, in either case, in their own order; as many as the protocol allows.
-fn offered(values: Vec<String>, typed: &str) -> Result<CompleteResult, ErrorData> {
+/// The values that begin with the typed text, ignoring case; at most as many as the protocol allows.
+fn matching_values(values: Vec<String>, typed: &str) -> Result<CompleteResult, ErrorData> {
     let typed = typed.to_lowercase();
     let mut found: Vec<String> =
         values.into_iter().filter(|value| value.to_lowercase().starts_with(&typed)).collect();

@@ -1,11 +1,11 @@
-//! The fixtures that the protocol's conformance suite calls, on the same endpoint the real tools
-//! have. Only a hidden flag of the binary serves them; no real tool stands beside them.
+//! The fixtures of the MCP conformance suite, behind the same endpoint checks as the real tools. Only
+//! built with the feature `conformance` and served by a hidden flag; no real tool is beside them.
 #![allow(deprecated, reason = "the suite still exercises what newer clients have left behind")]
 
 mod fixtures;
-mod rounds;
-mod talk;
-mod work;
+mod input_rounds;
+mod messages;
+mod tasks;
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -28,13 +28,13 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use crate::answer::{unknown_resource, unknown_tool};
 use crate::http::{HttpOptions, endpoint};
 use fixtures::Fixtures;
-use rounds::Rounds;
+use input_rounds::InputRounds;
 
 /// The fixtures at `/mcp`, behind the checks of the real endpoint.
 pub fn router(options: &HttpOptions) -> Result<Router, serde_json::Error> {
-    let server = ConformanceServer(Arc::new(Inner {
+    let server = ConformanceServer(Arc::new(ConformanceState {
         fixtures: Fixtures::load()?,
-        rounds: Rounds::new(),
+        rounds: InputRounds::new(),
         listeners: Mutex::default(),
         tasks: TaskManager::new(),
     }));
@@ -42,17 +42,17 @@ pub fn router(options: &HttpOptions) -> Result<Router, serde_json::Error> {
 }
 
 #[derive(Clone)]
-struct ConformanceServer(Arc<Inner>);
+struct ConformanceServer(Arc<ConformanceState>);
 
-struct Inner {
+struct ConformanceState {
     fixtures: Fixtures,
-    rounds: Rounds,
-    /// Streams that wait for news of changed lists, by the request that opened each.
+    rounds: InputRounds,
+    /// Open `subscriptions/listen` requests, by request id and a counter.
     listeners: Mutex<HashMap<(RequestId, u64), SubscriptionSink>>,
     tasks: TaskManager,
 }
 
-enum Change {
+enum ListChange {
     Tools,
     Prompts,
 }
@@ -64,18 +64,18 @@ impl ConformanceServer {
         self.0.listeners.lock()
     }
 
-    async fn announce(&self, change: Change) -> CallToolResponse {
+    async fn announce(&self, change: ListChange) -> CallToolResponse {
         let sinks: Vec<SubscriptionSink> = self.listeners().values().cloned().collect();
         for sink in sinks {
             let sent = match change {
-                Change::Tools => sink.notify_tool_list_changed().await,
-                Change::Prompts => sink.notify_prompt_list_changed().await,
+                ListChange::Tools => sink.notify_tool_list_changed().await,
+                ListChange::Prompts => sink.notify_prompt_list_changed().await,
             };
             if let Err(error) = sent {
-                tracing::debug!(%error, "a listener was not told");
+                tracing::debug!(%error, "a list change could not be sent");
             }
         }
-        talk::text("The change was announced.").into()
+        messages::text("The change was announced.").into()
     }
 }
 
@@ -119,23 +119,23 @@ impl ServerHandler for ConformanceServer {
         if let Some(result) = fixtures.result(&request.name) {
             return Ok(result.into());
         }
-        if work::is_task_tool(&request.name) {
-            return work::call(&self.0.tasks, fixtures, &self.0.rounds, request, &cx).await;
+        if tasks::is_task_tool(&request.name) {
+            return tasks::call(&self.0.tasks, fixtures, &self.0.rounds, request, &cx).await;
         }
         if let Some(form) = fixtures.form(&request.name) {
-            return talk::elicit(form, &request, &cx).await;
+            return messages::elicit(form, &request, &cx).await;
         }
         if let Some(script) = fixtures.script(&request.name) {
             return self.0.rounds.call(fixtures, script, &request, &cx);
         }
         match &*request.name {
-            "test_tool_with_logging" | "test_logging_tool" => talk::log(&cx).await,
-            "test_tool_with_progress" => talk::progress(&cx).await,
-            "test_reconnection" => talk::pause().await,
-            "test_sampling" => talk::sample(&request, &cx).await,
-            "test_missing_capability" => talk::needs_sampling(&cx),
-            "test_trigger_tool_change" => Ok(self.announce(Change::Tools).await),
-            "test_trigger_prompt_change" => Ok(self.announce(Change::Prompts).await),
+            "test_tool_with_logging" | "test_logging_tool" => messages::log(&cx).await,
+            "test_tool_with_progress" => messages::progress(&cx).await,
+            "test_reconnection" => messages::pause().await,
+            "test_sampling" => messages::sample(&request, &cx).await,
+            "test_missing_capability" => messages::needs_sampling(&cx),
+            "test_trigger_tool_change" => Ok(self.announce(ListChange::Tools).await),
+            "test_trigger_prompt_change" => Ok(self.announce(ListChange::Prompts).await),
             name => Err(unknown_tool(name, std::iter::empty())),
         }
     }
@@ -162,9 +162,9 @@ impl ServerHandler for ConformanceServer {
             }
         }
         let arguments = request.arguments.unwrap_or_default();
-        let said = fixtures.said(&request.name, &arguments);
-        let said = said.ok_or_else(|| ErrorData::invalid_params("unknown prompt", None))?;
-        Ok(said.into())
+        let prompt = fixtures.prompt(&request.name, &arguments);
+        let prompt = prompt.ok_or_else(|| ErrorData::invalid_params("unknown prompt", None))?;
+        Ok(prompt.into())
     }
 
     async fn list_resources(
@@ -212,7 +212,7 @@ impl ServerHandler for ConformanceServer {
     }
 
     async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
-        // Request ids are the client's, so two streams may share one; a number keeps them apart.
+        // Two clients may use the same request id, so a counter is part of the key.
         static OPENED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
         let number = OPENED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let key = (cx.sink().id().clone(), number);

@@ -1,10 +1,10 @@
-//! Pages of a list that never changes while the process lives, behind an opaque cursor.
+//! Opaque cursors over lists that never change while the process runs.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rmcp::ErrorData;
 
-/// Where the page asked for begins in a list of `len` items.
+/// The first index of the page that a cursor names, in a list of `len` items.
 pub(crate) fn start(kind: &str, cursor: Option<&str>, len: usize) -> Result<usize, ErrorData> {
     let Some(cursor) = cursor else { return Ok(0) };
     let at = decode(kind, cursor).filter(|at| (1..len).contains(at));
@@ -14,7 +14,7 @@ pub(crate) fn start(kind: &str, cursor: Option<&str>, len: usize) -> Result<usiz
     })
 }
 
-/// The cursor after a page of `size` items that began at `start`, where anything follows it.
+/// The cursor of the page after `start..start + size`; `None` on the last page.
 pub(crate) fn next(kind: &str, start: usize, size: usize, len: usize) -> Option<String> {
     let at = start.saturating_add(size.max(1));
     (at < len).then(|| URL_SAFE_NO_PAD.encode(format!("{kind}:{at}")))
@@ -44,7 +44,7 @@ mod tests {
         }
 
         #[test]
-        fn what_we_did_not_give_out_is_refused(cursor in ".{0,40}") {
+        fn a_foreign_cursor_is_refused(cursor in ".{0,40}") {
             let outcome = start("tools", Some(&cursor), 100);
             prop_assert!(outcome.is_err() || decode("tools", &cursor).is_some());
         }
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn cursors_of_other_lists_and_places_are_refused() {
+    fn cursors_of_other_lists_and_positions_are_refused() {
         check_refused("");
         check_refused("not base64!");
         check_refused(&URL_SAFE_NO_PAD.encode("resources:50"));

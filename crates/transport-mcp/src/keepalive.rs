@@ -1,5 +1,5 @@
-//! Answers that are long in coming. Clients and proxies give up on a connection that says nothing,
-//! and the library says nothing before a call's first message; so the stream is opened for it.
+//! Keeps a slow request alive: clients and proxies close a silent connection, and rmcp sends nothing
+//! before a call's first message. After `quiet_max` the answer becomes an event stream with comments.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, StreamExt, unfold};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 
-/// A comment, which every reader of events skips.
-const SIGN_OF_LIFE: &[u8] = b":\n\n";
+/// A comment, which clients skip.
+const COMMENT: &[u8] = b":\n\n";
 
-/// The answer as it comes; or, after `quiet_max`, a stream of events with signs of life until the
-/// answer is the rest of it. Hanging up ends the call in either case.
+/// Returns the answer if it comes within `quiet_max`; otherwise an event stream that sends a comment
+/// every `quiet_max` and then the answer. A disconnect ends the call in both cases.
 pub(crate) async fn with_keepalive(
     mut answering: BoxFuture<'static, Response>,
     quiet_max: Duration,
@@ -22,7 +22,7 @@ pub(crate) async fn with_keepalive(
         return response;
     }
     let events = unfold(Some(State::Waiting(answering)), move |state| next(state, quiet_max));
-    let first = futures_util::stream::iter([Bytes::from_static(SIGN_OF_LIFE)]);
+    let first = futures_util::stream::iter([Bytes::from_static(COMMENT)]);
     let body = Body::from_stream(first.chain(events).map(Ok::<_, std::convert::Infallible>));
     let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache")];
     (headers, [("x-accel-buffering", "no")], body).into_response()
@@ -37,10 +37,10 @@ async fn next(state: Option<State>, quiet_max: Duration) -> Option<(Bytes, Optio
     let mut events = match state? {
         State::Waiting(mut answering) => {
             let Ok(response) = tokio::time::timeout(quiet_max, &mut answering).await else {
-                let alive = Bytes::from_static(SIGN_OF_LIFE);
+                let alive = Bytes::from_static(COMMENT);
                 return Some((alive, Some(State::Waiting(answering))));
             };
-            match is(&response, "text/event-stream") {
+            match has_type(&response, "text/event-stream") {
                 true => {
                     let data = response.into_body().into_data_stream();
                     data.filter_map(|piece| std::future::ready(piece.ok())).boxed()
@@ -54,19 +54,18 @@ async fn next(state: Option<State>, quiet_max: Duration) -> Option<(Bytes, Optio
     Some((piece, Some(State::Streaming(events))))
 }
 
-/// One message as the only event of its stream. An answer that is no message has no place there,
-/// and the end of the stream says as much.
+/// The JSON message as one event; `None` for any other answer, which ends the stream.
 async fn event(response: Response) -> Option<Bytes> {
-    if !is(&response, "application/json") {
-        tracing::debug!(status = %response.status(), "a late answer was no message");
+    if !has_type(&response, "application/json") {
+        tracing::debug!(status = %response.status(), "a late answer was not a JSON message");
         return None;
     }
-    // The body is our own and whole already.
+    // The body is ours and complete, so it needs no limit.
     let message = to_bytes(response.into_body(), usize::MAX).await.ok()?;
     Some([b"data: ".as_slice(), &message, b"\n\n"].concat().into())
 }
 
-fn is(response: &Response, kind: &str) -> bool {
+fn has_type(response: &Response, kind: &str) -> bool {
     let found = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     found.is_some_and(|found| found.starts_with(kind))
 }
@@ -93,22 +92,22 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_in_time_is_left_alone() {
+    async fn an_answer_in_time_is_unchanged() {
         let refused = (StatusCode::BAD_REQUEST, Json(json!({ "id": 1 }))).into_response();
         let (head, body) = after(9, refused).await;
         assert_eq!((head.status(), body.as_str()), (StatusCode::BAD_REQUEST, r#"{"id":1}"#));
-        assert!(is(&head, "application/json"));
+        assert!(has_type(&head, "application/json"));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_late_message_is_an_event_after_signs_of_life() {
+    async fn a_late_message_is_an_event_after_comments() {
         let (head, body) = after(25, Json(json!({ "id": 1 })).into_response()).await;
-        assert_eq!((head.status(), is(&head, "text/event-stream")), (StatusCode::OK, true));
+        assert_eq!((head.status(), has_type(&head, "text/event-stream")), (StatusCode::OK, true));
         assert_eq!(body, ":\n\n:\n\ndata: {\"id\":1}\n\n");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_late_stream_goes_on_as_it_is() {
+    async fn a_late_stream_is_passed_through() {
         let pieces = ["data: 1\n\n", "data: 2\n\n"].map(Ok::<_, std::convert::Infallible>);
         let body = Body::from_stream(futures_util::stream::iter(pieces));
         let (_, body) =
@@ -117,7 +116,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_no_message_ends_the_stream() {
+    async fn a_late_answer_that_is_not_json_ends_the_stream() {
         let late = (StatusCode::INTERNAL_SERVER_ERROR, "no").into_response();
         assert_eq!(after(15, late).await.1, ":\n\n");
     }

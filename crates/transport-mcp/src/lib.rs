@@ -24,8 +24,8 @@ mod subscriptions;
 mod tasks;
 
 pub use http::{HttpOptions, router};
-/// Standard input and output as pipes that can be waited for: the ordinary ones read on a thread
-/// that nothing can wake, so a process that gets a stop signal would wait for one more line.
+/// Standard input and output as cancellable pipes: tokio's own read on a thread that cannot be
+/// woken, so a stopping process would wait for one more line.
 pub use rmcp::transport::stdio_pipes;
 pub use server::{McpServer, ServerOptions};
 pub use stdio::{LINE_BYTES_MAX, serve_stdio};

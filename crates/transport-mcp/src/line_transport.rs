@@ -1,5 +1,5 @@
-//! One message a line, on any pair of pipes. A bad line costs its sender an error and nothing more:
-//! it never ends the connection, and no line grows past its bound.
+//! JSON-RPC with one message per line over a pair of pipes. An invalid line is answered with an error
+//! and never ends the connection; a line has a maximum length.
 
 use std::collections::HashSet;
 use std::io;
@@ -19,29 +19,29 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answer::RATE_LIMITED;
 
-/// Requests that may run at once; further ones are refused with a retryable error.
+/// Requests that may run at once; further ones are refused.
 const OPEN_MAX: usize = 1_024;
 
 pub(crate) struct LineTransport<R, W> {
     read: BufReader<R>,
     write: Arc<Mutex<W>>,
     line_bytes_max: usize,
-    /// The requests under way: taken in here, and not yet answered or cancelled.
+    /// Requests that were neither answered nor cancelled yet.
     open: HashSet<RequestId>,
-    /// The line so far. Kept here because a read is dropped whenever an answer is ready to go out.
+    /// The line so far. Kept here because rmcp drops a pending read to send an answer.
     line: Vec<u8>,
-    /// Whether the rest of a line that was too long is being skipped.
+    /// Whether the rest of an oversized line is being skipped.
     skipping: bool,
-    /// Whether a request has come. Before it, the library takes anything else for a broken client
-    /// and gives up, so stray notifications are not shown to it.
+    /// Whether a request has come. Before the first request rmcp gives up on any other message, so
+    /// earlier notifications are dropped.
     begun: bool,
-    /// An error on its way out, kept here for the same reason as the line.
+    /// An error reply being written, kept here for the same reason as the line.
     replying: Option<BoxFuture<'static, io::Result<()>>>,
-    /// Fires when nothing more comes in, so that what would wait for ever does not.
+    /// Cancelled when the input ends, which ends subscriptions.
     ended: CancellationToken,
 }
 
-enum Step {
+enum ReadStep {
     Line,
     TooLong,
     End,
@@ -66,13 +66,13 @@ where
         }
     }
 
-    async fn step(&mut self) -> io::Result<Step> {
+    async fn step(&mut self) -> io::Result<ReadStep> {
         loop {
             let available = self.read.fill_buf().await?;
             if available.is_empty() {
-                // A last line without its newline still counts, once.
+                // A last line without a newline counts.
                 let whole = !self.skipping && !self.line.is_empty();
-                return Ok(if whole { Step::Line } else { Step::End });
+                return Ok(if whole { ReadStep::Line } else { ReadStep::End });
             }
             let newline = available.iter().position(|byte| *byte == b'\n');
             let taken = newline.map_or(available.len(), |at| at + 1);
@@ -83,18 +83,18 @@ where
             self.read.consume(taken);
             match (self.skipping, fits, newline.is_some()) {
                 (true, _, ended) => self.skipping = !ended,
-                (false, true, true) => return Ok(Step::Line),
+                (false, true, true) => return Ok(ReadStep::Line),
                 (false, true, false) => {}
                 (false, false, ended) => {
                     self.line = Vec::new();
                     self.skipping = !ended;
-                    return Ok(Step::TooLong);
+                    return Ok(ReadStep::TooLong);
                 }
             }
         }
     }
 
-    /// The next message that is one; `None` when there will be no more.
+    /// The next valid message; `None` at the end of the input.
     async fn next(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             if let Err(error) = self.reply().await {
@@ -102,17 +102,17 @@ where
                 return None;
             }
             match self.step().await {
-                Ok(Step::Line) => {
+                Ok(ReadStep::Line) => {
                     if let Some(message) = self.parse() {
                         return Some(message);
                     }
                 }
-                Ok(Step::TooLong) => {
+                Ok(ReadStep::TooLong) => {
                     let max = self.line_bytes_max;
                     let message = format!("the line is longer than {max} bytes");
                     self.refuse(ErrorData::parse_error(message, None), None);
                 }
-                Ok(Step::End) => return None,
+                Ok(ReadStep::End) => return None,
                 Err(error) => {
                     tracing::debug!(%error, "the client can no longer be read");
                     return None;
@@ -121,7 +121,7 @@ where
         }
     }
 
-    /// Finishes an error reply that is under way.
+    /// Finishes a pending error reply.
     async fn reply(&mut self) -> io::Result<()> {
         let Some(replying) = &mut self.replying else { return Ok(()) };
         let sent = replying.await;
@@ -138,7 +138,7 @@ where
         match &message {
             ClientJsonRpcMessage::Request(request) if self.open.len() >= OPEN_MAX => {
                 let id = request.id.clone();
-                self.refuse(busy(), Some(id));
+                self.refuse(too_many_requests(), Some(id));
                 return None;
             }
             ClientJsonRpcMessage::Request(request) => {
@@ -146,7 +146,7 @@ where
                 self.open.insert(request.id.clone());
             }
             ClientJsonRpcMessage::Notification(notification) => {
-                // A cancelled request is never answered, so its place is given up here.
+                // A cancelled request gets no answer, so it stops counting here.
                 if let ClientNotification::CancelledNotification(cancelled) =
                     &notification.notification
                     && let Some(id) = &cancelled.params.request_id
@@ -169,7 +169,7 @@ where
         match serde_json::from_slice::<ClientJsonRpcMessage>(text) {
             Ok(message) => self.admit(message),
             Err(_) => {
-                let (error, id) = complaint(text);
+                let (error, id) = line_error(text);
                 if let Some(error) = error {
                     self.refuse(error, id);
                 }
@@ -179,14 +179,14 @@ where
     }
 }
 
-fn busy() -> ErrorData {
+fn too_many_requests() -> ErrorData {
     let message = format!("{OPEN_MAX} requests are under way; wait for an answer");
     ErrorData::new(RATE_LIMITED, message, None)
 }
 
-/// What is wrong with a line that is no message, and whose request it was. A notification that is
-/// malformed gets no answer, as notifications never do.
-fn complaint(text: &[u8]) -> (Option<ErrorData>, Option<RequestId>) {
+/// The error for a line that is not a message, and the id of its request. A malformed notification
+/// gets no answer.
+fn line_error(text: &[u8]) -> (Option<ErrorData>, Option<RequestId>) {
     let Ok(json) = serde_json::from_slice::<Value>(text) else {
         return (Some(ErrorData::parse_error("the line is not JSON in UTF-8", None)), None);
     };

@@ -1,4 +1,4 @@
-//! What a server shows: tools, resources and instructions, built once from the catalogue.
+//! The tools, resources and instructions that a server lists, built once from the catalog.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::resource_templates::ListedTemplate;
 
-/// About 400 tokens: instructions cost every conversation their length.
+/// About 400 tokens; every conversation pays for the instructions.
 const INSTRUCTIONS_BYTES_MAX: usize = 1_600;
 
 pub(crate) struct ListedTool {
     pub(crate) tool_ref: ToolRef,
-    /// Whether its calls may become tasks.
+    /// Whether a call may become a task.
     pub(crate) followable: bool,
     pub(crate) tool: Tool,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Listing {
     pub(crate) resources: Vec<ListedResource>,
     pub(crate) templates: Vec<ListedTemplate>,
     pub(crate) instructions: String,
-    /// Every spelling a tool of this view can be called by.
+    /// Every name by which a tool of this view can be called.
     spellings: HashMap<String, usize>,
 }
 
@@ -42,8 +42,8 @@ impl Listing {
         for (at, it) in listed.iter().enumerate() {
             let own = &it.tool.spec.name;
             for spelling in [it.name.to_owned(), own.clone(), host_safe(own)] {
-                // A shared name means nothing outside its service, so only what the catalogue
-                // itself resolves to this row is a spelling of it.
+                // Two services may share a name, so only a name that the catalog resolves to this
+                // row counts.
                 if catalog.find(within, &spelling).is_some_and(|found| same(found.row(), it.tool)) {
                     spellings.insert(spelling, at);
                 }
@@ -69,12 +69,14 @@ impl Listing {
         self.tools.get(*self.spellings.get(name)?)
     }
 
-    /// Names that begin like the one asked for, for a caller that misremembers.
+    /// Up to five tool names with the same first word, for the error about an unknown tool.
     pub(crate) fn near<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
         let asked = host_safe(name).to_ascii_lowercase();
-        let family = asked.split('_').next().unwrap_or_default().to_owned();
+        let first_word = asked.split('_').next().unwrap_or_default().to_owned();
         let names = self.tools.iter().map(|it| &*it.tool.name);
-        names.filter(move |it| !family.is_empty() && it.starts_with(family.as_str())).take(5)
+        names
+            .filter(move |it| !first_word.is_empty() && it.starts_with(first_word.as_str()))
+            .take(5)
     }
 }
 
@@ -94,7 +96,7 @@ impl ListedTool {
         Some(Self { tool_ref, followable: spec.task.is_some(), tool })
     }
 
-    /// Whether a view on top of the server's own lets this tool be seen and called.
+    /// Whether a view on top of the server's own shows this tool.
     pub(crate) fn shown_by(&self, view: &View) -> bool {
         view.shows(self.tool_ref.service(), self.tool_ref.row(), &self.tool.name)
     }
@@ -105,7 +107,7 @@ impl ListedTool {
 }
 
 impl ListedResource {
-    /// A resource is shown where a tool of its service is.
+    /// Whether a visible tool belongs to the same service.
     pub(crate) fn shown_beside<'a>(&self, mut tools: impl Iterator<Item = &'a ListedTool>) -> bool {
         tools.any(|tool| *tool.service() == self.service)
     }
@@ -115,7 +117,7 @@ fn same(a: &ToolRow, b: &ToolRow) -> bool {
     std::ptr::eq(a, b)
 }
 
-/// The schema as the contract wrote it, property order included.
+/// The schema with the property order of the contract.
 fn object(json: &Value) -> Arc<JsonObject> {
     Arc::new(json.as_object().cloned().unwrap_or_default())
 }
@@ -143,7 +145,7 @@ fn resources(service: &Service) -> Vec<ListedResource> {
     contract.into_iter().chain(documents).collect()
 }
 
-/// The services' own words, in catalogue order; those that no longer fit are left out whole.
+/// The instructions of the services in catalog order; one that does not fit is left out.
 fn instructions(services: &[&Service]) -> String {
     let mut text = String::new();
     for service in services {

@@ -1,4 +1,4 @@
-//! Progress on its way from a handler to the client, without ever holding the handler up.
+//! Forwards progress reports of a handler to the client without blocking the handler.
 
 use std::future::Future;
 
@@ -8,11 +8,11 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::Peer;
 use tokio::sync::mpsc;
 
-/// Reports that wait for a slow client; later ones are dropped while it is full.
-const WAITING_MAX: usize = 32;
+/// Reports queued for a slow client; further ones are dropped.
+const QUEUE_MAX: usize = 32;
 
-/// Runs a call that may report progress under the client's token.
-pub(crate) async fn forwarded<F, T>(
+/// Runs a call and forwards its progress reports under the client's token.
+pub(crate) async fn forward_while<F, T>(
     peer: &Peer<RoleServer>,
     token: ProgressToken,
     call: impl FnOnce(Progress) -> F,
@@ -20,20 +20,20 @@ pub(crate) async fn forwarded<F, T>(
 where
     F: Future<Output = T>,
 {
-    let (sender, mut waiting) = mpsc::channel(WAITING_MAX);
+    let (sender, mut waiting) = mpsc::channel(QUEUE_MAX);
     let progress = Progress::to(move |done, total, message| {
         let mut report = ProgressNotificationParam::new(token.clone(), done);
         report.total = total;
         report.message = (!message.is_empty()).then(|| message.to_owned());
         if sender.try_send(report).is_err() {
-            tracing::trace!("a progress report was dropped: the client reads too slowly");
+            tracing::trace!("a progress report was dropped because the client reads too slowly");
         }
     });
-    let mut told = Told { peer, furthest: f64::NEG_INFINITY };
+    let mut reporter = ProgressReporter { peer, furthest: f64::NEG_INFINITY };
     let answer = {
         let forward = async {
             while let Some(report) = waiting.recv().await {
-                told.tell(report).await;
+                reporter.send(report).await;
             }
             std::future::pending().await
         };
@@ -43,25 +43,25 @@ where
             never = forward => never,
         }
     };
-    // What was reported just before the end still goes out ahead of the answer.
+    // Reports made just before the end are sent ahead of the answer.
     while let Ok(report) = waiting.try_recv() {
-        told.tell(report).await;
+        reporter.send(report).await;
     }
     answer
 }
 
-/// How far the client knows the call to be. The protocol wants every report to be further on.
-struct Told<'a> {
+/// Sends only reports above the last one, because the protocol requires progress to increase.
+struct ProgressReporter<'a> {
     peer: &'a Peer<RoleServer>,
     furthest: f64,
 }
 
-impl Told<'_> {
-    async fn tell(&mut self, report: ProgressNotificationParam) {
+impl ProgressReporter<'_> {
+    async fn send(&mut self, report: ProgressNotificationParam) {
         if report.progress > self.furthest {
             self.furthest = report.progress;
             if let Err(error) = self.peer.notify_progress(report).await {
-                tracing::trace!(%error, "a progress report found no client");
+                tracing::trace!(%error, "a progress report could not be sent");
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Families of resources: one template, read through a tool, and watched through a stream of the
-//! same service. What the arguments of a URI mean is the contract's affair.
+//! Resource templates: a URI that matches a template is read through a tool and subscribed to through
+//! a stream of the same service.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::listing::ListedTool;
 pub(crate) struct ListedTemplate {
     pub(crate) service: Arc<str>,
     pub(crate) template: ResourceTemplate,
-    /// Its place among the families of its service.
-    at: usize,
-    pub(crate) watchable: bool,
+    /// Its index among the resources of its service.
+    index: usize,
+    pub(crate) subscribable: bool,
 }
 
-/// A resource of a family, as a URI named it.
+/// A URI that matched a template, with the arguments it holds.
 pub(crate) struct TemplateMatch<'a> {
     pub(crate) service: &'a Service,
     pub(crate) spec: &'a ResourceSpec,
@@ -25,34 +25,34 @@ pub(crate) struct TemplateMatch<'a> {
 }
 
 impl ListedTemplate {
-    /// The families of a service whose reading changes nothing.
+    /// The templates of a service whose reading tool is read-only.
     pub(crate) fn all_of(service: &Service) -> Vec<Self> {
-        let harmless = |spec: &ResourceSpec| {
+        let read_only = |spec: &ResourceSpec| {
             service.tools.iter().any(|tool| tool.spec.name == spec.read && tool.spec.read_only)
         };
-        let families = service.resources.iter().enumerate();
-        families
-            .filter(|(_, spec)| harmless(spec))
-            .map(|(at, spec)| Self {
+        let resources = service.resources.iter().enumerate();
+        resources
+            .filter(|(_, spec)| read_only(spec))
+            .map(|(index, spec)| Self {
                 service: Arc::clone(&service.name),
                 template: ResourceTemplate::new(spec.template.clone(), spec.name.clone())
                     .with_title(spec.title.clone())
                     .with_description(spec.description.clone())
                     .with_mime_type("application/json"),
-                at,
-                watchable: spec.watch.is_some(),
+                index,
+                subscribable: spec.watch.is_some(),
             })
             .collect()
     }
 
-    /// A family is shown where a tool of its service is.
+    /// Whether a visible tool belongs to the same service.
     pub(crate) fn shown_beside<'a>(&self, mut tools: impl Iterator<Item = &'a ListedTool>) -> bool {
         tools.any(|tool| *tool.service() == self.service)
     }
 
     pub(crate) fn spec<'a>(&self, catalog: &'a Catalog) -> Option<(&'a Service, &'a ResourceSpec)> {
         let service = catalog.service(&self.service)?;
-        Some((service, service.resources.get(self.at)?))
+        Some((service, service.resources.get(self.index)?))
     }
 
     pub(crate) fn match_uri<'a>(
@@ -63,7 +63,7 @@ impl ListedTemplate {
         let (service, spec) = self.spec(catalog)?;
         let mut args = spec.arguments(uri)?;
         for value in args.values_mut() {
-            if let Some(plain) = value.as_str().and_then(decoded) {
+            if let Some(plain) = value.as_str().and_then(percent_decoded) {
                 *value = Value::from(plain);
             }
         }
@@ -72,19 +72,19 @@ impl ListedTemplate {
 }
 
 impl<'a> TemplateMatch<'a> {
-    /// The stream that says when this resource changes.
+    /// The stream whose events mark changes of this resource.
     pub(crate) fn stream(&self) -> Option<&'a Arc<StreamSpec>> {
         let name = self.spec.watch.as_ref()?;
         self.service.streams.iter().map(|row| &row.spec).find(|spec| spec.name == *name)
     }
 }
 
-/// A resume point as the argument it becomes: points are text, and some inputs want a number.
+/// A resume point as an argument: resume points are text, and some inputs take a number.
 pub(crate) fn resume_argument(stream: &StreamSpec, point: &str) -> Value {
-    as_wanted(&stream.input.json()["properties"][&stream.resume], point)
+    typed_value(&stream.input.json()["properties"][&stream.resume], point)
 }
 
-fn as_wanted(schema: &Value, point: &str) -> Value {
+fn typed_value(schema: &Value, point: &str) -> Value {
     let number = match schema["type"].as_str() {
         Some("integer") => point.parse::<i64>().ok().map(Value::from),
         Some("number") => point.parse::<f64>().ok().map(Value::from),
@@ -93,9 +93,8 @@ fn as_wanted(schema: &Value, point: &str) -> Value {
     number.unwrap_or_else(|| Value::from(point))
 }
 
-/// A value as it was before a client filled it into the template: filling in escapes what could be
-/// mistaken for punctuation. `None` where nothing is escaped, or what comes of it is no text.
-fn decoded(value: &str) -> Option<String> {
+/// Percent-decodes a value; `None` where nothing is escaped or the result is not UTF-8.
+fn percent_decoded(value: &str) -> Option<String> {
     let mut rest = value;
     let mut bytes = Vec::with_capacity(value.len());
     while let Some((before, after)) = rest.split_once('%') {
@@ -116,11 +115,11 @@ mod tests {
 
     #[track_caller]
     fn check(value: &str, expected: Option<&str>) {
-        assert_eq!(decoded(value).as_deref(), expected, "{value}");
+        assert_eq!(percent_decoded(value).as_deref(), expected, "{value}");
     }
 
     #[test]
-    fn escapes_are_undone_and_nothing_else() {
+    fn only_valid_escapes_are_decoded() {
         check("BTCUSDT", None);
         check("BINANCE%3ABTCUSDT", Some("BINANCE:BTCUSDT"));
         check("%d0%A1", Some("\u{421}"));
@@ -133,11 +132,11 @@ mod tests {
 
     #[track_caller]
     fn check_point(kind: Value, point: &str, expected: Value) {
-        assert_eq!(as_wanted(&json!({ "type": kind }), point), expected);
+        assert_eq!(typed_value(&json!({ "type": kind }), point), expected);
     }
 
     #[test]
-    fn a_resume_point_takes_the_type_its_argument_has() {
+    fn a_resume_point_has_the_type_of_its_argument() {
         check_point(json!("integer"), "1700000000000", json!(1_700_000_000_000_i64));
         check_point(json!("number"), "1.5", json!(1.5));
         check_point(json!("string"), "17", json!("17"));
@@ -147,9 +146,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_was_escaped_comes_back(text in "\\PC{1,20}") {
+        fn an_escaped_text_decodes_to_itself(text in "\\PC{1,20}") {
             let escaped: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
-            let found = decoded(&escaped);
+            let found = percent_decoded(&escaped);
             prop_assert_eq!(found.as_deref(), Some(text.as_str()));
         }
     }

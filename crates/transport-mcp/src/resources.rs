@@ -1,5 +1,5 @@
-//! Resources: the documents of the contracts, and the families that are read through a tool and
-//! watched through a stream.
+//! Resources: the documents of the contracts, and templates that are read through a tool and
+//! subscribed to through a stream.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use crate::server::{LIST_TTL_MS, McpServer, scope};
 use crate::subscriptions::{ResourceSubscription, SUBSCRIPTIONS_MAX, UpdateSink};
 use crate::{answer, cursor};
 
-/// What a URI names.
-enum Named<'a> {
+/// A resource that a URI names.
+enum NamedResource<'a> {
     Document(&'a ListedResource),
     Templated(TemplateMatch<'a>),
 }
@@ -75,18 +75,18 @@ impl McpServer {
         all.filter(move |template| template.shown_beside(self.visible_tools(by)))
     }
 
-    fn named(&self, uri: &str, by: Option<&View>) -> Option<Named<'_>> {
+    fn named(&self, uri: &str, by: Option<&View>) -> Option<NamedResource<'_>> {
         let state = &self.state;
         let document = state.listing.resources.iter().find(|it| it.resource.uri == uri);
         if let Some(document) = document {
             return document
                 .shown_beside(self.visible_tools(by))
-                .then_some(Named::Document(document));
+                .then_some(NamedResource::Document(document));
         }
         let all = state.listing.templates.iter();
         let mut shown = all.filter(|template| template.shown_beside(self.visible_tools(by)));
         let matched = shown.find_map(|template| template.match_uri(state.pipeline.catalog(), uri));
-        matched.map(Named::Templated)
+        matched.map(NamedResource::Templated)
     }
 
     pub(crate) async fn read(
@@ -97,7 +97,7 @@ impl McpServer {
         let by = narrowing(&cx.extensions);
         let named = self.named(&request.uri, by.as_ref());
         match named.ok_or_else(|| answer::unknown_resource(&request.uri))? {
-            Named::Document(document) => {
+            NamedResource::Document(document) => {
                 let contents = ResourceContents::text(document.text, request.uri);
                 let contents = contents.with_mime_type("application/json");
                 let mut result = ReadResourceResult::new(vec![contents]);
@@ -105,7 +105,9 @@ impl McpServer {
                 result.cache_scope = Some(scope(by.is_some()));
                 Ok(result.into())
             }
-            Named::Templated(matched) => self.read_templated(request.uri, matched, &cx).await,
+            NamedResource::Templated(matched) => {
+                self.read_templated(request.uri, matched, &cx).await
+            }
         }
     }
 
@@ -128,18 +130,18 @@ impl McpServer {
             contents = contents.with_meta(MetaObject(meta));
         }
         let mut result = ReadResourceResult::new(vec![contents]);
-        // It may have changed by the time it is read, and may depend on who asked.
+        // It changes at any time and may depend on the caller.
         result.ttl_ms = Some(0);
         result.cache_scope = Some(CacheScope::Private);
         Ok(result.into())
     }
 
-    /// Whether anything here can be watched, which is what the declared capability says.
+    /// Whether any template can be subscribed to, as the declared capability says.
     fn can_subscribe(&self) -> bool {
-        self.state.listing.templates.iter().any(|template| template.watchable)
+        self.state.listing.templates.iter().any(|template| template.subscribable)
     }
 
-    /// The watch on what a URI names. `None` for what never changes, or cannot say so.
+    /// The subscription to a URI; `None` for a resource without a stream.
     fn subscription_to(
         &self,
         uri: &str,
@@ -148,8 +150,8 @@ impl McpServer {
         let by = narrowing(&cx.extensions);
         let named = self.named(uri, by.as_ref());
         let matched = match named.ok_or_else(|| answer::unknown_resource(uri))? {
-            Named::Document(_) => return Ok(None),
-            Named::Templated(matched) => matched,
+            NamedResource::Document(_) => return Ok(None),
+            NamedResource::Templated(matched) => matched,
         };
         let Some(stream) = matched.stream() else { return Ok(None) };
         let meta = request_meta(&cx.extensions, &self.state.options.credential);
@@ -163,11 +165,11 @@ impl McpServer {
             credential: meta.credential.unverified(),
             transport: self.state.options.transport,
             request_id: meta.request_id,
-            over: self.subscriptions.over.clone(),
+            ended: self.subscriptions.ended.clone(),
         }))
     }
 
-    /// `resources/subscribe` of the older protocol.
+    /// `resources/subscribe` of the older protocol: the session is notified until it unsubscribes.
     pub(crate) async fn subscribe_to(
         &self,
         uri: String,
@@ -180,10 +182,10 @@ impl McpServer {
         if self.subscriptions.has(&uri) {
             return Ok(());
         }
-        let room = self.subscriptions.room(1)?;
+        let permit = self.subscriptions.acquire(1)?;
         let opened = subscription.open(None).await;
         let feed = opened.map_err(|failure| answer::failed_resource(&uri, &failure))?;
-        self.subscriptions.start(subscription, feed, cx.peer, room);
+        self.subscriptions.start(subscription, feed, cx.peer, permit);
         Ok(())
     }
 
@@ -195,7 +197,7 @@ impl McpServer {
         Ok(())
     }
 
-    /// The part of a filter that names something here. What a header hides is found out later.
+    /// The known URIs of a filter. URIs that request headers hide are refused later.
     pub(crate) fn accepted_filter(&self, asked: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         if !self.can_subscribe() {
             return None;
@@ -205,7 +207,7 @@ impl McpServer {
         Some(SubscriptionFilter::builder().resource_subscriptions(known.cloned()).build())
     }
 
-    /// `subscriptions/listen` of the newer protocol: one request watches until it is given up.
+    /// `subscriptions/listen` of the newer protocol: one request is notified until it is cancelled.
     pub(crate) async fn listen_to(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
         let request = cx.request_context();
         let uris: BTreeSet<&String> =
@@ -216,14 +218,14 @@ impl McpServer {
             .collect::<Result<Vec<_>, _>>()?;
         let subscriptions: Vec<ResourceSubscription> =
             subscriptions.into_iter().flatten().collect();
-        let _room = self.subscriptions.room(subscriptions.len())?;
+        let _permits = self.subscriptions.acquire(subscriptions.len())?;
         let sink = UpdateSink::Request(cx.sink());
         let following: FuturesUnordered<_> =
             subscriptions.iter().map(|it| follow(it, &sink)).collect();
         tokio::select! {
             biased;
             () = cx.cancelled() => Ok(()),
-            () = self.subscriptions.over.cancelled() => Ok(()),
+            () = self.subscriptions.ended.cancelled() => Ok(()),
             ended = first_end(following) => ended,
         }
     }
@@ -233,15 +235,15 @@ async fn follow(
     subscription: &ResourceSubscription,
     sink: &UpdateSink<'_>,
 ) -> Result<(), ErrorData> {
-    let gone = match subscription.open(None).await {
+    let failure = match subscription.open(None).await {
         Ok(feed) => subscription.follow(feed, sink).await,
         Err(failure) => Some(failure),
     };
-    gone.map_or(Ok(()), |failure| Err(answer::failed_resource(&subscription.uri, &failure)))
+    failure.map_or(Ok(()), |failure| Err(answer::failed_resource(&subscription.uri, &failure)))
 }
 
-/// A request that watches several is over with the first of them, so that its client hears why and
-/// asks again. One that watches nothing waits to be given up.
+/// Ends with the first subscription that ends, so that the client gets the reason and can listen
+/// again. Without any subscription it waits until it is cancelled.
 async fn first_end<F>(mut following: FuturesUnordered<F>) -> Result<(), ErrorData>
 where
     F: Future<Output = Result<(), ErrorData>>,

@@ -77,8 +77,8 @@ impl McpServer {
             capabilities.completions = Some(JsonObject::new());
         }
         if let Some(resources) = &mut capabilities.resources {
-            let watchable = listing.templates.iter().any(|template| template.watchable);
-            resources.subscribe = watchable.then_some(true);
+            let subscribable = listing.templates.iter().any(|template| template.subscribable);
+            resources.subscribe = subscribable.then_some(true);
         }
         if listing.tools.iter().any(|tool| tool.followable) {
             let ours = capabilities.extensions.get_or_insert_default();
@@ -307,7 +307,7 @@ impl McpServer {
         let outcome = async {
             match cx.meta.get_progress_token() {
                 None => call(Progress::default()).await,
-                Some(token) => progress::forwarded(&cx.peer, token, call).await,
+                Some(token) => progress::forward_while(&cx.peer, token, call).await,
             }
         };
         let outcome = tokio::select! {

@@ -1,5 +1,5 @@
-//! Sessions of the older protocol, bounded: idle ones end, and the longest unused one makes room. A
-//! session with an open stream is in use, however little is said on it.
+//! Bounds the sessions of the older protocol: idle sessions end, and a new session evicts the least
+//! recently used one. A session with an open stream counts as used.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -17,47 +17,47 @@ use rmcp::transport::streamable_http_server::session::{
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// How long an ousted session may take to say goodbye before it is simply dropped.
-const GOODBYE: Duration = Duration::from_secs(1);
+/// How long an evicted session may take to close.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Answers kept for clients whose connection broke. At thousands of calls a second a longer time
-/// would be the largest thing in memory.
-const ANSWERS_KEPT: Duration = Duration::from_secs(10);
+/// How long answers are kept for clients whose connection broke. At thousands of calls a second a
+/// longer time would dominate memory.
+const ANSWERS_KEPT_FOR: Duration = Duration::from_secs(10);
 
 pub(crate) struct BoundedSessions {
     inner: LocalSessionManager,
     max: usize,
     idle: Duration,
-    used: Arc<Mutex<Order>>,
+    used: Arc<Mutex<UseOrder>>,
 }
 
-/// When each session was last used, counted in uses.
+/// When each session was last used, as a counter.
 #[derive(Default)]
-struct Order {
+struct UseOrder {
     uses: u64,
-    last: HashMap<SessionId, Use>,
+    last: HashMap<SessionId, LastUse>,
 }
 
-struct Use {
+struct LastUse {
     at: u64,
-    /// Fires when the session ends.
+    /// Cancelled when the session ends.
     _end: DropGuard,
     end: CancellationToken,
 }
 
-impl Use {
+impl LastUse {
     fn new(at: u64) -> Self {
         let end = CancellationToken::new();
         Self { at, _end: end.clone().drop_guard(), end }
     }
 }
 
-/// Fires when the session of a request has ended. The library lets running calls go on for seconds,
-/// although no client can receive their answer.
+/// Cancelled when the session of a request has ended. rmcp lets running calls continue for seconds,
+/// although their answer has no receiver.
 #[derive(Clone)]
 pub(crate) struct SessionEnd(pub(crate) CancellationToken);
 
-impl Order {
+impl UseOrder {
     fn touch(&mut self, id: &SessionId) {
         self.uses += 1;
         if let Some(last) = self.last.get_mut(id) {
@@ -65,17 +65,17 @@ impl Order {
         }
     }
 
-    /// Takes a new session in and names the one that has to go for it.
+    /// Adds a new session and returns the one that is evicted for it.
     fn admit(&mut self, id: &SessionId, max: usize) -> Option<SessionId> {
         let full = self.last.len() >= max.max(1);
         let oldest = self.last.iter().min_by_key(|(_, last)| last.at).map(|(id, _)| id.clone());
-        let ousted = oldest.filter(|_| full);
-        if let Some(ousted) = &ousted {
-            self.last.remove(ousted);
+        let evicted = oldest.filter(|_| full);
+        if let Some(evicted) = &evicted {
+            self.last.remove(evicted);
         }
         self.uses += 1;
-        self.last.insert(id.clone(), Use::new(self.uses));
-        ousted
+        self.last.insert(id.clone(), LastUse::new(self.uses));
+        evicted
     }
 }
 
@@ -84,23 +84,27 @@ impl BoundedSessions {
         let mut inner = LocalSessionManager::default();
         inner.session_config.keep_alive = Some(idle);
         inner.session_config.sse_retry = Some(retry);
-        inner.session_config.completed_cache_ttl = ANSWERS_KEPT;
+        inner.session_config.completed_cache_ttl = ANSWERS_KEPT_FOR;
         Self { inner, max, idle, used: Arc::default() }
     }
 
-    fn order(&self) -> parking_lot::MutexGuard<'_, Order> {
+    fn order(&self) -> parking_lot::MutexGuard<'_, UseOrder> {
         self.used.lock()
     }
 
-    /// The end of the session that a request names.
+    /// The end token of the session that a request names.
     pub(crate) fn end_of(&self, headers: &HeaderMap) -> Option<SessionEnd> {
         let id = headers.get("mcp-session-id")?.to_str().ok()?;
         self.order().last.get(id).map(|used| SessionEnd(used.end.clone()))
     }
 
-    /// A stream that counts as use of its session for as long as a client reads it: a call may run
-    /// for an hour, and a watched resource change once a day.
-    async fn attended<S>(&self, id: &SessionId, stream: S) -> impl Stream<Item = S::Item> + use<S>
+    /// A stream that marks its session as used while it is read: a call may run for an hour, and a
+    /// subscribed resource may change once a day.
+    async fn keep_in_use<S>(
+        &self,
+        id: &SessionId,
+        stream: S,
+    ) -> impl Stream<Item = S::Item> + use<S>
     where
         S: Stream + Send + Sync + 'static,
     {
@@ -117,8 +121,8 @@ impl BoundedSessions {
                             None => std::future::pending().await,
                         }
                     };
-                    // Reading goes on meanwhile: the session may wait for its reader before it
-                    // listens to us.
+                    // Keeps reading, because the session may wait for its reader before it handles
+                    // the touch.
                     tokio::select! {
                         biased;
                         item = stream.next() => return item.map(|item| (item, (stream, session))),
@@ -130,8 +134,8 @@ impl BoundedSessions {
     }
 }
 
-/// Lets a session know that it is in use. Closing a stream that never was does nothing else.
-async fn touch(session: &LocalSessionHandle, order: &Mutex<Order>) {
+/// Marks a session as used. Closing a channel that does not exist only resets its idle timer.
+async fn touch(session: &LocalSessionHandle, order: &Mutex<UseOrder>) {
     order.lock().touch(session.id());
     if session.close_request_wise_channel(u64::MAX).await.is_err() {
         tracing::trace!("a session ended while its stream was read");
@@ -144,12 +148,13 @@ impl SessionManager for BoundedSessions {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         let (id, transport) = self.inner.create_session().await?;
-        let ousted = self.order().admit(&id, self.max);
-        if let Some(ousted) = ousted {
-            tracing::debug!("the longest unused session makes room for a new one");
-            let goodbye = tokio::time::timeout(GOODBYE, self.inner.close_session(&ousted)).await;
-            if !matches!(goodbye, Ok(Ok(()))) {
-                tracing::debug!("an ousted session did not end by itself");
+        let evicted = self.order().admit(&id, self.max);
+        if let Some(evicted) = evicted {
+            tracing::debug!("the least recently used session is evicted");
+            let closed =
+                tokio::time::timeout(CLOSE_TIMEOUT, self.inner.close_session(&evicted)).await;
+            if !matches!(closed, Ok(Ok(()))) {
+                tracing::debug!("an evicted session did not close in time");
             }
         }
         Ok((id, transport))
@@ -179,7 +184,7 @@ impl SessionManager for BoundedSessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let stream = self.inner.create_stream(id, message).await?;
-        Ok(self.attended(id, stream).await)
+        Ok(self.keep_in_use(id, stream).await)
     }
 
     async fn accept_message(
@@ -195,7 +200,7 @@ impl SessionManager for BoundedSessions {
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let stream = self.inner.create_standalone_stream(id).await?;
-        Ok(self.attended(id, stream).await)
+        Ok(self.keep_in_use(id, stream).await)
     }
 
     async fn resume(
@@ -204,7 +209,7 @@ impl SessionManager for BoundedSessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let stream = self.inner.resume(id, last_event_id).await?;
-        Ok(self.attended(id, stream).await)
+        Ok(self.keep_in_use(id, stream).await)
     }
 }
 
@@ -214,7 +219,7 @@ mod tests {
     use serde_json::json;
 
     #[tokio::test]
-    async fn the_longest_unused_session_makes_room() {
+    async fn the_least_recently_used_session_is_evicted() {
         let minute = Duration::from_secs(60);
         let sessions = BoundedSessions::new(2, minute, minute);
         let (first, _kept) = sessions.create_session().await.unwrap();
@@ -227,11 +232,11 @@ mod tests {
         assert_eq!(sessions.order().last.len(), 2);
     }
 
-    struct Nobody;
+    struct EmptyHandler;
 
-    impl rmcp::ServerHandler for Nobody {}
+    impl rmcp::ServerHandler for EmptyHandler {}
 
-    fn said(message: serde_json::Value) -> ClientJsonRpcMessage {
+    fn parse(message: serde_json::Value) -> ClientJsonRpcMessage {
         serde_json::from_value(message).unwrap()
     }
 
@@ -240,15 +245,16 @@ mod tests {
         let idle = Duration::from_secs(60);
         let sessions = BoundedSessions::new(2, idle, idle);
         let (id, transport) = sessions.create_session().await.unwrap();
-        let hello = said(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        let initialize =
+            parse(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": { "name": "test", "version": "0" } } }));
-        let ready = said(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        let greet = async {
-            sessions.initialize_session(&id, hello).await.unwrap();
-            sessions.accept_message(&id, ready).await.unwrap();
+        let initialized = parse(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        let handshake = async {
+            sessions.initialize_session(&id, initialize).await.unwrap();
+            sessions.accept_message(&id, initialized).await.unwrap();
         };
-        let (running, ()) = tokio::join!(rmcp::serve_server(Nobody, transport), greet);
+        let (running, ()) = tokio::join!(rmcp::serve_server(EmptyHandler, transport), handshake);
         let mut ended = std::pin::pin!(running.unwrap().waiting());
         let mut stream = Box::pin(sessions.create_standalone_stream(&id).await.unwrap());
         tokio::select! {
@@ -263,7 +269,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_closed_session_leaves_its_place() {
+    async fn a_closed_session_is_forgotten() {
         let minute = Duration::from_secs(60);
         let sessions = BoundedSessions::new(2, minute, minute);
         let (first, _kept) = sessions.create_session().await.unwrap();
@@ -273,7 +279,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn requests_learn_of_the_end_of_their_session() {
+    async fn the_end_of_a_session_reaches_its_requests() {
         let minute = Duration::from_secs(60);
         let sessions = BoundedSessions::new(1, minute, minute);
         let of = |id: &SessionId| {
@@ -283,10 +289,10 @@ mod tests {
         };
         assert!(sessions.end_of(&HeaderMap::new()).is_none());
         let (first, _kept) = sessions.create_session().await.unwrap();
-        let SessionEnd(ousted) = of(&first).unwrap();
-        assert!(!ousted.is_cancelled());
+        let SessionEnd(evicted) = of(&first).unwrap();
+        assert!(!evicted.is_cancelled());
         let (second, _kept) = sessions.create_session().await.unwrap();
-        assert!(ousted.is_cancelled() && of(&first).is_none());
+        assert!(evicted.is_cancelled() && of(&first).is_none());
         let SessionEnd(closed) = of(&second).unwrap();
         sessions.close_session(&second).await.unwrap();
         assert!(closed.is_cancelled());

@@ -1,4 +1,4 @@
-//! A server on a pair of pipes, for clients that start it themselves.
+//! Serves a client over a pair of pipes, such as standard input and output.
 
 use std::io;
 
@@ -10,11 +10,11 @@ use tokio_util::sync::CancellationToken;
 use crate::line_transport::LineTransport;
 use crate::server::McpServer;
 
-/// The longest line a client may send; whatever is longer is refused unread.
+/// The longest line a client may send; longer lines are refused.
 pub const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Serves until the input ends or `cancel` fires. Only protocol messages go to `output`. Answers
-/// that are under way when the input ends are still sent.
+/// Serves until the input ends or `cancel` is cancelled. Only protocol messages go to `output`. Calls
+/// that run when the input ends are still answered.
 pub async fn serve_stdio<R, W>(
     server: McpServer,
     input: R,
@@ -29,12 +29,12 @@ where
     let lines = LineTransport::new(input, output, LINE_BYTES_MAX, ended.clone());
     let running = match server.for_session(&ended).serve_with_ct(lines, cancel).await {
         Ok(running) => running,
-        // A client that leaves before its first request has done nothing wrong.
+        // A client may disconnect before its first request.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
             return Ok(());
         }
         Err(ServerInitializeError::TransportError { error, .. }) => {
-            tracing::debug!(%error, "the client left during the handshake");
+            tracing::debug!(%error, "the client disconnected during the handshake");
             return Ok(());
         }
         Err(error) => return Err(io::Error::other(error.to_string())),

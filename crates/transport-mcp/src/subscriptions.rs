@@ -1,5 +1,5 @@
-//! Resources that a client watches: one task each, bounded, ended with the session. What changed is
-//! not told, only that something did; the client reads again.
+//! Subscriptions to resources: one task each, at most 64 per session, ended with the session. A
+//! notification only says that the resource changed; the client reads it again.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -23,22 +23,22 @@ use tokio_util::sync::CancellationToken;
 use crate::answer;
 use crate::resource_templates::resume_argument;
 
-/// Resources that one session may watch at once.
+/// Subscriptions of one session.
 pub(crate) const SUBSCRIPTIONS_MAX: usize = 64;
 
-/// How long to wait before a stream that ended is opened again: at first, and at most.
+/// How long to wait before an ended stream is opened again: at first, and at most.
 const WAIT_MIN: Duration = Duration::from_secs(1);
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// Events that one notification may stand for. A client that reads slowly gets fewer notifications.
+/// Events that one notification may cover; a slow client is notified less often.
 const MERGED_MAX: usize = 256;
 
-/// What one session watches. Dropping it ends every task.
+/// The subscriptions of one session. Dropping it ends every task.
 pub(crate) struct SessionSubscriptions {
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     running: Mutex<Running>,
-    /// Fires when the session can no longer hear anything, or the server stops.
-    pub(crate) over: CancellationToken,
+    /// Cancelled when the session ends or the server stops.
+    pub(crate) ended: CancellationToken,
 }
 
 #[derive(Default)]
@@ -48,7 +48,7 @@ struct Running {
 }
 
 impl Running {
-    /// Forgets the tasks that have ended by themselves.
+    /// Removes the tasks that ended by themselves.
     fn sweep(&mut self) {
         while self.tasks.try_join_next().is_some() {}
         self.by_uri.retain(|_, task| !task.is_finished());
@@ -56,21 +56,21 @@ impl Running {
 }
 
 impl SessionSubscriptions {
-    /// `until` ends them all at once.
+    /// Cancelling `until` ends all subscriptions.
     pub(crate) fn new(until: &CancellationToken) -> Self {
-        let places = Arc::new(Semaphore::new(SUBSCRIPTIONS_MAX));
-        Self { places, running: Mutex::default(), over: until.child_token() }
+        let permits = Arc::new(Semaphore::new(SUBSCRIPTIONS_MAX));
+        Self { permits, running: Mutex::default(), ended: until.child_token() }
     }
 
     fn running(&self) -> parking_lot::MutexGuard<'_, Running> {
         self.running.lock()
     }
 
-    /// Reserves room for `for_more` subscriptions until the permit is dropped.
-    pub(crate) fn room(&self, for_more: usize) -> Result<OwnedSemaphorePermit, ErrorData> {
-        let more = u32::try_from(for_more).unwrap_or(u32::MAX);
-        let room = Arc::clone(&self.places).try_acquire_many_owned(more);
-        room.map_err(|_| answer::too_many_subscriptions(SUBSCRIPTIONS_MAX))
+    /// Permits for `count` more subscriptions; dropping them gives them back.
+    pub(crate) fn acquire(&self, count: usize) -> Result<OwnedSemaphorePermit, ErrorData> {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let permit = Arc::clone(&self.permits).try_acquire_many_owned(count);
+        permit.map_err(|_| answer::too_many_subscriptions(SUBSCRIPTIONS_MAX))
     }
 
     pub(crate) fn has(&self, uri: &str) -> bool {
@@ -79,27 +79,31 @@ impl SessionSubscriptions {
         running.by_uri.contains_key(uri)
     }
 
-    /// Tells a session of changes until it ends or gives the resource up.
+    /// Notifies a session of changes until it ends or unsubscribes.
     pub(crate) fn start(
         &self,
-        watch: ResourceSubscription,
+        subscription: ResourceSubscription,
         feed: Subscription,
         session: Peer<RoleServer>,
-        room: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
     ) {
-        let over = self.over.clone();
-        let uri = watch.uri.clone();
+        let ended = self.ended.clone();
+        let uri = subscription.uri.clone();
         let mut running = self.running();
         running.sweep();
         let task = running.tasks.spawn(async move {
-            let _room = room;
-            let listener = UpdateSink::Session(session);
-            let told = watch.follow(feed, &listener);
-            if let Some(Some(failure)) = over.run_until_cancelled(told).await {
-                // The older protocol cannot report a failure. The session gets a change, reads, and
-                // sees the error.
-                tracing::debug!(uri = watch.uri, code = failure.code, "a watched resource is gone");
-                listener.notify(&watch.uri).await;
+            let _permit = permit;
+            let sink = UpdateSink::Session(session);
+            let following = subscription.follow(feed, &sink);
+            if let Some(Some(failure)) = ended.run_until_cancelled(following).await {
+                // A session cannot be sent an error. It is notified of a change, reads, and gets
+                // the error.
+                tracing::debug!(
+                    uri = subscription.uri,
+                    code = failure.code,
+                    "a subscription ended"
+                );
+                sink.notify(&subscription.uri).await;
             }
         });
         if let Some(before) = running.by_uri.insert(uri, task) {
@@ -116,18 +120,18 @@ impl SessionSubscriptions {
 
 impl Drop for SessionSubscriptions {
     fn drop(&mut self) {
-        self.over.cancel();
+        self.ended.cancel();
     }
 }
 
-/// The receiver of changes: a session of the older protocol, or one request of the newer.
+/// Receives change notifications: a session of the older protocol, or one request of the newer.
 pub(crate) enum UpdateSink<'a> {
     Session(Peer<RoleServer>),
     Request(&'a SubscriptionSink),
 }
 
 impl UpdateSink<'_> {
-    /// Whether the listener is still there.
+    /// Sends a notification; whether the client is still connected.
     async fn notify(&self, uri: &str) -> bool {
         let failed = match self {
             Self::Session(peer) => {
@@ -139,13 +143,13 @@ impl UpdateSink<'_> {
             }
         };
         if let Some(error) = &failed {
-            tracing::debug!(error, "nobody listens to a watched resource any more");
+            tracing::debug!(error, "a change notification could not be sent");
         }
         failed.is_none()
     }
 }
 
-/// One watched resource: what opens its stream, again and again if need be.
+/// One subscription, with what it needs to open its stream again.
 pub(crate) struct ResourceSubscription {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) uri: String,
@@ -155,11 +159,11 @@ pub(crate) struct ResourceSubscription {
     pub(crate) credential: Credential,
     pub(crate) transport: &'static str,
     pub(crate) request_id: Arc<str>,
-    pub(crate) over: CancellationToken,
+    pub(crate) ended: CancellationToken,
 }
 
 impl ResourceSubscription {
-    /// Opens the stream, after a point that was reached or from now on.
+    /// Opens the stream after a resume point, or from now on.
     pub(crate) async fn open(&self, after: Option<&str>) -> Result<Subscription, CallFailure> {
         let mut args = self.args.clone();
         if let Some(after) = after {
@@ -170,13 +174,13 @@ impl ResourceSubscription {
             args,
             meta: RequestMeta { request_id, credential },
             transport: self.transport,
-            cancel: self.over.child_token(),
+            cancel: self.ended.child_token(),
             progress: Progress::default(),
         };
         let (service, stream) = (&self.service, &self.stream.name);
         match self.pipeline.open(service, stream, call, StreamInput::Json).await {
             Some(opened) => opened,
-            // The family was listed with its stream, so this is a contract without its row.
+            // Cannot happen: the template was listed with its stream.
             None => Err(self.missing()),
         }
     }
@@ -193,8 +197,8 @@ impl ResourceSubscription {
         }
     }
 
-    /// Notifies of every change. Ends when no receiver is left, or with a failure that a retry
-    /// cannot cure.
+    /// Notifies of every change, reopening the stream when it ends. Returns when the client
+    /// disconnects, or with the first failure that waiting does not cure.
     pub(crate) async fn follow(
         &self,
         feed: Subscription,
@@ -204,7 +208,7 @@ impl ResourceSubscription {
         let mut wait = WAIT_MIN;
         let mut feed = Some(feed);
         loop {
-            while let Some(point) = changed(&mut feed).await {
+            while let Some(point) = next_change(&mut feed).await {
                 after = Some(point);
                 wait = WAIT_MIN;
                 if !to.notify(&self.uri).await {
@@ -216,13 +220,13 @@ impl ResourceSubscription {
                 wait = (wait * 2).min(WAIT_MAX);
                 match self.open(after.as_deref()).await {
                     Ok(feed) => break Some(feed),
-                    Err(failure) if may_pass(failure.kind) => {
-                        let told = failure.retry_after.unwrap_or_default();
-                        wait = wait.max(told).min(WAIT_MAX);
+                    Err(failure) if is_temporary(failure.kind) => {
+                        let retry_after = failure.retry_after.unwrap_or_default();
+                        wait = wait.max(retry_after).min(WAIT_MAX);
                     }
-                    // From the beginning it would be refused just the same.
+                    // Opening without a resume point would be refused as well.
                     Err(failure) if is_denied(failure.kind) => return Some(failure),
-                    // What lies between is lost, which is a change in itself.
+                    // The events in between are lost, which counts as a change.
                     Err(_) if after.take().is_some() => {
                         if !to.notify(&self.uri).await {
                             return None;
@@ -235,9 +239,9 @@ impl ResourceSubscription {
     }
 }
 
-/// The newest point a feed has reached, once it has moved. Events that mark no place change nothing
-/// that could be read. A feed that is over is taken away, for it must not be asked again.
-async fn changed(feed: &mut Option<Subscription>) -> Option<Arc<str>> {
+/// Waits for a change and returns the newest resume point. Events without a resume point change
+/// nothing that can be read. An ended feed is removed, because it must not be polled again.
+async fn next_change(feed: &mut Option<Subscription>) -> Option<Arc<str>> {
     let open = feed.as_mut()?;
     let mut newest = loop {
         let Some(event) = open.next().await else {
@@ -261,13 +265,13 @@ async fn changed(feed: &mut Option<Subscription>) -> Option<Arc<str>> {
     Some(newest)
 }
 
-/// Whether the same stream may open later. Internal errors are retried too, because a silent
-/// subscription is useless to a client.
-fn may_pass(kind: Kind) -> bool {
+/// Whether the stream may open later. An internal fault is retried too, rather than leave the
+/// subscription silent.
+fn is_temporary(kind: Kind) -> bool {
     kind.is_retryable() || kind == Kind::Internal
 }
 
-/// Whether it is the caller who is refused, and not what was asked for.
+/// Whether the caller is refused, and not the resource.
 fn is_denied(kind: Kind) -> bool {
     matches!(kind, Kind::Unauthenticated | Kind::Forbidden)
 }

@@ -1,4 +1,4 @@
-//! The fixtures that are only data: what is listed, and what is answered without a thought.
+//! Fixtures that are data: the lists, and constant answers.
 
 use std::collections::HashMap;
 
@@ -16,30 +16,30 @@ pub(super) struct Fixtures {
 
 #[derive(Deserialize)]
 pub(super) struct Answers {
-    /// Tools that always answer the same.
+    /// Tools with a constant answer.
     results: HashMap<String, CallToolResult>,
-    /// Tools that put a form before the client's user.
+    /// Tools that ask the user to fill in a form.
     forms: HashMap<String, ElicitRequestParams>,
-    /// What can be asked of a client, by key.
+    /// Questions to a client, by key.
     pub(super) questions: HashMap<String, InputRequest>,
-    /// Tools and prompts that ask before they answer.
+    /// Tools and prompts that ask questions before they answer.
     scripts: HashMap<String, Script>,
     pub(super) prompts: Vec<Prompt>,
-    /// Prompts as they are said, with `{argument}` where an argument goes.
-    said: HashMap<String, Value>,
+    /// The messages of prompts, with `{argument}` placeholders.
+    prompt_messages: HashMap<String, Value>,
     pub(super) resources: Vec<Resource>,
     pub(super) templates: Vec<ResourceTemplate>,
     contents: HashMap<String, ResourceContents>,
 }
 
-/// What is asked, round by round.
+/// The questions of each round.
 #[derive(Deserialize)]
 pub(super) struct Script {
     pub(super) rounds: Vec<Vec<String>>,
-    /// Whether the round travels with the client, under a seal.
+    /// Whether the client carries the signed round number.
     #[serde(default)]
     pub(super) sealed: bool,
-    /// Whether only what the client declared is asked of it.
+    /// Whether to ask only questions whose capability the client declared.
     #[serde(default)]
     pub(super) declared_only: bool,
 }
@@ -70,12 +70,12 @@ impl Fixtures {
         self.answers.questions.get(key).cloned()
     }
 
-    pub(super) fn said(&self, prompt: &str, arguments: &JsonObject) -> Option<GetPromptResult> {
-        let mut said = self.answers.said.get(prompt)?.clone();
-        fill(&mut said, arguments);
-        let mut said: GetPromptResult = serde_json::from_value(said).ok()?;
-        said.result_type = Some(ResultType::COMPLETE);
-        Some(said)
+    pub(super) fn prompt(&self, prompt: &str, arguments: &JsonObject) -> Option<GetPromptResult> {
+        let mut messages = self.answers.prompt_messages.get(prompt)?.clone();
+        fill(&mut messages, arguments);
+        let mut result: GetPromptResult = serde_json::from_value(messages).ok()?;
+        result.result_type = Some(ResultType::COMPLETE);
+        Some(result)
     }
 
     pub(super) fn contents(&self, uri: &str) -> Option<ResourceContents> {
@@ -91,7 +91,7 @@ impl Fixtures {
     }
 }
 
-/// Puts arguments into every text that names them.
+/// Replaces `{name}` in every text by the argument.
 fn fill(value: &mut Value, arguments: &JsonObject) {
     match value {
         Value::String(text) => {
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_key_of_a_script_is_a_question() {
+    fn every_script_names_known_questions() {
         let fixtures = Fixtures::load().unwrap();
         for (name, script) in &fixtures.answers.scripts {
             for key in script.rounds.iter().flatten() {
@@ -121,11 +121,11 @@ mod tests {
     }
 
     #[test]
-    fn arguments_go_where_they_are_named() {
+    fn arguments_replace_their_placeholders() {
         let fixtures = Fixtures::load().unwrap();
         let Value::Object(arguments) = json!({ "arg1": "one", "arg2": "two" }) else { panic!() };
-        let said = fixtures.said("test_prompt_with_arguments", &arguments).unwrap();
-        let said = serde_json::to_string(&said).unwrap();
-        assert!(said.contains("arg1='one', arg2='two'"), "{said}");
+        let prompt = fixtures.prompt("test_prompt_with_arguments", &arguments).unwrap();
+        let prompt = serde_json::to_string(&prompt).unwrap();
+        assert!(prompt.contains("arg1='one', arg2='two'"), "{prompt}");
     }
 }

@@ -14,10 +14,10 @@ use fault::{Fault, Kind};
 use serde_json::{Map, Value, json};
 use transport_mcp::{HttpOptions, ServerOptions, router};
 
-use crate::double::{Uncounted, Words};
+use crate::client::HttpClient;
+use crate::fixture::{NoMeter, TestEnvelope};
 use crate::http::serve;
 use crate::tasks::tool;
-use crate::wire::Client;
 
 struct Nothing;
 
@@ -74,8 +74,8 @@ impl Authenticator for OneToken {
 }
 
 struct Fixture {
-    client: Client,
-    in_call: Client,
+    client: HttpClient,
+    in_call: HttpClient,
     authenticator: Arc<OneToken>,
     _serving: tokio::task::JoinSet<()>,
 }
@@ -88,7 +88,7 @@ fn service(name: &str, tools: [&'static str; 2]) -> contract::Service {
     Tools::of(Arc::new(()))
         .tool(tools[0], Scope::Open, nothing)
         .tool(tools[1], Scope::Read, nothing)
-        .bind(contract, Words)
+        .bind(contract, TestEnvelope)
         .unwrap()
 }
 
@@ -99,19 +99,19 @@ async fn fixture(code: &'static str) -> Fixture {
     let pipeline = Pipeline::new(
         Catalog::new(services).unwrap(),
         Arc::clone(&authenticator) as _,
-        Arc::new(Uncounted),
+        Arc::new(NoMeter),
         Duration::from_secs(1),
     );
     let options = ServerOptions::http("9.9.9");
     let routes = router(&Arc::new(pipeline), &View::default(), &options, &HttpOptions::default());
     let (address, serving) = serve(routes).await;
-    let client = Client::new(address, "/mcp").with("mcp-protocol-version", "2026-07-28");
-    let in_call = Client::new(address, "/mcp/indicators");
+    let client = HttpClient::new(address, "/mcp").with("mcp-protocol-version", "2026-07-28");
+    let in_call = HttpClient::new(address, "/mcp/indicators");
     Fixture { client, in_call, authenticator, _serving: serving }
 }
 
-fn at(client: &Client, path: &str) -> Client {
-    Client { path: path.to_owned(), ..client.clone() }
+fn at(client: &HttpClient, path: &str) -> HttpClient {
+    HttpClient { path: path.to_owned(), ..client.clone() }
 }
 
 /// Sends a message without a valid credential; only an allowed one gets past HTTP 401.

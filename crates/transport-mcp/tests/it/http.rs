@@ -1,4 +1,4 @@
-//! Streamable HTTP over a real socket: both eras, the views, the refusals.
+//! Streamable HTTP over a real socket: both protocol versions, views and refusals.
 
 use std::net::SocketAddr;
 
@@ -8,38 +8,38 @@ use tokio::io::AsyncReadExt;
 use transport_http::MountedRoutes;
 use transport_mcp::{HttpOptions, ServerOptions, router};
 
-use crate::double::{Ear, Heard, pipeline};
-use crate::wire::Client;
+use crate::client::HttpClient;
+use crate::fixture::{HandlerEvent, ServiceProbe, pipeline};
 
-pub(crate) struct House {
+pub(crate) struct TestServer {
     address: SocketAddr,
-    pub(crate) ear: Ear,
-    /// Ends with the test, and the server with it.
+    pub(crate) probe: ServiceProbe,
+    /// Dropped with the test, which stops the server.
     _serving: tokio::task::JoinSet<()>,
 }
 
-impl House {
+impl TestServer {
     pub(crate) async fn open(view: View, page_size: usize) -> Self {
-        Self::facing(view, page_size, &HttpOptions::default()).await
+        Self::with_options(view, page_size, &HttpOptions::default()).await
     }
 
-    pub(crate) async fn facing(view: View, page_size: usize, options: &HttpOptions) -> Self {
-        let (pipeline, ear) = pipeline();
+    pub(crate) async fn with_options(view: View, page_size: usize, options: &HttpOptions) -> Self {
+        let (pipeline, probe) = pipeline();
         let server = ServerOptions { page_size, ..ServerOptions::http("9.9.9") };
         let (address, serving) = serve(router(&pipeline, &view, &server, options)).await;
-        Self { address, ear, _serving: serving }
+        Self { address, probe, _serving: serving }
     }
 
     pub(crate) async fn all() -> Self {
         Self::open(View::default(), 50).await
     }
 
-    pub(crate) fn at(&self, path: &str) -> Client {
-        Client::new(self.address, path)
+    pub(crate) fn at(&self, path: &str) -> HttpClient {
+        HttpClient::new(self.address, path)
     }
 }
 
-/// Serves on a port of its own for as long as the second is kept.
+/// Serves on its own port until the returned set is dropped.
 pub(crate) async fn serve(routes: MountedRoutes) -> (SocketAddr, tokio::task::JoinSet<()>) {
     let router = routes.into_router();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -57,10 +57,10 @@ fn names(listed: &Value) -> Vec<&str> {
 const SAFE: [&str; 4] = ["quotes_live", "quotes_historical", "system_health", "system_metadata"];
 
 #[tokio::test]
-async fn both_eras_list_the_same_tools_in_contract_order() {
-    let house = House::all().await;
-    let modern = house.at("/mcp").modern("tools/list", json!({})).await.message();
-    let (session, hello) = house.at("/mcp").legacy().await;
+async fn both_protocols_list_the_same_tools_in_contract_order() {
+    let server = TestServer::all().await;
+    let modern = server.at("/mcp").modern("tools/list", json!({})).await.message();
+    let (session, hello) = server.at("/mcp").legacy().await;
     let legacy = session.in_session("tools/list", json!({})).await.message();
     assert_eq!(names(&modern), SAFE);
     assert_eq!(modern["result"]["tools"], legacy["result"]["tools"]);
@@ -74,8 +74,8 @@ async fn both_eras_list_the_same_tools_in_contract_order() {
 
 #[tokio::test]
 async fn a_listed_tool_carries_the_contracts_schemas_as_written() {
-    let house = House::all().await;
-    let listed = house.at("/mcp").modern("tools/list", json!({})).await.message();
+    let server = TestServer::all().await;
+    let listed = server.at("/mcp").modern("tools/list", json!({})).await.message();
     let tool = &listed["result"]["tools"][1];
     let order: Vec<&String> =
         tool["inputSchema"]["properties"].as_object().unwrap().keys().collect();
@@ -86,11 +86,11 @@ async fn a_listed_tool_carries_the_contracts_schemas_as_written() {
 }
 
 #[tokio::test]
-async fn one_service_alone_lists_its_contracts_own_names() {
-    let house = House::all().await;
-    let listed = house.at("/mcp/quotes").modern("tools/list", json!({})).await.message();
+async fn the_endpoint_of_a_service_lists_the_contract_s_names() {
+    let server = TestServer::all().await;
+    let listed = server.at("/mcp/quotes").modern("tools/list", json!({})).await.message();
     assert_eq!(names(&listed)[0], "quotes.live");
-    let unknown = house.at("/mcp/qoutes").modern("tools/list", json!({})).await;
+    let unknown = server.at("/mcp/qoutes").modern("tools/list", json!({})).await;
     assert_eq!((unknown.status, unknown.message()["services"][0].as_str()), (404, Some("quotes")));
 }
 
@@ -106,13 +106,13 @@ fn check_quotes(answer: &Value, tickers: &[&str]) {
 }
 
 #[tokio::test]
-async fn both_spellings_are_callable_everywhere_in_both_eras() {
-    let house = House::all().await;
+async fn both_spellings_are_callable_in_both_protocols() {
+    let server = TestServer::all().await;
     for path in ["/mcp", "/mcp/", "/mcp/quotes"] {
-        let (session, _) = house.at(path).legacy().await;
+        let (session, _) = server.at(path).legacy().await;
         for name in ["quotes_live", "quotes.live"] {
             let call = json!({ "name": name, "arguments": { "tickers": ["A", "B"] } });
-            let modern = house.at(path).modern("tools/call", call.clone()).await;
+            let modern = server.at(path).modern("tools/call", call.clone()).await;
             assert_eq!(modern.header("content-type"), Some("application/json"));
             check_quotes(&modern.message(), &["A", "B"]);
             check_quotes(&session.in_session("tools/call", call).await.message(), &["A", "B"]);
@@ -122,23 +122,23 @@ async fn both_spellings_are_callable_everywhere_in_both_eras() {
 
 #[tokio::test]
 async fn a_call_without_arguments_has_an_empty_object() {
-    let house = House::all().await;
-    let answer = house.at("/mcp").modern("tools/call", json!({ "name": "system_health" })).await;
+    let server = TestServer::all().await;
+    let answer = server.at("/mcp").modern("tools/call", json!({ "name": "system_health" })).await;
     assert_eq!(answer.message()["result"]["structuredContent"]["status"], "ok");
 }
 
 #[tokio::test]
 async fn an_unknown_tool_is_a_protocol_error_that_names_near_ones() {
-    let house = House::all().await;
+    let server = TestServer::all().await;
     let call = json!({ "name": "quotes_latest", "arguments": {} });
-    let answer = house.at("/mcp").modern("tools/call", call).await;
+    let answer = server.at("/mcp").modern("tools/call", call).await;
     let error = &answer.message()["error"];
     assert_eq!(error["code"], -32602);
     assert!(error["message"].as_str().unwrap().contains("quotes_live"), "{error}");
 }
 
-/// Calls and gives back the contract's envelope of the failure.
-async fn failure(client: &Client, name: &str, arguments: Value) -> Value {
+/// Calls a tool and returns the error envelope.
+async fn failure(client: &HttpClient, name: &str, arguments: Value) -> Value {
     let call = json!({ "name": name, "arguments": arguments });
     let answer = client.modern("tools/call", call).await.message();
     let result = &answer["result"];
@@ -148,9 +148,9 @@ async fn failure(client: &Client, name: &str, arguments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn failures_are_results_in_the_contracts_words() {
-    let house = House::all().await;
-    let client = house.at("/mcp");
+async fn failures_are_results_in_the_contract_s_envelope() {
+    let server = TestServer::all().await;
+    let client = server.at("/mcp");
     let bad = failure(&client, "quotes_live", json!({ "tickers": "A" })).await;
     assert_eq!(bad["type"], "VALIDATION_ERROR");
     let token = client.with("authorization", "Bearer bad");
@@ -162,10 +162,10 @@ async fn failures_are_results_in_the_contracts_words() {
 }
 
 #[tokio::test]
-async fn the_bearer_header_says_who_asks() {
-    let house = House::all().await;
+async fn the_bearer_header_is_the_credential() {
+    let server = TestServer::all().await;
     let call = json!({ "name": "quotes_live", "arguments": { "tickers": ["A"] } });
-    let client = house.at("/mcp").with("authorization", "Bearer ada");
+    let client = server.at("/mcp").with("authorization", "Bearer ada");
     let (session, _) = client.legacy().await;
     for answer in [
         client.modern("tools/call", call.clone()).await,
@@ -177,13 +177,13 @@ async fn the_bearer_header_says_who_asks() {
 }
 
 #[tokio::test]
-async fn a_token_in_the_call_goes_before_the_header() {
-    let house = House::all().await;
+async fn a_token_in_the_call_overrides_the_header() {
+    let server = TestServer::all().await;
     let call = |token: Value| {
         json!({ "name": "quotes_live", "arguments": { "tickers": ["A"] },
             "_meta": { "auth": { "token": token } } })
     };
-    let plain = house.at("/mcp");
+    let plain = server.at("/mcp");
     let headed = plain.with("authorization", "Bearer ada");
     for client in [&plain, &headed] {
         let (session, _) = client.legacy().await;
@@ -201,8 +201,8 @@ async fn a_token_in_the_call_goes_before_the_header() {
 
 #[tokio::test]
 async fn pages_follow_each_other_and_foreign_cursors_are_refused() {
-    let house = House::open(View::default(), 3).await;
-    let client = house.at("/mcp");
+    let server = TestServer::open(View::default(), 3).await;
+    let client = server.at("/mcp");
     let first = client.modern("tools/list", json!({})).await.message();
     let cursor = first["result"]["nextCursor"].as_str().unwrap();
     let second = client.modern("tools/list", json!({ "cursor": cursor })).await.message();
@@ -214,9 +214,9 @@ async fn pages_follow_each_other_and_foreign_cursors_are_refused() {
     assert_eq!(other["error"]["code"], -32602);
 }
 
-/// What a header leaves of the list, and that nothing else is callable.
-async fn check_narrowed(house: &House, path: &str, header: (&str, &str), left: &[&str]) {
-    let client = house.at(path).with(header.0, header.1);
+/// Checks which tools a header leaves, and that no other tool is callable.
+async fn check_narrowed(server: &TestServer, path: &str, header: (&str, &str), left: &[&str]) {
+    let client = server.at(path).with(header.0, header.1);
     let listed = client.modern("tools/list", json!({})).await.message();
     assert_eq!(names(&listed), left, "{header:?} at {path}");
     assert_eq!(listed["result"]["cacheScope"], "private");
@@ -230,31 +230,31 @@ async fn check_narrowed(house: &House, path: &str, header: (&str, &str), left: &
 
 #[tokio::test]
 async fn headers_narrow_what_is_listed_and_callable() {
-    let house = House::all().await;
-    check_narrowed(&house, "/mcp", ("x-stoa-tools", "quotes_live"), &["quotes_live"]).await;
-    check_narrowed(&house, "/mcp", ("x-stoa-tools", "quotes.live"), &["quotes_live"]).await;
-    check_narrowed(&house, "/mcp/quotes", ("x-stoa-tools", "quotes_live"), &["quotes.live"]).await;
-    check_narrowed(&house, "/mcp", ("x-stoa-services", "quotes, moex"), &SAFE).await;
-    check_narrowed(&house, "/mcp", ("x-stoa-services", "moex"), &[]).await;
-    check_narrowed(&house, "/mcp", ("x-stoa-read-only", "true"), &SAFE).await;
+    let server = TestServer::all().await;
+    check_narrowed(&server, "/mcp", ("x-stoa-tools", "quotes_live"), &["quotes_live"]).await;
+    check_narrowed(&server, "/mcp", ("x-stoa-tools", "quotes.live"), &["quotes_live"]).await;
+    check_narrowed(&server, "/mcp/quotes", ("x-stoa-tools", "quotes_live"), &["quotes.live"]).await;
+    check_narrowed(&server, "/mcp", ("x-stoa-services", "quotes, moex"), &SAFE).await;
+    check_narrowed(&server, "/mcp", ("x-stoa-services", "moex"), &[]).await;
+    check_narrowed(&server, "/mcp", ("x-stoa-read-only", "true"), &SAFE).await;
 }
 
 #[tokio::test]
 async fn a_header_cannot_widen_the_servers_own_view() {
     let view = View { tools: Some(vec!["quotes.live".to_owned()]), ..View::default() };
-    let house = House::open(view, 50).await;
-    let client = house.at("/mcp").with("x-stoa-tools", "quotes_live,system_health");
+    let server = TestServer::open(view, 50).await;
+    let client = server.at("/mcp").with("x-stoa-tools", "quotes_live,system_health");
     let listed = client.modern("tools/list", json!({})).await.message();
     assert_eq!(names(&listed), ["quotes_live"]);
     let call = json!({ "name": "system_health", "arguments": {} });
-    let called = house.at("/mcp").modern("tools/call", call).await.message();
+    let called = server.at("/mcp").modern("tools/call", call).await.message();
     assert_eq!(called["error"]["code"], -32602);
 }
 
 #[tokio::test]
 async fn contracts_and_documents_are_resources() {
-    let house = House::all().await;
-    let client = house.at("/mcp");
+    let server = TestServer::all().await;
+    let client = server.at("/mcp");
     let listed = client.modern("resources/list", json!({})).await.message();
     let listed = listed["result"]["resources"].as_array().unwrap();
     let uris: Vec<&str> = listed.iter().map(|it| it["uri"].as_str().unwrap()).collect();
@@ -271,22 +271,22 @@ async fn contracts_and_documents_are_resources() {
 }
 
 #[tokio::test]
-async fn a_missing_resource_is_told_in_the_words_of_each_era() {
-    let house = House::all().await;
+async fn a_missing_resource_has_the_error_of_each_protocol() {
+    let server = TestServer::all().await;
     let ask = json!({ "uri": "stoa://quotes/nothing" });
-    let modern = house.at("/mcp").modern("resources/read", ask.clone()).await.message();
+    let modern = server.at("/mcp").modern("resources/read", ask.clone()).await.message();
     assert_eq!((&modern["error"]["code"], &modern["error"]["data"]), (&json!(-32602), &ask));
-    let (session, _) = house.at("/mcp").legacy().await;
+    let (session, _) = server.at("/mcp").legacy().await;
     let legacy = session.in_session("resources/read", ask).await.message();
     assert_eq!(legacy["error"]["code"], -32002);
 }
 
 #[tokio::test]
 async fn methods_of_undeclared_capabilities_do_not_exist() {
-    let house = House::all().await;
-    let (session, _) = house.at("/mcp").legacy().await;
+    let server = TestServer::all().await;
+    let (session, _) = server.at("/mcp").legacy().await;
     for method in ["prompts/list", "logging/setLevel", "no/such"] {
-        let answer = house.at("/mcp").modern(method, json!({ "level": "info" })).await;
+        let answer = server.at("/mcp").modern(method, json!({ "level": "info" })).await;
         assert_eq!(
             (answer.status, &answer.message()["error"]["code"]),
             (404, &json!(-32601)),
@@ -299,10 +299,10 @@ async fn methods_of_undeclared_capabilities_do_not_exist() {
 
 #[tokio::test]
 async fn progress_comes_before_the_answer() {
-    let house = House::all().await;
+    let server = TestServer::all().await;
     let call = json!({ "name": "quotes_live", "arguments": { "tickers": ["STEPS"] }, "_meta": { "progressToken": "p-1" } });
-    let (session, _) = house.at("/mcp").legacy().await;
-    let modern = house.at("/mcp").modern("tools/call", call.clone()).await;
+    let (session, _) = server.at("/mcp").legacy().await;
+    let modern = server.at("/mcp").modern("tools/call", call.clone()).await;
     for answer in [modern, session.in_session("tools/call", call).await] {
         let messages = answer.messages();
         let (last, reports) = messages.split_last().unwrap();
@@ -315,33 +315,34 @@ async fn progress_comes_before_the_answer() {
 }
 
 #[tokio::test]
-async fn hanging_up_cancels_the_handler() {
-    let mut house = House::all().await;
+async fn a_disconnect_cancels_the_handler() {
+    let mut server = TestServer::all().await;
     let call = json!({ "name": "quotes_live", "arguments": { "tickers": ["WAIT"] } });
-    let client = house.at("/mcp").modern_client("tools/call", &call);
-    let socket = client.open("POST", crate::wire::modern_body("tools/call", call).as_bytes()).await;
-    assert_eq!(house.ear.heard.recv().await, Some(Heard::Waiting));
+    let client = server.at("/mcp").modern_client("tools/call", &call);
+    let socket =
+        client.open("POST", crate::client::modern_body("tools/call", call).as_bytes()).await;
+    assert_eq!(server.probe.events.recv().await, Some(HandlerEvent::Waiting));
     drop(socket);
-    assert_eq!(house.ear.heard.recv().await, Some(Heard::Cancelled));
+    assert_eq!(server.probe.events.recv().await, Some(HandlerEvent::Cancelled));
 }
 
 #[tokio::test]
 async fn a_cancel_notification_reaches_the_handler_of_a_session() {
-    let mut house = House::all().await;
-    let (session, _) = house.at("/mcp").legacy().await;
+    let mut server = TestServer::all().await;
+    let (session, _) = server.at("/mcp").legacy().await;
     let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
         "name": "quotes_live", "arguments": { "tickers": ["WAIT"] } } });
     let _socket = session.open("POST", call.to_string().as_bytes()).await;
-    assert_eq!(house.ear.heard.recv().await, Some(Heard::Waiting));
+    assert_eq!(server.probe.events.recv().await, Some(HandlerEvent::Waiting));
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } });
     assert_eq!(session.send("POST", cancel.to_string().as_bytes()).await.status, 202);
-    assert_eq!(house.ear.heard.recv().await, Some(Heard::Cancelled));
+    assert_eq!(server.probe.events.recv().await, Some(HandlerEvent::Cancelled));
 }
 
 #[tokio::test]
-async fn a_session_has_a_stream_of_its_own_until_it_is_deleted() {
-    let house = House::all().await;
-    let (session, _) = house.at("/mcp").legacy().await;
+async fn a_session_has_a_stream_until_it_is_deleted() {
+    let server = TestServer::all().await;
+    let (session, _) = server.at("/mcp").legacy().await;
     let mut stream = session.open("GET", b"").await;
     let mut start = [0_u8; 12];
     stream.read_exact(&mut start).await.unwrap();
@@ -349,17 +350,18 @@ async fn a_session_has_a_stream_of_its_own_until_it_is_deleted() {
     assert_eq!(session.send("DELETE", b"").await.status, 204);
     assert_eq!(session.in_session("tools/list", json!({})).await.status, 404);
     assert_eq!(
-        house.at("/mcp").with("mcp-protocol-version", "2026-07-28").send("GET", b"").await.status,
+        server.at("/mcp").with("mcp-protocol-version", "2026-07-28").send("GET", b"").await.status,
         405
     );
 }
 
 #[tokio::test]
 async fn pages_of_other_origins_are_refused() {
-    let house = House::all().await;
-    let ask = |client: Client| async move { client.modern("tools/list", json!({})).await.status };
-    assert_eq!(ask(house.at("/mcp").with("origin", "https://evil.example")).await, 403);
-    assert_eq!(ask(house.at("/mcp").with("origin", "http://localhost:5173")).await, 200);
+    let server = TestServer::all().await;
+    let ask =
+        |client: HttpClient| async move { client.modern("tools/list", json!({})).await.status };
+    assert_eq!(ask(server.at("/mcp").with("origin", "https://evil.example")).await, 403);
+    assert_eq!(ask(server.at("/mcp").with("origin", "http://localhost:5173")).await, 200);
 }
 
 #[tokio::test]
@@ -368,21 +370,22 @@ async fn only_named_origins_are_allowed() {
         allowed_origins: vec!["https://app.example".to_owned()],
         ..HttpOptions::default()
     };
-    let house = House::facing(View::default(), 50, &options).await;
-    let ask = |client: Client| async move { client.modern("tools/list", json!({})).await.status };
-    assert_eq!(ask(house.at("/mcp").with("origin", "https://app.example")).await, 200);
-    assert_eq!(ask(house.at("/mcp").with("origin", "https://app.example:8443")).await, 403);
+    let server = TestServer::with_options(View::default(), 50, &options).await;
+    let ask =
+        |client: HttpClient| async move { client.modern("tools/list", json!({})).await.status };
+    assert_eq!(ask(server.at("/mcp").with("origin", "https://app.example")).await, 200);
+    assert_eq!(ask(server.at("/mcp").with("origin", "https://app.example:8443")).await, 403);
 }
 
 #[tokio::test]
-async fn bad_bodies_get_errors_and_the_server_goes_on() {
-    let house = House::all().await;
-    let client = house.at("/mcp").with("mcp-protocol-version", "2026-07-28");
+async fn invalid_bodies_are_refused_and_the_server_continues() {
+    let server = TestServer::all().await;
+    let client = server.at("/mcp").with("mcp-protocol-version", "2026-07-28");
     for body in [b"{\"jsonrpc\":\"2.0\",\"id\":1,".as_slice(), b"\xff\xfe{}", b"[]", b"{}", b""] {
         let status = client.send("POST", body).await.status;
         assert!((400..500).contains(&status), "{status} for {body:?}");
     }
     let huge = vec![b' '; 5 * 1024 * 1024];
     assert_eq!(client.send("POST", &huge).await.status, 413);
-    assert_eq!(names(&house.at("/mcp").modern("tools/list", json!({})).await.message()), SAFE);
+    assert_eq!(names(&server.at("/mcp").modern("tools/list", json!({})).await.message()), SAFE);
 }

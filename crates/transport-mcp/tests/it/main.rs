@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 mod authentication;
-mod double;
-mod following;
+mod client;
+mod fixture;
 mod http;
+mod progress;
 mod resources;
 mod stdio;
 mod tasks;
-mod wire;

@@ -1,4 +1,4 @@
-//! Fixtures that become tasks: long work a client polls for, asks to stop, or feeds with input.
+//! Fixtures that become tasks, which a client polls, cancels or gives input to.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 
 use super::fixtures::Fixtures;
-use super::rounds::Rounds;
-use super::talk;
+use super::input_rounds::InputRounds;
+use super::messages;
 
-/// What a call of one of these tools does, once its arguments are read.
-enum Job {
+/// The work of a task tool.
+enum FixtureJob {
     Greet {
         name: String,
     },
@@ -26,12 +26,12 @@ enum Job {
     },
     Fail,
     Break,
-    /// Waits for an answer to each question.
+    /// Waits for the answer to each question.
     Ask {
         questions: Vec<(String, InputRequest)>,
     },
     Repeat {
-        heard: String,
+        received: String,
     },
 }
 
@@ -48,7 +48,7 @@ pub(super) fn is_task_tool(name: &str) -> bool {
     )
 }
 
-impl Job {
+impl FixtureJob {
     fn read(request: &CallToolRequestParams, fixtures: &Fixtures) -> Self {
         let argument = |name: &str| request.arguments.as_ref().and_then(|it| it.get(name));
         let text =
@@ -67,24 +67,24 @@ impl Job {
             "confirm_delete" => ask(&["confirm"]),
             "multi_input" => ask(&["value_a", "value_b"]),
             "test_tool_with_task" => {
-                let heard = serde_json::to_string(&request.input_responses).unwrap_or_default();
-                Self::Repeat { heard }
+                let received = serde_json::to_string(&request.input_responses).unwrap_or_default();
+                Self::Repeat { received }
             }
             _ => Self::Break,
         }
     }
 
-    /// Whether there is no way to answer at once.
+    /// Whether it can only run as a task.
     fn needs_task(&self) -> bool {
         matches!(self, Self::Fail | Self::Ask { .. } | Self::Repeat { .. })
     }
 
     async fn run(self) -> Result<CallToolResult, ErrorData> {
         match self {
-            Self::Greet { name } => Ok(talk::text(format!("Hello, {name}!"))),
+            Self::Greet { name } => Ok(messages::text(format!("Hello, {name}!"))),
             Self::Compute { seconds, label } => {
                 tokio::time::sleep(Duration::from_secs_f64(seconds)).await;
-                Ok(talk::text(format!("{label} took {seconds} s")))
+                Ok(messages::text(format!("{label} took {seconds} s")))
             }
             Self::Fail => {
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -92,15 +92,15 @@ impl Job {
             }
             Self::Break => Err(ErrorData::internal_error("the job broke, as it should", None)),
             Self::Ask { .. } => Err(ErrorData::internal_error("only a task can ask", None)),
-            Self::Repeat { heard } => Ok(talk::text(heard)),
+            Self::Repeat { received } => Ok(messages::text(received)),
         }
     }
 
     async fn run_as_task(self, cx: TaskContext) -> Result<CallToolResult, TaskExit> {
         if let Self::Ask { questions } = self {
             let asked = questions.into_iter().map(|(key, it)| cx.request_input(key, it));
-            let heard = futures_util::future::try_join_all(asked).await?;
-            return Ok(talk::text(format!("heard {}", Value::from(heard))));
+            let answers = futures_util::future::try_join_all(asked).await?;
+            return Ok(messages::text(format!("heard {}", Value::from(answers))));
         }
         tokio::select! {
             () = cx.cancelled() => Err(TaskExit::Cancelled),
@@ -112,12 +112,12 @@ impl Job {
 pub(super) async fn call(
     tasks: &TaskManager,
     fixtures: &Fixtures,
-    rounds: &Rounds,
+    rounds: &InputRounds,
     request: CallToolRequestParams,
     cx: &Cx<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let job = Job::read(&request, fixtures);
-    // Some clients declare the extension in an older session too, and then cannot read a task.
+    let job = FixtureJob::read(&request, fixtures);
+    // Some clients declare the extension in the older protocol and then cannot read a task.
     let modern = cx.protocol_version().is_some_and(|version| !version.has_initialize());
     let able = modern && cx.client_capabilities().is_some_and(|it| it.supports_tasks());
     if job.needs_task() && !able {
@@ -131,7 +131,7 @@ pub(super) async fn call(
             return Ok(more.into());
         }
     }
-    if !able || matches!(job, Job::Greet { .. }) {
+    if !able || matches!(job, FixtureJob::Greet { .. }) {
         return job.run().await.map(CallToolResponse::from);
     }
     let task = tasks.spawn(TaskOptions::default(), |cx| Box::pin(job.run_as_task(cx)));

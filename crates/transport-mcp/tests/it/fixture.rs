@@ -1,6 +1,6 @@
-//! A service double bound to the quotes contract: real handlers that answer from nothing, one that
-//! reports progress, and one that waits until it is cancelled. Beside the contract's own it has a
-//! family of resources, `ticks://{symbol}/{interval}`, whose stream the test drives by hand.
+//! A test service bound to the quotes contract: handlers with constant answers, one that reports
+//! progress, and one that waits until it is cancelled. It adds the resource template
+//! `ticks://{symbol}/{interval}`, whose stream the test drives.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,54 +19,54 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-/// What handlers tell the test about themselves.
+/// What happened to a handler.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Heard {
+pub(crate) enum HandlerEvent {
     Waiting,
     Cancelled,
 }
 
-/// A stream that was opened: what was asked for, and where its events are put in.
-pub(crate) struct Opened {
+/// An opened stream: its arguments, and the sender of its events.
+pub(crate) struct OpenedStream {
     pub(crate) args: Value,
     events: mpsc::UnboundedSender<Arc<StreamEvent>>,
 }
 
-impl Opened {
-    /// An event after which a reader may go on, or one that marks no place.
+impl OpenedStream {
+    /// Sends an event with or without a resume point.
     pub(crate) fn tick(&self, resume: Option<&str>) {
         let resume = resume.map(Arc::from);
         let event = StreamEvent { kind: "tick", resume, json: Arc::from("{}") };
         self.events.send(Arc::new(event)).unwrap();
     }
 
-    /// Waits until no client reads the stream any more.
-    pub(crate) async fn left(&self) {
+    /// Waits until the subscription is dropped.
+    pub(crate) async fn until_dropped(&self) {
         self.events.closed().await;
     }
 }
 
-struct Feed(mpsc::UnboundedReceiver<Arc<StreamEvent>>);
+struct ChannelFeed(mpsc::UnboundedReceiver<Arc<StreamEvent>>);
 
-impl EventFeed for Feed {
+impl EventFeed for ChannelFeed {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<StreamEvent>>> {
         self.0.poll_recv(context)
     }
 }
 
-struct Double {
-    heard: mpsc::UnboundedSender<Heard>,
-    opened: mpsc::UnboundedSender<Opened>,
-    /// What lets a handler that reports go one step further.
+struct TestService {
+    events: mpsc::UnboundedSender<HandlerEvent>,
+    opened: mpsc::UnboundedSender<OpenedStream>,
+    /// Each permit allows one more progress report.
     steps: Arc<tokio::sync::Semaphore>,
-    /// Whether a stream was opened before; `ONCE` opens no second time.
+    /// Whether a stream was opened before; `ONCE` opens only once.
     again: AtomicBool,
 }
 
-/// What the test holds of the double.
-pub(crate) struct Ear {
-    pub(crate) heard: mpsc::UnboundedReceiver<Heard>,
-    pub(crate) opened: mpsc::UnboundedReceiver<Opened>,
+/// The test's view of the service.
+pub(crate) struct ServiceProbe {
+    pub(crate) events: mpsc::UnboundedReceiver<HandlerEvent>,
+    pub(crate) opened: mpsc::UnboundedReceiver<OpenedStream>,
     pub(crate) steps: Arc<tokio::sync::Semaphore>,
 }
 
@@ -78,12 +78,12 @@ struct LiveArgs {
 #[derive(Deserialize)]
 struct NoArgs {}
 
-struct Answer {
+struct TestReply {
     result: Value,
     text: String,
 }
 
-impl Reply for Answer {
+impl Reply for TestReply {
     fn result(&self) -> Value {
         self.result.clone()
     }
@@ -97,19 +97,19 @@ impl Reply for Answer {
     }
 }
 
-/// Tells the test that the handler's future was dropped, which is how cancelling reaches it.
-struct Waiting(mpsc::UnboundedSender<Heard>);
+/// Reports that the handler's future was dropped, which is how a cancellation reaches it.
+struct CancelGuard(mpsc::UnboundedSender<HandlerEvent>);
 
-impl Drop for Waiting {
+impl Drop for CancelGuard {
     fn drop(&mut self) {
-        self.0.send(Heard::Cancelled).ok();
+        self.0.send(HandlerEvent::Cancelled).ok();
     }
 }
 
-async fn live(cx: Cx<Double>, args: LiveArgs) -> Result<Answer, Fault> {
+async fn live(cx: Cx<TestService>, args: LiveArgs) -> Result<TestReply, Fault> {
     if args.tickers.iter().any(|ticker| ticker == "WAIT") {
-        let _waiting = Waiting(cx.service.heard.clone());
-        cx.service.heard.send(Heard::Waiting).ok();
+        let _guard = CancelGuard(cx.service.events.clone());
+        cx.service.events.send(HandlerEvent::Waiting).ok();
         std::future::pending::<()>().await;
     }
     if args.tickers.iter().any(|ticker| ticker == "STEPS") {
@@ -119,7 +119,7 @@ async fn live(cx: Cx<Double>, args: LiveArgs) -> Result<Answer, Fault> {
         }
     }
     if args.tickers.iter().any(|ticker| ticker == "FOLLOW") {
-        let _waiting = Waiting(cx.service.heard.clone());
+        let _guard = CancelGuard(cx.service.events.clone());
         for done in 1_u32.. {
             cx.service.steps.acquire().await.unwrap().forget();
             cx.progress.report(f64::from(done), None, "event");
@@ -142,25 +142,25 @@ async fn live(cx: Cx<Double>, args: LiveArgs) -> Result<Answer, Fault> {
         })
         .collect();
     let result = json!({ "quotes": quotes, "request_id": &*cx.request_id, "source_status": 200 });
-    Ok(Answer { result, text: format!("{} quotes", args.tickers.len()) })
+    Ok(TestReply { result, text: format!("{} quotes", args.tickers.len()) })
 }
 
-async fn historical(_: Cx<Double>, _: Map<String, Value>) -> Result<Answer, Fault> {
+async fn historical(_: Cx<TestService>, _: Map<String, Value>) -> Result<TestReply, Fault> {
     Err(Fault::unavailable("upstream_down", "the venue does not answer")
         .retry_after(Duration::from_secs(2)))
 }
 
-async fn health(_: Cx<Double>, _: NoArgs) -> Result<Answer, Fault> {
-    Ok(Answer { result: json!({ "status": "ok" }), text: "ok".to_owned() })
+async fn health(_: Cx<TestService>, _: NoArgs) -> Result<TestReply, Fault> {
+    Ok(TestReply { result: json!({ "status": "ok" }), text: "ok".to_owned() })
 }
 
-async fn metadata(_: Cx<Double>, _: NoArgs) -> Result<Answer, Fault> {
+async fn metadata(_: Cx<TestService>, _: NoArgs) -> Result<TestReply, Fault> {
     let result = json!({
         "mcp_version": "1.0.0", "api_version": "v1", "quotes_contract_version": "1.0.0",
         "supported_intervals": ["1d"], "max_page_size": 200, "max_range_days": 3660,
         "max_tickers_per_request": 50,
     });
-    Ok(Answer { result, text: "limits".to_owned() })
+    Ok(TestReply { result, text: "limits".to_owned() })
 }
 
 #[derive(Deserialize)]
@@ -171,8 +171,8 @@ struct TickArgs {
 }
 
 impl TickArgs {
-    /// `NONE` does not exist, `DOWN` is unavailable, `LOST` has dropped its history, and `SHUT`
-    /// refuses a client that reconnects.
+    /// `NONE` does not exist, `DOWN` is unavailable, `LOST` cannot resume, and `SHUT` refuses a
+    /// resumed stream.
     fn checked(self) -> Result<Self, Fault> {
         match (self.symbol.as_str(), &self.after) {
             ("NONE", _) => Err(Fault::new(Kind::NotFound, "unknown_symbol", "no such symbol")),
@@ -185,18 +185,18 @@ impl TickArgs {
     }
 }
 
-async fn read_ticks(_: Cx<Double>, args: TickArgs) -> Result<Answer, Fault> {
+async fn read_ticks(_: Cx<TestService>, args: TickArgs) -> Result<TestReply, Fault> {
     let args = args.checked()?;
     let result = json!({ "symbol": args.symbol, "interval": args.interval });
-    Ok(Answer { result, text: "ticks".to_owned() })
+    Ok(TestReply { result, text: "ticks".to_owned() })
 }
 
-async fn names(_: Cx<Double>, _: NoArgs) -> Result<Answer, Fault> {
+async fn names(_: Cx<TestService>, _: NoArgs) -> Result<TestReply, Fault> {
     let names: Vec<String> = (0..250).map(|at| format!("COIN{at:03}")).collect();
-    Ok(Answer { result: json!({ "names": names }), text: "names".to_owned() })
+    Ok(TestReply { result: json!({ "names": names }), text: "names".to_owned() })
 }
 
-async fn open_ticks(cx: Cx<Double>, args: TickArgs) -> Result<Subscription, Fault> {
+async fn open_ticks(cx: Cx<TestService>, args: TickArgs) -> Result<Subscription, Fault> {
     let args = args.checked()?;
     let again = cx.service.again.swap(true, Ordering::Relaxed);
     if again && args.symbol == "ONCE" {
@@ -204,14 +204,14 @@ async fn open_ticks(cx: Cx<Double>, args: TickArgs) -> Result<Subscription, Faul
     }
     let (events, feed) = mpsc::unbounded_channel();
     let args = json!({ "symbol": args.symbol, "interval": args.interval, "after": args.after });
-    cx.service.opened.send(Opened { args, events }).ok();
-    Ok(Subscription::new(Feed(feed)))
+    cx.service.opened.send(OpenedStream { args, events }).ok();
+    Ok(Subscription::new(ChannelFeed(feed)))
 }
 
-/// The quotes contract with the family of resources beside it.
+/// The quotes contract with the resource template.
 fn contract() -> Contract {
     let mut contract = Contract::load("quotes").unwrap();
-    // The bounds of the transport are tested, not those behind it.
+    // High enough that only the limits of the transport are tested.
     contract.tools[0].concurrency = Some(Concurrency { max: 2_000, queue: 0 });
     let object = || Schema::compile(json!({ "type": "object" })).unwrap();
     let input = || {
@@ -262,9 +262,9 @@ fn contract() -> Contract {
     contract
 }
 
-pub(crate) struct Words;
+pub(crate) struct TestEnvelope;
 
-impl Envelope for Words {
+impl Envelope for TestEnvelope {
     fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
         json!({ "type": cx.row.r#type, "message": fault.message(), "retryable": cx.row.retryable,
                 "trace_id": cx.request_id })
@@ -275,12 +275,11 @@ impl Envelope for Words {
     }
 }
 
-/// Gives every caller without a token one fixed subject; a token's text is its subject, and `bad` is
-/// refused.
-pub(crate) struct Door;
+/// A token is its own subject, except `bad`, which is refused; without a token there is a fixed one.
+pub(crate) struct TestAuthenticator;
 
 #[async_trait]
-impl Authenticator for Door {
+impl Authenticator for TestAuthenticator {
     async fn authenticate(&self, credential: &Credential, _: &str) -> Result<Caller, Fault> {
         let subject = credential.token().cloned().unwrap_or_else(|| Arc::from("nobody"));
         if &*subject == "bad" {
@@ -291,29 +290,30 @@ impl Authenticator for Door {
     }
 }
 
-pub(crate) struct Uncounted;
+pub(crate) struct NoMeter;
 
-impl Meter for Uncounted {
+impl Meter for NoMeter {
     fn record(&self, _: &CallRecord<'_>) {}
 }
 
-pub(crate) fn pipeline() -> (Arc<Pipeline>, Ear) {
-    let (heard, hear) = mpsc::unbounded_channel();
+pub(crate) fn pipeline() -> (Arc<Pipeline>, ServiceProbe) {
+    let (events, received) = mpsc::unbounded_channel();
     let (opened, open) = mpsc::unbounded_channel();
     let steps = Arc::new(tokio::sync::Semaphore::new(0));
     let again = AtomicBool::new(false);
-    let service = Tools::of(Arc::new(Double { heard, opened, steps: Arc::clone(&steps), again }))
-        .tool("quotes.live", Scope::Read, live)
-        .tool("quotes.historical", Scope::Write, historical)
-        .tool("system.health", Scope::Read, health)
-        .tool("system.metadata", Scope::Read, metadata)
-        .tool("ticks.read", Scope::Read, read_ticks)
-        .tool("ticks.names", Scope::Read, names)
-        .stream("ticks", Scope::Read, open_ticks)
-        .bind(contract(), Words)
-        .unwrap();
+    let service =
+        Tools::of(Arc::new(TestService { events, opened, steps: Arc::clone(&steps), again }))
+            .tool("quotes.live", Scope::Read, live)
+            .tool("quotes.historical", Scope::Write, historical)
+            .tool("system.health", Scope::Read, health)
+            .tool("system.metadata", Scope::Read, metadata)
+            .tool("ticks.read", Scope::Read, read_ticks)
+            .tool("ticks.names", Scope::Read, names)
+            .stream("ticks", Scope::Read, open_ticks)
+            .bind(contract(), TestEnvelope)
+            .unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
-    let patience = Duration::from_secs(30);
-    let pipeline = Pipeline::new(catalog, Arc::new(Door), Arc::new(Uncounted), patience);
-    (Arc::new(pipeline), Ear { heard: hear, opened: open, steps })
+    let timeout = Duration::from_secs(30);
+    let pipeline = Pipeline::new(catalog, Arc::new(TestAuthenticator), Arc::new(NoMeter), timeout);
+    (Arc::new(pipeline), ServiceProbe { events: received, opened: open, steps })
 }

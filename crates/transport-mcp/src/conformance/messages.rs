@@ -1,4 +1,4 @@
-//! Fixtures that speak while they work: log messages, progress, and questions to an older client.
+//! Fixtures that send messages while they run: logs, progress, and requests to an older client.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use rmcp::service::RequestContext as Cx;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
-/// The suite wants to see that messages come while the tool still works.
+/// The suite checks that messages arrive before the tool ends.
 const STEP: Duration = Duration::from_millis(50);
 
 pub(super) fn text(text: impl Into<String>) -> CallToolResult {
@@ -64,9 +64,10 @@ pub(super) async fn sample(
     let prompt = SamplingMessage::user_text(argument(request, "prompt"));
     let asked = CreateMessageRequestParams::new(vec![prompt], 100);
     let answer = cx.peer.create_message(asked).await.map_err(failed)?;
-    let heard = serde_json::to_value(&answer).map_err(failed)?;
-    let said = heard.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
-    Ok(text(format!("LLM response: {said}")).into())
+    let response = serde_json::to_value(&answer).map_err(failed)?;
+    let text_received =
+        response.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
+    Ok(text(format!("LLM response: {text_received}")).into())
 }
 
 pub(super) async fn elicit(
@@ -81,8 +82,8 @@ pub(super) async fn elicit(
         own.clone_into(message);
     }
     let answer = cx.peer.create_elicitation(form).await.map_err(failed)?;
-    let heard = serde_json::to_string(&answer).map_err(failed)?;
-    Ok(text(format!("User response: {heard}")).into())
+    let response = serde_json::to_string(&answer).map_err(failed)?;
+    Ok(text(format!("User response: {response}")).into())
 }
 
 pub(super) fn needs_sampling(cx: &Cx<RoleServer>) -> Result<CallToolResponse, ErrorData> {

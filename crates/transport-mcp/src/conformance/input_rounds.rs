@@ -1,5 +1,5 @@
-//! Answers that need several rounds: the server asks, the client calls again with what it was
-//! asked for, and what the server must remember travels with the client under a seal.
+//! Answers that need several rounds of input: the server asks, the client calls again with the input,
+//! and the client carries the server's signed state.
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, InputRequest, InputRequests,
@@ -10,20 +10,20 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
 use super::fixtures::{Fixtures, Script};
-use super::talk;
+use super::messages;
 
-pub(super) struct Rounds {
-    seal: RequestStateCodec,
+pub(super) struct InputRounds {
+    codec: RequestStateCodec,
 }
 
-impl Rounds {
-    /// The key lives as long as the process: nothing is kept behind these fixtures.
+impl InputRounds {
+    /// With a random key that lives as long as the process.
     pub(super) fn new() -> Self {
         let mut key = [0_u8; 32];
         if getrandom::fill(&mut key).is_err() {
-            tracing::debug!("there is no randomness, so the seal can be guessed");
+            tracing::debug!("no randomness, so the signature can be guessed");
         }
-        Self { seal: RequestStateCodec::new_unchecked(key) }
+        Self { codec: RequestStateCodec::new_unchecked(key) }
     }
 
     pub(super) fn call(
@@ -38,11 +38,11 @@ impl Rounds {
         if let Some(more) = self.next(fixtures, script, state, responses, &declared)? {
             return Ok(more.into());
         }
-        let heard = json!(responses.clone().unwrap_or_default());
-        Ok(talk::text(format!("state-ok: {heard}")).into())
+        let received = json!(responses.clone().unwrap_or_default());
+        Ok(messages::text(format!("state-ok: {received}")).into())
     }
 
-    /// What still has to be asked, or nothing.
+    /// The questions of the next round; `None` when all are answered.
     pub(super) fn next(
         &self,
         fixtures: &Fixtures,
@@ -75,19 +75,19 @@ impl Rounds {
             return Ok(None);
         }
         let state = match script.sealed {
-            true => Some(self.seal.seal_json(&round).map_err(unsealed)?),
+            true => Some(self.codec.seal_json(&round).map_err(invalid_state)?),
             false => None,
         };
         Ok(Some(InputRequiredResult::new(Some(requests), state)))
     }
 
-    /// The round the client is in. What it echoes is not to be trusted until the seal holds.
+    /// The client's round, after its signature was verified.
     fn round(&self, state: Option<&str>) -> Result<usize, ErrorData> {
-        state.map_or(Ok(0), |sealed| self.seal.open_json(sealed).map_err(unsealed))
+        state.map_or(Ok(0), |sealed| self.codec.open_json(sealed).map_err(invalid_state))
     }
 }
 
-fn unsealed<E>(_: E) -> ErrorData {
+fn invalid_state<E>(_: E) -> ErrorData {
     ErrorData::invalid_params("the request state is not one that this server sealed", None)
 }
 

@@ -1,4 +1,4 @@
-//! A client that speaks HTTP/1.1 by hand, so that nothing between the test and the bytes helps.
+//! An MCP client over raw HTTP/1.1, so that no library hides the bytes.
 
 use std::net::SocketAddr;
 
@@ -10,13 +10,13 @@ pub(crate) const LEGACY: &str = "2025-11-25";
 pub(crate) const MODERN: &str = "2026-07-28";
 
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     pub(crate) status: u16,
     head: String,
     pub(crate) body: String,
 }
 
-impl Answer {
+impl HttpAnswer {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| {
             let (key, value) = line.split_once(':')?;
@@ -33,22 +33,22 @@ impl Answer {
         data.filter_map(|data| serde_json::from_str(data.trim()).ok()).collect()
     }
 
-    /// The last message, which is the one that answers.
+    /// The last message, which is the response.
     #[track_caller]
     pub(crate) fn message(&self) -> Value {
         self.messages().pop().unwrap_or_else(|| panic!("no message in {self:?}"))
     }
 }
 
-/// An answer that is read while it is being written.
-pub(crate) struct Events {
+/// An event stream that is read as it arrives.
+pub(crate) struct EventReader {
     socket: BufReader<TcpStream>,
     pub(crate) head: String,
 }
 
-impl Events {
+impl EventReader {
     /// Reads up to the end of the head.
-    pub(crate) async fn begin(socket: TcpStream) -> Self {
+    pub(crate) async fn open(socket: TcpStream) -> Self {
         let mut events = Self { socket: BufReader::new(socket), head: String::new() };
         loop {
             let line = events.line().await.expect("a head");
@@ -66,8 +66,8 @@ impl Events {
         (read > 0).then(|| line.trim_end().to_owned())
     }
 
-    /// The next protocol message; `None` when the stream is over. Chunk sizes, comments and ids are
-    /// passed over, as every event of ours is one line of data.
+    /// The next protocol message; `None` at the end of the stream. Chunk sizes, comments and ids are
+    /// skipped, because every event is one line of data.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             let line = self.line().await?;
@@ -80,13 +80,13 @@ impl Events {
 }
 
 #[derive(Clone)]
-pub(crate) struct Client {
+pub(crate) struct HttpClient {
     pub(crate) address: SocketAddr,
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
 }
 
-impl Client {
+impl HttpClient {
     pub(crate) fn new(address: SocketAddr, path: &str) -> Self {
         Self { address, path: path.to_owned(), headers: Vec::new() }
     }
@@ -97,7 +97,7 @@ impl Client {
         Self { headers, ..self.clone() }
     }
 
-    /// Writes one request and leaves the answer on the socket.
+    /// Writes one request and leaves the answer unread.
     pub(crate) async fn open(&self, method: &str, body: &[u8]) -> TcpStream {
         let named = |name: &str| self.headers.iter().any(|(key, _)| key == name);
         let mut head = format!("{method} {} HTTP/1.1\r\nconnection: close\r\n", self.path);
@@ -115,40 +115,40 @@ impl Client {
         let mut socket = TcpStream::connect(self.address).await.unwrap();
         socket.write_all(head.as_bytes()).await.unwrap();
         socket.write_all(b"\r\n").await.unwrap();
-        // A server that refuses early may stop reading; its answer is what counts.
+        // A server that refuses early may stop reading.
         socket.write_all(body).await.ok();
         socket
     }
 
-    pub(crate) async fn send(&self, method: &str, body: &[u8]) -> Answer {
+    pub(crate) async fn send(&self, method: &str, body: &[u8]) -> HttpAnswer {
         let mut socket = self.open(method, body).await;
         let mut bytes = Vec::new();
         socket.read_to_end(&mut bytes).await.ok();
         answer(&bytes)
     }
 
-    /// A request of the newer protocol: everything it needs comes with it.
-    pub(crate) async fn modern(&self, method: &str, params: Value) -> Answer {
+    /// A request of the newer protocol, which needs no session.
+    pub(crate) async fn modern(&self, method: &str, params: Value) -> HttpAnswer {
         self.modern_client(method, &params)
             .send("POST", modern_body(method, params).as_bytes())
             .await
     }
 
-    /// A request of the newer protocol whose answer is read as it comes.
-    pub(crate) async fn follow(&self, method: &str, params: Value) -> Events {
+    /// A request of the newer protocol whose answer is read as a stream.
+    pub(crate) async fn follow(&self, method: &str, params: Value) -> EventReader {
         let client = self.modern_client(method, &params);
-        Events::begin(client.open("POST", modern_body(method, params).as_bytes()).await).await
+        EventReader::open(client.open("POST", modern_body(method, params).as_bytes()).await).await
     }
 
     /// The same within a session.
-    pub(crate) async fn follow_in_session(&self, method: &str, params: Value) -> Events {
+    pub(crate) async fn follow_in_session(&self, method: &str, params: Value) -> EventReader {
         let request = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
-        Events::begin(self.open("POST", request.to_string().as_bytes()).await).await
+        EventReader::open(self.open("POST", request.to_string().as_bytes()).await).await
     }
 
-    /// The stream on which a session hears what answers no request of its own.
-    pub(crate) async fn listen(&self) -> Events {
-        Events::begin(self.open("GET", b"").await).await
+    /// The stream of a session for messages that answer no request.
+    pub(crate) async fn listen(&self) -> EventReader {
+        EventReader::open(self.open("GET", b"").await).await
     }
 
     pub(crate) fn modern_client(&self, method: &str, params: &Value) -> Self {
@@ -160,7 +160,7 @@ impl Client {
         }
     }
 
-    /// The handshake of the older protocol; the client that comes back is in a session.
+    /// The handshake of the older protocol; the returned client has a session.
     pub(crate) async fn legacy(&self) -> (Self, Value) {
         let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": LEGACY, "capabilities": {},
@@ -174,7 +174,7 @@ impl Client {
         (client, answer.message()["result"].clone())
     }
 
-    pub(crate) async fn in_session(&self, method: &str, params: Value) -> Answer {
+    pub(crate) async fn in_session(&self, method: &str, params: Value) -> HttpAnswer {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         self.send("POST", request.to_string().as_bytes()).await
     }
@@ -191,13 +191,13 @@ pub(crate) fn modern_body(method: &str, mut params: Value) -> String {
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string()
 }
 
-fn answer(bytes: &[u8]) -> Answer {
+fn answer(bytes: &[u8]) -> HttpAnswer {
     let text = String::from_utf8_lossy(bytes);
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or_default();
     let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
     let body = if chunked { unchunked(body) } else { body.to_owned() };
-    Answer { status, head: head.to_owned(), body }
+    HttpAnswer { status, head: head.to_owned(), body }
 }
 
 fn unchunked(mut body: &str) -> String {
