@@ -1,13 +1,10 @@
 //! The agent card: the description, the capabilities and the addresses of an agent.
 
-use std::fmt::Write as _;
-
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HOST, IF_NONE_MATCH, VARY};
-use http::{HeaderMap, HeaderValue, StatusCode};
-use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
-
 use axum::response::{IntoResponse as _, Response};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HOST, VARY};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use http_wire::EntityTag;
+use serde_json::{Map, Value, json};
 
 use crate::agent::Agent;
 use crate::tool_agent::{JSON, TEXT};
@@ -78,12 +75,8 @@ impl CardBuilder {
     /// The card as a cacheable response.
     pub(crate) fn page(&self, agent: &dyn Agent, headers: &HeaderMap) -> Response {
         let body = self.card(agent, headers).to_string();
-        let tag = entity_tag(body.as_bytes());
-        let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-        let known = known.is_some_and(|list| {
-            list.split(',').map(|it| it.trim().trim_start_matches("W/")).any(|it| it == tag)
-        });
-        let mut response = match known {
+        let tag = EntityTag::of(body.as_bytes());
+        let mut response = match tag.is_known(headers) {
             true => StatusCode::NOT_MODIFIED.into_response(),
             false => ([(CONTENT_TYPE, JSON)], body).into_response(),
         };
@@ -91,7 +84,7 @@ impl CardBuilder {
         response_headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
         response_headers
             .insert(VARY, HeaderValue::from_static("host, x-forwarded-proto, accept-encoding"));
-        if let Ok(tag) = HeaderValue::from_str(&tag) {
+        if let Some(tag) = tag.strong() {
             response_headers.insert(ETAG, tag);
         }
         response
@@ -113,13 +106,4 @@ impl CardBuilder {
         }]);
         card
     }
-}
-
-fn entity_tag(bytes: &[u8]) -> String {
-    let mut tag = String::from("\"");
-    for byte in Sha256::digest(bytes).iter().take(16) {
-        _ = write!(tag, "{byte:02x}");
-    }
-    tag.push('"');
-    tag
 }

@@ -1,11 +1,7 @@
-//! The HTTP checks of both bindings: the protocol version and the body type; and the headers of an error
-//! response.
+//! The HTTP checks of both bindings: the protocol version and the body type.
 
-use std::time::Duration;
-
-use axum::response::Response;
-use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::card::PROTOCOL_VERSION;
 use crate::error::{A2aError, ErrorReason};
@@ -61,21 +57,6 @@ pub(crate) fn response_type(headers: &HeaderMap) -> HeaderValue {
     match named(ACCEPT) || named(CONTENT_TYPE) {
         true => HeaderValue::from_static(PROTOCOL_JSON),
         false => HeaderValue::from_static("application/json"),
-    }
-}
-
-/// Sets the headers of an error response.
-pub(crate) fn set_error_headers(response: &mut Response, retry_after: Option<Duration>) {
-    let unauthorized = response.status() == StatusCode::UNAUTHORIZED;
-    let headers = response.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if let Some(wait) = retry_after {
-        // Rounded up to whole seconds, because an earlier request would be refused again.
-        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-        headers.insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
-    }
-    if unauthorized {
-        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"stoa\""));
     }
 }
 

@@ -8,7 +8,6 @@ use http::header::CONTENT_TYPE;
 use serde_json::Value;
 
 use crate::error::{A2aError, ErrorReason};
-use crate::http_checks;
 use crate::rpc;
 
 /// The response of the JSON-RPC binding.
@@ -22,7 +21,7 @@ pub fn rest_rate_limited(wait: Duration) -> Response {
     let body =
         (error.http_status(), [(CONTENT_TYPE, "application/json")], error.http().to_string());
     let mut response = body.into_response();
-    http_checks::set_error_headers(&mut response, error.retry_after);
+    http_wire::add_refusal_headers(&mut response, error.retry_after);
     response
 }
 

@@ -88,7 +88,7 @@ impl RestRequest {
         let kind = [(CONTENT_TYPE, http_checks::response_type(&self.headers))];
         let mut response = (status, kind, body).into_response();
         match refused {
-            Some(error) => http_checks::set_error_headers(&mut response, error.retry_after),
+            Some(error) => http_wire::add_refusal_headers(&mut response, error.retry_after),
             None => {
                 let no_store = http::HeaderValue::from_static("no-store");
                 response.headers_mut().insert(CACHE_CONTROL, no_store);

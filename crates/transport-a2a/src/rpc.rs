@@ -193,7 +193,7 @@ pub(crate) fn refused(id: &Value, error: &A2aError) -> Response {
     };
     let body = json!({ "jsonrpc": "2.0", "id": id, "error": error.rpc() });
     let mut response = response(status, &body);
-    http_checks::set_error_headers(&mut response, error.retry_after);
+    http_wire::add_refusal_headers(&mut response, error.retry_after);
     response
 }
 

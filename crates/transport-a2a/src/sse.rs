@@ -7,8 +7,6 @@ use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -21,8 +19,6 @@ use crate::wire::{StreamResponse, Task};
 /// A comment that is sent regularly, so that a closed connection is noticed.
 const HEARTBEAT: &str = ":\n\n";
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
-/// Asks a proxy not to buffer the stream.
-const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// The form of an event.
 #[derive(Debug, Clone)]
@@ -61,7 +57,7 @@ pub(crate) fn of_message(
     match outcome {
         SendOutcome::Message(message) => {
             let events = StreamEvent::of(&StreamResponse::Message(*message));
-            response(Body::from(format.event(&events.json)))
+            http_wire::event_stream(Body::from(format.event(&events.json)))
         }
         SendOutcome::Task(subscription) => {
             follow(handler, *subscription, format, StreamEnd::Pause, history)
@@ -100,16 +96,7 @@ fn follow(
         let chunk = events.next().await?;
         Some((Ok::<_, std::convert::Infallible>(chunk), events))
     });
-    response(Body::from_stream(events))
-}
-
-fn response(body: Body) -> Response {
-    let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(BUFFERING, HeaderValue::from_static("no"));
-    response
+    http_wire::event_stream(Body::from_stream(events))
 }
 
 /// One subscriber of a task. Dropping it does not affect the task or other subscribers.

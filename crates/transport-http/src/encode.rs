@@ -1,15 +1,11 @@
 //! A reply or a failure as an HTTP response, with validators and cache rules.
 
-use std::fmt::Write as _;
-
 use axum::body::Body;
 use axum::response::Response;
 use contract::{CallFailure, HttpReply};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use sha2::{Digest, Sha256};
-
-use crate::refusal;
+use http_wire::EntityTag;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -28,13 +24,12 @@ pub(crate) fn reply(reply: HttpReply, request: &HeaderMap) -> Response {
     }
     headers.insert(CACHE_CONTROL, cache_control(reply.max_age_s, status));
     if status == StatusCode::OK && reply.max_age_s.is_some() {
-        let tag = entity_tag(&bytes);
+        let tag = EntityTag::of(&bytes);
         headers.insert(VARY, HeaderValue::from_static("authorization, origin, accept-encoding"));
-        let known = request.get(IF_NONE_MATCH).is_some_and(|list| lists(list, &tag));
-        if let Ok(tag) = HeaderValue::from_str(&tag) {
-            headers.insert(ETAG, tag);
+        if let Some(value) = tag.weak() {
+            headers.insert(ETAG, value);
         }
-        if known {
+        if tag.is_known(request) {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             return response;
         }
@@ -52,7 +47,7 @@ pub(crate) fn failure(failure: &CallFailure) -> Response {
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, JSON);
-    refusal::add_refusal_headers(&mut response, failure.retry_after);
+    http_wire::add_refusal_headers(&mut response, failure.retry_after);
     response
 }
 
@@ -67,25 +62,10 @@ fn cache_control(max_age_s: Option<u32>, status: StatusCode) -> HeaderValue {
     }
 }
 
-fn entity_tag(bytes: &[u8]) -> String {
-    let mut tag = String::from("W/\"");
-    for byte in Sha256::digest(bytes).iter().take(16) {
-        _ = write!(tag, "{byte:02x}");
-    }
-    tag.push('"');
-    tag
-}
-
-/// Whether `If-None-Match` lists the tag. Compares weakly, because a proxy may drop the `W/`.
-fn lists(list: &HeaderValue, tag: &str) -> bool {
-    let plain = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    let known = plain(tag);
-    list.to_str().is_ok_and(|list| list.split(',').any(|it| it.trim() == "*" || plain(it) == known))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use http::header::IF_NONE_MATCH;
     use serde_json::json;
 
     fn answer(status: u16, max_age_s: Option<u32>) -> HttpReply {

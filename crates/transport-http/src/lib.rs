@@ -35,7 +35,7 @@ pub use disabled::disabled_routes;
 pub use edge::{EdgeConfig, with_edge};
 pub use hosts::AllowedHosts;
 pub use mounted::{BodyHandling, EdgeRoute, MountedRoutes, RateLimitRefusal, RateLimitResponder};
-pub use refusal::{Refusal, add_refusal_headers};
+pub use refusal::Refusal;
 pub use request_meta::{fresh_request_id, request_meta};
 pub use router::router;
 pub use serve::{Limits, serve};

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use http::header::{CACHE_CONTROL, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{HeaderValue, StatusCode};
+use http::StatusCode;
 use serde_json::json;
 
 /// A refused request.
@@ -41,22 +40,7 @@ impl Refusal {
             "retry_after_s": self.retry_after.map(|wait| wait.as_millis() as f64 / 1000.0),
         }});
         let mut response = (self.status, Json(body)).into_response();
-        add_refusal_headers(&mut response, self.retry_after);
+        http_wire::add_refusal_headers(&mut response, self.retry_after);
         response
-    }
-}
-
-/// Adds the headers of every refusal: `Cache-Control`, `Retry-After`, `WWW-Authenticate`.
-pub fn add_refusal_headers(response: &mut Response, retry_after: Option<Duration>) {
-    let unauthorized = response.status() == StatusCode::UNAUTHORIZED;
-    let headers = response.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if let Some(wait) = retry_after {
-        // Whole seconds, rounded up: a client that comes back early is refused again.
-        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-        headers.insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
-    }
-    if unauthorized {
-        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"stoa\""));
     }
 }

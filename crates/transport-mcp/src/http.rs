@@ -16,9 +16,7 @@ use rmcp::ServerHandler;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use transport_http::{
-    BodyHandling, BodyLimits, EdgeRoute, MountedRoutes, RateLimitRefusal, add_refusal_headers,
-};
+use transport_http::{BodyHandling, BodyLimits, EdgeRoute, MountedRoutes, RateLimitRefusal};
 
 use crate::answer;
 use crate::authentication::{EndpointAuthentication, authenticate};
@@ -118,7 +116,7 @@ fn edge_route() -> EdgeRoute {
 fn rate_limited(wait: Duration) -> Response {
     let body = json!({ "jsonrpc": "2.0", "id": null, "error": answer::rate_limited(wait) });
     let mut response = (StatusCode::TOO_MANY_REQUESTS, Json(body)).into_response();
-    add_refusal_headers(&mut response, Some(wait));
+    http_wire::add_refusal_headers(&mut response, Some(wait));
     response
 }
 

@@ -24,6 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("fanout", &[]),
     ("fault", &[]),
     ("http-client", &["clock", "fault"]),
+    ("http-wire", &[]),
     ("jobs", &["clock", "fault", "store"]),
     ("limits", &[]),
     ("llm", &["fault", "http-client"]),
@@ -77,9 +78,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("store", &["fault"]),
     ("ta", &[]),
     ("telemetry", &[]),
-    ("transport-a2a", &["contract", "fault", "http-client", "limits", "ssrf-guard"]),
+    ("transport-a2a", &["contract", "fault", "http-client", "http-wire", "limits", "ssrf-guard"]),
     ("transport-a2a-store", &["fault", "jobs", "store", "transport-a2a"]),
-    ("transport-http", &["contract", "fault", "limits", "telemetry"]),
+    ("transport-http", &["contract", "fault", "http-wire", "limits", "telemetry"]),
     ("transport-mcp", &["contract", "fault"]),
 ];
 

@@ -73,6 +73,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("fanout", &[]),
     ("fault", &[]),
     ("http-client", &["clock", "fault"]),
+    ("http-wire", &[]),
     ("jobs", &["clock", "fault", "store"]),
     ("limits", &[]),
     ("llm", &["fault", "http-client"]),
@@ -128,10 +129,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("store", &["fault"]),
     ("ta", &[]),
     ("telemetry", &[]),
-    ("transport-a2a", &["contract", "fault", "http-client", "limits", "ssrf-guard"]),
+    ("transport-a2a", &["contract", "fault", "http-client", "http-wire", "limits", "ssrf-guard"]),
     ("transport-a2a-store", &["fault", "jobs", "store", "transport-a2a"]),
-    ("transport-http", &["contract", "fault", "limits", "telemetry"]),
-    ("transport-mcp", &["contract", "fault", "transport-http"]),
+    ("transport-http", &["contract", "fault", "http-wire", "limits", "telemetry"]),
+    ("transport-mcp", &["contract", "fault", "http-wire", "transport-http"]),
 ];
 
 const UNRESTRICTED: &[&str] = &["server", "bench", "testkit"];

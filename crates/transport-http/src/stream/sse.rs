@@ -19,8 +19,7 @@ use contract::{
     Call, Pipeline, Progress, RequestMeta, StreamEvent, StreamInput, Subscription, View,
 };
 use fault::Fault;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, Method};
 use http_body::Frame;
 use tokio::time::{Instant, Sleep, sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
@@ -31,8 +30,6 @@ use crate::socket_handoff::LongLived;
 use crate::{encode, query, rest};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// Asks a proxy not to buffer the events.
-const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 /// Tells the client to reconnect after 1,000 ms. No empty line follows, nor after the heartbeat:
 /// some clients turn an empty line without data into an empty event.
 const PREAMBLE: &str = "retry: 1000\n";
@@ -131,7 +128,7 @@ async fn follow(
                 request.extensions().get::<Arc<ConnectionSlot>>().map(|slot| slot.stop.clone());
             let errors = ErrorEvents { route: Arc::clone(&route), request_id: arrival.request_id };
             let events = Events::new(subscription, errors, slot, &stop.unwrap_or_default());
-            let mut response = response(events);
+            let mut response = http_wire::event_stream(Body::new(events));
             response.extensions_mut().insert(route.long_lived.clone());
             response
         }
@@ -146,15 +143,6 @@ fn refused(route: &SseRoute, fault: &Fault, arrival: &RequestMeta) -> Response {
 /// The header; `None` when empty, as browsers send it before the first id.
 fn last_event_id(headers: &HeaderMap) -> Option<&str> {
     headers.get(LAST_EVENT_ID)?.to_str().ok().filter(|text| !text.is_empty())
-}
-
-fn response(events: Events) -> Response {
-    let mut response = Response::new(Body::new(events));
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(BUFFERING, HeaderValue::from_static("no"));
-    response
 }
 
 /// Writes the error event that ends a refused stream, in the envelope of its contract.

@@ -1,0 +1,80 @@
+//! Entity tags: a hash of the body, which changes whenever the body does.
+
+use std::fmt::Write as _;
+
+use http::header::IF_NONE_MATCH;
+use http::{HeaderMap, HeaderValue};
+use sha2::{Digest as _, Sha256};
+
+/// How many bytes of the SHA-256 hash are in the tag.
+const HASH_BYTES: usize = 16;
+
+/// The entity tag of a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntityTag {
+    /// With its quotes.
+    quoted: String,
+}
+
+impl EntityTag {
+    /// The tag of these bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut quoted = String::from("\"");
+        for byte in Sha256::digest(bytes).iter().take(HASH_BYTES) {
+            _ = write!(quoted, "{byte:02x}");
+        }
+        quoted.push('"');
+        Self { quoted }
+    }
+
+    /// The value of a strong `ETag`: the bytes on the wire are the same.
+    #[must_use]
+    pub fn strong(&self) -> Option<HeaderValue> {
+        HeaderValue::from_str(&self.quoted).ok()
+    }
+
+    /// The value of a weak `ETag`, for bodies that may be compressed on the way.
+    #[must_use]
+    pub fn weak(&self) -> Option<HeaderValue> {
+        HeaderValue::from_str(&format!("W/{}", self.quoted)).ok()
+    }
+
+    /// Whether `If-None-Match` lists the tag or `*`. Compares weakly, because a proxy may add or drop
+    /// the `W/`.
+    #[must_use]
+    pub fn is_known(&self, request: &HeaderMap) -> bool {
+        let list = request.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+        list.is_some_and(|list| {
+            let mut tags = list.split(',').map(|tag| tag.trim().trim_start_matches("W/"));
+            tags.any(|tag| tag == "*" || tag == self.quoted)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(list: &str, known: bool) {
+        let mut request = HeaderMap::new();
+        request.insert(IF_NONE_MATCH, list.parse().unwrap());
+        assert_eq!(EntityTag::of(b"body").is_known(&request), known, "{list}");
+    }
+
+    #[test]
+    fn a_tag_is_compared_weakly() {
+        let tag = EntityTag::of(b"body");
+        let (strong, weak) = (tag.strong().unwrap(), tag.weak().unwrap());
+        let (strong, weak) = (strong.to_str().unwrap(), weak.to_str().unwrap());
+        assert_eq!(weak, format!("W/{strong}"));
+        check(strong, true);
+        check(weak, true);
+        check(&format!("\"other\", {weak}"), true);
+        check("*", true);
+        check("\"other\"", false);
+        assert!(!tag.is_known(&HeaderMap::new()));
+        assert_ne!(tag, EntityTag::of(b"another body"));
+    }
+}
