@@ -37,11 +37,12 @@ fn edge_route(respond: fn(Duration) -> Response) -> EdgeRoute {
     EdgeRoute { rate_limited, ..EdgeRoute::default() }
 }
 
-/// The agent of the protocol's conformance suite, whose webhooks are on the same machine.
-pub(crate) fn fixtures(app: &App, config: &Config) -> Result<Router, CommandError> {
+/// The agent of the A2A conformance suite, whose webhooks are on the same machine; `None` in a build
+/// without the feature `conformance`.
+pub(crate) fn fixtures(app: &App, config: &Config) -> Result<Option<Router>, CommandError> {
     let store = Arc::new(MemoryTaskStore::default());
     let options = options(app, config, store, "/conformance", true)?;
-    Ok(transport_a2a::conformance::router(options)?)
+    Ok(transport_a2a::conformance_agent(options)?)
 }
 
 fn options(

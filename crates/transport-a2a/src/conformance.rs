@@ -20,7 +20,7 @@ use crate::wire::{Artifact, Message, Part, TaskState};
 const LONG: Duration = Duration::from_secs(4);
 
 /// The fixture agent at `{prefix}/a2a`, its card at `{prefix}/.well-known/agent-card.json`.
-pub fn router(options: A2aOptions) -> Result<Router, Fault> {
+pub(crate) fn router(options: A2aOptions) -> Result<Router, Fault> {
     serve(vec![Box::new(ConformanceAgent::new())], options)
 }
 

@@ -7,7 +7,8 @@
 
 mod agent;
 mod card;
-pub mod conformance;
+#[cfg(feature = "conformance")]
+mod conformance;
 mod error;
 mod handler;
 mod http_checks;
@@ -40,3 +41,14 @@ pub use store::{
 pub use wire::{
     Artifact, Message, Part, PushAuthentication, PushConfig, Role, Task, TaskState, TaskStatus,
 };
+
+/// The agent of the conformance suite; `None` without the feature `conformance`.
+pub fn conformance_agent(options: A2aOptions) -> Result<Option<axum::Router>, fault::Fault> {
+    #[cfg(feature = "conformance")]
+    return conformance::router(options).map(Some);
+    #[cfg(not(feature = "conformance"))]
+    {
+        drop(options);
+        Ok(None)
+    }
+}

@@ -11,7 +11,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         // Without it every event waits for the last one's acknowledgement.
         socket.set_nodelay(true).ok();
     });
-    let router = transport_mcp::conformance::router(&HttpOptions::default())?;
+    let router = transport_mcp::conformance_fixtures(&HttpOptions::default())?;
+    let router = router.ok_or("built without the feature `conformance`")?;
     axum::serve(listener, router).await?;
     Ok(())
 }

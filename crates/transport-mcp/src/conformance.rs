@@ -31,7 +31,7 @@ use fixtures::Fixtures;
 use input_rounds::InputRounds;
 
 /// The fixtures at `/mcp`, behind the checks of the real endpoint.
-pub fn router(options: &HttpOptions) -> Result<Router, serde_json::Error> {
+pub(crate) fn router(options: &HttpOptions) -> Result<Router, serde_json::Error> {
     let server = ConformanceServer(Arc::new(ConformanceState {
         fixtures: Fixtures::load()?,
         rounds: InputRounds::new(),

@@ -7,7 +7,8 @@ mod anonymous;
 mod answer;
 mod authentication;
 mod completion;
-pub mod conformance;
+#[cfg(feature = "conformance")]
+mod conformance;
 mod context;
 mod cursor;
 mod http;
@@ -23,9 +24,22 @@ mod stdio;
 mod subscriptions;
 mod tasks;
 
+use axum::Router;
+
 pub use http::{HttpOptions, router};
 /// Standard input and output as cancellable pipes: tokio's own read on a thread that cannot be
 /// woken, so a stopping process would wait for one more line.
 pub use rmcp::transport::stdio_pipes;
 pub use server::{McpServer, ServerOptions};
 pub use stdio::{LINE_BYTES_MAX, serve_stdio};
+
+/// The fixtures of the conformance suite at `/mcp`; `None` without the feature `conformance`.
+pub fn conformance_fixtures(options: &HttpOptions) -> Result<Option<Router>, serde_json::Error> {
+    #[cfg(feature = "conformance")]
+    return conformance::router(options).map(Some);
+    #[cfg(not(feature = "conformance"))]
+    {
+        _ = options;
+        Ok(None)
+    }
+}

@@ -81,7 +81,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("transport-a2a", &["contract", "fault", "http-client", "http-wire", "limits", "ssrf-guard"]),
     ("transport-a2a-store", &["fault", "jobs", "store", "transport-a2a"]),
     ("transport-http", &["contract", "fault", "http-wire", "limits", "telemetry"]),
-    ("transport-mcp", &["contract", "fault"]),
+    ("transport-mcp", &["contract", "fault", "http-wire", "transport-http"]),
 ];
 
 /// These may depend on every crate.

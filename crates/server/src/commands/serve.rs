@@ -93,9 +93,12 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandE
         routes = routes.merge(transport_http::disabled_routes(&app.pipeline, &app.view));
     }
     if fixtures {
-        routes = routes.merge(agents::fixtures(app, config)?);
-        let fixtures = transport_mcp::conformance::router(&options).map_err(CommandError::other)?;
-        routes = routes.nest("/conformance", fixtures);
+        let mcp = transport_mcp::conformance_fixtures(&options).map_err(CommandError::other)?;
+        let (Some(mcp), Some(a2a)) = (mcp, agents::fixtures(app, config)?) else {
+            let message = "--conformance-fixtures needs a build with --features conformance";
+            return Err(CommandError::usage(message));
+        };
+        routes = routes.merge(a2a).nest("/conformance", mcp);
     }
     Ok(transport_http::with_edge(routes, edge(app, config)?))
 }

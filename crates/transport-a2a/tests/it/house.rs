@@ -213,7 +213,7 @@ impl House {
     /// The agent of the conformance suite in place of the echo agent.
     pub(crate) fn fixture() -> Self {
         Self::built(Arc::new(MemoryTaskStore::default()), TaskLimits::default(), |_, options| {
-            transport_a2a::conformance::router(options)
+            transport_a2a::conformance_agent(options).map(Option::unwrap_or_default)
         })
     }
 
