@@ -116,7 +116,8 @@ impl CandleReader {
             .map_or(TradingHours::Unknown, |bars| bars.trading_hours()))
     }
 
-    /// The newest `count` closed candles. Only live channels call this, so `CANDLES_MAX` does not apply.
+    /// The newest `count` closed candles. Only live channels call this, so `CANDLES_MAX` does not
+    /// apply.
     pub(crate) async fn last(
         &self,
         ticker: &Ticker,
@@ -224,7 +225,8 @@ impl CachedRequest<'_> {
             (Some(start), Some(_)) => self.within(TimeRange::new(start, end), CANDLES_MAX).await?,
             (Some(start), None) => self.first(TimeRange::new(start, end), count).await?,
             (None, _) => {
-                // The first opening time is an estimate that ignores the venue's gaps; `warm` corrects it.
+                // The first opening time is an estimate that ignores the venue's gaps; `warm`
+                // corrects it.
                 let step = self.interval().fixed_ms().unwrap_or(31 * clock::DAY_MS);
                 let first = Millis(end.0.saturating_sub(step.saturating_mul(count as i64)));
                 let ahead = warm::candles_before(self.warmed, self.interval(), first);
@@ -236,7 +238,8 @@ impl CachedRequest<'_> {
         self.warm(requested, 0, newest).await
     }
 
-    /// Prepends missing warm-up candles; the first `ahead` of `candles` are warm-up candles already.
+    /// Prepends missing warm-up candles; the first `ahead` of `candles` are warm-up candles
+    /// already.
     async fn warm(
         &self,
         candles: Candles,
@@ -274,8 +277,8 @@ impl CachedRequest<'_> {
         }
         let found = self.request.last(end, count).await?;
         let candles = Candles::of(&found.bars);
-        // A file can be imported again at any time, so only bars of an exchange are cached: those do
-        // not change.
+        // A file can be imported again at any time, so only bars of an exchange are cached: those
+        // do not change.
         if end >= newest && self.request.venue.bars.is_some() {
             self.recent.insert(series, RecentSeries::new(found.from, found.to, &candles));
         }

@@ -1,5 +1,5 @@
-//! A fault as this contract's error object: `{"error": {code, message, retryable, …}, "requestId"}`, the
-//! same over MCP and HTTP.
+//! A fault as this contract's error object: `{"error": {code, message, retryable, …},
+//! "requestId"}`, the same over MCP and HTTP.
 
 use contract::{Envelope, ErrorRow, FailureContext};
 use fault::Fault;

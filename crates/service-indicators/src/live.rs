@@ -1,5 +1,5 @@
-//! Live candles with indicators: one channel for each symbol, interval and set of indicators, shared
-//! by all its subscribers.
+//! Live candles with indicators: one channel for each symbol, interval and set of indicators,
+//! shared by all its subscribers.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -72,7 +72,8 @@ impl From<Tasks> for LiveSetup {
     }
 }
 
-/// A handle to the depth of all subscriber queues, for metrics. It reports zero until `service` runs.
+/// A handle to the depth of all subscriber queues, for metrics. It reports zero until `service`
+/// runs.
 #[derive(Clone, Default)]
 pub struct Queues(Arc<OnceLock<Weak<Live>>>);
 

@@ -130,7 +130,8 @@ mod tests {
         let walk = Walk::new(2 * AHEAD_MAX + SHOWN);
         for name in ta::known() {
             check(&walk, &Spec::parse(name, &[]).unwrap());
-            // Also with TA-Lib parity where the indicator has it; Keltner has it only with ATR bands.
+            // Also with TA-Lib parity where the indicator has it; Keltner has it only with ATR
+            // bands.
             let parity_args = [("parity", Arg::Text("talib")), ("bands", Arg::Text("atr"))];
             for parity_args in [&parity_args[..1], &parity_args] {
                 Spec::parse(name, parity_args).iter().for_each(|spec| check(&walk, spec));

@@ -118,8 +118,8 @@ fn parse_window(at: &str, name: &str, settings: &Value) -> Result<Window, Fault>
     let Some(period) = label.and_then(|label| period_of(indicator, label)) else {
         return Ok(Window::new(read(&args)?, label));
     };
-    // `ta` takes the last of two periods, in any spelling. Parsing with the label's period first and
-    // then last detects a request whose `period` contradicts its label.
+    // `ta` takes the last of two periods, in any spelling. Parsing with the label's period first
+    // and then last detects a request whose `period` contradicts its label.
     args.insert(0, ("period", Arg::Number(period)));
     let given = read(&args)?;
     args.rotate_left(1);

@@ -54,7 +54,8 @@ impl Candles {
         Self { rows: 0..both.t.len(), columns: Arc::new(both) }
     }
 
-    /// The same candles in columns of their own, so that a small view does not retain large columns.
+    /// The same candles in columns of their own, so that a small view does not retain large
+    /// columns.
     pub(crate) fn compacted(&self) -> Self {
         let whole = self.columns.t.len() == self.rows.len();
         if whole { self.clone() } else { self.followed_by(&Self::of(&[])) }

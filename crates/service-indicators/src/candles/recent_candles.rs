@@ -167,7 +167,8 @@ mod tests {
     #[test]
     fn the_cache_answers_only_within_its_complete_range() {
         let cache = RecentCandles::default();
-        // The range 10 to 19 is complete. Candle 20 is present, but the range up to 21 is not complete.
+        // The range 10 to 19 is complete. Candle 20 is present, but the range up to 21 is not
+        // complete.
         cache.insert(&series(1), RecentSeries::new(Some(Millis(10)), Millis(20), &candles(10..21)));
         let last = |end, count| times(cache.last(&series(1), Millis(end), count));
         assert_eq!(last(20, 10), Some((10, 19)));
@@ -179,7 +180,8 @@ mod tests {
         assert_eq!(within(12, 14), Some((12, 13)));
         assert_eq!((within(9, 14), within(12, 21)), (None, None));
         assert!(cache.last(&series(2), Millis(20), 1).is_none());
-        // `from` is `None`: the series has no earlier candle, so a short entry answers a large count.
+        // `from` is `None`: the series has no earlier candle, so a short entry answers a large
+        // count.
         cache.insert(&series(3), RecentSeries::new(None, Millis(20), &candles(10..20)));
         assert_eq!(times(cache.last(&series(3), Millis(20), 99)), Some((10, 19)));
         assert_eq!(

@@ -38,8 +38,8 @@ impl BarRequest<'_> {
         self.page(span, 0, most).await
     }
 
-    /// The first `limit` bars of the span. Each attempt that finds fewer searches a four times longer
-    /// range, because the venue may have gaps.
+    /// The first `limit` bars of the span. Each attempt that finds fewer searches a four times
+    /// longer range, because the venue may have gaps.
     pub(crate) async fn first(&self, span: TimeRange, limit: usize) -> Result<Vec<Bar>, Fault> {
         let Some(source) = &self.venue.bars else { return self.within(span, limit).await };
         self.require_listed().await?;

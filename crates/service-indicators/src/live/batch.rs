@@ -12,7 +12,8 @@ use super::subscription_request::SubscriptionRequest;
 
 pub(crate) struct Batch {
     readers: Vec<(String, Reader)>,
-    /// Index of the reader to poll first; it rotates so that a busy symbol does not starve the others.
+    /// Index of the reader to poll first; it rotates so that a busy symbol does not starve the
+    /// others.
     next_reader: usize,
 }
 

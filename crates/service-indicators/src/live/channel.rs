@@ -1,5 +1,5 @@
-//! One series with its indicators: one venue subscription, one computation and one serialization for
-//! all subscribers.
+//! One series with its indicators: one venue subscription, one computation and one serialization
+//! for all subscribers.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
@@ -181,8 +181,8 @@ impl Channel {
         self.publish_locked(&mut self.state(), message);
     }
 
-    /// The caller holds the state lock, so that a joining subscriber gets each event exactly once: from
-    /// the state or from the broadcast.
+    /// The caller holds the state lock, so that a joining subscriber gets each event exactly once:
+    /// from the state or from the broadcast.
     fn publish_locked(&self, state: &mut State, message: ChannelEvent) {
         let priority = match message.candle {
             None => Priority::Status,

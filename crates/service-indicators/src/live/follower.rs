@@ -1,5 +1,5 @@
-//! The task of a channel: it subscribes to the venue, resubscribes while the channel has readers, and
-//! publishes the venue's events to the channel.
+//! The task of a channel: it subscribes to the venue, resubscribes while the channel has readers,
+//! and publishes the venue's events to the channel.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +55,8 @@ impl Follower {
                 Some(KlineEvent::Ended(end)) if end.cause == EndCause::Closed => {
                     return Ended::Stopping;
                 }
-                // After a machine's sleep the feed overflows and ends; a new subscription replays the gap.
+                // After a machine's sleep the feed overflows and ends; a new subscription replays
+                // the gap.
                 Some(KlineEvent::Ended(_)) | None => {
                     if let Err(ended) = self.follow_again(&stop).await {
                         return ended;

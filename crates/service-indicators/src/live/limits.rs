@@ -14,11 +14,12 @@
 //! | `REPLAYS_MAX` | concurrent reads of replays | one warm-up may read a day of one-second candles |
 //!
 //! A channel, not a subscriber, subscribes to a venue. Up to 100,000 subscribers share up to 2,048
-//! channels, so a venue's bound on its subscribers only has to reach [`CHANNELS_MAX`]. A channel asks
-//! the venue to replay `FOLLOWED_MAX` candles at its start, and the whole gap after a machine's sleep;
-//! a venue's replay bound is therefore larger than [`StreamLimits::replay_max`]. Replays to
-//! subscribers come from a channel's recent events and from history, never from the venue. A venue
-//! that must be polled for every candle may support fewer series than channels and refuses the rest.
+//! channels, so a venue's bound on its subscribers only has to reach [`CHANNELS_MAX`]. A channel
+//! asks the venue to replay `FOLLOWED_MAX` candles at its start, and the whole gap after a
+//! machine's sleep; a venue's replay bound is therefore larger than [`StreamLimits::replay_max`].
+//! Replays to subscribers come from a channel's recent events and from history, never from the
+//! venue. A venue that must be polled for every candle may support fewer series than channels and
+//! refuses the rest.
 
 use market::{SubscribeOptions, TradingHours};
 
@@ -34,7 +35,8 @@ pub(super) const REPLAYS_MAX: usize = 4;
 pub(super) const RECENT_EVENTS_MAX: usize = 512;
 /// Candles between two checkpoints; a replay recomputes at most this many.
 pub(super) const CHECKPOINT_EVERY: usize = 512;
-/// Maximum candles that a new channel asks a venue to replay; after a longer gap it starts from now.
+/// Maximum candles that a new channel asks a venue to replay; after a longer gap it starts from
+/// now.
 const FOLLOWED_MAX: u64 = 500;
 /// The same for a venue with nights and holidays, when there are no candles.
 const FOLLOWED_MAX_WITH_NIGHTS: u64 = 20_000;
@@ -79,8 +81,8 @@ impl StreamLimits {
         usize::try_from(self.replay_max).map_or(RECENT_EVENTS_MAX, |all| all.min(RECENT_EVENTS_MAX))
     }
 
-    /// Length in candles of the blocks at whose start cumulative indicators start. A `replay_max` below
-    /// the default does not shorten the block, so it does not change any value.
+    /// Length in candles of the blocks at whose start cumulative indicators start. A `replay_max`
+    /// below the default does not shorten the block, so it does not change any value.
     pub(super) fn block(&self) -> u64 {
         self.replay_max.max(Self::default().replay_max)
     }

@@ -51,7 +51,8 @@ impl Reader {
         let every = request.heartbeat;
         let mut heartbeat = tokio::time::interval_at(tokio::time::Instant::now() + every, every);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // Without a resume point a subscriber starts after the last candle that closed before it joined.
+        // Without a resume point a subscriber starts after the last candle that closed before it
+        // joined.
         let after = request.after.unwrap_or(joined.last);
         Self {
             channel: Arc::clone(channel),

@@ -87,7 +87,8 @@ async fn resuming_at_any_candle_gives_each_later_candle_once() {
     let fixture = Fixture::new().await;
     let args_json = json!({"indicators": {"rsi": {}, "sma": {}}});
     let mut reader = subscribe(&fixture, args_json.clone()).await;
-    // 600 candles exceed the channel's 512 recent events, so a replay needs history and the channel.
+    // 600 candles exceed the channel's 512 recent events, so a replay needs history and the
+    // channel.
     let mut whole = Vec::new();
     for _ in 0..6 {
         fixture.close(100).await;
@@ -151,7 +152,8 @@ async fn cumulative_values_are_equal_for_resumed_and_uninterrupted_subscribers()
     for before in [1, 512, 3_000] {
         check(&fixture, NOON - before * MINUTE).await;
     }
-    // A new channel starts its cumulative indicators at the same time as the first, so values agree.
+    // A new channel starts its cumulative indicators at the same time as the first, so values
+    // agree.
     drop(reader);
     tokio::time::pause();
     tokio::time::sleep(Duration::from_secs(40)).await;

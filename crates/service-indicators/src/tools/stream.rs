@@ -37,7 +37,8 @@ pub(crate) struct CallArgs {
     max_events: usize,
     max_seconds: Option<u64>,
     until: Option<Until>,
-    /// The pipeline has already set the deadline from it; here it only shows that the caller set one.
+    /// The pipeline has already set the deadline from it; here it only shows that the caller set
+    /// one.
     timeout_ms: Option<u64>,
 }
 
@@ -98,8 +99,8 @@ struct Bounds {
 }
 
 /// Reads until `bounds.events` candles arrived, `until` is met or the time is up. With `until` the
-/// reply holds only the last `bounds.events` candles. Every event, heartbeats included, is also sent
-/// as a progress report.
+/// reply holds only the last `bounds.events` candles. Every event, heartbeats included, is also
+/// sent as a progress report.
 async fn follow(
     reader: &mut Reader,
     bounds: &Bounds,
