@@ -70,7 +70,7 @@ mod tests {
     /// Number of candles compared at the end of a long history.
     const SHOWN: usize = 50;
 
-    /// A pseudo-random price walk that starts at midnight UTC and never repeats a price exactly.
+    /// A pseudo-random price walk that starts at midnight UTC and has no flat candle.
     struct Walk {
         t: Vec<i64>,
         prices: [Vec<f64>; 4],
