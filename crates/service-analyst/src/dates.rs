@@ -3,7 +3,7 @@
 
 mod calendar;
 mod day;
-mod stretch;
+mod relative;
 #[cfg(test)]
 mod tests;
 
@@ -136,7 +136,7 @@ pub(crate) fn read(words: &[Word], today: Date) -> Dates {
 }
 
 fn match_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
-    stretch::at(words, at, today)
+    relative::at(words, at, today)
         .or_else(|| day::range_at(words, at, today))
         .or_else(|| day::weekday_at(words, at, today))
         .or_else(|| day::day_at(words, at, today))

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_people_write_them() {
+    fn numbers_follow_the_conventions_of_the_language() {
         use Language::{English, Russian};
         assert_eq!(number(1_234_567.891, 2, Russian), "1\u{a0}234\u{a0}567,89");
         assert_eq!(number(-0.5, 2, Russian), "−0,50");

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_fit_their_name() {
+    fn case_forms_match_their_name() {
         for (named, cases) in [
             ("сбербанк", ["сбербанка", "сбербанку", "сбербанком", "сбербанке"]),
             ("газпром", ["газпрома", "газпрому", "газпромом", "газпроме"]),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_fit_a_little_and_others_do_not() {
+    fn prefixes_score_low_and_other_words_score_zero() {
         check("сбер", "сбербанк", 30);
         check("сбером", "сбербанк", 25);
         check("газ", "лукойл", 0);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn words_with_one_mistake_are_nearly_names() {
+    fn words_with_one_mistake_match_names() {
         for asked in ["газпорм", "газпрм", "газпроом", "гаспром", "газпорма", "газпрому"]
         {
             check_near(asked, "газпром", true);

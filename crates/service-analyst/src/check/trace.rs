@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_traced_or_told() {
+    fn numbers_are_traced_or_reported() {
         for text in [
             "цена 271,50 ₽ [1]",
             "price 271.5",

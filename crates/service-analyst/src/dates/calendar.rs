@@ -179,8 +179,8 @@ fn ordinal(word: &Word) -> Option<u32> {
 }
 
 /// Returns the calendar unit that is `back` units before the unit that contains `today`.
-pub(super) fn clipped(today: Date, unit: super::stretch::Unit, back: i32) -> Period {
-    use super::stretch::Unit;
+pub(super) fn clipped(today: Date, unit: super::relative::Unit, back: i32) -> Period {
+    use super::relative::Unit;
     let month = today.first_of_month();
     match unit {
         Unit::Day => Period::day(today.saturating_sub(back.days())),

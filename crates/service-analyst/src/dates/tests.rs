@@ -15,7 +15,7 @@ fn check(text: &str, from: Date, to: Date) {
 }
 
 #[test]
-fn stretches_up_to_today() {
+fn periods_up_to_today() {
     for text in ["за последний месяц", "за месяц", "over the last month", "past month", "1m"]
     {
         check(text, date(2024, 5, 14), TODAY);
@@ -68,7 +68,7 @@ fn calendar_periods() {
 }
 
 #[test]
-fn days_and_their_pairs() {
+fn single_days_and_ranges() {
     check("вчера", date(2024, 6, 13), date(2024, 6, 13));
     check("today", TODAY, TODAY);
     check("15 марта 2024", date(2024, 3, 15), date(2024, 3, 15));
@@ -83,7 +83,7 @@ fn days_and_their_pairs() {
 }
 
 #[test]
-fn what_is_no_time_is_none() {
+fn text_without_a_period_gives_none() {
     for text in ["SBER 40%", "на 10 дней", "портфель 60/40", "may I ask", "год", ""]
     {
         assert_eq!(read(&words(text), TODAY).period, None, "{text}");
@@ -125,7 +125,7 @@ fn quarters_and_halves() {
 }
 
 #[test]
-fn starts_of_other_years() {
+fn periods_since_the_start_of_other_years() {
     for text in ["с начала прошлого года", "since the start of last year", "с начала 2023 года"]
     {
         check(text, date(2023, 1, 1), TODAY);
@@ -140,7 +140,7 @@ fn starts_of_other_years() {
 }
 
 #[test]
-fn days_that_are_counted_back() {
+fn days_counted_back_from_today() {
     let ago = |text: &str, day: Date| {
         check(text, day, day);
         assert!(read(&words(text), TODAY).ago, "{text}");
@@ -170,7 +170,7 @@ fn check_note(text: &str, note: Note, period: Option<(Date, Date)>) {
 }
 
 #[test]
-fn what_is_odd_about_dates_is_noted() {
+fn unusual_dates_add_notes() {
     for text in [
         "завтра",
         "tomorrow",
@@ -199,7 +199,7 @@ fn what_is_odd_about_dates_is_noted() {
 }
 
 #[test]
-fn amounts_are_no_years() {
+fn amounts_are_not_read_as_years() {
     for text in ["2000 рублей", "на 2000 акций Сбера"] {
         assert_eq!(read(&words(text), TODAY).period, None, "{text}");
     }

@@ -131,7 +131,7 @@ fn wrong(row: &EvalCase, asked: &AskedAnswer) -> Vec<String> {
 }
 
 #[test]
-fn every_question_leads_where_it_should() {
+fn every_question_of_the_evaluation_set_passes() {
     let rows = rows();
     assert!(rows.len() >= 350, "{} questions", rows.len());
     let mut failed = Vec::new();
@@ -158,7 +158,7 @@ fn every_question_leads_where_it_should() {
 }
 
 #[test]
-fn all_sections_are_there_and_advice_is_disclaimed_once() {
+fn all_sections_and_one_disclaimer_are_present() {
     for row in rows().iter().filter(|it| it.intent != "help" && !it.tickers.is_empty()) {
         let messages = row.messages();
         let text = ask(row.fake_tools(), &messages, Some(Language::Russian)).answer.draft.text;

@@ -70,7 +70,7 @@ fn check_gaps(text: &str, question: &str) {
 }
 
 #[test]
-fn every_sentence_has_a_form_without_its_figures() {
+fn every_sentence_reads_well_without_figures() {
     let figures = [
         "*",
         "last_price",
@@ -126,7 +126,7 @@ fn every_sentence_has_a_form_without_its_figures() {
 }
 
 #[test]
-fn every_tool_may_fail_without_a_word_of_code() {
+fn a_failed_tool_puts_no_error_code_into_the_text() {
     let tools = [
         "search_securities",
         "get_security_snapshot",
@@ -220,7 +220,7 @@ proptest! {
 
 /// A past price is adjusted for splits, and an invested sum grows on the same scale.
 #[test]
-fn prices_of_long_ago_are_on_the_scale_of_today() {
+fn past_prices_are_adjusted_for_splits() {
     let split = Some((jiff::civil::date(2024, 2, 21), 1, 100));
     let question = "сколько бы стали 1000 рублей в Газпроме год назад";
     let plain = ask(FakeTools::default(), &[question], None);

@@ -62,7 +62,7 @@ fn amounts_are_read_in_every_form() {
 }
 
 #[test]
-fn pieces_and_money_are_read() {
+fn share_counts_and_money_are_read() {
     use Amount::{Lots, Money, Percent, Pieces, Rest};
     let half = Some(Percent(50.0));
     check_amounts(
@@ -106,7 +106,7 @@ fn check_names(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn names_are_told_from_other_words() {
+fn names_are_distinguished_from_other_words() {
     check_names("обычку и префы Сбера", &["Сбера", "Сбера-п"]);
     check_names("Сбер ао и ап", &["Сбер", "Сбер-п"]);
     check_names("Сбер и префы Татнефти", &["Сбер", "Татнефти-п"]);
@@ -141,7 +141,7 @@ fn check_parts(text: &str, expected: &[(&str, &[&str])]) {
 }
 
 #[test]
-fn several_requests_are_told_apart() {
+fn several_requests_are_split() {
     check_parts(
         "сравни Сбер и Газпром и скажи дивиденды Лукойла",
         &[("comparison", &["Сбер", "Газпром"]), ("dividends", &["Лукойла"])],

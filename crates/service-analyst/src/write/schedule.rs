@@ -43,7 +43,7 @@ pub(super) fn write(sheet: &mut AnswerBuilder<'_>, section: Section) {
         Section::Summary => {
             match rows(found).first().filter(|_| single) {
                 Some(first) => day(sheet, found, first),
-                None => stretch(sheet, found),
+                None => period_days(sheet, found),
             }
             reading_notes(sheet);
         }
@@ -66,7 +66,7 @@ fn day(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>, first: &Value) {
     }
 }
 
-fn stretch(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>) {
+fn period_days(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>) {
     let count = float(found, "/metrics/num_trading_days").unwrap_or(0.0) as u64;
     let shown = sheet.page.figure(found, "/metrics/num_trading_days", Style::Count);
     let (Some(shown), Some([from, to])) = (shown, sheet.period(found)) else {
