@@ -24,7 +24,7 @@ pub struct Demand {
     curvature: f64,
     /// What the demand index does to the elasticity.
     steepness: f64,
-    /// What followers give back.
+    /// The effect of competitors that follow our price.
     relief: f64,
 }
 
@@ -88,7 +88,7 @@ impl Demand {
     }
 }
 
-/// What the proposal is expected to change, as ratios to now.
+/// The expected effect of the proposal, as ratios to the current price's results.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ExpectedEffect {
     pub units_ratio: f64,

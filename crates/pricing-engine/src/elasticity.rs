@@ -3,7 +3,7 @@
 //! `ln units = level + ε·ln p + γ·ln m − κ/2·ln²(p/m) + trend + weekday`, where `p` is our price
 //! and `m` the competitors' median. Every coefficient has a normal prior, so the answer is the
 //! posterior: with no data it is the prior, with constant or collinear prices the prior stays in
-//! the direction nobody tried, and with good data it is the regression. `ε` is the elasticity at
+//! the direction without data, and with good data it is the regression. `ε` is the elasticity at
 //! the market's price; `ε − κ·ln(p/m)` the one at ours. The fit is iteratively reweighted with a
 //! log link, so periods without a sale are data and not an error, and periods far off the curve
 //! count less. Everything is deterministic.
@@ -16,11 +16,11 @@ use crate::policy::Prior;
 use crate::pricing_input::{HISTORY_MAX, HistoryPoint, PricingInput};
 
 pub(crate) const DAY_MS: f64 = 86_400_000.0;
-/// Ninety-five per cent of a normal distribution lie within so many standard deviations.
+/// 95 % of a normal distribution lie within this number of standard deviations.
 const WIDTH: f64 = 1.96;
-/// Fewer periods than this say little, whatever they say.
+/// With fewer periods than this the estimate is weak.
 const SAMPLES_MIN: usize = 8;
-/// Below this share of what could be learnt, the prior is still the better half.
+/// Below this share of learnt variance, the prior still weighs more than the data.
 const WEIGHT_MIN: f64 = 0.25;
 
 /// How far the estimate can be trusted.
@@ -37,7 +37,7 @@ pub enum EstimateQuality {
     NoHistory,
 }
 
-/// The elasticity at the price and market of the ask, and what it rests on.
+/// The elasticity at the input's price and market, and its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Elasticity {
     /// Per cent of units lost for one per cent of price, as a negative number.
@@ -64,7 +64,7 @@ pub struct Elasticity {
     pub follow: f64,
     /// What was controlled for beside our own price.
     pub controls: Vec<String>,
-    /// Expected units in a period at the current price, where units were told.
+    /// Expected units in a period at the current price, if the history has units.
     pub units: Option<f64>,
     /// The relative scatter of a period around the curve.
     pub noise: f64,
@@ -75,7 +75,7 @@ pub struct Elasticity {
     pub prior: Prior,
 }
 
-/// Estimates from the ask's history. `market` is the competitors' median now.
+/// Estimates the elasticity from the input's history. `market` is the competitors' median now.
 pub fn estimate(input: &PricingInput, market: Option<Amount>, prior: Prior) -> Elasticity {
     let mut points: Vec<&HistoryPoint> = input
         .history

@@ -9,9 +9,9 @@ use crate::pricing_input::HistoryPoint;
 /// Enough for the weights to settle; mostly they have before.
 const ROUNDS: usize = 12;
 const SETTLED: f64 = 1e-6;
-/// Old periods count half after so many days: tastes and rivals change.
+/// The half-life of a period's weight, in days: tastes and competitors change.
 const HALF_LIFE_DAYS: f64 = 90.0;
-/// Residuals beyond so many standard deviations count less.
+/// Residuals beyond this number of standard deviations count less.
 const HUBER: f64 = 2.0;
 /// The scatter expected before any is seen, and how many periods that expectation weighs.
 const NOISE: f64 = 0.3;
@@ -22,7 +22,7 @@ const CROSS: Prior = Prior { mean: 0.5, sd: 0.5 };
 const CURVATURE: Prior = Prior { mean: 1.5, sd: 1.0 };
 const TREND_SD: f64 = 0.15;
 const WEEKDAY_SD: f64 = 0.3;
-/// Weekdays are told apart once each was seen three times.
+/// Weekdays become columns once each was seen three times.
 const WEEKDAYS_FROM: usize = 21;
 const TREND_FROM: usize = 10;
 /// The share of periods that must know the competitors for their price to be a column.
@@ -30,7 +30,7 @@ const COMPETITOR_SHARE: f64 = 0.6;
 
 /// The history as columns.
 pub(crate) struct Rows {
-    /// What was sold, or the demand index where nobody counts.
+    /// The units sold, or the demand index if units are unknown.
     pub(crate) demand: Vec<f64>,
     columns: Vec<f64>,
     width: usize,
@@ -261,7 +261,7 @@ impl Fit {
         if self.competitor { self.found[2] } else { CROSS.mean }
     }
 
-    /// Never negative: demand does not grow numb as we leave the market behind.
+    /// Never negative: demand does not become less elastic as our price rises above the market.
     pub(crate) fn curvature(&self) -> f64 {
         if self.competitor { self.found[3].max(0.0) } else { CURVATURE.mean }
     }

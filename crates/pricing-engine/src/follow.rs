@@ -2,16 +2,16 @@
 //!
 //! `Δln m = a + b·ln p₋₁ − c·ln m₋₁`: a market that moves towards our last price has `b` above
 //! zero, and in the long run makes `b/c` of our move. The share is shrunk to zero unless `b` stands
-//! well above its own uncertainty, because a rival who merely keeps his price looks alike.
+//! well above its own uncertainty, because a competitor that keeps its price looks alike.
 
 use crate::linear::Cholesky;
 use crate::pricing_input::HistoryPoint;
 
 const PAIRS_MIN: usize = 15;
-/// Before any data: rivals do not look at us, and drift back to their own price slowly.
+/// The prior: competitors ignore our price and drift back to their own slowly.
 const PRIOR_SD: f64 = 0.3;
 
-/// Between 0 (nobody follows) and 1 (the market goes wherever we go).
+/// Between 0 (no competitor follows our price) and 1 (the market makes our whole move).
 pub(crate) fn share(points: &[&HistoryPoint]) -> f64 {
     let logs: Vec<(f64, f64)> = points
         .iter()
@@ -38,7 +38,7 @@ pub(crate) fn share(points: &[&HistoryPoint]) -> f64 {
     }
     let mut noise = scatter.max(1e-6);
     let mut answer = 0.0;
-    // The second round knows the scatter that is left once the fit is known.
+    // The second round uses the residual scatter of the first fit.
     for _ in 0..2 {
         let Some((found, posterior)) = solve(&moves, noise) else { return 0.0 };
         let left: f64 = moves
@@ -51,7 +51,7 @@ pub(crate) fn share(points: &[&HistoryPoint]) -> f64 {
         noise = (left / count).max(1e-6);
         let (ours, back) = (found[1], found[2]);
         let doubt = posterior.variance(&[0.0, 1.0, 0.0]) / (ours * ours).max(1e-12);
-        // One standard error is forgiven twice over: following must be plain to be believed.
+        // Two standard errors are subtracted, so that only clear following counts.
         let belief = (1.0 - 4.0 * doubt).clamp(0.0, 1.0);
         answer = if ours > 0.0 && back > 0.02 { (ours / back).min(1.0) * belief } else { 0.0 };
     }

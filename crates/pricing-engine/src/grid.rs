@@ -1,4 +1,4 @@
-//! The prices a currency can be charged in, and the endings a shop likes.
+//! The grid of prices in a currency, and price endings such as `.99`.
 //!
 //! Everything is counted in ticks, the smallest coin; there is no float here.
 
@@ -9,7 +9,7 @@ use crate::money::{Amount, Rate};
 /// A currency and how many decimals its prices have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Currency {
-    /// ISO 4217, or empty where nobody said.
+    /// The ISO 4217 code, or empty if unknown.
     pub code: String,
     pub decimals: u8,
 }
@@ -34,7 +34,7 @@ impl Default for Currency {
     }
 }
 
-/// How a price on the shelf ends.
+/// The decimals that a price must end in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PriceEnding {

@@ -2,11 +2,11 @@
 //!
 //! Never broken: `margin_floor`, `map`, `min_price`, `max_price`, and `max_step` where the policy
 //! calls it strict. If they leave no price, that is a refusal with the two numbers that collide.
-//! Comforts, which yield to those and say so: `max_step`, `position`, `ending`, `hysteresis`,
-//! `cooldown`. They act in this order: position, `max_step`, `max_price`, `min_price`, `map`,
-//! `margin_floor`, ending, hysteresis, cooldown. An ending is chosen only among prices between the
-//! limits, so the floor holds after it; hysteresis and cooldown keep the current price only where
-//! the current price is allowed.
+//! Soft guardrails, which yield to those and report it: `max_step`, `position`, `ending`,
+//! `hysteresis`, `cooldown`. They act in this order: position, `max_step`, `max_price`,
+//! `min_price`, `map`, `margin_floor`, ending, hysteresis, cooldown. An ending is chosen only among
+//! prices between the limits, so the floor holds after it; hysteresis and cooldown keep the current
+//! price only where the current price is allowed.
 
 use serde::{Deserialize, Serialize};
 
@@ -100,7 +100,7 @@ impl Limits {
         (self.low..=self.high).contains(&price)
     }
 
-    /// Leads a wished price through every guardrail.
+    /// Applies every guardrail to a price.
     pub(crate) fn apply(
         &self,
         wished: Amount,
@@ -130,7 +130,7 @@ impl Limits {
         run.acts
     }
 
-    /// A comfort that had to give way says so.
+    /// Reports a soft guardrail that yielded to a hard one.
     fn note_yielding(&self, run: &mut GuardrailRun, policy: &Policy) {
         let outside = |(low, high): (Amount, Amount), price: Amount| price < low || price > high;
         let price = run.price;

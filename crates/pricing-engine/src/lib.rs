@@ -1,8 +1,8 @@
 //! The price optimizer's mathematics: from what is known about a product to a price with its
 //! reasons.
 //!
-//! Pure: no I/O, no clock, no randomness; the same ask gives the same proposal. It knows nothing of
-//! tools, tokens or stores. Money is exact ([`money`], [`grid`]); estimates are floats and never
+//! Pure: no I/O, no clock, no randomness; the same input gives the same proposal. It knows nothing
+//! of tools, tokens or stores. Money is exact ([`money`], [`grid`]); estimates are floats and never
 //! leave the crate as prices without passing the grid and the guardrails.
 
 pub mod confidence;

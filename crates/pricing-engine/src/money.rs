@@ -224,7 +224,7 @@ impl Serialize for Rate {
     }
 }
 
-/// Numbers and numbers in quotes alike: those who keep decimals exactly quote them.
+/// Reads numbers and numbers in quotes: clients with exact decimals quote them.
 struct DecimalVisitor<T>(fn(f64) -> Option<T>, fn(&str) -> Option<T>);
 
 impl<T> Visitor<'_> for DecimalVisitor<T> {

@@ -15,7 +15,7 @@ const NONSENSE: i128 = 4;
 const APART: f64 = 3.5;
 /// Where nearly all prices agree, a fifth either way is still an ordinary price.
 const SPREAD_MIN: f64 = 0.05;
-/// Fewer than this have no crowd to stand apart from.
+/// With fewer prices than this none is an outlier.
 const CROWD: usize = 4;
 /// Reports are kept with a proposal, so they are few.
 const REPORTED_MAX: usize = 50;
@@ -55,7 +55,7 @@ pub struct Market {
     pub set_aside: Vec<ExcludedPrice>,
 }
 
-/// Sorts the ask's competitor prices into those that count and those that do not.
+/// Splits the input's competitor prices into the ones that count and the excluded ones.
 pub fn market(input: &PricingInput, age_max_ms: i64) -> Market {
     let given = input.competitor_price.map(|price| CompetitorPrice {
         name: "competitor_price".to_owned(),

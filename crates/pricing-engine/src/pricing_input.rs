@@ -1,7 +1,7 @@
 //! What is asked: one product, its price now, and all that is known about it.
 //!
-//! An [`PricingInput`] is only data; [`PricingInput::check`] says what is wrong with it. Time is milliseconds since
-//! 1970 in UTC, and `now_ms` is the caller's.
+//! A [`PricingInput`] is only data; [`PricingInput::check`] says what is wrong with it. Times are
+//! milliseconds since 1970 in UTC, and the caller supplies `now_ms`.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub const COMPETITORS_MAX: usize = 1_000;
 /// A competitor's price as it was collected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompetitorPrice {
-    /// Who asks it; empty where nobody said.
+    /// The seller's name; empty if unknown.
     #[serde(default)]
     pub name: String,
     pub price: Amount,
@@ -45,7 +45,7 @@ pub struct HistoryPoint {
     pub competitor: Option<Amount>,
 }
 
-/// The question.
+/// What a proposal is computed from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PricingInput {
     pub sku: String,
@@ -60,7 +60,7 @@ pub struct PricingInput {
     pub competitors: Vec<CompetitorPrice>,
     #[serde(default)]
     pub demand_index: Option<f64>,
-    /// When the index was seen; of now where nobody says.
+    /// When the index was observed; `None` means now.
     #[serde(default)]
     pub demand_at_ms: Option<i64>,
     #[serde(default)]
@@ -79,13 +79,13 @@ pub struct PricingInput {
     pub now_ms: i64,
 }
 
-/// The margin asked for where nobody says.
+/// The default minimum margin.
 pub const fn default_margin() -> Rate {
     Rate::percent(12)
 }
 
 impl PricingInput {
-    /// The least one can ask: everything else unknown.
+    /// The smallest input: a SKU, a price and a time.
     pub fn new(sku: impl Into<String>, our_price: Amount, now_ms: i64) -> Self {
         Self {
             sku: sku.into(),

@@ -1,4 +1,5 @@
-//! The proposal: what is best, how far we dare go, and what the guardrails leave of it.
+//! Computes a proposal: the best price, the cautious part of the move towards it, and the
+//! guardrails.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,7 @@ use crate::waterfall::{Factor, RULES, Waterfall};
 const DARE_MIN: f64 = 0.3;
 /// Without a cost, revenue is not sought further below the competitors' median than this.
 const REVENUE_RATIO_MIN: Rate = Rate::percent(95);
-/// Experiments hold a price for so long, so that a period sees one price.
+/// How long an experiment holds a price, so that a period sees one price.
 const EXPLORE_MS: i64 = 2 * 86_400_000;
 /// The uncertainty of the elasticity from which experiments have their full size.
 const EXPLORE_SD: f64 = 0.4;
@@ -152,7 +153,7 @@ fn finish(
     Ok(proposal)
 }
 
-/// The part of the waterfall that wants, before the part that forbids.
+/// The first part of the waterfall: the steps towards the best price, before the guardrails.
 struct ObjectiveSearch<'a> {
     input: &'a PricingInput,
     policy: &'a Policy,
@@ -162,7 +163,7 @@ struct ObjectiveSearch<'a> {
 }
 
 impl ObjectiveSearch<'_> {
-    /// Walks to the best price, one piece of knowledge after the other.
+    /// Moves to the best price in steps, one for each kind of evidence.
     fn seek(&mut self, market: &Market, elasticity: &Elasticity) -> (Demand, Option<Amount>) {
         let (input, policy) = (self.input, self.policy);
         let median = market.median;
@@ -217,9 +218,9 @@ impl ObjectiveSearch<'_> {
         self.fall.step(name, evidence, age_ms, after);
     }
 
-    /// Profit has a summit of its own. Revenue has none, so it is sought only between limits that
-    /// somebody set: the place against the competitors, or a lowest price. And since nobody knows
-    /// where loss begins, it is not sought far below the competitors.
+    /// Profit has a maximum of its own. Revenue has none, so it is maximised only between
+    /// configured limits: the position against the competitors, or a lowest price. Without a cost
+    /// the break-even price is unknown, so revenue is not sought far below the competitors.
     fn range(&self, market: &Market) -> Option<(Amount, Amount)> {
         if self.input.cost.is_some() {
             return Some((Amount::ZERO, Amount::LIMIT));
@@ -241,7 +242,7 @@ impl ObjectiveSearch<'_> {
         Some((low, to.min(high).max(low)))
     }
 
-    /// The less is known, the smaller the part of the way that is gone at once.
+    /// Makes a smaller part of the move the less is known about the elasticity.
     fn dare(&mut self, elasticity: &Elasticity) {
         let dare = DARE_MIN + (1.0 - DARE_MIN) * elasticity.data_weight;
         let (now, best) = (self.input.our_price.to_f64(), self.fall.price().to_f64());
@@ -264,7 +265,7 @@ impl ObjectiveSearch<'_> {
             return;
         }
         let turn = self.input.now_ms.div_euclid(EXPLORE_MS.max(self.policy.cooldown_ms));
-        // Products take their turns apart, so that a shop does not rise and fall as one.
+        // The direction depends on the SKU, so that not all prices rise and fall together.
         let phase = self.input.sku.bytes().fold(0_i64, |sum, byte| sum + i64::from(byte));
         let up = (turn + phase).rem_euclid(2) == 0;
         let factor = if up { 1.0 + size } else { 1.0 - size };

@@ -1,4 +1,4 @@
-//! One honest paragraph about a proposal, built from what acted and from nothing else.
+//! Builds the paragraph that explains a proposal, from the factors and guardrails that acted.
 
 use crate::elasticity::{Elasticity, EstimateQuality};
 use crate::guardrails::GuardrailAct;

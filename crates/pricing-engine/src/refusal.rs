@@ -25,7 +25,7 @@ pub enum Refusal {
     Conflict { lower: Bound, upper: Bound },
     /// The policy blocks this product.
     Blocked { sku: String },
-    /// The legacy payload cannot be read as an ask.
+    /// The legacy payload cannot be read as a [`crate::PricingInput`].
     Legacy { missing: Vec<String>, wrong: Vec<String> },
 }
 
@@ -79,7 +79,7 @@ impl std::error::Error for Refusal {}
 impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Self {
         let kind = match refusal {
-            // Limits that collide collide again when asked again, until one of them changes.
+            // Not retryable: the limits conflict until one of them changes.
             Refusal::Invalid { .. } | Refusal::Legacy { .. } | Refusal::Conflict { .. } => {
                 Kind::Invalid
             }

@@ -1,4 +1,4 @@
-//! What would have been: recorded days under other ways of pricing.
+//! Replays recorded days under other pricing strategies.
 //!
 //! The demand curve is estimated from all records; each day's demand is what was recorded, moved
 //! along that curve to the price tried. The optimizer sees only the days before its own, with the
@@ -18,7 +18,7 @@ use crate::refusal::Refusal;
 
 /// More records than this are refused; a replay is meant to be answered at once.
 pub const RECORDS_MAX: usize = 2_000;
-/// The elasticity is estimated anew at most so often on the way.
+/// The most times that one replay estimates the elasticity again.
 const ESTIMATES_MAX: usize = 200;
 
 /// One recorded period.
@@ -32,12 +32,12 @@ pub struct RecordedPeriod {
     pub units: Option<f64>,
     #[serde(default)]
     pub demand_index: Option<f64>,
-    /// Where it differs from the ask's.
+    /// The cost, if it differs from the input's.
     #[serde(default)]
     pub cost: Option<Amount>,
 }
 
-/// What one way of pricing would have brought.
+/// The result of one strategy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StrategyResult {
     pub strategy: String,
@@ -67,7 +67,7 @@ pub struct Replay {
     pub assumptions: Vec<String>,
 }
 
-/// Replays records under the ask's bounds and the policy. Of the ask, its price, competitors
+/// Replays records under the input's bounds and the policy. Of the input, its price, competitors
 /// and time are not looked at, because the records have their own; of its history, what lies before
 /// the first record is what the optimizer begins with.
 pub fn replay(
@@ -227,7 +227,7 @@ impl ReplayContext<'_> {
             sum.add(price, demand, day.cost);
             let mut point = day.point();
             point.price = price;
-            // The index answers to our price as units do; where both are told, units are used.
+            // The index reacts to our price as units do; if a record has both, units are used.
             point.units = point.units.map(|_| demand);
             if point.units.is_none() {
                 point.demand_index = point.demand_index.map(|_| demand);

@@ -1,7 +1,7 @@
-//! A simulated shop: a demand curve that nobody in it knows, rivals who play, and ninety days.
+//! A simulated shop: a hidden demand curve, competitors that react, and ninety days.
 //!
-//! For tests and the benchmark. Every draw hangs on the seed and the day alone, so all players meet
-//! the same weather; rivals answer to the player's own prices.
+//! For tests and the benchmark. Every random draw depends only on the seed and the day, so all
+//! strategies meet the same conditions; competitors react to the strategy's own prices.
 
 mod competitor;
 mod random;
@@ -18,7 +18,7 @@ use crate::{Currency, Grid, PricingInput, Refusal};
 pub const DAYS: i64 = 90;
 pub const DAY_MS: i64 = 86_400_000;
 
-/// What ninety days brought.
+/// The result of one strategy over ninety days.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SeasonResult {
     pub profit: f64,
@@ -30,7 +30,7 @@ pub struct SeasonResult {
     pub last_price: f64,
 }
 
-/// Plays one season.
+/// Simulates one season.
 pub fn season(
     simulated: &SimulatedMarket,
     strategy: &ShopStrategy,
@@ -89,14 +89,15 @@ pub fn best_fixed(simulated: &SimulatedMarket) -> Result<(Amount, SeasonResult),
     best.ok_or_else(|| Refusal::invalid("shop", "a price", "none"))
 }
 
-/// One line of the table: a kind of shop over many seeds, profits as shares of the best fixed one.
+/// One row of the benchmark's table: a kind of shop over many seeds, with profits as shares of the
+/// best fixed price's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShopSummary {
     pub kind: Kind,
     pub seeds: u64,
     /// Mean profit of a season at the best fixed price.
     pub best_fixed: f64,
-    /// Each player's mean profit divided by that, in the order of [`ShopStrategy::rivals_of_fixed`].
+    /// Each strategy's mean profit divided by that, in the order of [`ShopStrategy::compared`].
     pub shares: Vec<f64>,
     pub changes: Vec<f64>,
     /// The optimizer's worst season.
@@ -104,7 +105,7 @@ pub struct ShopSummary {
     pub below_floor: u32,
 }
 
-/// Plays every seed of one kind of shop.
+/// Simulates every seed of one kind of shop.
 pub fn summarise(kind: Kind, seeds: u64) -> Result<ShopSummary, Refusal> {
     let strategies = ShopStrategy::compared();
     let mut sums = vec![SeasonResult::default(); strategies.len()];

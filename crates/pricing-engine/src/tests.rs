@@ -1,4 +1,4 @@
-//! Whole proposals: what merchants are promised, and the laws that hold for any ask.
+//! Tests of whole proposals: the promises to merchants, and the properties that hold for any input.
 
 use proptest::prelude::*;
 
@@ -167,7 +167,7 @@ fn the_paragraph_tells_what_happened() {
     assert_eq!(serde_json::from_str::<Proposal>(&json).unwrap(), proposal);
 }
 
-/// Any ask at all, sensible or not.
+/// Any pricing input, sensible or not.
 fn any_ask() -> impl Strategy<Value = PricingInput> {
     let money = || {
         prop_oneof![
@@ -292,7 +292,7 @@ proptest! {
             propose(&input, &policy).map(|it| (it.price, it.market.used))
         };
         let base = price(rival, margin);
-        // A competitor who counts in one and not in the other is another question.
+        // Inputs in which different competitors count are not comparable.
         if let (Ok((low, 1)), Ok((high, 1))) = (&base, &price(rival + more, margin)) {
             prop_assert!(low <= high);
         }

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::guardrails::GuardrailAct;
 use crate::money::Amount;
 
-/// Raised whenever the same ask would be answered differently.
+/// The version of the rules: raised whenever the same input would give another proposal.
 pub const RULES: &str = "1";
 
-/// One step of the way.
+/// One step of the waterfall.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Factor {
     pub name: String,
@@ -28,7 +28,7 @@ pub struct Factor {
     pub rule: String,
 }
 
-/// The way being walked.
+/// The waterfall while it is being built.
 pub(crate) struct Waterfall {
     price: Amount,
     factors: Vec<Factor>,

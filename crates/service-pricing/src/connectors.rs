@@ -1,5 +1,5 @@
-//! Where ticks come from. A connector brings what it finds haul by haul and says how it is; it
-//! keeps nothing itself, so that what it brings is kept together with the job that asked for it.
+//! The sources of ticks. A connector fetches ticks in batches and reports its status. It stores
+//! nothing itself, so that the ticks are stored together with the job.
 
 pub(crate) mod file;
 pub(crate) mod http;
@@ -14,7 +14,7 @@ use fault::Fault;
 use crate::storage::products::Product;
 use crate::storage::ticks::Tick;
 
-/// How many problems of one collection are told; the rest are counted.
+/// The most problems that one collection lists; further ones are only counted.
 pub(crate) const PROBLEMS_MAX: usize = 20;
 
 /// What is to be collected.
@@ -60,7 +60,7 @@ impl Problems {
     }
 }
 
-/// How a source is, where that can be seen without asking anybody.
+/// The status of a source, as far as it is known without a request.
 #[derive(Debug, PartialEq)]
 pub(crate) enum SourceStatus {
     /// It works; looked at now.
@@ -84,13 +84,13 @@ pub(crate) trait Connector: Send + Sync {
     /// The places to look in, in order.
     async fn places(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault>;
     /// What is found in one of them. A fault ends the collection; what is wrong with one place
-    /// alone is a problem of its haul.
+    /// alone is a problem of its batch.
     async fn fetch_batch(
         &self,
         request: &CollectionRequest,
         place: &str,
     ) -> Result<CollectedBatch, Fault>;
-    /// Told once the haul of a place is kept for good.
+    /// Called after the batch of a place is committed.
     async fn mark_stored(&self, _place: &str) {}
 }
 

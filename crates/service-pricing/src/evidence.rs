@@ -1,4 +1,4 @@
-//! What the ticks of a product say to the optimizer: its days, and what competitors ask now.
+//! Turns the stored ticks of a product into the optimizer's evidence: daily history and competitors' latest prices.
 
 use std::collections::BTreeMap;
 

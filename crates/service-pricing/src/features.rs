@@ -11,7 +11,7 @@ use crate::storage::ticks::Tick;
 
 /// How many ticks of a window are looked at, newest first.
 pub(crate) const TICKS_MAX: u32 = 5_000;
-/// Ticks of one moment at which demand is known before a trend is told.
+/// The fewest ticks with a known demand from which a trend is computed.
 const TREND_POINTS_MIN: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -82,8 +82,8 @@ pub(crate) fn of(ticks: &[Tick]) -> Features {
     }
 }
 
-/// The ticks that are about a competitor, by its name; those without a name are told apart by
-/// where they came from. Newest first.
+/// The ticks about each competitor, newest first. A competitor without a name is identified by the
+/// source of its ticks.
 fn by_competitor(ticks: &[Tick]) -> BTreeMap<(&str, bool), Vec<&Tick>> {
     let mut all: BTreeMap<(&str, bool), Vec<&Tick>> = BTreeMap::new();
     for tick in ticks {

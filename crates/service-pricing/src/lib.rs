@@ -1,6 +1,6 @@
-//! The two pricing contracts: the collector of market data and the optimizer of prices. They share
-//! their storage (products, ticks) and the tools that tell how they are; the mathematics of a price
-//! is in `pricing`, the queue of collections in `jobs`.
+//! The two pricing services: the collector of market data and the optimizer of prices. They share
+//! their storage (products, ticks) and the health tools. `pricing-engine` computes prices and
+//! `jobs` queues collections.
 
 mod collector;
 mod connectors;

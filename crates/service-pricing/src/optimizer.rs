@@ -1,5 +1,5 @@
-//! The optimizer's contract: proposals from the first to the last state, the merchant's policies,
-//! and what is told about them.
+//! The optimizer's contract: the life of a proposal, the merchant's policies, the kill switch and
+//! the audit log.
 
 mod lifecycle;
 mod paging;

@@ -1,4 +1,4 @@
-//! The tools that both contracts share: health, version, and the counters of their doors.
+//! What the shared health tools report on: the service's version, clock, counters and dependencies.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -6,7 +6,8 @@ use std::sync::Arc;
 use clock::{Clock, Millis};
 use serde_json::Value;
 
-/// What these tools report on. The doors stand in the server, so their counters come as a function.
+/// A service's identity for the health tools. The server counts access, so the counters come as a
+/// function.
 pub struct ServiceInfo {
     /// As the contract's counters name it: `data-collector` or `price-optimizer`.
     pub service: &'static str,

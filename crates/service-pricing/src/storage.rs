@@ -1,5 +1,5 @@
-//! What the two services share and keep: products, ticks, proposals, policies, and the trail of what
-//! was done. Rules about prices are not here; these are the storage.
+//! The tables of the two services: products, ticks, proposals, policies, sources and the audit log.
+//! Pricing rules are in `pricing-engine`.
 
 pub(crate) mod audit;
 pub(crate) mod group_commit;

@@ -9,7 +9,7 @@ fn amount(value: f64) -> Amount {
     Amount::from_f64((value * 100.0).round() / 100.0).unwrap()
 }
 
-/// Sixty days of an elasticity of -3 at prices around 20, and rivals at 18 and 19.
+/// Sixty days of an elasticity of -3 at prices around 20, and competitors at 18 and 19.
 fn records(cost: Option<f64>) -> Vec<RecordedPeriod> {
     (0..60)
         .map(|day| {
@@ -45,7 +45,7 @@ fn the_better_price_earns_more() {
     assert_eq!(replay.do_nothing.changes, 0);
     assert_eq!(replay.match_cheapest.last_price, amount(18.0));
     assert_eq!((replay.records, replay.refused), (60, 0));
-    // What was recorded is told as it was.
+    // The recorded prices are reported unchanged.
     let sold: f64 = records(None).iter().filter_map(|it| it.units).sum();
     assert!((replay.recorded.units - sold).abs() < 1e-6);
 }

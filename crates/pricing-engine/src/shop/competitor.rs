@@ -1,8 +1,8 @@
-//! The other shops: each answers to us, to the others or to its own mood.
+//! Simulated competitors: each sets its price by ours, by the others' or at random.
 
 use super::random;
 
-/// How a rival sets his price each morning.
+/// How a competitor sets its price each day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CompetitorHabit {
     /// Just below our price of yesterday.
@@ -15,15 +15,15 @@ pub(crate) enum CompetitorHabit {
     Promoter,
 }
 
-/// One rival with his state.
+/// One competitor and its state.
 #[derive(Debug, Clone, Copy)]
 pub struct Competitor {
     pub(crate) habit: CompetitorHabit,
     pub(crate) list: f64,
-    /// Below this he loses money, and does not go.
+    /// The competitor never goes below this price.
     pub(crate) floor: f64,
     pub(crate) price: f64,
-    /// Whether spells without stock happen to him.
+    /// Whether the competitor sometimes runs out of stock.
     pub(crate) runs_out: bool,
     pub(crate) in_stock: bool,
 }

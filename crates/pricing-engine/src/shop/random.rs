@@ -1,4 +1,4 @@
-//! Numbers that look random and hang on what they are asked for alone.
+//! Deterministic pseudo-random draws: each depends only on its arguments.
 
 /// A draw between 0 and 1 for a seed, a day and a purpose.
 pub(crate) fn uniform(seed: u64, day: i64, purpose: u64) -> f64 {

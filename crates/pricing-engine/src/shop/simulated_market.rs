@@ -10,7 +10,7 @@ use crate::money::Amount;
 pub enum Curve {
     /// `(p/scale)^elasticity · (m/scale)^cross`
     Constant { elasticity: f64, cross: f64 },
-    /// Everybody takes what suits best: us, a rival or nothing. `sensitivity` is per `scale` of
+    /// Each customer takes what suits best: us, a competitor or nothing. `sensitivity` is per `scale` of
     /// price.
     Logit { sensitivity: f64, appeal: f64 },
 }
@@ -18,17 +18,17 @@ pub enum Curve {
 /// A kind of shop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Weak answer to price, wandering rivals.
+    /// Weak answer to price, competitors with drifting prices.
     Loyal,
-    /// Ordinary answer to price, rivals with promotions.
+    /// Ordinary answer to price, competitors with promotions.
     Ordinary,
-    /// Strong answer to price, wandering rivals.
+    /// Strong answer to price, competitors with drifting prices.
     Sharp,
-    /// Free choice among rivals with promotions who run out of stock.
+    /// Free choice among competitors with promotions who run out of stock.
     Choice,
-    /// Free choice, one rival follows us.
+    /// Free choice, one competitor follows us.
     Followed,
-    /// Free choice, rivals undercut each other and us.
+    /// Free choice, competitors undercut each other and us.
     PriceWar,
     /// Ordinary answer to price, a follower and an undercutter.
     Mixed,
@@ -147,7 +147,7 @@ impl SimulatedMarket {
         }
     }
 
-    /// The rivals set their prices, having seen ours of yesterday.
+    /// The competitors set their prices, having seen ours of yesterday.
     pub(crate) fn morning(
         &self,
         competitors: &mut [Competitor],

@@ -1,4 +1,4 @@
-//! Those who set our price: the optimizer and what it is compared with.
+//! The strategies that set our price: the optimizer and the ones it is compared with.
 
 use crate::money::Amount;
 use crate::outliers;

@@ -1,4 +1,4 @@
-//! What is promised of the optimizer, over many shops.
+//! Tests of the optimizer's promised results over many simulated shops.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! `import_product_catalog`: rows into the catalogue. What a row says wrong is told and the rest is
-//! imported; a field that a row leaves out stays as it was.
+//! Imports rows into the catalogue. A bad row is reported as a problem and the other rows are
+//! imported; a field that a row leaves out keeps its stored value.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::csv::Table;
 use crate::storage::products::{self, Product};
 
 pub(crate) const ROWS_MAX: usize = 100_000;
-/// Problems that are told one by one; the rest are counted.
+/// The most problems that a reply lists; further ones are only counted.
 const PROBLEMS_MAX: usize = 100;
 /// Rows of one transaction: other writers need not wait for all of an import.
 const ROWS_PER_COMMIT: usize = 2_000;
@@ -41,8 +41,8 @@ impl Imported {
     }
 }
 
-/// Imports rows that are numbered by whoever reads them; a row that could not even be read comes as
-/// a problem. Tells after each commit how many products are written.
+/// Imports rows that the caller has numbered. Calls `report` after each commit with the number of
+/// products written so far.
 pub(super) async fn import(
     db: &Db,
     rows: impl Iterator<Item = (usize, Map<String, Value>)>,
@@ -84,7 +84,7 @@ pub(super) async fn import(
     Ok(imported)
 }
 
-/// Imports a table with a line of names; problems are told by the line of the file.
+/// Imports a CSV table with a header line; each problem names its line in the file.
 pub async fn import_csv(db: &Db, text: &str, now: Millis) -> Result<Imported, Fault> {
     let table = Table::new(text)
         .map_err(|bad| Fault::invalid("not_a_table", format!("line {}: {}", bad.line, bad.why)))?;

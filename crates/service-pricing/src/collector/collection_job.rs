@@ -7,7 +7,7 @@ use jobs::{Job, JobState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What a job carries.
+/// The payload of a collection job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct JobPayload {
     pub(super) sku: String,
@@ -16,7 +16,7 @@ pub(super) struct JobPayload {
     pub(super) depth: u32,
 }
 
-/// What a job came to.
+/// The result of a collection job.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct CollectionResult {
     /// Ticks that were brought, and those of them that were not known before.
@@ -33,7 +33,7 @@ pub(super) fn begun(id: &str, payload: &JobPayload) -> Value {
         "depth": depth })
 }
 
-/// A job in a sentence.
+/// Describes a job in one sentence.
 pub(super) fn line(job: &Job, payload: &JobPayload, described: &Value) -> String {
     let JobPayload { sku, market, connector, .. } = payload;
     let (id, status) = (&job.id, described["status"].as_str().unwrap_or_default());
@@ -41,7 +41,7 @@ pub(super) fn line(job: &Job, payload: &JobPayload, described: &Value) -> String
     format!("Job {id}: {status}, {percent:.0} % ({connector} of {sku} in {market}, {ticks} ticks)")
 }
 
-/// In the queue's own words, so that a job out of reach looks like none.
+/// The same error as the queue's, so that a job outside the caller's limits looks missing.
 pub(super) fn unknown(id: &str) -> Fault {
     let shown: String = id.chars().take(64).collect();
     Fault::not_found("job_not_found", format!("there is no job {shown:?}"))

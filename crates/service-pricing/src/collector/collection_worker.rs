@@ -1,6 +1,6 @@
-//! A collection at work. What it brings is kept in the same transaction that completes the job, so
-//! a run that was cut short leaves nothing behind and a second one adds nothing twice. Only files
-//! are kept one by one, each together with the mark that it was taken.
+//! Runs a collection. The transaction that completes the job also stores its ticks, so an
+//! interrupted run stores nothing and a second run stores nothing twice. Files are the exception:
+//! each is stored in its own transaction together with the record that it was imported.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl CollectionWorker {
             let note = format!("{}/{}", at + 1, places.len());
             context.progress(collected_so_far.found.collected, None, Some(&note));
         }
-        // Where every place failed, so did the source.
+        // If every place failed, the source counts as failing.
         let trouble = (!places.is_empty() && collected_so_far.found.collected == 0)
             .then(|| collected_so_far.problems.listed.first().cloned())
             .flatten();
@@ -85,7 +85,7 @@ impl CollectionWorker {
         })
     }
 
-    /// Whether it is kept already, and not only at the end.
+    /// Adds a batch; a file is stored at once. Returns whether the batch is stored already.
     async fn take(
         &self,
         batch: CollectedBatch,
@@ -112,10 +112,10 @@ impl CollectionWorker {
         Ok(true)
     }
 
-    /// A source that fails is shown as failing; that it cannot be written down changes nothing.
+    /// Records that a source failed; an error in recording it is only logged.
     async fn note_failure(&self, context: &JobContext, fault: &Fault) {
         let Ok(payload) = context.payload::<JobPayload>() else { return };
-        // What was asked wrongly says nothing about the source.
+        // A wrong request says nothing about the source.
         if !fault.kind().is_retryable() {
             return;
         }
@@ -138,6 +138,6 @@ impl CollectionWorker {
 struct CollectedSoFar {
     found: CollectionResult,
     problems: Problems,
-    /// What waits for the end.
+    /// Ticks to store when the job completes.
     ticks: Vec<Tick>,
 }

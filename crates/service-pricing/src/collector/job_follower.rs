@@ -1,5 +1,5 @@
-//! Collections as tasks, for clients that follow a call to its end: the same jobs that
-//! `get_job_status` tells of, for nobody but the one who began them.
+//! Follows a collection for clients that use tasks. The jobs are those of `get_job_status`, but
+//! only the caller that started a job may follow it.
 
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ pub(super) async fn follow(cx: Cx<Collector>, query: JobQuery) -> Result<JobRepo
         return Err(unknown(&query.job));
     }
     let payload: JobPayload = job.payload_as()?;
-    // A token that was narrowed since is not the one that began it.
+    // The token's limits may have been narrowed since the job started.
     reach(&cx.caller, &payload.sku, &payload.market).map_err(|_| unknown(&query.job))?;
     if query.cancel && !job.state.is_finished() {
         job = match jobs.cancel(&job.id).await {
-            // It ended while it was looked at, which is as good.
+            // The job ended meanwhile, so there is nothing to cancel.
             Err(fault) if fault.code() == "job_finished" => jobs.get(&job.id).await?,
             cancelled => cancelled?,
         };

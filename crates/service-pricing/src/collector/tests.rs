@@ -322,7 +322,7 @@ async fn a_window_ends_where_it_says_and_age_is_told() {
         let args = json!({ "sku": "A", "freshness_sla_minutes": 61 });
         assert_eq!(fixture.ok("fetch_market_features", args).await["fresh"], true);
         assert_eq!(seen["snapshot_id"], json!(format!("snap:A:DEFAULT:{}", NOW.to_rfc3339())));
-        // Another market is another matter.
+        // Ticks of another market do not count.
         let args = json!({ "sku": "A", "market": "EU" });
         assert_eq!(fixture.ok("fetch_market_features", args).await["sample_count"], 0);
         fixture.close().await;
@@ -350,7 +350,7 @@ async fn a_crowded_window_says_that_it_was_cut() {
 async fn a_cancelled_collection_keeps_nothing() {
     on_every_engine(async |db| {
         db.migrate(&[jobs::MIGRATIONS, crate::MIGRATIONS]).await.unwrap();
-        // Nobody works here, so the job waits to be cancelled.
+        // No worker runs in this test, so the job stays queued until the test cancels it.
         let jobs = Jobs::new(db.clone(), Arc::new(FakeClock::new(NOW)), QueueLimits::default());
         let errand = json!({ "sku": "A", "market": "DEFAULT", "connector": "mock", "depth": 3 });
         let job = jobs.push(jobs::NewJob::new(KIND, &errand).unwrap()).await.unwrap().job;
@@ -369,7 +369,7 @@ async fn a_cancelled_collection_keeps_nothing() {
 async fn a_collection_stops_where_it_is_when_it_is_cancelled() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
-        // A shop that takes calls and never says a word.
+        // A shop that accepts connections and never replies.
         let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let source = format!("http://{}/p", silent.local_addr().unwrap());
         let rows = json!([{ "sku": "A", "price": 10, "sources": [source] }]);

@@ -1,5 +1,5 @@
-//! A tick as a caller or a file writes it, made into one that can be kept; every field that is
-//! wrong is named together with what was expected there.
+//! Parses a tick from a caller or a file. The error names every wrong field and what was expected
+//! there.
 
 use clock::Millis;
 use pricing_engine::Amount;
@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 use crate::collector::names::{MARKET, market_problem, sku_problem, text_problem};
 use crate::storage::ticks::Tick;
 
-/// How far ahead of ours the clock of whoever saw a price may be.
+/// How far ahead of the server's clock a tick's time may be.
 pub(crate) const AHEAD_MS: i64 = 5 * 60_000;
-/// Before 2000 nobody saw prices for us, and seconds were written for milliseconds.
+/// 2000-01-01. An earlier time is a mistake, usually seconds written for milliseconds.
 const EARLIEST_MS: i64 = 946_684_800_000;
 const DEMAND_MAX: f64 = 1e6;
 const UNITS_MAX: f64 = 1e12;
@@ -30,7 +30,7 @@ const FIELDS: [&str; 10] = [
 /// What is wrong with a field: its name, and what was expected.
 pub(crate) type FieldProblem = (String, String);
 
-/// What a tick is where it does not say so itself.
+/// The values of the fields that a tick leaves out.
 #[derive(Clone, Copy)]
 pub(crate) struct TickDefaults<'a> {
     pub(crate) market: &'a str,

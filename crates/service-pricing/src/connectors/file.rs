@@ -1,6 +1,6 @@
-//! A folder into which ticks are dropped as files: CSV with a line of names, JSON lines, or a JSON
-//! array. Each file is taken in once, whole, whatever it is called, and then put aside; what a line
-//! says wrong is told and the rest is taken.
+//! Reads ticks from files in the drop folder: CSV with a header line, JSON lines, or a JSON array.
+//! Each file content is imported once, whatever the file's name, and the file is then moved aside.
+//! A bad line is reported as a problem and the other lines are imported.
 
 use std::path::{Path, PathBuf};
 
@@ -67,7 +67,7 @@ impl Connector for DropFolder {
             let path = self.folder.join(&name);
             let is_new = match blocking(move || read(&path)).await? {
                 Ok((hash, _)) => !sources::is_taken(&self.db, &hash).await?,
-                // What cannot be read is told when its turn comes.
+                // A file that cannot be read is reported when the collection reaches it.
                 Err(_) => true,
             };
             if !is_new {

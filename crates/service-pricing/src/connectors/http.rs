@@ -1,5 +1,5 @@
 //! Competitors' own pages and feeds, at the addresses that the catalogue has in a product's
-//! `sources`. One page is one haul; what goes wrong with one does not stop the others.
+//! `sources`. One page is one batch; a page that fails does not stop the others.
 
 mod fetch;
 mod offers;
@@ -139,7 +139,7 @@ fn missing(message: String) -> Fault {
     Fault::invalid("nothing_to_ask", message)
 }
 
-/// Whom an address belongs to; the rest of it may hold what is nobody's business.
+/// The host of an address; its path and query may hold secrets and are not shown.
 fn host(address: &str) -> String {
     let url = reqwest::Url::parse(address).ok();
     url.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default()

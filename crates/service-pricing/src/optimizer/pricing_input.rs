@@ -1,5 +1,5 @@
-//! From what a caller says to what is asked of the mathematics: the caller's figures first, then the
-//! catalogue's, then what was collected.
+//! Builds the pricing input of a proposal: the caller's figures first, then the catalogue's, then
+//! the collected ticks.
 
 use clock::Millis;
 use contract::Caller;
@@ -45,7 +45,7 @@ fn usual_margin() -> f64 {
 }
 
 impl PriceArgs {
-    /// The question with nothing but the caller's own figures.
+    /// The pricing input with only the caller's own figures.
     pub(crate) fn input(&self, now: Millis) -> Result<PricingInput, Fault> {
         Ok(PricingInput {
             competitor_price: amount("competitor_price", self.competitor_price)?,

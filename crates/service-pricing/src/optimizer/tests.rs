@@ -24,7 +24,7 @@ use crate::{OptimizerParts, ServiceInfo, optimizer};
 const NOW: Millis = Millis(1_800_000_000_000);
 const LIFE: Duration = Duration::from_hours(24);
 
-/// Nobody comes this way: the tests say who calls.
+/// Refuses every credential; the tests pass the caller to the pipeline themselves.
 struct Closed;
 
 #[async_trait::async_trait]

@@ -43,7 +43,7 @@ pub(crate) fn factor(factor: &Factor) -> Value {
     })
 }
 
-/// One line that says it all.
+/// A proposal in one line.
 pub(crate) fn line(body: &Proposal) -> String {
     let margin = match body.inputs.cost {
         Some(_) => format!("{:.1}%", body.expected_margin * 100.0),

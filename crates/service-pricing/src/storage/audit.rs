@@ -1,5 +1,5 @@
-//! The trail: who did what to which price, and when. Rows are added in the transaction of the deed
-//! itself and never changed.
+//! The audit log: who changed which price, when and how. The transaction of a change adds its row;
+//! rows are never updated.
 
 use clock::Millis;
 use fault::Fault;
@@ -13,7 +13,7 @@ pub(crate) struct AuditEntry {
     pub(crate) at: Millis,
     /// `proposed`, `applied`, `cancelled`, `reverted`, `policy`, `kill_switch`.
     pub(crate) action: String,
-    /// Empty where a deed is about no product in particular.
+    /// Empty if the change concerns no single product.
     pub(crate) sku: String,
     pub(crate) proposal: Option<String>,
     pub(crate) by: String,

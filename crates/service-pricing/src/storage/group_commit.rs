@@ -1,6 +1,6 @@
-//! Proposals on their way into the storage. Those that wait while a commit is under way are kept by
-//! the next one together, so that many callers share the cost of the disk. There is no task behind
-//! it: of those who wait, one writes for all.
+//! Writes proposals to the storage in groups. Proposals that wait during one commit share the next,
+//! so that many callers share one disk write. There is no background task: one of the waiting
+//! callers writes for all of them.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const WAITING_MAX: usize = 1_000;
 #[derive(Default)]
 pub(crate) struct GroupCommit {
     waiting: Mutex<Vec<PendingWrite>>,
-    /// Held by the one who writes.
+    /// Held by the caller that writes.
     turn: tokio::sync::Mutex<()>,
 }
 
@@ -35,8 +35,8 @@ impl GroupCommit {
             let _turn = self.turn.lock().await;
             match answer.try_recv() {
                 Ok(done) => return done,
-                // Whoever wrote for us was called away; what they wrote may be there or not, and
-                // keeping it once more is the same as once.
+                // The caller that wrote for this one was cancelled, so the proposal may or may not
+                // be stored. Storing it a second time changes nothing.
                 Err(TryRecvError::Closed) => answer = self.hand_in(stored)?,
                 Err(TryRecvError::Empty) => {}
             }
@@ -62,7 +62,7 @@ impl GroupCommit {
     /// Writes everything that waits, and answers for it.
     async fn write(&self, db: &Db) {
         let mut batch = std::mem::take(&mut *self.waiting.lock());
-        // Who has left is not waited for, and has not been promised anything.
+        // Skips callers that were cancelled; they got no reply.
         batch.retain(|it| !it.answer.is_closed());
         let written = write_all(db, &batch).await;
         for it in batch {

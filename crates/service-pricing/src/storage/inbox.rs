@@ -1,6 +1,6 @@
-//! The way of ticks into the storage. Whoever brings one is answered once it is kept for good; what
-//! comes while a commit is under way is kept by the next one together, so that many callers share
-//! the cost of the disk.
+//! Writes ticks to the storage in groups. A caller gets its reply after its ticks are committed;
+//! the ticks that arrive during one commit share the next, so that many callers share one disk
+//! write.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ async fn keep_all(
         let stored = keep(&db, &clock, &mut batch).await;
         for delivery in batch {
             let answer = stored.as_ref().map_err(Fault::shared).copied();
-            // Nobody listens where the caller has left; the tick is kept all the same.
+            // The send fails if the caller has gone; the tick is stored all the same.
             drop(delivery.stored.send(answer));
         }
     }

@@ -101,8 +101,8 @@ fn upsert(products: &[Product], now: Millis) -> Result<Sql, Fault> {
     Ok(statement)
 }
 
-/// Sets a price, but only from the one that was expected; a product whose price nobody knew takes
-/// it. `false` where the price is another.
+/// Sets a price if the stored price is the expected one or is unknown. Returns `false` if the
+/// stored price is a different one.
 pub(crate) async fn reprice(
     tx: &mut Tx,
     sku: &str,

@@ -1,8 +1,8 @@
-//! Proposals and what becomes of them: pending → applied → reverted, or cancelled, or expired.
+//! Proposals and their states: pending → applied → reverted, or cancelled, or expired.
 //!
-//! Every step is one transaction that sets the proposal's state, the catalogue's price and the trail
-//! together. A price is only ever changed from the one the proposal was made for, so that of two
-//! proposals from one state at most one is applied.
+//! Every step is one transaction that writes the proposal's state, the catalogue's price and the
+//! audit log together. A price is only ever changed from the one the proposal was made for, so that
+//! of two proposals from one state at most one is applied.
 
 use clock::{DAY_MS, Millis};
 use fault::{Fault, Kind};
@@ -69,7 +69,7 @@ impl StoredProposal {
     }
 }
 
-/// Who does it, when, and what is to be remarked.
+/// Who makes a change, when, and an optional note for the audit log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChangeContext<'a> {
     pub(crate) by: &'a str,

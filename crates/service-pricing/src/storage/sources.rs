@@ -44,7 +44,7 @@ pub(crate) async fn is_taken(db: &Db, hash: &str) -> Result<bool, Fault> {
     Ok(found.await?.is_some())
 }
 
-/// `false` where somebody else was first.
+/// Returns `false` if the file was already recorded.
 pub(crate) async fn take(tx: &mut Tx, hash: &str, name: &str, now: Millis) -> Result<bool, Fault> {
     let statement = sql("INSERT INTO pricing_file (hash, name, taken_ms) VALUES ($1, $2, $3)
          ON CONFLICT DO NOTHING");

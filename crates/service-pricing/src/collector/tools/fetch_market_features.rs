@@ -29,7 +29,7 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
         let problem = ("time_window".to_owned(), "days as P7D".to_owned());
         return invalid("", vec![problem]).map(|()| JsonReply::new(Value::Null, ""));
     };
-    // Whoever's clock is a little ahead of ours has seen the market all the same.
+    // The window ends 5 minutes ahead, because a source's clock may be ahead of the server's.
     let span = (Millis(now.0.saturating_sub(length)), Millis(now.0 + AHEAD_MS + 1));
     let limit = features::TICKS_MAX;
     let mut seen = ticks::window(&cx.service.db, (sku, market), span, limit + 1).await?;

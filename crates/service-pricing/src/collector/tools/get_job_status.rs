@@ -20,7 +20,7 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
         true => job.payload_as()?,
         false => return Err(unknown(&args.job_id)),
     };
-    // What a token does not reach is not there for its bearer.
+    // A job outside the token's limits is reported as missing.
     let reached = reach(&cx.caller, &payload.sku, &payload.market);
     reached.map_err(|_| unknown(&args.job_id))?;
     let described = describe(&job, &payload)?;

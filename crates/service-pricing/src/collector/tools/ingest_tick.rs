@@ -1,4 +1,4 @@
-//! `ingest_tick`: one observation, kept for good before it is answered for.
+//! `ingest_tick`: stores one observation and replies after the commit.
 
 use contract::Cx;
 use fault::Fault;

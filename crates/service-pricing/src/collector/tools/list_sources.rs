@@ -1,4 +1,4 @@
-//! `list_sources`: what a collection can be made with, and how each of them is.
+//! `list_sources`: the connectors and the status of each.
 
 use contract::Cx;
 use fault::Fault;

@@ -1,6 +1,6 @@
-//! Asking strangers' servers for pages, politely and within bounds: robots.txt is honoured, a host
-//! is asked now and then, and size, time and redirects have limits. Every hop of a redirect is
-//! judged like the first address.
+//! Fetches pages from other shops' servers. It honours robots.txt and limits the rate per host, the
+//! size, the time and the redirects. Every redirect target passes the same address check as the
+//! first.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const ROBOTS_LIFE: Duration = Duration::from_secs(3_600);
 /// Sites that are remembered.
 const SITES_MAX: usize = 500;
 
-/// How strangers are treated.
+/// The limits for requests to other shops' servers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FetchPolicy {
     /// Whether addresses inside our own network may be asked.
@@ -40,7 +40,7 @@ pub(crate) struct Fetcher {
     sites: Mutex<HashMap<String, Arc<Site>>>,
 }
 
-/// What is known of one scheme, host and port.
+/// The state of one site: a scheme, host and port.
 #[derive(Default)]
 struct Site {
     /// When it may be asked next. Held while waiting, so that callers take turns.
@@ -91,7 +91,7 @@ impl Fetcher {
     async fn site(&self, url: &Url) -> Arc<Site> {
         let mut sites = self.sites.lock().await;
         if sites.len() >= SITES_MAX {
-            // Those that nobody is asking just now can be learnt again.
+            // Drops the sites that no request is using; their rules can be fetched again.
             sites.retain(|_, site| Arc::strong_count(site) > 1);
         }
         Arc::clone(sites.entry(url.origin().ascii_serialization()).or_default())

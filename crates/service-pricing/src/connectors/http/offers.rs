@@ -155,8 +155,7 @@ impl Reader<'_> {
                 for name in below {
                     node.get(name).into_iter().for_each(|it| self.linked(it));
                 }
-                // A shop's own number of the product may differ from ours; only variants are told
-                // apart by it.
+                // A shop's own SKU may differ from ours; it only tells variants apart.
                 if !other || !node.contains_key("isVariantOf") {
                     node.get("offers").into_iter().for_each(|it| self.linked(it));
                 }
@@ -194,7 +193,7 @@ fn is_a(node: &Map<String, Value>, kinds: &[&str]) -> bool {
     }
 }
 
-/// A price that somebody asks; nought is what pages say that do not know.
+/// A price above zero; pages write 0 for an unknown price.
 fn price(value: &Value) -> Option<Amount> {
     let read = match value {
         Value::String(text) => {

@@ -1,4 +1,4 @@
-//! Many at once on the same products: never two applied from one state.
+//! Many callers at once on the same products: no two proposals are applied from one state.
 
 use std::collections::BTreeMap;
 
@@ -87,7 +87,7 @@ async fn callers_who_leave_strand_nobody() {
                 if client % 3 > 0 {
                     return Some(asks.await.unwrap()["proposal"]["proposal_id"].clone());
                 }
-                // Some hang up sooner, some later, some while they write for others.
+                // Callers cancel at different times, some while they write for others.
                 tokio::time::timeout(Duration::from_micros(client * 150), asks)
                     .await
                     .ok()

@@ -1,4 +1,4 @@
-//! What is told about a proposal: the waterfall, its inputs, and a replay.
+//! Tests of explanations: the waterfall, its inputs, and a replay.
 
 use testkit::on_every_engine;
 

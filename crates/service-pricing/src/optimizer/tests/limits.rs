@@ -1,4 +1,4 @@
-//! How far a credential reaches.
+//! Tests of the limits of a credential.
 
 use testkit::on_every_engine;
 

@@ -1,4 +1,4 @@
-//! Random sequences of everything that can happen to a price, against a model that fits on a page.
+//! Random sequences of price operations, compared with a small model.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ struct ExpectedProposal {
     expires: i64,
 }
 
-/// What ought to be.
+/// The expected state.
 #[derive(Default)]
 struct Model {
     prices: BTreeMap<String, Amount>,
@@ -167,7 +167,7 @@ impl ModelRun<'_> {
         }
     }
 
-    /// Every list, page by page, as somebody sees it who reaches nothing else.
+    /// Compares every list, page by page, as a caller limited to these SKUs sees it.
     async fn compare(&self, prefix: &str) {
         let own = limited(&["read"], &[prefix], None);
         let now = self.fixture.now();
@@ -255,7 +255,7 @@ async fn whatever_happens_the_books_agree_with_the_model() {
                 *ends.entry(run.model.status(at, fixture.now())).or_default() += 1;
             }
         }
-        // A play in which nothing happens would prove nothing.
+        // A run without any change would prove nothing.
         assert_eq!(ends.len(), 5, "{ends:?}");
     })
     .await;

@@ -21,7 +21,7 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-/// What became of one of many, with a remark where there is one.
+/// The result of one item: a proposal with an optional remark, or the error of its SKU.
 enum BatchItem {
     Proposed(Box<StoredProposal>, Option<String>),
     Failed(String, Fault),
@@ -57,8 +57,9 @@ async fn compute_item(cx: &Cx<Optimizer>, item: PriceArgs) -> Result<StoredPropo
     cx.service.to_stored(body, &cx.caller.subject)
 }
 
-/// Keeps every proposal, and applies those whose policy is `auto` where the caller may. Each change
-/// of a price is a transaction of its own, so that one stale price does not undo the others.
+/// Stores every proposal and applies each one whose policy is `auto`, if the caller has the scope
+/// `apply`. Each price change has its own transaction, so that one stale price does not undo the
+/// others.
 async fn store_all(
     service_info: &Optimizer,
     caller: &Caller,

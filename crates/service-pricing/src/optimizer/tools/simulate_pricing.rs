@@ -1,4 +1,4 @@
-//! `simulate_pricing`: the recorded days once more, under the optimizer and under simpler ways.
+//! `simulate_pricing`: replays the recorded days under the optimizer and under simpler strategies.
 
 use clock::{DAY_MS, Millis};
 use contract::Cx;
@@ -59,7 +59,7 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     Ok(reply(&args, count, &replay))
 }
 
-/// Away from the threads that answer, since it may take a while.
+/// Runs on a blocking thread, because a replay can take long.
 async fn run_replay(
     input: PricingInput,
     policy: Policy,
