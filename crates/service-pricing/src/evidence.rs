@@ -1,4 +1,5 @@
-//! Turns the stored ticks of a product into the optimizer's evidence: daily history and competitors' latest prices.
+//! Turns the stored ticks of a product into the optimizer's evidence: daily history and the latest
+//! prices of its competitors.
 
 use std::collections::BTreeMap;
 
@@ -85,8 +86,8 @@ fn newest<'a>(ticks: impl Iterator<Item = &'a Tick>) -> Vec<CompetitorPrice> {
     newest.into_values().collect()
 }
 
-/// One record for each day, for replays, which need each competitor by name: the last price asked on it, units added up, demand averaged, and the
-/// last price of each competitor.
+/// One record for each day: our last price, the sum of units, the mean demand, and the last price of
+/// each competitor by name, which replays need.
 fn by_day(ticks: &[Tick]) -> Vec<RecordedPeriod> {
     let mut days: BTreeMap<i64, Vec<&Tick>> = BTreeMap::new();
     for tick in ticks {
