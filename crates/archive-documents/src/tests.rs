@@ -13,11 +13,11 @@ use crate::{
     Documents, FileRecord, MIGRATIONS, ReceivedFile, StoredFile, UploadLimits, UploadMetadata,
 };
 
+mod file_types;
 mod listing;
 mod racing;
 mod reading;
 mod sweeping;
-mod types;
 mod uploading;
 
 const NOW: Millis = Millis(1_800_000_000_000);

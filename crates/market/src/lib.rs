@@ -15,6 +15,7 @@ mod ports;
 mod quote;
 mod securities;
 mod symbol;
+mod trading_days;
 mod venue_adapter;
 
 pub use bar::{Bar, BarBatch, BarSeries};
@@ -30,10 +31,11 @@ pub use ports::{
 };
 pub use quote::Quote;
 pub use securities::{
-    CandleRequest, CandleSource, CandleStep, Constituent, DayBasis, Dividend, DividendSource,
+    CandleRequest, CandleSource, CandleStep, Constituent, Dividend, DividendSource,
     IndexConstituents, IndexSource, PriceBasis, Security, SecurityCandle, SecurityCandles,
     SecurityMatch, SecuritySearch, SecuritySnapshot, SecuritySource, Split, SplitSource,
-    StockExchange, TradingCalendar, TradingDay, TradingSession, TradingStatus, WithFreshness,
+    StockExchange, TradingStatus, WithFreshness,
 };
 pub use symbol::{Symbol, Ticker, Venue, closest_codes};
+pub use trading_days::{DayBasis, TradingCalendar, TradingDay, TradingSession};
 pub use venue_adapter::{VenueAdapter, health_probe};

@@ -12,6 +12,8 @@ use crate::decimal::Decimal;
 use crate::freshness::Freshness;
 use clock::Millis;
 
+use crate::trading_days::TradingCalendar;
+
 /// A value with the source and age of its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithFreshness<T> {
@@ -384,61 +386,6 @@ pub struct Dividend {
 pub trait DividendSource: Send + Sync {
     /// All dividends that the exchange lists, ascending by date.
     async fn dividends(&self, code: &str) -> Result<WithFreshness<Arc<Vec<Dividend>>>, Fault>;
-}
-
-/// How it is known whether a date is a trading day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DayBasis {
-    /// The date is past, and the record shows whether it was traded.
-    Record,
-    /// The exchange announced this date.
-    Announced,
-    /// The rule for the day of the week; a holiday may still be announced.
-    Weekly,
-}
-
-impl DayBasis {
-    /// The word that contracts use.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Record => "record",
-            Self::Announced => "announced",
-            Self::Weekly => "weekly",
-        }
-    }
-}
-
-/// The trading session of a date.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TradingSession {
-    /// When it opens.
-    pub opens: Millis,
-    /// When it closes.
-    pub closes: Millis,
-}
-
-/// Whether the exchange trades on a date.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TradingDay {
-    /// The date.
-    pub date: Date,
-    /// Whether it is a trading day.
-    pub is_trading: bool,
-    /// How that is known.
-    pub basis: DayBasis,
-    /// The session, if its hours are known.
-    pub session: Option<TradingSession>,
-}
-
-/// The trading days of an exchange.
-#[async_trait]
-pub trait TradingCalendar: Send + Sync {
-    /// Every date from `from` to `to`, both included.
-    async fn trading_days(
-        &self,
-        from: Date,
-        to: Date,
-    ) -> Result<WithFreshness<Vec<TradingDay>>, Fault>;
 }
 
 /// A split: from `date` on, `before` old pieces are `after` new pieces.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::process::{Server, http, mcp_post};
+use crate::source_files::rust_files;
 use crate::streams::House;
-use crate::tidy::rust_files;
 
 async fn scrape(server: &Server) -> String {
     http().get(server.url("/metrics")).send().await.unwrap().text().await.unwrap()

@@ -149,7 +149,7 @@ const NOT_ASKED: [&str; 3] = ["no_price", "unreadable_file", "blobs_unavailable"
 fn unavailable_codes(name: &str, codes: &mut BTreeSet<String>) {
     let folder = format!("{}/../{name}/src", env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    crate::tidy::rust_files(folder.as_ref(), &mut files);
+    crate::source_files::rust_files(folder.as_ref(), &mut files);
     files.retain(|file| !file.to_string_lossy().contains("tests"));
     for file in files {
         let text = std::fs::read_to_string(file).unwrap();
