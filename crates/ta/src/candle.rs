@@ -1,5 +1,5 @@
-//! One candle, and a run of candles as columns. Neither checks that prices make sense: indicators
-//! answer `NaN` where they do not.
+//! One candle, and a series of candles as columns. Neither checks prices: indicators give NaN for
+//! prices that make no sense.
 
 use crate::Error;
 use crate::indicator::finite;
@@ -28,21 +28,21 @@ impl Candle {
         (self.h + self.l + self.c) / 3.0
     }
 
-    /// The largest of the day's range and its distances to the previous close; a distance that
-    /// is not known does not count, so the first candle has its own range.
+    /// The largest of H - L and the distances of H and L to the previous close. A NaN distance does
+    /// not count, so the first candle has H - L.
     #[inline(always)]
     pub(crate) fn true_range(&self, close_before: f64) -> f64 {
         true_range(self.h, self.l, close_before)
     }
 
-    /// Where the close lies in the range, from -1 (low) to 1 (high); 0 where there is no range.
+    /// Position of the close in the range, from -1 (low) to 1 (high); 0 when it is not finite.
     #[inline(always)]
     pub(crate) fn location(&self) -> f64 {
         location(self.h, self.l, self.c)
     }
 }
 
-/// That of columns, which have no candles.
+/// `Candle::true_range` of prices from columns.
 #[inline(always)]
 pub(crate) fn true_range(h: f64, l: f64, close_before: f64) -> f64 {
     (h - l).max((h - close_before).abs()).max((l - close_before).abs())
@@ -117,7 +117,8 @@ impl<'a> Candles<'a> {
         self.v
     }
 
-    /// The volume times where the close lies in its range, for as many candles as there is room.
+    /// Writes the volume times the position of the close in its range, for as many candles as `out`
+    /// has slots.
     #[inline(always)]
     pub(crate) fn flows(&self, out: &mut [f64]) {
         let candles = self.h.iter().zip(self.l).zip(self.c).zip(self.v);
@@ -126,7 +127,7 @@ impl<'a> Candles<'a> {
         }
     }
 
-    /// The candles from `from` up to but not including `to`, cut to what is there.
+    /// The candles from `from` up to but not including `to`; both are clamped to the length.
     #[inline]
     pub fn slice(&self, from: usize, to: usize) -> Candles<'a> {
         let to = to.min(self.len());
@@ -145,7 +146,7 @@ impl<'a> Candles<'a> {
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Candle> + 'a {
         let Candles { t, o, h, l, c, v } = *self;
-        // All are as long; said so, there is one end to look for and not six.
+        // Slicing all columns to one length leaves one bounds check per step instead of six.
         let len = t.len();
         let (o, h, l, c, v) = (&o[..len], &h[..len], &l[..len], &c[..len], &v[..len]);
         (0..len).map(move |i| Candle { t: t[i], o: o[i], h: h[i], l: l[i], c: c[i], v: v[i] })

@@ -1,8 +1,8 @@
-//! What can be wrong with a request for an indicator. Candles are never an error.
+//! Errors in a request for an indicator. Candles are never an error.
 
 use std::fmt;
 
-/// Names the thing that is wrong and says what would be right.
+/// An invalid request: which name or value is wrong, and what is valid.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
     /// No indicator has this name.
@@ -26,7 +26,7 @@ pub enum Error {
         /// What the value must be, and what it is.
         problem: String,
     },
-    /// The columns of `Candles` are not of one length.
+    /// The columns of `Candles` differ in length.
     Lengths,
 }
 
@@ -35,7 +35,7 @@ impl Error {
         Error::Parameter { name, problem: problem.into() }
     }
 
-    /// The parameter at fault, where there is one.
+    /// The invalid parameter, if the error is about one.
     pub fn name(&self) -> Option<&str> {
         match self {
             Error::UnknownParameter { name, .. } => Some(name),

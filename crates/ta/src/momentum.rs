@@ -1,4 +1,4 @@
-//! How fast prices move, and in which direction.
+//! Momentum indicators: speed of price and volume changes.
 
 pub(crate) mod awesome;
 pub(crate) mod kama;

@@ -1,4 +1,4 @@
-//! What holding would have earned.
+//! Returns of holding the instrument.
 
 mod close_change;
 pub(crate) mod cumulative;

@@ -1,5 +1,4 @@
-//! Indicators by name: which there are, what parameters they take, and how one is made from a
-//! request. The mathematics is elsewhere.
+//! Indicators by name: the table, the parameters of each, and how a request becomes a calculator.
 
 use std::fmt;
 
@@ -7,16 +6,16 @@ use crate::{Candles, Error, Stream};
 
 mod table;
 
-/// The longest window there is; bounds the memory of one indicator.
+/// The longest period accepted; it bounds the memory of one indicator.
 pub const PERIOD_MAX: usize = 10_000;
 
-/// Whose start of an exponential average is followed.
+/// Which library defines the first value of an exponential average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parity {
-    /// Python `ta`: an average starts at its first value.
+    /// Python `ta`: the first observation.
     #[default]
     Ta,
-    /// TA-Lib: an average starts at the mean of its first window.
+    /// TA-Lib: the mean of the first window.
     TaLib,
 }
 
@@ -57,18 +56,18 @@ pub struct Param {
     pub kind: ParamKind,
 }
 
-/// What a parameter may be, and what it is when it is not given.
+/// The type of a parameter, with its default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParamKind {
     /// A number of candles, from 1 to `PERIOD_MAX`.
     Period(usize),
-    /// A number of candles that may be left out.
+    /// A number of candles, absent by default.
     Optional,
-    /// A number of candles by which values come late, none unless given.
+    /// A number of candles by which the outputs are delayed, 0 by default.
     Offset,
     /// A finite number.
     Real(f64),
-    /// One of some words, the first unless said otherwise.
+    /// One of these words, by default the first.
     Choice(&'static [&'static str]),
 }
 
@@ -135,7 +134,7 @@ impl Param {
     }
 }
 
-/// The values of an entry's parameters, in its order.
+/// The values of the parameters of an entry, in its order.
 pub(crate) struct Values<'a>(&'a [f64]);
 
 impl Values<'_> {
@@ -151,7 +150,7 @@ impl Values<'_> {
         Some(self.period(index)).filter(|&period| period > 0)
     }
 
-    /// Whether a choice is other than its default.
+    /// Whether a choice differs from its default, the first word.
     pub(crate) fn chosen(&self, index: usize) -> bool {
         self.real(index) > 0.0
     }
@@ -175,7 +174,7 @@ pub fn known() -> impl Iterator<Item = &'static str> {
     table::ENTRIES.iter().map(|entry| entry.name)
 }
 
-/// An indicator with its parameters, checked: it can be computed.
+/// An indicator with checked parameters: building it succeeds.
 #[derive(Clone)]
 pub struct Spec {
     entry: &'static Entry,
@@ -183,12 +182,13 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Finds an indicator by name (`stochRsi`, `stochrsi` and `stoch_rsi` are one) and sets its
-    /// parameters; what is not given has its default, what is given twice its last value.
+    /// Finds an indicator by name (`stochRsi`, `stochrsi` and `stoch_rsi` are the same) and sets
+    /// its parameters. A parameter that is absent has its default; of one given twice the last
+    /// counts.
     pub fn parse(name: &str, args: &[(&str, Arg<'_>)]) -> Result<Spec, Error> {
         let entry = table::ENTRIES.iter().find(|entry| same(entry.name, name));
         let Some(entry) = entry else {
-            // The name goes into a message, so it is cut to a length fit to read.
+            // The error message repeats the name, so it is cut to 64 characters.
             return Err(Error::UnknownIndicator { name: name.chars().take(64).collect() });
         };
         let mut values: Vec<f64> = entry.params.iter().map(Param::default).collect();
@@ -208,7 +208,7 @@ impl Spec {
         Ok(spec)
     }
 
-    /// The canonical name, such as `stochRsi`.
+    /// The canonical spelling, usable as a key: equal indicators have equal spellings.
     pub fn name(&self) -> &'static str {
         self.entry.name
     }
@@ -218,12 +218,12 @@ impl Spec {
         self.entry.outputs
     }
 
-    /// What the indicator takes.
+    /// The parameters of the indicator.
     pub fn params(&self) -> &'static [Param] {
         self.entry.params
     }
 
-    /// How many candles pass before the slowest output appears.
+    /// How many candles pass before the slowest output has a value.
     pub fn warmup(&self) -> usize {
         self.stream().warmup()
     }
@@ -233,7 +233,7 @@ impl Spec {
         (self.entry.memory)(&Values(&self.values))
     }
 
-    /// A fresh incremental calculator.
+    /// A new incremental calculator.
     pub fn stream(&self) -> Box<dyn Stream> {
         self.build().unwrap_or_else(|_| Box::new(Unavailable))
     }
@@ -245,13 +245,13 @@ impl Spec {
         out
     }
 
-    /// The same into buffers that are kept and reused.
+    /// Like [`batch`](Spec::batch), into buffers that the caller reuses.
     pub fn batch_into(&self, candles: &Candles<'_>, out: &mut [Vec<f64>]) {
         self.stream().extend(candles, out);
     }
 
-    /// The same for the outputs with these keys; those of the others are empty. Memory is what
-    /// takes longest where there are many.
+    /// Like [`batch`](Spec::batch), for the outputs with these keys; the other series are empty.
+    /// Writing to memory takes most of the time of an indicator with many outputs.
     pub fn batch_only(&self, candles: &Candles<'_>, keys: &[&str]) -> Vec<Vec<f64>> {
         let mut out = vec![Vec::new(); self.outputs().len()];
         let wanted = |index| self.outputs().get(index).is_some_and(|key| keys.contains(key));
@@ -264,7 +264,7 @@ impl Spec {
     }
 }
 
-/// Names match whatever their case and underscores.
+/// Compares names without case, underscores and hyphens.
 fn same(ours: &str, theirs: &str) -> bool {
     let letters =
         |text: &str| text.bytes().filter(|byte| *byte != b'_' && *byte != b'-').collect::<Vec<_>>();
@@ -277,7 +277,7 @@ impl PartialEq for Spec {
     }
 }
 
-/// The canonical spelling, which serves as a key: equal indicators are spelt alike.
+/// The canonical spelling, usable as a key: equal indicators have equal spellings.
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}(", self.entry.name)?;
@@ -305,8 +305,8 @@ impl fmt::Debug for Spec {
     }
 }
 
-/// Stands in for a calculator that could not be made. `Spec::parse` has made one, so this is
-/// never reached; it answers nothing rather than panicking.
+/// Replaces a calculator that could not be built. `Spec::parse` has built one with the same
+/// parameters, so this is never reached; it gives NaN instead of a panic.
 struct Unavailable;
 
 impl Stream for Unavailable {

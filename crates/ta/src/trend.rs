@@ -1,4 +1,4 @@
-//! Where prices are going, and whether they go anywhere.
+//! Trend indicators: direction and strength of price movement.
 
 pub(crate) mod adx;
 pub(crate) mod aroon;

@@ -1,4 +1,4 @@
-//! How far prices swing.
+//! Volatility indicators: size of price swings.
 
 pub(crate) mod atr;
 pub(crate) mod bandwidth;

@@ -1,4 +1,4 @@
-//! What volume says about prices.
+//! Volume indicators: prices weighted by traded volume.
 
 pub(crate) mod adl;
 pub(crate) mod chaikin;

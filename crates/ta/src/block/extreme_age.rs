@@ -39,7 +39,7 @@ impl<const HIGH: bool, const NEWEST: bool> ExtremeAge<HIGH, NEWEST> {
             return;
         }
         let row = self.fill_first_row(xs, buffers);
-        buffers.slide(period, 0..row, [&mut *out], Self::older_or_better, |[_, place]| [place]);
+        buffers.slide(period, 0..row, [&mut *out], Self::older_or_better, |[_, index]| [index]);
         for (index, slot) in out.iter_mut().enumerate() {
             *slot = (period - 1 + index) as f64 - *slot;
         }
@@ -52,7 +52,7 @@ impl<const HIGH: bool, const NEWEST: bool> ExtremeAge<HIGH, NEWEST> {
     #[inline(always)]
     fn fill_first_row(&self, xs: &[f64], buffers: &mut WindowBuffers<2>) -> usize {
         let before = self.queue.len() - 1;
-        let [row, places] = &mut buffers.rows;
+        let [row, indices] = &mut buffers.rows;
         row[..before].fill(Self::EMPTY);
         for offset in 0..self.len {
             let (when, x) = self.queue[self.slot(offset)];
@@ -63,7 +63,7 @@ impl<const HIGH: bool, const NEWEST: bool> ExtremeAge<HIGH, NEWEST> {
         }
         row[before..before + xs.len()].copy_from_slice(xs);
         let row = before + xs.len();
-        places[..row].iter_mut().enumerate().for_each(|(index, place)| *place = index as f64);
+        indices[..row].iter_mut().enumerate().for_each(|(index, slot)| *slot = index as f64);
         row
     }
 
@@ -87,14 +87,14 @@ impl<const HIGH: bool, const NEWEST: bool> ExtremeAge<HIGH, NEWEST> {
         if Self::beats(newer[0], older[0]) { newer } else { older }
     }
 
-    /// Whether the newer number replaces the older one.
+    /// Whether the newer number reindices the older one.
     #[inline(always)]
     fn beats(newer: f64, older: f64) -> bool {
         let better = if HIGH { newer > older } else { newer < older };
         better || NEWEST && newer == older
     }
 
-    /// The slot `offset` places behind the head.
+    /// The slot `offset` indices behind the head.
     #[inline(always)]
     fn slot(&self, offset: usize) -> usize {
         let slot = self.head + offset;

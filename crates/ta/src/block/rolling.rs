@@ -24,10 +24,10 @@ struct RollingSums<const K: usize> {
 }
 
 /// How many times larger or smaller than its first sum the reference series may become.
-const FAR: f64 = 16.0;
+const RATIO_MAX: f64 = 16.0;
 
 /// Lower bound of the reference sum, which is a divisor.
-const LEAST: f64 = 1e-200;
+const REFERENCE_MIN: f64 = 1e-200;
 
 impl<const K: usize> RollingSums<K> {
     fn new(periods: [usize; K]) -> RollingSums<K> {
@@ -97,14 +97,16 @@ impl<const K: usize> RollingSums<K> {
             }
         }
         let first = firsts[K - 1];
-        let limit = first * FAR;
+        let limit = first * RATIO_MAX;
         let odd: u64 = (0..K)
-            .map(|k| outside(&self.sums[k], if k + 1 < K { -limit } else { first / FAR }, limit))
+            .map(|k| {
+                outside(&self.sums[k], if k + 1 < K { -limit } else { first / RATIO_MAX }, limit)
+            })
             .sum();
         // The windows before the chunk count too: a number that leaves one leaves its rounding.
         let near = firsts.iter().all(|sum| sum.abs() <= limit);
         // NaN and infinity are outside every range.
-        odd == 0 && near && finite(limit) && first >= LEAST
+        odd == 0 && near && finite(limit) && first >= REFERENCE_MIN
     }
 }
 

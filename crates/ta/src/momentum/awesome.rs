@@ -71,7 +71,7 @@ impl SumIndicator<2, 1> for Awesome {
         [self.fast.period(), self.slow.period()]
     }
 
-    /// The middles, twice.
+    /// Writes (H + L) / 2 into both rows.
     #[inline(always)]
     fn fill(
         &mut self,

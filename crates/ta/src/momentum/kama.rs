@@ -1,9 +1,9 @@
 //! Kaufman's adaptive moving average: K = K' + s (C - K'), where s is the square of a constant
-//! between 2 / (slow + 1) and 2 / (fast + 1), chosen by how straight the last `period` changes were:
-//! the distance covered over the way gone.
+//! between 2 / (slow + 1) and 2 / (fast + 1), selected by the efficiency ratio of the last `period`
+//! changes: the net change over the sum of absolute changes (the path).
 //!
-//! Both libraries start at a close. `ta` shows it, TA-Lib begins with the average after it. Where
-//! nothing moved, the way is as crooked as can be in `ta` and straight in TA-Lib.
+//! Both libraries start at a close. `ta` shows it; the first value of TA-Lib is the average after
+//! it. For a path of 0 the efficiency is 0 in `ta` and 1 in TA-Lib.
 
 use std::array;
 
@@ -29,11 +29,11 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Kaufman's adaptive moving average.
 #[derive(Clone, Debug)]
 pub struct Kama {
-    way: WindowSum,
+    path: WindowSum,
     start: Delay,
     close: f64,
     average: f64,
-    /// Candles seen, no further than the start.
+    /// Candles seen, at most `start_after` + 1.
     seen: usize,
     /// How many candles pass before the average starts.
     start_after: usize,
@@ -49,7 +49,7 @@ impl Kama {
         check_period("fast", fast)?;
         check_period("slow", slow)?;
         Ok(Kama {
-            way: WindowSum::new(period),
+            path: WindowSum::new(period),
             start: Delay::new(period),
             close: f64::NAN,
             average: f64::NAN,
@@ -61,8 +61,8 @@ impl Kama {
         })
     }
 
-    /// What is shown at a close and what the average becomes, which it starts at once there were
-    /// enough.
+    /// The output at a close before the average runs, and the average after it: the close once
+    /// `start_after` candles have passed.
     #[inline(always)]
     fn begin(&self, close: f64, seen: usize) -> (f64, f64) {
         match self.parity {
@@ -72,28 +72,28 @@ impl Kama {
         }
     }
 
-    /// How much of the way to the close the average goes.
+    /// The smoothing factor s: the part of the distance to the close that the average moves.
     #[inline(always)]
-    fn share(&self, distance: f64, way: f64) -> f64 {
-        // A way too long for a number is not known.
-        let still = if self.parity == Parity::TaLib { 1.0 } else { 0.0 };
-        let straight = if way == 0.0 { still } else { distance / finite_or_nan(way) };
-        let speed = straight * (self.fastest - self.slowest) + self.slowest;
+    fn factor(&self, distance: f64, path: f64) -> f64 {
+        // A path that overflows to infinity gives NaN.
+        let flat = if self.parity == Parity::TaLib { 1.0 } else { 0.0 };
+        let efficiency = if path == 0.0 { flat } else { distance / finite_or_nan(path) };
+        let speed = efficiency * (self.fastest - self.slowest) + self.slowest;
         speed * speed
     }
 
-    /// Follows the closes by `shares`, if nothing is missing; otherwise it says so, and nothing
-    /// has changed but `out`.
+    /// Applies the smoothing factors to the closes. Returns false, with only `out` changed, when a
+    /// value is not finite.
     ///
-    /// Four steps k = p k + q are put together before the average is needed, so that the
-    /// processor need not finish one before it begins the next.
+    /// Four steps k = p k + q are combined before the average is needed, which shortens the
+    /// dependency chain to one step in four.
     #[inline(always)]
-    fn follow(&mut self, closes: &[f64], shares: &[f64], out: &mut [f64]) -> bool {
+    fn follow(&mut self, closes: &[f64], factors: &[f64], out: &mut [f64]) -> bool {
         let mut k = self.average;
         let (closes_four, closes_rest) = closes.as_chunks::<4>();
-        let (shares_four, shares_rest) = shares.as_chunks::<4>();
+        let (factors_four, factors_rest) = factors.as_chunks::<4>();
         let (out_four, out_rest) = out.as_chunks_mut::<4>();
-        for ((c, s), slot) in closes_four.iter().zip(shares_four).zip(out_four) {
+        for ((c, s), slot) in closes_four.iter().zip(factors_four).zip(out_four) {
             let [q0, mut q1, mut q2, mut q3] = array::from_fn(|i| s[i] * c[i]);
             let [p0, p1, p2, p3] = s.map(|s| 1.0 - s);
             q1 += p1 * q0;
@@ -105,7 +105,7 @@ impl Kama {
             *slot = [p0 * k + q0, p01 * k + q1, (p2 * p01) * k + q2, (p23 * p01) * k + q3];
             k = slot[3];
         }
-        for ((c, s), slot) in closes_rest.iter().zip(shares_rest).zip(out_rest) {
+        for ((c, s), slot) in closes_rest.iter().zip(factors_rest).zip(out_rest) {
             k += s * (c - k);
             *slot = k;
         }
@@ -116,23 +116,22 @@ impl Kama {
     }
 }
 
-/// How many closes are worked on at a time: so few that memory takes one block while the next is
-/// made.
+/// Closes per block: 64, so that one block is written to memory while the next is computed.
 const BLOCK: usize = 64;
 
-/// How many sums of the way run beside one another.
+/// Independent running sums of the path.
 const LANES: usize = 4;
 
-/// Space for a block: how the way changes, and how much of the way to the close the average goes.
+/// Buffers of one block: the changes of the path and the smoothing factors.
 struct KamaBuffers {
     changes: [f64; LANES + BLOCK],
-    shares: [f64; BLOCK],
+    factors: [f64; BLOCK],
 }
 
 impl KamaBuffers {
-    /// The shares at the last closes of a row that begins `period + 1` closes earlier. The way
-    /// goes on from each window to the next; where its rounding is not small, or something is
-    /// missing, this says so.
+    /// Computes the smoothing factors of the last 64 closes of a row that starts `period + 1`
+    /// closes earlier, from a running path. Returns false when rounding is visible or a value is
+    /// missing.
     #[inline(always)]
     fn fill(&mut self, kama: &Kama, row: &[f64]) -> bool {
         let period = row.len() - BLOCK - 1;
@@ -141,60 +140,60 @@ impl KamaBuffers {
         for (slot, (new, old)) in self.changes[LANES..].iter_mut().zip(steps) {
             *slot = step(new) - step(old);
         }
-        let mut way = [row[..=period].windows(2).map(step).sum(); LANES];
-        // The way before the block counts too: what leaves it at once leaves its rounding.
-        let (mut least, mut most) = ([f64::INFINITY; LANES], way);
+        let mut path = [row[..=period].windows(2).map(step).sum(); LANES];
+        // The path before the block counts too: a step that leaves it leaves its rounding.
+        let (mut least, mut most) = ([f64::INFINITY; LANES], path);
         let range = kama.fastest - kama.slowest;
         let windows = self.changes[1..].windows(2 * LANES - 1).step_by(LANES);
         let distances = new[1..].as_chunks::<LANES>().0.iter().zip(old[1..].as_chunks().0);
-        let slots = self.shares.as_chunks_mut::<LANES>().0.iter_mut();
-        for ((share, a), (close, start)) in slots.zip(windows).zip(distances) {
-            let (start, mut shares): (&[f64; LANES], _) = (start, [0.0; LANES]);
+        let slots = self.factors.as_chunks_mut::<LANES>().0.iter_mut();
+        for ((factor, a), (close, start)) in slots.zip(windows).zip(distances) {
+            let (start, mut factors): (&[f64; LANES], _) = (start, [0.0; LANES]);
             for j in 0..LANES {
-                // Each lane goes on from what it was four windows ago.
-                way[j] += (a[j] + a[j + 1]) + (a[j + 2] + a[j + 3]);
-                least[j] = if way[j] < least[j] { way[j] } else { least[j] };
-                most[j] = if way[j] > most[j] { way[j] } else { most[j] };
-                let speed = (close[j] - start[j]).abs() / way[j] * range + kama.slowest;
-                shares[j] = speed * speed;
+                // Each lane continues from its value four windows ago.
+                path[j] += (a[j] + a[j + 1]) + (a[j + 2] + a[j + 3]);
+                least[j] = if path[j] < least[j] { path[j] } else { least[j] };
+                most[j] = if path[j] > most[j] { path[j] } else { most[j] };
+                let speed = (close[j] - start[j]).abs() / path[j] * range + kama.slowest;
+                factors[j] = speed * speed;
             }
-            *share = shares;
+            *factor = factors;
         }
         let most = most.iter().copied().fold(0.0, f64::max);
-        // What is missing or infinite stays in the way.
-        finite(way.iter().sum()) && least.iter().all(|least| *least > most * 1e-4)
+        // NaN and infinity stay in the path. Every path must exceed 1e-4 of the largest.
+        finite(path.iter().sum()) && least.iter().all(|least| *least > most * 1e-4)
     }
 }
 
-/// The step from one close to the next.
+/// The absolute change from one close to the next.
 #[inline(always)]
 fn step(pair: &[f64]) -> f64 {
     (pair[1] - pair[0]).abs()
 }
 
 impl Kama {
-    /// Goes on from closes that are known, one more than a window has steps.
+    /// Continues from the last `period + 1` closes.
     fn restart(&mut self, closes: &[f64]) {
         let steps: Vec<_> = closes.windows(2).map(step).collect();
-        self.way.restart(&steps);
+        self.path.restart(&steps);
         self.start.restart(&closes[1..]);
         self.close = closes[closes.len() - 1];
         self.seen = self.start_after + 1;
     }
 
-    /// The averages at closes that are no more than a chunk, whatever they are.
+    /// Writes the averages at up to a chunk of arbitrary closes.
     #[inline(always)]
     fn scan(&mut self, closes: &[f64], out: &mut [f64], buffers: &mut WindowBuffers) {
-        let (mut steps, mut shares) = ([0.0; BLOCK], [0.0; BLOCK]);
+        let (mut steps, mut factors) = ([0.0; BLOCK], [0.0; BLOCK]);
         let (period, len) = (self.start.period(), closes.len());
-        let (steps, shares) = (&mut steps[..len], &mut shares[..len]);
+        let (steps, factors) = (&mut steps[..len], &mut factors[..len]);
         steps[0] = (closes[0] - self.close).abs();
         for (slot, pair) in steps[1..].iter_mut().zip(closes.windows(2)) {
             *slot = (pair[1] - pair[0]).abs();
         }
         self.close = closes[len - 1];
-        self.way.scan_means(steps, shares, buffers);
-        // How far it is from where the window began; the mean of the way is its nth part.
+        self.path.scan_means(steps, factors, buffers);
+        // The net change over the window; `scan_means` gave the path divided by n.
         for (slot, c) in steps.iter_mut().zip(closes).take(period) {
             *slot = (c - self.start.push(*c)).abs();
         }
@@ -205,21 +204,21 @@ impl Kama {
             }
             self.start.restart(&closes[len - period..]);
         }
-        for (slot, distance) in shares.iter_mut().zip(&*steps) {
-            *slot = self.share(*distance, *slot * period as f64);
+        for (slot, distance) in factors.iter_mut().zip(&*steps) {
+            *slot = self.factor(*distance, *slot * period as f64);
         }
-        // A share that is missing makes everything after it so.
-        if self.follow(closes, shares, out) {
+        // A NaN factor makes every later average NaN.
+        if self.follow(closes, factors, out) {
             return;
         }
-        for ((slot, c), share) in out.iter_mut().zip(closes).zip(&*shares) {
+        for ((slot, c), factor) in out.iter_mut().zip(closes).zip(&*factors) {
             self.seen = (self.seen + 1).min(self.start_after + 1);
             let next = if self.average.is_nan() {
                 let (shown, next) = self.begin(*c, self.seen);
                 *slot = finite_or_nan(shown);
                 next
             } else {
-                *slot = finite_or_nan(self.average + share * (c - self.average));
+                *slot = finite_or_nan(self.average + factor * (c - self.average));
                 *slot
             };
             if finite(next) {
@@ -235,14 +234,14 @@ impl Indicator<1> for Kama {
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Update) {
         let (start, start_next) = self.start.step(candle.c);
-        let (way, way_next) = self.way.step((candle.c - self.close).abs());
+        let (path, way_next) = self.path.step((candle.c - self.close).abs());
         let seen_next = (self.seen + 1).min(self.start_after + 1);
         let close_next = candle.c;
         let (kama, next) = if self.average.is_nan() {
             self.begin(candle.c, seen_next)
         } else {
-            let share = self.share((candle.c - start).abs(), way);
-            let kama = self.average + share * (candle.c - self.average);
+            let factor = self.factor((candle.c - start).abs(), path);
+            let kama = self.average + factor * (candle.c - self.average);
             (kama, kama)
         };
         let average_next = if next.is_finite() { next } else { self.average };
@@ -250,8 +249,8 @@ impl Indicator<1> for Kama {
     }
 
     #[inline(always)]
-    fn commit(&mut self, (way, start, close, average, seen): Self::Update) {
-        self.way.commit(way);
+    fn commit(&mut self, (path, start, close, average, seen): Self::Update) {
+        self.path.commit(path);
         self.start.commit(start);
         self.close = close;
         self.average = average;
@@ -267,19 +266,19 @@ impl Indicator<1> for Kama {
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let (closes, mut buffers) = (candles.closes(), WindowBuffers::new());
-        let mut scratch = KamaBuffers { changes: [0.0; LANES + BLOCK], shares: [0.0; BLOCK] };
+        let mut scratch = KamaBuffers { changes: [0.0; LANES + BLOCK], factors: [0.0; BLOCK] };
         let kept = self.start.period() + 1;
-        // Up to where the windows know the closes.
+        // The index up to which the windows hold the closes.
         let mut known = 0;
         for from in (0..closes.len()).step_by(BLOCK) {
             let part = &closes[from..closes.len().min(from + BLOCK)];
-            // Before there is room for the averages: what is written here would wait until memory
-            // has taken that.
+            // Before the output slots are requested: otherwise these stores would wait for the
+            // zeroing of the slots.
             let sound = from >= kept
                 && part.len() == BLOCK
                 && scratch.fill(self, &closes[from - kept..from + BLOCK]);
             let [out] = out.next(part.len());
-            if sound && self.follow(part, &scratch.shares, out) {
+            if sound && self.follow(part, &scratch.factors, out) {
                 continue;
             }
             if known < from {

@@ -55,7 +55,7 @@ impl Rsi {
         (self.strength(gain, loss), (gain_next, loss_next, close))
     }
 
-    /// A change that is not known is no move for `ta` and nothing at all for TA-Lib.
+    /// A NaN change counts as 0 for `ta` and is skipped by TA-Lib.
     #[inline(always)]
     fn split(&self, change: f64) -> (f64, f64) {
         if self.parity == Parity::TaLib && change.is_nan() {
@@ -66,9 +66,9 @@ impl Rsi {
 
     #[inline(always)]
     fn strength(&self, gain: f64, loss: f64) -> f64 {
-        // The same as 100 - 100 / (1 + gain / loss) with one division less.
+        // Equal to 100 - 100 / (1 + gain / loss), with one division less.
         let value = 100.0 * gain / (gain + loss);
-        // TA-Lib calls a market that does not move at all 0.
+        // TA-Lib gives 0 when gain and loss are both 0.
         let still = self.parity == Parity::TaLib && gain == 0.0;
         let lossless = if still { 0.0 } else { 100.0 };
         if loss == 0.0 { lossless } else { value }
@@ -106,7 +106,7 @@ impl Indicator<1> for Rsi {
     fn update(&mut self, candle: &Candle) -> [f64; 1] {
         let change = candle.c - self.close;
         if !(finite(change) & self.steady) {
-            // By value, because a reference would keep the averages of a loop in memory.
+            // By value: a reference would force the averages of the loop into memory.
             let (value, state) = self.clone().push_unsteady(candle.c);
             *self = state;
             return [value];

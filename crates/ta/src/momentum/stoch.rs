@@ -1,8 +1,8 @@
 //! Stochastic oscillator: %K = 100 (C - L) / (H - L) with the highest high and lowest low of `k`
 //! candles; %D is the plain mean of `d` values of %K.
 //!
-//! With `smooth` beside `d` it is the slow form: %K is the plain mean of `smooth` values first, as
-//! in 14/3/3. `smooth` alone is what `ta` calls so, another name for `d`.
+//! With `smooth` and `d` it is the slow form: %K is first averaged over `smooth` values, as in
+//! 14/3/3. `smooth` without `d` is the name that `ta` uses for `d`.
 
 use std::hint::cold_path;
 
@@ -32,7 +32,7 @@ pub(crate) const ENTRY: Entry = Entry {
 pub struct Stoch {
     high: Highest,
     low: Lowest,
-    /// Nothing where %K is shown as it is.
+    /// `None` when %K is not smoothed.
     slow: Option<WindowSum>,
     mean: WindowSum,
     warmup: usize,

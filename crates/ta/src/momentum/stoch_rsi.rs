@@ -21,12 +21,12 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |v| Ok(erase(StochRsi::new(v.period(0), v.period(1), v.period(2), v.parity(3))?)),
 };
 
-/// An RSI, from 0 to 100, that moves by less than this does not move.
+/// A range of RSI (0 to 100) below this counts as no movement.
 const STILL: f64 = 1e-10;
 
-/// While the close stands still the RSI does too, but for its rounding.
+/// A constant close keeps the RSI constant except for rounding.
 #[inline(always)]
-fn place(rsi: f64, high: f64, low: f64) -> f64 {
+fn position(rsi: f64, high: f64, low: f64) -> f64 {
     let range = high - low;
     if range > STILL { (rsi - low) / range } else { f64::NAN }
 }
@@ -74,7 +74,7 @@ impl Indicator<3> for StochRsi {
         let (rsi, rsi_next) = self.rsi.step_close(candle.c);
         let (high, high_next) = self.high.step(rsi);
         let (low, low_next) = self.low.step(rsi);
-        let raw = place(rsi, high, low);
+        let raw = position(rsi, high, low);
         let (k, k_next) = self.k.mean(raw);
         let (d, d_next) = self.d.mean(k);
         ([raw, k, d], (rsi_next, high_next, low_next, k_next, d_next))
@@ -108,7 +108,7 @@ impl Indicator<3> for StochRsi {
             self.high.scan(rsi, high, &mut buffers);
             self.low.scan(rsi, low, &mut buffers);
             for (((raw, rsi), high), low) in raws.iter_mut().zip(&*rsi).zip(high).zip(low) {
-                *raw = finite_or_nan(place(*rsi, *high, *low));
+                *raw = finite_or_nan(position(*rsi, *high, *low));
             }
             self.k.scan_means(raws, ks, &mut buffers);
             self.d.scan_means(ks, ds, &mut buffers);

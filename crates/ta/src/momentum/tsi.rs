@@ -104,18 +104,18 @@ impl Indicator<1> for Tsi {
     }
 }
 
-/// The change and its size.
+/// The change and its absolute value.
 #[inline(always)]
 fn change(close: f64, before: f64) -> [f64; 2] {
     [close - before, (close - before).abs()]
 }
 
 impl Tsi {
-    /// Averages pairs of change and size twice, in their place. Otherwise, where averages are not
-    /// steady or something is not finite, says so, and the state has not changed.
+    /// Averages pairs of change and absolute change twice, in place. Returns false, with the state
+    /// unchanged, when an average is not steady or a value is not finite.
     ///
-    /// Two pairs are in a register and both averages in one loop, so that a step of two candles
-    /// waits for one multiplication and one addition.
+    /// One register holds two pairs and one loop computes both averages, so that a step of two
+    /// candles waits for one multiplication and one addition.
     #[inline(always)]
     fn scan(&mut self, row: &mut [f64]) -> bool {
         let all = [&self.change, &self.size, &self.change_again, &self.size_again];
@@ -124,7 +124,7 @@ impl Tsi {
         }
         let (first, second) = (Step::new(&self.change), Step::new(&self.change_again));
         let [change, size, change_again, size_again] = all.map(Ewm::mean);
-        // Before the row stands a pair that alone gives the means that are known.
+        // A pair before the row that alone produces the current means.
         let mut before = [change / first.a, size / first.a];
         let mut between = [change_again / second.a, size_again / second.a];
         let mut once = [0.0, 0.0, change, size];
@@ -148,7 +148,7 @@ impl Tsi {
     }
 }
 
-/// An average that goes two steps at a time: m = b (b m + a y) + a x, of two pairs.
+/// An average that advances two steps at a time over two pairs: m = b (b m + a y) + a x.
 #[derive(Clone, Copy)]
 struct Step {
     a: f64,

@@ -30,16 +30,16 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Ultimate oscillator.
 #[derive(Clone, Debug)]
 pub struct Ultimate {
-    /// Pressure over range.
+    /// Buying pressure over true range.
     ratios: Ratios<3>,
-    /// What a ratio of 1 adds to the oscillator; 100 in all.
+    /// The weights, normalized to 100 in total.
     weights: [f64; 3],
     close: f64,
     warmup: usize,
 }
 
 impl Ultimate {
-    /// Over a short, a middle and a long period, with their weights.
+    /// Windows of the three periods, with their weights.
     pub fn new([short, middle, long]: [usize; 3], weights: [f64; 3]) -> Result<Ultimate, Error> {
         check_period("short", short)?;
         check_period("middle", middle)?;
@@ -57,7 +57,7 @@ impl Ultimate {
     }
 }
 
-/// Written so that a close before that is not known leaves the pressure unknown.
+/// A NaN previous close makes the pressure NaN.
 #[inline(always)]
 fn pressure(low: f64, close: f64, before: f64) -> f64 {
     close - if low < before { low } else { before }

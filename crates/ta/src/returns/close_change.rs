@@ -1,4 +1,4 @@
-//! What a close is beside the close before: what plain and logarithmic returns have in common.
+//! The change from the previous close, shared by plain and logarithmic returns.
 
 use std::marker::PhantomData;
 
@@ -6,12 +6,12 @@ use crate::block::CHUNK;
 use crate::indicator::finite_or_nan;
 use crate::{Candle, Candles, Indicator, OutputSink};
 
-/// How two closes are compared.
+/// A formula that compares two closes.
 pub trait ChangeFormula: Clone {
-    /// What is kept of a close for the next.
+    /// The form of a close that is stored for the next step, such as its logarithm.
     fn of(close: f64) -> f64;
 
-    /// The return from one to the next, of what was kept of both.
+    /// The return between the stored forms of two closes.
     fn change(now: f64, before: f64) -> f64;
 }
 

@@ -1,4 +1,4 @@
-//! The table of indicators, in the order in which they are listed, the best known first.
+//! The table of indicators in the order of `known`, best known first.
 
 use super::Entry;
 use crate::{momentum, returns, trend, volatility, volume};

@@ -1,13 +1,12 @@
-//! Average directional index: +DI and -DI are 100 times Wilder sums of upward and downward
-//! movement over that of the true range; DX = 100 |+DI - -DI| / (+DI + -DI); ADX is Wilder's
-//! average of DX, which starts with the plain mean of `period` values. What has no range has no
-//! direction: 0.
+//! Average directional index: +DI and -DI are 100 times Wilder sums of upward and downward movement
+//! over that of the true range; DX = 100 |+DI - -DI| / (+DI + -DI); ADX is the Wilder average of
+//! DX, which starts with the plain mean of `period` values. With a range of 0 the direction is 0.
 //!
-//! The first candle only gives the prices that the second is compared with; the sums start with
-//! `period` movements, and as in `ta` +DI and -DI are shown from the movement after those.
+//! The first candle only sets the prices for the comparison; the sums start with `period`
+//! movements, and as in `ta` +DI and -DI have values from the next movement on.
 //!
-//! TA-Lib's sums start with one movement less, which is the same as with a first one of 0, and are
-//! shown one earlier. Where there is no direction its ADX stays as it was.
+//! The sums of TA-Lib start with one movement less, which equals a first movement of 0, and have
+//! values one candle earlier. Without direction its ADX keeps its value.
 
 use crate::block::{Block, CHUNK, Ewm, UpdateOf, check_period};
 use crate::candle::true_range;
@@ -26,30 +25,30 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Average directional index.
 #[derive(Clone, Debug)]
 pub struct Adx {
-    // Wilder averages stand in for Wilder sums: only their ratios count.
+    // Wilder averages replace Wilder sums: only ratios are used.
     range: Ewm,
     up: Ewm,
     down: Ewm,
     average: Ewm,
     before: Option<Candle>,
-    /// Movements seen, no further than one more than the period.
+    /// Movements seen, at most `period` + 1.
     seen: usize,
     period: usize,
     parity: Parity,
 }
 
-/// What TA-Lib takes for nothing.
-const NOTHING: f64 = 1e-14;
+/// TA-Lib treats absolute values below this as 0.
+const TALIB_ZERO: f64 = 1e-14;
 
-/// Sums that are smaller are fading away and are left to single steps.
-const LEAST: f64 = 1e-200;
+/// Smaller sums may decay into denormals within a chunk and go step by step.
+const SUM_MIN: f64 = 1e-200;
 
 #[derive(Clone, Copy)]
 pub struct AdxUpdate {
     range: UpdateOf<Ewm>,
     up: UpdateOf<Ewm>,
     down: UpdateOf<Ewm>,
-    /// None where it stays as it is.
+    /// `None` when the ADX keeps its value.
     average: Option<UpdateOf<Ewm>>,
     before: Option<Candle>,
     seen: usize,
@@ -68,14 +67,14 @@ impl Adx {
         Ok(Adx { range, up, down, average, before: None, seen: 0, period: n, parity })
     }
 
-    /// Whether the next movement is one like any other.
+    /// Whether the start is over and all averages are steady.
     fn is_steady(&self) -> bool {
         let sums = [&self.range, &self.up, &self.down, &self.average];
         self.seen > self.period && sums.iter().all(|sum| sum.is_steady())
     }
 
-    /// The same over many movements, whose rows are then worth nothing. False where a movement is
-    /// not like the others: then nothing has changed but the rows and the outputs.
+    /// Like `step`, for many movements; overwrites the rows. Returns false, with only rows and
+    /// outputs changed, when a movement needs the step-by-step rules.
     #[inline(always)]
     fn scan(&mut self, rows: [&mut [f64]; 3], out: [&mut [f64]; 3]) -> bool {
         let ([ranges, ups, downs], [adx, pos, neg]) = (rows, out);
@@ -91,7 +90,8 @@ impl Adx {
                 let (size, share) = (*pos + *neg, 100.0 / range);
                 *dx = 100.0 * (*pos - *neg).abs() / size;
                 (*pos, *neg) = (*pos * share, *neg * share);
-                wrong += u64::from(!(*range > LEAST && size > LEAST && size * share > NOTHING));
+                wrong +=
+                    u64::from(!(*range > SUM_MIN && size > SUM_MIN && size * share > TALIB_ZERO));
             }
             sound = wrong == 0 && self.average.scan_steady(dx, adx);
         }
@@ -104,10 +104,10 @@ impl Adx {
         sound
     }
 
-    /// ADX where the sums of this size gave this DX, and what becomes of it.
+    /// The ADX for this DX and this sum of +DI and -DI, and its state change.
     #[inline(always)]
     fn average(&self, dx: f64, size: f64, seen: usize) -> (f64, Option<UpdateOf<Ewm>>) {
-        let still = self.parity == Parity::TaLib && size.abs() < NOTHING;
+        let still = self.parity == Parity::TaLib && size.abs() < TALIB_ZERO;
         if still && self.average.is_steady() {
             return (self.average.mean(), None);
         }
@@ -116,7 +116,7 @@ impl Adx {
         (value, Some(next))
     }
 
-    /// Range, upward and downward movement since the candle before.
+    /// True range, upward and downward movement since the previous candle.
     #[inline(always)]
     fn movement(&self, candle: &Candle) -> [f64; 3] {
         let Some(before) = &self.before else { return [f64::NAN; 3] };
@@ -192,7 +192,7 @@ impl Indicator<3> for Adx {
                 self.before = part.slice(len - 1, len).iter().next();
                 continue;
             }
-            // The start, what is missing and what has no direction have rules of their own.
+            // The start, missing values and candles without direction go step by step.
             for (index, candle) in part.iter().enumerate() {
                 [adx[index], pos[index], neg[index]] = self.update(&candle);
             }
@@ -200,8 +200,8 @@ impl Indicator<3> for Adx {
     }
 }
 
-/// The movements of the candles from `from` on, which is not the first, as many as there is room
-/// for; false where something is missing.
+/// Writes the movements of the candles from `from` (at least 1) on, as many as fit; returns false
+/// when a value is missing.
 #[inline(always)]
 fn movements(candles: &Candles<'_>, from: usize, rows: [&mut [f64]; 3]) -> bool {
     let [ranges, ups, downs] = rows;

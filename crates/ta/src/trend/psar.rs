@@ -1,10 +1,10 @@
-//! Parabolic stop and reverse: P = P' + a (X - P'), where X is the extreme of the running trend
-//! and `a` grows by `step` with each new extreme up to `max_step`. The stop stays outside the two
-//! candles before; a candle that crosses it turns the trend, and the stop jumps to X.
+//! Parabolic stop and reverse: P = P' + a (X - P'), where X is the extreme of the current trend and
+//! `a` grows by `step` with each new extreme up to `max_step`. The stop stays outside the two
+//! previous candles; a candle that crosses it reverses the trend, and the stop jumps to X.
 //!
 //! As in `ta`, the stop starts at the second close in a rising trend. `psar_up` and `psar_down`
-//! hold the stop of the trend that runs; the indicators are 1 where a trend begins. TA-Lib's way
-//! is in `sar`.
+//! hold the stop of the current trend; the indicators are 1 where a trend starts. `sar` is the form
+//! of TA-Lib.
 
 use super::Sar;
 use crate::block::check_positive;
@@ -23,8 +23,8 @@ pub(crate) const ENTRY: Entry = Entry {
     },
 };
 
-/// Candles taken at a time. Few, because five outputs are made room for, which goes on in memory
-/// while the trend is followed.
+/// Candles per batch step: few, because the slots of five outputs are zeroed in memory while the
+/// trend is computed.
 const PART: usize = 64;
 
 /// Parabolic stop and reverse of Python `ta`.
@@ -37,17 +37,17 @@ pub struct Psar {
 
 #[derive(Clone, Copy, Debug)]
 pub struct PsarState {
-    /// Candles seen, no further than two.
+    /// Candles seen, at most 2.
     seen: usize,
     rising: bool,
-    /// Whether a trend has been shown, so that the next is a turn only if it differs.
+    /// Whether a trend was shown; the next trend is a reversal only if it differs.
     shown: bool,
     factor: f64,
     stop: f64,
     /// The highest high of a rising trend and the lowest low of a falling one.
     high: f64,
     low: f64,
-    /// Highs and lows of the two candles before, the nearer first.
+    /// Highs and lows of the two previous candles, the latest first.
     highs: [f64; 2],
     lows: [f64; 2],
 }
@@ -62,7 +62,8 @@ pub(super) fn check_steps(step: f64, max_step: f64) -> Result<(), Error> {
 }
 
 impl Psar {
-    /// The factor grows by `step` up to `max_step`; both must be above 0.
+    /// The factor grows by `step` up to `max_step`. Both must be above 0, and `step` at most
+    /// `max_step`.
     pub fn new(step: f64, max_step: f64) -> Result<Psar, Error> {
         check_steps(step, max_step)?;
         let state = PsarState {
@@ -127,11 +128,11 @@ impl Psar {
     }
 }
 
-/// What is found out about a part.
+/// The results of one batch step.
 struct PsarBuffers {
-    /// The stops, turned over in a falling trend.
+    /// The stops, negated in a falling trend.
     stops: [f64; PART],
-    /// 1 in a rising trend and -1 in a falling one, beginning before the part.
+    /// 1 in a rising trend and -1 in a falling one, starting with the candle before the part.
     sides: [f64; 1 + PART],
 }
 
@@ -158,31 +159,34 @@ impl PsarBuffers {
     }
 }
 
-/// Whether nothing is missing. Looks at all of them without stopping, which many at once can do.
+/// Whether all prices are finite. Tests all of them without an early exit, so that the compiler
+/// vectorizes the loop.
 #[inline(always)]
-fn whole(highs: &[f64], lows: &[f64], closes: &[f64]) -> bool {
+fn all_finite(highs: &[f64], lows: &[f64], closes: &[f64]) -> bool {
     let (highs, rest) = highs.as_chunks::<4>();
-    let mut nothing = [0.0; 4];
+    let mut zeros = [0.0; 4];
     for ((h, l), c) in highs.iter().zip(lows.as_chunks().0).zip(closes.as_chunks().0) {
         let (l, c): (&[f64; 4], &[f64; 4]) = (l, c);
         for j in 0..4 {
-            // What is not finite times zero is not zero.
-            nothing[j] += (h[j] + l[j] + c[j]) * 0.0;
+            // NaN or infinity times 0 is NaN.
+            zeros[j] += (h[j] + l[j] + c[j]) * 0.0;
         }
     }
-    rest.is_empty() && nothing.iter().sum::<f64>() == 0.0
+    rest.is_empty() && zeros.iter().sum::<f64>() == 0.0
 }
 
 impl Psar {
-    /// Follows the stop over candles of which nothing is missing, once there is a stop. A falling
-    /// trend is a rising one with the prices turned over.
+    /// Computes the stops of candles without missing values, once there is a stop. A falling trend
+    /// is computed as a rising one with negated prices.
     ///
-    /// There are no branches: neither turns nor whether a candle goes further than the one before
-    /// can be foretold, and what is foretold wrongly costs more than all of this. The compiler
-    /// makes a branch of what is asked twice, so each time it is asked in another way on which side
-    /// the trend is and whether it turns.
+    /// The loop has no branches: reversals and new extremes are unpredictable, and a misprediction
+    /// costs more than the whole step. The compiler turns a condition that is used twice into a
+    /// branch, so trend side and reversal are expressed by a different comparison at each use.
     #[inline(always)]
-    #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "it is another question to the compiler")]
+    #[allow(
+        clippy::neg_cmp_op_on_partial_ord,
+        reason = "another comparison keeps the loop free of branches"
+    )]
     fn follow(&mut self, highs: &[f64], lows: &[f64], buffers: &mut PsarBuffers) {
         let PsarState { rising, mut factor, stop, high, low, .. } = self.state;
         let Psar { step, max_step, .. } = *self;
@@ -201,8 +205,8 @@ impl Psar {
             let faster = factor + choose(top > extreme, step, 0.0);
             let limited = choose(faster < max_step, faster, max_step);
             let furthest = choose(extreme < top, top, extreme);
-            // After a turn everything is turned over; the trend that begins has the candle's other
-            // end as its extreme.
+            // After a reversal all prices change sign; the extreme of the new trend is the other
+            // end of the candle.
             let through = moved - bottom;
             stop = choose(bottom < moved, -extreme, held);
             extreme = choose(!(bottom >= moved), -bottom, furthest);
@@ -229,7 +233,7 @@ impl Indicator<5> for Psar {
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 5], PsarState) {
         let mut next = self.state;
-        // A candle with something missing is passed over.
+        // A candle with a missing value is skipped.
         if !(candle.h.is_finite() && candle.l.is_finite() && candle.c.is_finite()) {
             return ([f64::NAN; 5], next);
         }
@@ -271,7 +275,7 @@ impl Indicator<5> for Psar {
         for from in (0..candles.len()).step_by(PART) {
             let part = candles.slice(from, from + PART);
             let (highs, lows) = (part.highs(), part.lows());
-            if self.state.shown && whole(highs, lows, part.closes()) {
+            if self.state.shown && all_finite(highs, lows, part.closes()) {
                 self.follow(highs, lows, &mut buffers);
                 let trends = (1..5).any(|which| out.wants(which));
                 let out = out.next(part.len());
@@ -281,7 +285,7 @@ impl Indicator<5> for Psar {
                 }
                 continue;
             }
-            // The first candles, and those among which something is missing.
+            // The first two candles, and parts with a missing value, go one by one.
             let mut out = out.next(part.len());
             for (at, candle) in part.iter().enumerate() {
                 let values = self.update(&candle);

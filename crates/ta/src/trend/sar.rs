@@ -1,6 +1,6 @@
-//! Parabolic stop and reverse as TA-Lib has it. It starts at the first candle's low, or at its high
-//! if the second went further down than up; a candle that touches the stop turns the trend; and
-//! the stop stays outside the candle and the one before when it moves on and when it turns.
+//! Parabolic stop and reverse of TA-Lib. It starts at the low of the first candle, or at its high
+//! if the second candle moved further down than up; a candle that touches the stop reverses the
+//! trend; and the stop stays outside the current and the previous candle, also at a reversal.
 //!
 //! The outputs are those of `psar`.
 
@@ -17,11 +17,11 @@ pub struct Sar {
 
 #[derive(Clone, Copy, Debug)]
 pub struct SarState {
-    /// Candles seen, no further than two.
+    /// Candles seen, at most 2.
     seen: usize,
     rising: bool,
     factor: f64,
-    /// The stop of the next candle.
+    /// The stop for the next candle.
     stop: f64,
     extreme: f64,
     high: f64,
@@ -29,7 +29,8 @@ pub struct SarState {
 }
 
 impl Sar {
-    /// The factor grows by `step` up to `max_step`; both must be above 0.
+    /// The factor grows by `step` up to `max_step`. Both must be above 0, and `step` at most
+    /// `max_step`.
     pub fn new(step: f64, max_step: f64) -> Result<Sar, Error> {
         check_steps(step, max_step)?;
         let state = SarState {
@@ -44,7 +45,7 @@ impl Sar {
         Ok(Sar { step, max_step, state })
     }
 
-    /// The trend that the first two candles begin.
+    /// The trend after the first two candles.
     fn begin(&self, candle: &Candle) -> SarState {
         let SarState { high, low, .. } = self.state;
         let (up, down) = (candle.h - high, low - candle.l);
@@ -53,8 +54,8 @@ impl Sar {
         SarState { rising, stop, extreme, high: candle.h, low: candle.l, ..self.state }
     }
 
-    /// The stop at a candle, and the state after it. A falling trend is a rising one with the
-    /// prices turned over.
+    /// The stop at a candle, and the state after it. A falling trend is computed as a rising one
+    /// with negated prices.
     fn follow(&self, state: SarState, candle: &Candle) -> (f64, SarState) {
         let side = if state.rising { 1.0 } else { -1.0 };
         let turned = |high: f64, low: f64| if state.rising { (high, low) } else { (-low, -high) };
@@ -84,7 +85,7 @@ impl Indicator<5> for Sar {
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 5], SarState) {
-        // A candle with something missing is passed over.
+        // A candle with a missing value is skipped.
         if !(candle.h.is_finite() && candle.l.is_finite()) {
             return ([f64::NAN; 5], self.state);
         }

@@ -1,6 +1,6 @@
-//! Schaff trend cycle: where MACD stands between its lowest and highest of `cycle` candles, from 0
-//! to 100, averaged exponentially over `smooth1`; the same done again to the result, averaged over
-//! `smooth2`.
+//! Schaff trend cycle: the position of MACD between its lowest and highest of `cycle` candles, from
+//! 0 to 100, averaged exponentially over `smooth1`; the same transformation of the result, averaged
+//! over `smooth2`.
 
 use crate::block::{
     Block, Ewm, Highest, Lowest, UpdateOf, check_fast_slow, check_period, check_window,
@@ -25,7 +25,9 @@ pub(crate) const ENTRY: Entry = Entry {
     },
 };
 
-/// Schaff trend cycle.
+/// Schaff trend cycle: the position of MACD between its lowest and highest of `cycle` candles, from
+/// 0 to 100, averaged exponentially over `smooth1`; the same transformation of the result, averaged
+/// over `smooth2`.
 #[derive(Clone, Debug)]
 pub struct Stc {
     fast: Ewm,

@@ -54,7 +54,7 @@ impl Indicator<3> for Vortex {
         let (down, down_next) = self.down.step((candle.l - self.high).abs());
         let (range, range_next) = self.range.step(candle.true_range(self.close));
         let (high_next, low_next, close_next) = (candle.h, candle.l, candle.c);
-        // A sum too large for a number is not known, and nothing is nothing of it.
+        // A range that overflows gives NaN instead of ratios of 0.
         (
             show([up, down, finite_or_nan(range)]),
             (up_next, down_next, range_next, high_next, low_next, close_next),
@@ -99,7 +99,7 @@ impl SumIndicator<3, 3> for Vortex {
         [self.warmup; 3]
     }
 
-    /// |H - L'|, |L - H'| and the true ranges.
+    /// Writes |H - L'|, |L - H'| and the true ranges.
     #[inline(always)]
     fn fill(
         &mut self,
@@ -130,7 +130,7 @@ impl SumIndicator<3, 3> for Vortex {
         (self.high, self.low, self.close) = (h[len - 1], l[len - 1], c[len - 1]);
     }
 
-    /// One division does for both.
+    /// One division serves both ratios.
     #[inline(always)]
     fn show(&self) -> impl Fn([f64; 3]) -> [f64; 3] {
         |[up, down, range]| {
@@ -145,7 +145,7 @@ impl SumIndicator<3, 3> for Vortex {
         self.range.restart(ranges);
     }
 
-    /// Of means in the place of sums: the ratios are the same.
+    /// Means replace sums: the ratios are the same.
     #[inline(never)]
     fn scan(&mut self, part: [&[f64]; 3], out: [&mut [f64]; 3], buffers: &mut WindowBuffers) {
         let [ups, downs, ranges] = part;
@@ -159,7 +159,7 @@ impl SumIndicator<3, 3> for Vortex {
     }
 }
 
-/// A column one candle later, after what came before it; no more than a chunk of it.
+/// A column delayed by one candle, with the previous value first; at most a chunk.
 fn behind(before: f64, column: &[f64]) -> [f64; CHUNK] {
     let mut row = [before; CHUNK];
     row[1..].iter_mut().zip(column).for_each(|(slot, x)| *slot = *x);

@@ -24,7 +24,7 @@ pub(crate) const ENTRY: Entry = Entry {
 pub struct Atr {
     range: Ewm,
     close: f64,
-    /// How many candles are still to be left out.
+    /// How many candles are still skipped.
     skips: usize,
     warmup: usize,
 }
@@ -36,21 +36,21 @@ impl Atr {
         Ok(Atr::next_slot(usize::from(parity == Parity::TaLib), n))
     }
 
-    /// The range of a checked period, of which the first candles only give a close.
+    /// For a checked period; the first `skips` candles only set the close.
     pub(super) fn next_slot(skips: usize, period: usize) -> Atr {
-        // Both libraries start with a mean, whatever they do with other averages.
+        // Both libraries start this average with a mean, unlike other averages of `ta`.
         let range = Ewm::wilder(period, Parity::TaLib);
         Atr { range, close: f64::NAN, skips, warmup: period - 1 + skips }
     }
 }
 
-/// Far from where sums overflow.
+/// Larger means risk overflow in sums.
 const LARGEST: f64 = 1e300;
 
 impl Atr {
     #[cold]
     #[inline(never)]
-    fn update_long(mut self, h: f64, l: f64, c: f64) -> ([f64; 1], Atr) {
+    fn update_with_gap_rules(mut self, h: f64, l: f64, c: f64) -> ([f64; 1], Atr) {
         let (values, next) = self.step(&Candle { t: 0, o: 0.0, h, l, c, v: 0.0 });
         self.commit(next);
         (values.map(finite_or_nan), self)
@@ -76,20 +76,20 @@ impl Indicator<1> for Atr {
 
     #[inline(always)]
     fn update(&mut self, candle: &Candle) -> [f64; 1] {
-        // The true range of a candle of which nothing is missing.
+        // The true range of a candle without missing values.
         let top = if candle.h > self.close { candle.h } else { self.close };
         let bottom = if candle.l < self.close { candle.l } else { self.close };
         let mean = self.range.next_mean(top - bottom);
-        // A close that is missing makes the mean so, a high or low is not above the other.
+        // A NaN close makes the mean NaN, and a NaN high or low fails `>=`.
         if self.range.is_steady() && candle.h >= candle.l && mean <= LARGEST {
             self.range.set(mean);
             self.close = candle.c;
             return [mean];
         }
         cold_path();
-        // By value, because a reference would keep the mean of a loop in memory at every step; and
-        // no more of the candle than is needed, which would all be read at every step.
-        let (values, state) = self.clone().update_long(candle.h, candle.l, candle.c);
+        // By value: a reference would force the mean of the loop into memory at every step. Three
+        // prices instead of the candle: the loop would otherwise read all six fields.
+        let (values, state) = self.clone().update_with_gap_rules(candle.h, candle.l, candle.c);
         *self = state;
         values
     }
@@ -103,7 +103,7 @@ impl Indicator<1> for Atr {
     #[inline(always)]
     fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let mut ranges = [0.0; CHUNK];
-        // The first candles of all have a rule of their own.
+        // The skipped candles only set the close.
         let from = self.skips.min(candles.len());
         if let Some(close) = candles.closes()[..from].last() {
             let [out] = out.next(from);

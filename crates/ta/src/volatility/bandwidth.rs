@@ -1,6 +1,6 @@
-//! What lies in the Bollinger bands: their width in percent of the middle, where the close is from
-//! the low (0) to the high band (1), and whether it is above the high and below the low one (1 or
-//! 0). Aligned16 from the bands, because most ask for those alone.
+//! Width of the Bollinger bands in percent of the middle, the position of the close from the low
+//! band (0) to the high band (1), and flags for a close above the high and below the low band. A
+//! separate indicator, because most callers need only the bands.
 
 use crate::block::{StdDev, StdDevUpdate, check_positive, check_window};
 use crate::indicator::{erase, exceeds};

@@ -1,6 +1,6 @@
 //! Donchian channel: the highest high and lowest low of `period` candles and the middle between
-//! them; the width in percent of the mean close; where the close lies between low (0) and high (1).
-//! With `offset`, all of them stand so many candles later.
+//! them; the width in percent of the mean close; the position of the close from low (0) to high
+//! (1). With `offset`, all outputs are delayed by `offset` candles.
 
 use crate::block::doubling::{CHUNK, WindowBuffers};
 use crate::block::{Block, Highest, Lowest, UpdateOf, WindowSum, check_period};
@@ -76,7 +76,7 @@ impl Indicator<5> for Donchian {
         let (wide, placed) = (out.wants(3), out.wants(4));
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
-            let [high, low, middle, width, place] = out.next(part.len());
+            let [high, low, middle, width, position] = out.next(part.len());
             self.high.scan(part.highs(), high, &mut buffers);
             self.low.scan(part.lows(), low, &mut buffers);
             for index in 0..part.len() {
@@ -93,12 +93,12 @@ impl Indicator<5> for Donchian {
             if placed {
                 for (index, close) in part.closes().iter().enumerate() {
                     let (high, low) = (high[index], low[index]);
-                    place[index] = finite_or_nan((close - low) / (high - low));
+                    position[index] = finite_or_nan((close - low) / (high - low));
                 }
             }
         }
         if !wide {
-            // The mean was not asked for, but what comes next may be.
+            // The mean is not wanted here, but its window must be updated for later candles.
             let last = candles.len().saturating_sub(self.sum.period());
             candles.closes()[last..].iter().for_each(|close| _ = self.sum.push(*close));
         }

@@ -1,11 +1,10 @@
-//! Keltner channel. The first form (`original`) has the plain mean of the typical price in the
-//! middle and that of the range H - L around it; the second (`atr`) has the exponential average
-//! of the close and `multiplier` average true ranges around it. The width is in percent of the
-//! middle; then come where the close lies, from low (0) to high (1), and whether it is above the
-//! high band and below the low one (1 or 0).
+//! Keltner channel. The form `original` is the plain mean of the typical price with bands at the
+//! mean of H - L; the form `atr` is the exponential average of the close with bands at `multiplier`
+//! average true ranges. Further outputs: the width in percent of the middle, the position of the
+//! close from low (0) to high (1), and flags for a close above the high band and below the low one.
 //!
-//! TA-Lib has the second form alone, with the typical price for the close. Both of its averages
-//! start with means, the shorter one so late that they end at the same candle.
+//! TA-Lib has only the form `atr`, with the typical price instead of the close. Both averages start
+//! with means, the shorter one delayed so that both have their first value at the same candle.
 
 use super::Atr;
 use crate::block::doubling::WindowBuffers;
@@ -37,12 +36,12 @@ pub(crate) const ENTRY: Entry = Entry {
 #[inline(always)]
 fn bands(middle: f64, half: f64, close: f64) -> [f64; 7] {
     let (high, low, width) = (middle + half, middle - half, 2.0 * half);
-    let place = (close - low) / width;
+    let position = (close - low) / width;
     let (above, below) = (exceeds(close - high, high), exceeds(low - close, low));
-    [middle, high, low, width / middle * 100.0, place, above, below]
+    [middle, high, low, width / middle * 100.0, position, above, below]
 }
 
-/// What `bands` makes of rows as long as the outputs; of the last four only what is wanted.
+/// Writes `bands` of each row entry; of the last four outputs only the wanted ones.
 #[inline(always)]
 fn show(rows: [&[f64]; 3], out: [&mut [f64]; 7], wanted: [bool; 4]) {
     let [middles, halves, closes] = rows;
@@ -63,13 +62,13 @@ fn show(rows: [&[f64]; 3], out: [&mut [f64]; 7], wanted: [bool; 4]) {
     }
 }
 
-/// Which of the last four are.
+/// Which of the last four outputs the caller wants.
 #[inline(always)]
 fn wanted(out: &impl OutputSink<7>) -> [bool; 4] {
     [3, 4, 5, 6].map(|output| out.wants(output))
 }
 
-/// The first form.
+/// Keltner channel of the form `original`.
 #[derive(Clone, Debug)]
 pub struct Keltner {
     middle: WindowSum,
@@ -91,8 +90,8 @@ impl Indicator<7> for Keltner {
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 7], Self::Update) {
         let (middle, middle_next) = self.middle.mean(candle.typical());
-        // `ta` averages (4H - 2L + C) / 3 and (4L - 2H + C) / 3, which are the typical price and
-        // the range above and below it; kept apart, the width of a flat stretch is exactly 0.
+        // `ta` averages (4H - 2L + C) / 3 and (4L - 2H + C) / 3, which equal the typical price plus
+        // and minus the range. Two separate sums make the width of a flat stretch exactly 0.
         let (range, range_next) = self.range.mean(candle.h - candle.l);
         (bands(middle, range, candle.c), (middle_next, range_next))
     }
@@ -129,14 +128,14 @@ impl Indicator<7> for Keltner {
     }
 }
 
-/// The second form.
+/// Keltner channel of the form `atr`.
 #[derive(Clone, Debug)]
 pub struct KeltnerAtr {
     middle: Ewm,
     range: Atr,
     multiplier: f64,
     parity: Parity,
-    /// How many candles the middle still passes over.
+    /// How many candles the middle still skips.
     skip: usize,
     warmup: usize,
 }
@@ -224,7 +223,7 @@ impl Indicator<7> for KeltnerAtr {
             self.range.run_batch(&part, &mut Slices([&mut *halves]));
             halves.iter_mut().for_each(|half| *half *= self.multiplier);
             let out = out.next(len);
-            if narrow(middles, halves) {
+            if has_narrow_bands(middles, halves) {
                 *self = before;
                 self.each(&part, out);
             } else {
@@ -245,16 +244,16 @@ impl KeltnerAtr {
     }
 }
 
-/// Whether there are bands so near to the middle that rounding decides where the close lies between
-/// them, or none at all. Counted, because that is what is done to many at once.
+/// Whether a band is within 1e-5 of the middle, where rounding decides the position of the close,
+/// or is NaN. A count instead of an early exit lets the compiler vectorize the loop.
 #[inline(always)]
-fn narrow(middles: &[f64], halves: &[f64]) -> bool {
+fn has_narrow_bands(middles: &[f64], halves: &[f64]) -> bool {
     let pairs = middles.iter().zip(halves);
     let wide = |(middle, half): (&f64, &f64)| *half >= 1e-5 * middle.abs();
     pairs.map(|pair| u64::from(!wide(pair))).sum::<u64>() > 0
 }
 
-/// The typical prices, for as many candles as there is room.
+/// Writes typical prices for as many candles as `out` has slots.
 #[inline(always)]
 fn typical(candles: &Candles<'_>, out: &mut [f64]) {
     let columns = candles.highs().iter().zip(candles.lows()).zip(candles.closes());
@@ -267,7 +266,7 @@ fn typical(candles: &Candles<'_>, out: &mut [f64]) {
 mod tests {
     use super::*;
 
-    /// What prices thousands of times as high left behind in the sums is no place above or below.
+    /// Rounding left in the sums by prices thousands of times as high must not set a flag.
     #[test]
     fn a_price_that_stands_still_is_within_its_bands() {
         for still in [86.03, 860.3, 6624.31] {

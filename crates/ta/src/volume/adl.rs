@@ -14,8 +14,8 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |_| Ok(erase(Adl::default())),
 };
 
-/// Candles taken at a time. Few, because there is little to do for each but to wait for its four
-/// columns, which goes on while the part before is summed.
+/// Candles per batch step: 64, because the loop mostly waits for its four input columns, which load
+/// while the previous part is summed.
 const PART: usize = 64;
 
 /// Accumulation/distribution line.

@@ -82,14 +82,15 @@ impl Indicator<1> for Chaikin {
 }
 
 impl Chaikin {
-    /// Says whether both averages were steady and all numbers finite; if not, nothing has changed
-    /// but the output.
+    /// Returns false, with only the output changed, unless both averages are steady and all numbers
+    /// finite.
     #[inline(always)]
     fn extend_steady(&mut self, lines: &[f64], out: &mut [f64], buffers: [&mut [f64]; 2]) -> bool {
         let lanes = [self.fast.lanes(), self.slow.lanes()];
         let [fast, slow] = ewm_line(lanes, |fast, slow| fast - slow, lines, out, buffers);
         let steady = self.fast.is_steady() && self.slow.is_steady();
-        // A number that is not finite makes every mean after it so.
+        // A number that is not finite makes every later mean not finite, so one test of the last is
+        // enough.
         if !(steady && finite(fast) && finite(slow)) {
             return false;
         }

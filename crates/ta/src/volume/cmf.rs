@@ -66,7 +66,7 @@ impl SumIndicator<2, 1> for Cmf {
         [self.warmup + 1; 2]
     }
 
-    /// Flows and volumes.
+    /// Writes flows and volumes.
     #[inline(always)]
     fn fill(
         &mut self,

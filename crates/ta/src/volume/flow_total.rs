@@ -1,5 +1,5 @@
-//! The running sum of what a candle adds, which depends on its close, its volume and the close
-//! before: what on-balance volume and the volume-price trend have in common.
+//! The running sum of a flow per candle, computed from close, volume and previous close: shared by
+//! on-balance volume and the volume-price trend.
 
 use std::marker::PhantomData;
 
@@ -7,16 +7,17 @@ use crate::block::{Block, CHUNK, RunningSum, UpdateOf};
 use crate::indicator::OutputSink;
 use crate::{Candle, Candles, Indicator};
 
-/// What a candle adds.
+/// The flow that one candle adds.
 pub trait Flow: Clone {
     /// Candles before the first sum.
     const WARMUP: usize;
 
-    /// At the first candle the close before is `NaN`.
+    /// The flow of a candle; `before` is NaN at the first one.
     fn change(close: f64, volume: f64, before: f64) -> f64;
 }
 
-/// The running sum of what `F` adds per candle.
+/// The running sum of a flow per candle, computed from close, volume and previous close: shared by
+/// on-balance volume and the volume-price trend.
 #[derive(Clone, Debug)]
 pub struct FlowTotal<F> {
     sum: RunningSum,

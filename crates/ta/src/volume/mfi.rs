@@ -27,14 +27,13 @@ impl Mfi {
     /// A window of `period` candles.
     pub fn new(period: usize) -> Result<Mfi, Error> {
         check_period("period", period)?;
-        // The first candle moves nothing, however short the window.
+        // The first candle has no change, so a window of 1 also needs a second candle.
         let warmup = (period - 1).max(1);
         Ok(Mfi { flow: Ratios::new([period]), price: f64::NAN, warmup })
     }
 }
 
-/// What flows in and out. A flow that is not known stays unknown in both; one without direction
-/// counts in neither.
+/// Positive and negative flow. NaN gives NaN in both; an unchanged price gives 0 in both.
 #[inline(always)]
 fn flows(price: f64, before: f64, volume: f64) -> (f64, f64) {
     let flow = price * volume;

@@ -65,7 +65,7 @@ impl Indicator<1> for Nvi {
             for (slot, (v, c)) in factors[1..].iter_mut().zip(pairs) {
                 *slot = factor(v[1], v[0], c[1], c[0]);
             }
-            if !(ORDINARY.contains(&self.index) && moderate(factors)) {
+            if !(SAFE_INDEX.contains(&self.index) && factors_in_range(factors)) {
                 for (slot, candle) in out.iter_mut().zip(part.iter()) {
                     let [index] = self.update(&candle);
                     *slot = finite_or_nan(index);
@@ -78,25 +78,24 @@ impl Indicator<1> for Nvi {
     }
 }
 
-/// An index that a chunk of moderate factors keeps far from what cannot be told.
-const ORDINARY: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
+/// Within this range a chunk of factors from 0.5 to 2 keeps the index finite and normal.
+const SAFE_INDEX: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
 
-/// What the index is multiplied by; where it is not a number that the index can be multiplied by,
-/// it is not moderate either.
+/// The factor of one candle. A factor that is NaN, infinite or 0 also fails `factors_in_range`.
 #[inline(always)]
 fn factor(v: f64, v_before: f64, c: f64, c_before: f64) -> f64 {
     if v_before > v { c / c_before } else { 1.0 }
 }
 
-/// Whether no factor is below one half or above two.
+/// Whether all factors are from 0.5 to 2.
 #[inline(always)]
-fn moderate(factors: &[f64]) -> bool {
+fn factors_in_range(factors: &[f64]) -> bool {
     let odd: u64 = factors.iter().map(|x| u64::from(!(0.5..=2.0).contains(x))).sum();
     odd == 0
 }
 
-/// Running products of `factors` from `start` into `out`, which is as long, four steps folded into
-/// one; gives the last of them.
+/// Writes running products of `factors` from `start` into `out`, of the same length, four steps per
+/// iteration to shorten the dependency chain; returns the last product.
 #[inline(always)]
 fn products(start: f64, factors: &[f64], out: &mut [f64]) -> f64 {
     let mut index = start;

@@ -1,7 +1,7 @@
 //! On-balance volume: the running sum of the volume, taken negative where the close fell.
 //!
-//! In `ta` a close that did not move counts as a rise, in TA-Lib it counts for nothing. Both count
-//! the first candle.
+//! In `ta` an unchanged close counts as a rise, in TA-Lib it adds 0. Both add the volume of the
+//! first candle.
 
 use super::flow_total::{Flow, FlowTotal};
 use crate::Parity;
@@ -19,13 +19,13 @@ pub(crate) const ENTRY: Entry = Entry {
     },
 };
 
-/// As in `ta`.
+/// On-balance volume of Python `ta`: an unchanged close adds the volume.
 pub type Obv = FlowTotal<SignedVolume<true>>;
 
-/// As in TA-Lib.
+/// On-balance volume of TA-Lib: an unchanged close adds 0.
 pub type StrictObv = FlowTotal<SignedVolume<false>>;
 
-/// The volume, and whether it counts where the close stands still.
+/// The volume with the sign of the change; `STILL` adds it at an unchanged close.
 #[derive(Clone, Debug)]
 pub struct SignedVolume<const STILL: bool>;
 
@@ -37,7 +37,7 @@ impl<const STILL: bool> Flow for SignedVolume<STILL> {
         if close < before {
             return -volume;
         }
-        // Times zero, so that a volume that is not known leaves the sum unknown.
+        // Times 0 instead of 0, so that a NaN volume gives NaN.
         if !STILL && close == before { volume * 0.0 } else { volume }
     }
 }

@@ -1,5 +1,5 @@
 //! Volume-price trend: the running sum of the volume times the relative change of the close; with
-//! `smoothing`, the plain mean of so many sums.
+//! `smoothing`, the plain mean of the last `smoothing` sums.
 
 use super::flow_total::{Flow, FlowTotal};
 use crate::block::{Block, UpdateOf, WindowSum, check_period};
@@ -34,7 +34,7 @@ impl Flow for PriceTrendVolume {
     }
 }
 
-/// Its mean over the last candles.
+/// The plain mean of the last `smoothing` values of [`Vpt`].
 #[derive(Clone, Debug)]
 pub struct SmoothVpt {
     vpt: Vpt,

@@ -27,7 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const DAY_MS: i64 = 86_400_000;
 
-/// When the sums begin anew.
+/// When the sums restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VwapSession {
     /// At 00:00 UTC of every day.
@@ -45,10 +45,11 @@ pub struct Vwap {
 
 #[derive(Clone, Copy, Debug)]
 pub struct VwapSums {
-    /// Three times the typical price times the volume: it is divided by three at the end.
+    /// The sum of (H + L + C) times volume; divided by 3 in the result.
     traded: f64,
     volume: f64,
-    /// When the running day ends; candles at or after it, or a day before it, begin another.
+    /// End of the current day in milliseconds; a candle at or after it, or more than a day before
+    /// it, starts another day.
     ends: i64,
 }
 
@@ -76,7 +77,7 @@ impl Indicator<1> for Vwap {
             sums = VwapSums { traded: 0.0, volume: 0.0, ends: start.saturating_add(DAY_MS) };
         }
         let traded = (candle.h + candle.l + candle.c) * candle.v;
-        // A candle with something missing has no value and is not counted.
+        // A candle with a missing value gives NaN and is not added.
         let whole = sums.traded + traded;
         if !(finite(whole) && finite(candle.v)) {
             cold_path();
@@ -103,8 +104,8 @@ impl Indicator<1> for Vwap {
         let mut from = 0;
         while from < candles.len() {
             let part = candles.slice(from, from + CHUNK);
-            // As many as are in the session of the first; where a session begins, or something is
-            // missing, the candles go one by one.
+            // The candles in the session of the first one go together; at a session start, or with
+            // a missing value, candles go one by one.
             let same = |t: &&i64| !self.begins(**t);
             let run = part.times().iter().take_while(same).count();
             let part = part.slice(0, run.max(1));
@@ -120,7 +121,7 @@ impl Indicator<1> for Vwap {
 }
 
 impl Vwap {
-    /// Says whether nothing was missing; if not, nothing has changed but the output.
+    /// Returns false, with only the output changed, when a value is missing.
     #[inline(always)]
     fn scan(&mut self, candles: &Candles<'_>, out: &mut [f64]) -> bool {
         let (h, l, c) = (candles.highs(), candles.lows(), candles.closes());
@@ -131,7 +132,8 @@ impl Vwap {
         }
         let traded = running(self.sums.traded, &flows[..v.len()], out);
         let volume = running(self.sums.volume, v, &mut volumes[..v.len()]);
-        // What is not finite makes every sum after it so.
+        // A number that is not finite makes every later sum not finite, so one test of the last is
+        // enough.
         if !(finite(traded) && finite(volume)) {
             return false;
         }
@@ -143,7 +145,7 @@ impl Vwap {
     }
 }
 
-/// The form of Python `ta`: over the last `period` candles.
+/// Volume-weighted average price over the last `period` candles, as in Python `ta`.
 #[derive(Clone, Debug)]
 pub struct RollingVwap {
     traded: WindowSum,
