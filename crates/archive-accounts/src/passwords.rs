@@ -63,7 +63,7 @@ impl Passwords {
         .await?
     }
 
-    /// The work keeps its turn until it is done, even when nobody waits for it any more.
+    /// The work keeps its turn until it is done, even when its caller stopped waiting.
     async fn run_queued<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

@@ -5,7 +5,7 @@ use store::Migrations;
 /// `username_key` and `email_key` are the texts without their case. A session keeps every refresh
 /// token it has given out lately, as a hash, so that one used twice is known for what it is.
 ///
-/// `archive_members` is everybody's view: a row for each case that somebody sees, their own
+/// `archive_members` lists what each account sees: a row for each case it sees, its own
 /// included, under the name they know it by. The name is there a second time so that the database
 /// itself refuses a view in which one name means two cases.
 const PEOPLE: &str = "

@@ -48,7 +48,7 @@ CREATE TABLE bar_span (
 ) WITHOUT ROWID;
 ";
 
-/// Chunks are packed already, so PostgreSQL is told not to try again.
+/// Chunks are compressed already, so PostgreSQL must not compress them again.
 const POSTGRES: &str = "
 CREATE TABLE bar_series (
     id BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,

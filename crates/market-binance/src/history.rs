@@ -2,7 +2,7 @@
 //!
 //! A row can be missing because nothing was recorded or because the answer lost it, and nothing in
 //! an answer tells one from the other. So a gap is `confirmed_gap` when a later row proves that the
-//! record went on, and when so many sightings in a row, with waits between them, missed the same row.
+//! record went on, and when several requests in a row, with waits between them, missed the same row.
 //! Live streams and history go by this one rule; the end of the rows is never a gap.
 
 use clock::Millis;

@@ -38,7 +38,7 @@ struct Slot {
 pub(crate) enum End {
     /// A bad row, and the order to stop at one.
     BadRow,
-    /// Nobody takes the rows any more.
+    /// The receiver of the rows is gone.
     Abandoned,
 }
 

@@ -93,7 +93,7 @@ fn read(
         FileFormat::Csv => csv::read(&mut file, ticker, &mut rows, bytes_read)?,
         FileFormat::Parquet => parquet_rows::read(file, ticker, &mut rows, bytes_read)?,
     };
-    // What came before a bad row is kept. An abandoned import has nobody to keep it.
+    // What came before a bad row is kept. An abandoned import has no receiver for them.
     if ended == Err(End::BadRow) && rows.finish() == Err(End::Abandoned) {
         return Err(Fault::new(fault::Kind::Cancelled, "cancelled", "the import was given up"));
     }

@@ -21,7 +21,7 @@ fn compact_date(text: &[u8]) -> Option<i64> {
     if (1900..=2199).contains(&year) { day_ms(year, month, day) } else { None }
 }
 
-/// The unit is told by the size: seconds until the year 5138, then milli-, micro-, nanoseconds.
+/// The size decides the unit: seconds until the year 5138, then milli-, micro-, nanoseconds.
 pub(crate) fn from_unix(value: i64) -> Millis {
     Millis(match value.unsigned_abs() {
         0..100_000_000_000 => value * 1000,

@@ -35,7 +35,7 @@ impl Splits {
             Ok(told) => {
                 Self { of_period: told.value.into_iter().filter(inside).collect(), unknown: None }
             }
-            // Figures are still worth having; whoever reads them is told.
+            // The figures stay useful; the answer says that splits are unknown.
             Err(fault) => Self { of_period: Vec::new(), unknown: Some(fault.to_string()) },
         }
     }

@@ -67,7 +67,7 @@ pub struct HistoryReply {
     pub total: u64,
     pub missing: Vec<MissingTicker>,
     pub freshness: Option<Freshness>,
-    /// Bars the calendar would expect and the venue does not have; `None` where nobody can tell.
+    /// Bars the calendar would expect and the venue does not have; `None` where the calendar is unknown.
     pub gaps: Option<u64>,
     pub request_id: Arc<str>,
 }

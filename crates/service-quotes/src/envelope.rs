@@ -9,7 +9,7 @@ pub(crate) struct Arche;
 
 impl Envelope for Arche {
     fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
-        // Whole milliseconds: nobody waits for less, and floats print their dust.
+        // Whole milliseconds, so that the float prints without rounding digits.
         let retry_after_s = fault.retry_wait().map(|wait| wait.as_millis() as f64 / 1000.0);
         json!({
             "type": cx.row.r#type,

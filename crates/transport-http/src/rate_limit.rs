@@ -22,7 +22,7 @@ impl ClientRateLimiter {
         Self { limiter, started: Instant::now() }
     }
 
-    /// Takes one request out of the client's allowance. Clients are told apart by address: an
+    /// Takes one request out of the client's allowance. Clients are distinguished by address: an
     /// unverified credential could be made up anew for every request.
     pub(crate) fn admit(&self, peer: SocketAddr) -> Admission {
         let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);

@@ -1,5 +1,5 @@
-//! Accepting connections: so many at once, headers within so much time, no delay on small writes,
-//! and an orderly end.
+//! Accepts connections within `connections_max`, bounds the time for request headers, sends small
+//! writes at once, and shuts down in order.
 
 use parking_lot::Mutex;
 use std::convert::Infallible;
@@ -26,7 +26,7 @@ const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Further connections are told to come back and closed.
+    /// Further connections get 503 with `Retry-After` and are closed.
     pub connections_max: usize,
     /// How many of them one address may have; 0 is no limit.
     pub connections_per_client_max: usize,
@@ -36,8 +36,8 @@ pub struct Limits {
     pub shutdown_timeout: Duration,
 }
 
-/// Serves until told to stop, then lets the requests under way end. `watch` is told of connections
-/// as they come and go.
+/// Serves until told to stop, then lets the requests under way end. `watch` counts connections
+/// as they open and close.
 pub async fn serve(
     listener: TcpListener,
     router: Router,

@@ -149,7 +149,7 @@ async fn at_once_is_as_one_after_another() {
     .await;
 }
 
-/// Fills somebody's view, or a case, without doing it one by one.
+/// Inserts many rows into an account's case list, or into a case, with one statement.
 async fn fill(db: &Db, statement: &'static str, count: u64) {
     let count = i64::try_from(count).unwrap();
     assert_eq!(db.execute(sql(statement).bind(count)).await.unwrap(), count.unsigned_abs());

@@ -1,9 +1,9 @@
-//! Everything at once: whatever order it happens in, nobody meets a fault that is ours.
+//! Concurrent calls of many users: in any order, no caller receives an internal fault.
 
 use super::*;
 use crate::SharePermission;
 
-/// What somebody may be told when others change things under their hands.
+/// The codes a caller may receive while other callers change the same rows.
 const EXPECTED: [&str; 8] = [
     "wrong_credentials",
     "session_ended",
@@ -43,7 +43,7 @@ async fn nobody_is_in_anybodys_way() {
             }
         })
         .await;
-        // Whoever is gone sees nothing, and what two shared at once is shared once.
+        // A removed user sees nothing, and a case that two calls shared at once is shared once.
         let strangers = "SELECT COUNT(*) FROM archive_members WHERE own = FALSE AND \
              SUBSTR(member, 6) NOT IN (SELECT id FROM archive_users)";
         assert_eq!(fixture.count(strangers).await, 0);
@@ -74,7 +74,7 @@ async fn step(accounts: &Accounts, db: &Db, ann: &User, number: usize, round: us
                 fair(accounts.refresh(session.refresh.reveal()).await);
             }
         }
-        // Those who sign in, refresh twice at once, and leave.
+        // Users who sign in, refresh twice at once, and sign out.
         4..=6 => {
             let session = accounts.start(ann).await.unwrap();
             let (token, id) = (session.refresh.reveal(), &session.session_id);

@@ -14,7 +14,7 @@ async fn names_and_addresses_are_taken_once() {
         refused(again, Kind::Conflict, "username_taken");
         let again = accounts.register("bob", PASSWORD, Some("ANN@example.org")).await;
         refused(again, Kind::Conflict, "email_taken");
-        // Nobody's address is nobody's, so many may have none.
+        // Several users may have no address.
         fixture.user("bob").await;
         fixture.user("cid").await;
         refused(accounts.register("b", PASSWORD, None).await, Kind::Invalid, "invalid_username");
@@ -96,7 +96,7 @@ async fn whoever_is_removed_is_gone_and_their_cases_stay() {
                 .code(),
             "own_case"
         );
-        // The name is free, and whoever takes it inherits nothing.
+        // The name is free, and the next user with it inherits nothing.
         let other = fixture.user("ann").await;
         assert!(accounts.visibility(&other.owner()).await.unwrap().cases.is_empty());
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Lists: what somebody sees, newest first, page by page.
+//! Lists: the files a user sees, newest first, page by page.
 
 use clock::Millis;
 use proptest::prelude::*;

@@ -13,7 +13,7 @@ async fn a_sweep_removes_what_the_dead_left_and_nothing_else() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let kept = fixture.upload("user:1", "a.txt", "kept").await;
-        // Killed while it received: a file in `incoming/` that nobody has locked.
+        // Killed while it received: a file in `incoming/` that no process has locked.
         let incoming = fixture.folder.path().join("files/incoming");
         std::fs::write(incoming.join("1-7"), "half a fi").unwrap();
         // Killed after the rename, before the commit.

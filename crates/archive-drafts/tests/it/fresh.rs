@@ -32,7 +32,7 @@ use jiff::civil::{Date, Weekday};
 pub(crate) type GeneratedDocument = (Vec<String>, ExpectedFacts);
 type DocumentGenerator = fn(&mut CorpusRng) -> GeneratedDocument;
 
-/// So many documents of each kind.
+/// `copies` documents of each kind.
 pub(crate) fn corpus(copies: usize) -> Vec<(String, Vec<String>, ExpectedFacts)> {
     let makers: [(&str, DocumentGenerator); 25] = [
         ("California complaint", court::complaint),
@@ -105,7 +105,7 @@ pub(crate) const FIRMS: [&str; 8] = [
     "Saltmarsh Foods Co.",
 ];
 
-/// So many different people.
+/// `N` different people.
 pub(crate) fn people<const N: usize>(dice: &mut CorpusRng) -> [&'static str; N] {
     let first = dice.below(PEOPLE.len());
     let step = [1, 3, 7, 9][dice.below(4)];

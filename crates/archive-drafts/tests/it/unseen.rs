@@ -5,7 +5,7 @@
 //!   misread in the first was shown and mended, of the second only totals were looked at.
 //! * The 34 of `open` are by another writer, who knew nothing of the rules. They were scored once,
 //!   and then everything that was misread in them was shown and its causes mended.
-//! * The 40 of `sealed` are by that writer too. Nobody who made rules has read them or seen what is
+//! * The 40 of `sealed` are by that writer too. The authors of the rules have not read them or seen what is
 //!   misread in them: they were scored five times, and only these totals were printed.
 //!
 //! Precision and recall at first sight and now:
@@ -69,7 +69,7 @@ fn score<'s>(samples: impl Iterator<Item = &'s Sample>, show: bool) -> Scores {
             facts::read(&archive_drafts::read(&pages, &DraftOptions::all(DraftMode::Deep)));
         judge::even(&mut truth);
         judge::even(&mut read);
-        // Nobody wrote down the truth of these.
+        // The corpus has no expected values for these.
         for kind in ["document type", "organisation", "conflict"] {
             truth.remove(kind);
             read.remove(kind);

@@ -180,7 +180,7 @@ impl ExpectedFacts {
 
 type DocumentGenerator = fn(&mut CorpusRng) -> (Vec<String>, ExpectedFacts);
 
-/// So many documents of each kind: the name, the pages and the truth about it.
+/// Documents of each kind: the name, the pages and the expected facts.
 #[must_use]
 pub fn corpus(copies: usize) -> Vec<(String, Vec<String>, ExpectedFacts)> {
     let makers: [(&str, DocumentGenerator); 8] = [

@@ -6,7 +6,7 @@ use super::*;
 
 const WRITERS: usize = 4;
 const BATCHES: usize = 20;
-/// Insights of one transaction: whoever looks sees all of them or none.
+/// Insights of one transaction: a reader sees all of them or none.
 const BATCH: usize = 5;
 
 async fn write(insights: Insights, db: Db, writer: usize) {

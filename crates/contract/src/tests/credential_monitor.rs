@@ -161,7 +161,7 @@ async fn streams_of_one_credential_share_one_recheck() {
     for feed in &mut feeds {
         assert!(feed.next().await.is_none());
     }
-    // Once nothing is open, nobody asks.
+    // Once nothing is open, the authenticator is not asked.
     drop(feeds);
     tokio::time::sleep(EVERY).await;
     let before = door.asked.load(Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Calls that go on as jobs: who may follow them, and what they are told.
+//! Calls that continue as jobs: who may follow them, and what followers receive.
 
 use std::sync::Arc;
 use std::time::Duration;

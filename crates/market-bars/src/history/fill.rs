@@ -25,13 +25,13 @@ pub struct FillOptions<'a> {
 
 /// How many series are filled at the same time; the rest wait their turn.
 const FILLS_AT_ONCE: usize = 4;
-/// How many may wait. Beyond that a request is told to come back.
+/// Fills that may wait; a request for one more gets `Retry-After`.
 const FILLS_WAITING_MAX: usize = 256;
 /// Bars fetched before they are kept: ten pages of the largest venue's.
 const PIECE_BARS: i64 = 10_000;
 /// Left of a request's time to read the page after the fill.
 const READ_MARGIN: Duration = Duration::from_millis(500);
-/// How long a caller is told to wait while a fill goes on.
+/// The `Retry-After` of a request whose fill continues.
 const COME_BACK: Duration = Duration::from_secs(5);
 /// Fills of its own that one call may need; others' that it waits for are not counted.
 const FILLS_PER_CALL: usize = 3;
@@ -89,7 +89,7 @@ impl Filler {
                 Ok(outcome) => outcome?,
                 Err(_) => return Err(still_filling(series, &state.borrow())),
             }
-            // The venue has been asked; what it is late with is told as an earlier end.
+            // The venue has answered; bars it has not published yet make the range end earlier.
             let missing = self.archive.missing(series, span).await?;
             if let Some(end) = self.young_tail(source.publish_delay_max(), series, span, &missing) {
                 return Ok(end);

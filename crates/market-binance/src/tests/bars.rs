@@ -208,7 +208,7 @@ async fn a_row_that_may_still_change_is_left_for_later() {
     assert_eq!(late.bars, whole().await.bars);
 }
 
-/// The first of two rows is lost by so many answers in a row.
+/// Several answers in a row lose the first of two rows.
 #[tokio::test(start_paused = true)]
 async fn a_row_is_taken_for_missing_after_four_answers_without_it() {
     let (from, to) = (day("2026-11-01"), day("2026-11-03"));

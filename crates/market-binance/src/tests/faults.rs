@@ -161,7 +161,7 @@ async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
         assert_eq!(ask(&fixture).await.unwrap_err().code(), "upstream_failed");
     }
     let fault = ask(&fixture).await.unwrap_err();
-    // It is told why.
+    // The fault names the cause.
     assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_failed"));
     assert!(fault.message().ends_with("it is left alone for 30 s"), "{fault}");
     assert_eq!(fault.retry_wait(), Some(Duration::from_secs(30)));

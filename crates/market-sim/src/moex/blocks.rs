@@ -32,7 +32,7 @@ impl Cell {
         Self::Micros(i128::from(micros))
     }
 
-    /// A number rounded to so many places.
+    /// A number rounded to `places` decimals.
     pub(crate) fn rounded(value: f64, places: u32) -> Self {
         let unit = 10_f64.powi(places.cast_signed());
         let whole = (value * unit).round() as i128;

@@ -37,7 +37,7 @@ pub(crate) struct Share {
     /// Its part in the broad index when every price is at its usual level; zero if it has none.
     pub(crate) weight: f64,
     pub(crate) listed: i64,
-    /// The part of days on which nobody trades it.
+    /// The share of days without trades.
     pub(crate) quiet: f64,
     /// Dividends of a year as a part of the price, and in how many payments.
     pub(crate) dividend_yield: f64,
@@ -51,9 +51,9 @@ pub(crate) struct Split {
     pub(crate) day: i64,
     /// Trading rests from this day up to the split.
     pub(crate) halted: i64,
-    /// So many shares became
+    /// Shares before the split.
     pub(crate) before: i64,
-    /// so many.
+    /// Shares after the split.
     pub(crate) after: i64,
     /// The smallest change of the price in those days, in millionths.
     pub(crate) step_before: i64,

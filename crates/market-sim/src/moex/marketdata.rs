@@ -299,7 +299,7 @@ impl<'a> Day<'a> {
         average.map(|price| price / self.share.step * self.share.step)
     }
 
-    /// The last price, so many steps away; nothing while nothing is traded.
+    /// The last price moved by `steps` price steps; `None` while nothing trades.
     fn quoted(&self, steps: i64) -> Option<i64> {
         let last = self.bar.filter(|_| in_session(self.until)).map(|bar| bar.close);
         last.map(|last| last + steps * self.share.step)

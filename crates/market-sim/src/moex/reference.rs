@@ -192,7 +192,7 @@ pub(crate) fn splits(iss: &Iss<'_>, secid: Option<&str>) -> Vec<Block> {
 
 /// Months in which registers are closed, for as many payments a year.
 const REGISTER_MONTHS: [&[i8]; 5] = [&[], &[7], &[7, 1], &[7, 10, 1], &[5, 7, 10, 12]];
-/// Payments are announced so many days ahead.
+/// Days from the announcement to the payment.
 const ANNOUNCED_DAYS: i64 = 45;
 const FIRST_YEAR: i16 = 2014;
 

@@ -81,8 +81,8 @@ impl Judgement {
     }
 }
 
-/// Asks about each insight so many times. `done` is told how many answers there are. What the
-/// model cannot or will not answer is told in the judgement; nothing here fails.
+/// Asks the model about each insight `runs` times and calls `done` with the number of answers. The
+/// judgement says what the model did not answer; this function does not fail.
 pub(crate) async fn judge(
     model: &dyn Model,
     test: IntegrityTest,

@@ -85,7 +85,7 @@ impl ProcessingSettings {
         }
     }
 
-    /// Whether the page at this place of so many is looked at.
+    /// Whether page `at` of `of` pages is analysed.
     pub(crate) fn looks_at(&self, at: usize, of: usize) -> bool {
         self.extraction_mode != ExtractionMode::Fast || at < FAST_FIRST || at + FAST_LAST >= of
     }

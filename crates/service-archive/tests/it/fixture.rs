@@ -136,7 +136,7 @@ impl Fixture {
         Self { pipeline, jobs, clock, folder, tasks, stop }
     }
 
-    /// Somebody new.
+    /// Registers a new user.
     pub(crate) async fn user(&self, name: &str) -> User<'_> {
         let args = json!({ "action": "register", "username": name, "password": PASSWORD });
         let told = self.anonymous().ok("auth", args).await;
@@ -254,7 +254,7 @@ impl User<'_> {
         told
     }
 
-    /// What a waiting caller is told meanwhile.
+    /// The progress a waiting caller receives.
     pub(crate) async fn progress_reports(&self, job: &str) -> Vec<(f64, String)> {
         let heard = Arc::new(parking_lot::Mutex::new(Vec::new()));
         let sink = Arc::clone(&heard);

@@ -1,4 +1,4 @@
-//! The archive's jobs as tasks: what is told of them, to whom, and for how long.
+//! The archive's jobs as tasks: what a client receives, which client, and for how long.
 
 use std::time::Duration;
 

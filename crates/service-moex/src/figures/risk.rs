@@ -92,7 +92,7 @@ fn max_drawdown_pct(returns: &[f64]) -> Option<f64> {
     (!returns.is_empty()).then_some(deepest * 100.0)
 }
 
-/// What was lost at most with this confidence, over every run of so many days.
+/// The largest loss at this confidence over every run of `horizon_days` days.
 fn historical(returns: &[f64], confidence: f64, horizon_days: usize) -> Option<f64> {
     let runs: Vec<f64> = returns.windows(horizon_days).map(|run| compound(run) - 1.0).collect();
     if horizon_days > 1 && runs.len() < OBSERVED_MIN {

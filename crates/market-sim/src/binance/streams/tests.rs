@@ -234,7 +234,7 @@ async fn pings_must_be_answered() {
         rules.messages_per_second = 10_000;
     })
     .await;
-    // Whoever reads answers: the library does it.
+    // A client that reads answers pings: the library does it.
     let mut reader = world.connect("/ws/btcusdt@kline_1m").await;
     for _ in 0..4 {
         closing(&mut reader).await;
