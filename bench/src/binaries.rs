@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Builds one binary of the workspace and gives its path. A debug build of the benchmark builds a
-/// debug binary, so that a quick try stays quick.
+/// Builds one binary of the workspace and returns its path. A debug build of the benchmark builds a
+/// debug binary, so that a quick test stays quick.
 pub fn build(
     package: &str,
     name: &str,

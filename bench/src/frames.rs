@@ -1,5 +1,5 @@
-//! Just enough of RFC 6455 to count what a server sends: whole frames, never fragmented, and the
-//! few a client has to send itself.
+//! The part of RFC 6455 that the benchmarks need: whole frames of a server, never fragmented, and
+//! the few frames that a client must send.
 
 pub const TEXT: u8 = 1;
 pub const CLOSE: u8 = 8;
@@ -12,7 +12,7 @@ pub struct Frame<'a> {
     pub payload: &'a [u8],
 }
 
-/// The first frame of a server in `bytes` and how long it is, once all of it is there.
+/// The first frame of a server in `bytes` and its length, once it is complete.
 #[inline]
 pub fn first(bytes: &[u8]) -> Result<Option<(Frame<'_>, usize)>, &'static str> {
     let [head, length, rest @ ..] = bytes else { return Ok(None) };
@@ -36,12 +36,12 @@ pub fn first(bytes: &[u8]) -> Result<Option<(Frame<'_>, usize)>, &'static str> {
     Ok(payload.map(|payload| (Frame { opcode: head & 0x0f, payload }, end)))
 }
 
-/// A frame as a client sends it. The mask is zero: it protects proxies, and there are none here.
+/// A client's frame. The mask is zero: masks protect proxies, and there are none here.
 pub fn from_client(opcode: u8, payload: &[u8]) -> Vec<u8> {
     framed(opcode, payload, 0x80, &[0; 4])
 }
 
-/// A frame as a server sends it.
+/// A server's frame.
 pub fn from_server(opcode: u8, payload: &[u8]) -> Vec<u8> {
     framed(opcode, payload, 0, &[])
 }

@@ -1,4 +1,4 @@
-//! What several of the benchmarks need. Each of them is a program in `bin`.
+//! Code that several benchmarks share. Each benchmark is a program in `bin`.
 
 pub mod binaries;
 pub mod frames;

@@ -1,5 +1,5 @@
-//! Tells the program which commit it is built from, where the build does not say so itself and the
-//! sources lie in a git checkout.
+//! Passes the commit to the program, where the build does not set it and the sources are in a git
+//! checkout.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,8 +20,8 @@ fn main() {
             println!("cargo::rerun-if-changed={}", path.display());
         }
     }
-    // `cargo run` sets it for the program as well, which refuses variables that look like settings
-    // of its own and are none; hence the name.
+    // `cargo run` passes the variable to the program, which refuses unknown variables that look
+    // like its settings; hence the name.
     if let Some(commit) = commit(&root) {
         println!("cargo::rustc-env=BUILD_COMMIT={commit}");
     }

@@ -25,7 +25,7 @@ const PAGE: usize = 200;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// 0 when every promise is kept, 1 when one is not, 2 when it could not be measured.
+/// 0 when every target is met, 1 when one is not, 2 when the measurement failed.
 #[tokio::main]
 async fn main() -> ExitCode {
     match measure().await {
@@ -142,7 +142,7 @@ fn name(ticker: usize) -> String {
     format!("TICK{ticker:02}")
 }
 
-/// From opening an empty data folder to everything closed and on disk.
+/// From opening an empty data folder until everything is closed and on disk.
 async fn import_ours(
     data: &Path,
     url: Option<String>,

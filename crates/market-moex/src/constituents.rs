@@ -99,7 +99,7 @@ impl Inner {
         Ok(with_freshness(cached, Arc::new(basket), freshness))
     }
 
-    /// Of the running session where the weights are of it, else the closes of their day.
+    /// Prices of the running session where the weights are of it, else the closes of their day.
     async fn prices(self: &Arc<Self>, weights: &IndexWeights) -> Result<Prices, Fault> {
         let today = moscow_time::today(self.clock.now());
         if weights.effective >= today {
@@ -112,7 +112,7 @@ impl Inner {
         );
         let closes = closes?;
         if closes.is_empty() {
-            // The record of the last session is written late; the board may still show it.
+            // The history of the last session is published late; the board may still show it.
             let (prices, session) = self.live_prices().await?;
             if session == Some(weights.effective) {
                 return Ok(prices);
@@ -120,7 +120,7 @@ impl Inner {
             let message = format!("the exchange has no closes of {}", weights.effective);
             return Err(Fault::unavailable("no_price", message));
         }
-        // Where splits cannot be had, a change over one of them is plain to see.
+        // Where splits are unavailable, a change across a split is obviously wrong.
         let splits = splits.map(|cached| cached.value).unwrap_or_default();
         let price = |(code, close): (&String, &Decimal)| {
             let change = before.as_ref().ok().and_then(|(day, closes)| {

@@ -1,4 +1,4 @@
-//! `LiveSeriesRegistry` candles. The exchange has no public stream, so candles are polled: one poller per series
+//! Live candles. The exchange has no public stream, so candles are polled: one poller per series
 //! serves all subscribers, and only while there are any.
 //!
 //! | module | what it does |

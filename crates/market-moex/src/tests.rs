@@ -1,4 +1,4 @@
-//! The adapter against the simulated exchange, over a real socket.
+//! Tests of the adapter against the simulated exchange, over a real socket.
 
 mod constituents;
 mod faults;
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 
-/// What the adapter told of its requests.
+/// The requests that the adapter reported.
 #[derive(Default)]
 struct Recorder(Mutex<Vec<(&'static str, &'static str)>>);
 
@@ -32,7 +32,7 @@ impl Observer for Recorder {
     }
 }
 
-/// An exchange, an adapter that talks to it, and the clock that both go by.
+/// An exchange, an adapter that uses it, and the clock of both.
 struct Fixture {
     sim: Sim,
     clock: Arc<FakeClock>,
@@ -42,7 +42,7 @@ struct Fixture {
     _server: JoinSet<()>,
 }
 
-/// A moment on Moscow's clocks.
+/// A time in Moscow.
 fn moscow(text: &str) -> Millis {
     moscow_time::to_instant(text.parse().unwrap()).0
 }
@@ -90,7 +90,7 @@ impl Fixture {
         self.sim.faults().add(injected).unwrap();
     }
 
-    /// How many requests of a kind were made.
+    /// The number of requests of a kind.
     fn asked(&self, kind: &str) -> usize {
         self.seen.0.lock().iter().filter(|(endpoint, _)| *endpoint == kind).count()
     }

@@ -1,4 +1,4 @@
-//! Joining the parts: store, venues, services and the pipeline, and taking them apart in order.
+//! Builds the server from store, venues, services and pipeline, and shuts them down in order.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,14 +32,14 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The running parts that every command with tools needs.
+/// The parts that every command with tools needs.
 pub(crate) struct App {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) view: View,
     pub(crate) authenticator: Arc<AccessPolicy>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) stop: CancellationToken,
-    /// Kept for the metrics, which show how much of it is being fetched.
+    /// Kept for the metrics, which show how many series are being fetched.
     pub(crate) history: Arc<BarHistory>,
     pub(crate) tasks: TaskTracker,
     pub(crate) db: Db,
@@ -47,13 +47,13 @@ pub(crate) struct App {
     venues: Venues,
 }
 
-/// What the services are built from.
+/// The dependencies of the services.
 pub(crate) struct Parts<'a> {
     pub(crate) config: &'a Config,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) archive: Arc<BarStore>,
     pub(crate) history: Arc<BarHistory>,
-    /// One for all services: its clones wake each other.
+    /// One handle for all services, because its clones wake each other.
     pub(crate) jobs: Jobs,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) tasks: TaskTracker,
@@ -135,7 +135,7 @@ impl App {
         HealthMonitor::new(self.venues.probe(), Arc::clone(&self.history), provider)
     }
 
-    /// Stops what runs in the background, then closes the store it may still be writing to.
+    /// Stops the background tasks, then closes the store that they may still write to.
     pub(crate) async fn stop(self) {
         self.stop.cancel();
         self.tasks.close();
@@ -215,7 +215,7 @@ fn moex(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandError> {
     Ok(service_moex::service(venues.stocks(), Arc::clone(&parts.clock))?)
 }
 
-/// A service or tool that is asked for by name must exist, or the list would be silently empty.
+/// Refuses a service or tool name that does not exist, because the list would be silently empty.
 fn check_view(catalog: &Catalog, view: &View) -> Result<(), CommandError> {
     let names: Vec<&str> = catalog.services().iter().map(|it| &*it.name).collect();
     for asked in view.services.iter().flatten() {

@@ -1,5 +1,5 @@
-//! The archive in this house: where its files are, who reads them, and how its users' tokens are
-//! made.
+//! The archive in this server: the location of its files, the process that reads them, and the
+//! tokens of its users.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,9 +20,9 @@ use crate::app::Parts;
 use crate::exit::CommandError;
 use crate::meters::Meters;
 
-/// The service whose tokens these are.
+/// The service that the tokens are limited to.
 const SERVICE: &str = "archive";
-/// What makes this program read one file and nothing else.
+/// The argument that makes this program read one file and exit.
 pub(crate) const READER: &str = "extract-worker";
 /// Languages for OCR, tried in order.
 const LANGUAGES: [&str; 2] = ["eng", "rus"];
@@ -64,7 +64,7 @@ pub(crate) fn archive(
     })?)
 }
 
-/// What a process that died left behind, and sessions that are over, go now and every hour.
+/// Deletes the leftovers of dead processes and expired sessions, now and every hour.
 fn sweep(parts: &Parts<'_>, documents: Documents, accounts: Accounts) {
     let stop = parts.stop.clone();
     parts.tasks.spawn(async move {
@@ -84,7 +84,7 @@ fn sweep(parts: &Parts<'_>, documents: Documents, accounts: Accounts) {
     });
 }
 
-/// `TokenIssuer` for the archive's users: good for the archive and nothing else.
+/// Issues tokens for the archive's users, which are limited to the archive.
 struct Keys {
     authority: Arc<Authority>,
     clock: Arc<dyn Clock>,

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands of the binary, one file each.
 
 mod call;
 mod completions;
@@ -16,8 +16,8 @@ use crate::cli::{Cli, Command, ToolsetArgs};
 use crate::config::{Config, Settings};
 use crate::exit::CommandError;
 
-/// Threads for disks and long calculations, of which twenty large uploads would otherwise start more
-/// than a hundred.
+/// The number of threads for disk access and long computations. Without this limit twenty large
+/// uploads would start more than a hundred.
 const BLOCKING_THREADS: usize = 32;
 
 pub(crate) fn run(cli: Cli) -> Result<(), CommandError> {
@@ -31,7 +31,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), CommandError> {
         settings.set_listen(listen);
     }
     let config = Config::resolve(settings)?;
-    // Kept until the end: lines still queued are written when it goes.
+    // Kept until the end, because its drop writes the queued log lines.
     let _logs =
         telemetry::init(&config.log).map_err(|error| CommandError::usage(error.to_string()))?;
     install_crypto();
@@ -70,18 +70,18 @@ fn toolset(command: &Command) -> Option<&ToolsetArgs> {
     }
 }
 
-/// TLS is ring everywhere. A second call would be refused, which is as good as done.
+/// Installs ring as the TLS provider. A second call fails, which is harmless.
 fn install_crypto() {
     _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// Prints a command's result, which is the only thing that may go to stdout.
+/// Prints a command's result; nothing else may go to stdout.
 pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     use std::io::Write as _;
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match written {
-        // The reader has seen enough.
+        // The reader has closed the pipe.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(CommandError::other),
     }

@@ -1,4 +1,5 @@
-//! How the house is, for `/health`: asked often and by anybody, so looked at once a second.
+//! The health of the server for `/health`. Any client may ask often, so the result is cached for a
+//! second.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -9,9 +10,9 @@ use market_bars::BarHistory;
 use tokio::time::{Instant, timeout};
 use transport_http::{ServerHealth, ServerHealthProbe};
 
-/// How long what was seen is said.
+/// How long a result is cached.
 const AGE_MAX: Duration = Duration::from_secs(1);
-/// How long the exchange may take to say that it is well.
+/// The timeout of the exchange's health check.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(crate) struct HealthMonitor {

@@ -22,13 +22,13 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-/// A call makes many small allocations, which this one serves faster than the system's.
+/// A call makes many small allocations, which mimalloc serves faster than the system's allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
-    // The reader of one file needs neither settings nor a runtime, and should have little else.
+    // The process that reads one file needs neither settings nor a runtime.
     if let cli::Command::ExtractWorker = cli.command {
         return archive_extract::worker_main(std::io::stdin(), std::io::stdout());
     }

@@ -35,7 +35,7 @@ impl Meter for Meters {
     }
 }
 
-/// Runs of jobs stand beside calls of tools, told apart by their service and transport.
+/// Records runs of jobs like calls of tools; service and transport distinguish them.
 impl JobMeter for Meters {
     fn started(&self, _kind: &str, _waited: Duration) {}
 

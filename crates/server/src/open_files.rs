@@ -1,10 +1,9 @@
-//! How many files the system lets this process open; sockets are files too.
+//! The number of files that this process may open; sockets count as files.
 
-/// Files that must stay openable whatever the number of connections: the store's, the exchange's,
-/// the logs', and what the runtime keeps.
+/// Files reserved beside the connections: for the store, the exchange, the logs and the runtime.
 pub(crate) const OURS: u64 = 128;
 
-/// `None` without a limit, or where the system does not tell it in a file as Linux does.
+/// `None` without a limit, or on a system that does not publish it in a file as Linux does.
 pub(crate) fn limit() -> Option<u64> {
     soft_limit(&std::fs::read_to_string("/proc/self/limits").ok()?)
 }

@@ -1,5 +1,5 @@
-//! The pricing services in this `service_info`: what they are built from, and how the doors' counters are
-//! told by the contract's names.
+//! The pricing services in this server: their dependencies, and the authentication counters under the
+//! contract's names.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::app::{Parts, VERSION, commit};
 use crate::exit::CommandError;
 use crate::meters::Meters;
 
-/// How long a proposal may be applied.
+/// How long a proposal can be applied.
 const PROPOSAL_LIFE: Duration = Duration::from_hours(24);
 
 pub(crate) fn collector(
@@ -64,7 +64,7 @@ fn service_info(
     }
 }
 
-/// The counters under the names that the contract's users know.
+/// The counters under the names of the contract.
 fn told(counters: &AuthMetrics) -> Value {
     let seen = counters.snapshot();
     let failed = |code: &str| seen.failures.get(code).copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Many large uploads at once: memory of the server over idle, and every byte where it belongs.
+//! Many large uploads at once: the server's memory over idle, and the integrity of every file.
 
 use std::path::Path;
 use std::sync::Barrier;
@@ -16,14 +16,14 @@ use crate::table::{Target, percentile, seconds};
 use crate::wire::{Caller, text};
 use crate::{MB, Outcome};
 
-/// What all of them together may add to the server's memory.
+/// The most memory that all uploads together may add.
 const PROMISED_MB: f64 = 64.0;
 
 pub(crate) fn measure(binary: &Path, options: &Options) -> Outcome<Vec<Target>> {
     let stoa = &Stoa::start(binary)?;
     let (count, size) = (options.crowd, options.crowd_mb);
     println!("\n{count} uploads of {size} MB at once");
-    // All share what they begin with, so that the client's memory and time stay small.
+    // All files share their beginning, so that the client needs little memory and time.
     let mut shared = String::new();
     Papers::new(4).pages(&mut shared, size * MB);
     let tails: Vec<String> = (0..count).map(|at| format!("\nThis is number {at:06}.\n")).collect();
@@ -86,7 +86,7 @@ pub(crate) fn measure(binary: &Path, options: &Options) -> Outcome<Vec<Target>> 
     ])
 }
 
-/// Both what the server says and what it gives back must be what was sent.
+/// Both the reported and the returned content must equal the upload.
 fn wrong_hashes(
     stoa: &Stoa,
     answers: &[Value],

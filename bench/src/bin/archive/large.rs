@@ -1,5 +1,5 @@
-//! A large text and a long PDF: how long they take, how much memory, and what `pdftotext` needs for
-//! the same pages.
+//! A large text and a long PDF: their time and memory, and the time of `pdftotext` for the same
+//! pages.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,9 +15,9 @@ use crate::table::{Target, best, seconds};
 use crate::wire::{Caller, text as field};
 use crate::{MB, Outcome, writers};
 
-/// What the contract asks of large files.
+/// The contract's requirements for large files.
 const PROMISED_S: f64 = 60.0;
-/// Pages of a large text: few enough to be within what is read of one file.
+/// Pages of a large text, below the limit of pages read from one file.
 const PAGE_BYTES: usize = 16 * 1024;
 
 struct Run {
@@ -29,7 +29,7 @@ struct Run {
     job: Value,
 }
 
-/// Once with form feeds between its pages, and once without any.
+/// Once with form feeds between pages, and once without.
 pub(crate) fn text(binary: &Path, options: &Options) -> Outcome<Vec<Target>> {
     println!("\n{} MB of text, standard mode", options.text_mb);
     println!(
@@ -102,7 +102,7 @@ fn insights(job: &Value) -> String {
     job["result"]["insightsTotal"].to_string()
 }
 
-/// What the archive itself says could not be done.
+/// The failures that the archive reports.
 fn told(job: &Value) {
     for problem in job["result"]["metadata"]["problems"].as_array().into_iter().flatten() {
         println!("  it says: {problem}");

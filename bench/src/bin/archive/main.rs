@@ -1,6 +1,6 @@
-//! What the archive bears: small files from upload to their insights, a large text, a thousand pages
-//! beside `pdftotext`, twenty large uploads at once, and one beside `curl` into a plain file server.
-//! Everything goes over HTTP to a `stoa serve`. `bench/README.md` says how to read it.
+//! Measures the archive: small files from upload to insights, a large text, a thousand pages
+//! against `pdftotext`, twenty large uploads at once, and one upload against `curl` into a plain
+//! file server. All requests go over HTTP to a `stoa serve`. `bench/README.md` explains the output.
 #![allow(clippy::print_stdout, reason = "the tables are what this program is for")]
 
 mod crowd;
@@ -28,7 +28,7 @@ pub(crate) const MB: usize = 1024 * 1024;
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1).peekable();
-    // This program is also the plain server that it is measured against.
+    // This program is also the plain server of the comparison.
     let outcome = if args.next_if(|it| it == plain::FLAG).is_some() {
         plain::serve(args).map(|()| true)
     } else {

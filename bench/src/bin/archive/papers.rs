@@ -1,5 +1,5 @@
-//! Made-up court papers: captions, facts with dates and sums, deadlines, authorities, signatures.
-//! The same on every run.
+//! Generated court papers: captions, facts with dates and sums, deadlines, authorities, signatures.
+//! Every run generates the same papers.
 
 const PEOPLE: [&str; 16] = [
     "Harlow", "Quayle", "Odell", "Ramos", "Tolliver", "Keller", "Bauer", "Dunn", "Marsh", "Benson",

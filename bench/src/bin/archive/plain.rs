@@ -1,4 +1,4 @@
-//! The plain file server: it writes the body of each request to a file, syncs it and says so.
+//! The plain file server: it writes the body of each request to a file, syncs it and answers.
 //! No multipart, no hash, no checks; one thread for each connection.
 
 use std::fs::File;

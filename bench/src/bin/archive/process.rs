@@ -1,4 +1,4 @@
-//! What the system says about a process and about those that it started.
+//! Reads the system's figures of a process and its descendants.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -23,7 +23,7 @@ fn fields(stat: &str) -> impl Iterator<Item = &str> {
     stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace()
 }
 
-/// `VmRSS` is what a process has in memory now, `VmHWM` the most it ever had; in megabytes.
+/// `VmRSS` is the current memory of a process, `VmHWM` its peak; in megabytes.
 pub(crate) fn memory(id: u32, line: &str) -> Outcome<f64> {
     Ok(status(id, line)? / 1024.0)
 }
@@ -35,7 +35,7 @@ fn status(id: u32, line: &str) -> Outcome<f64> {
     Ok(number.ok_or("no such line in status")?.parse()?)
 }
 
-/// Lets `VmHWM` begin again at what the process has now.
+/// Resets `VmHWM` to the current memory of the process.
 pub(crate) fn forget_peak(id: u32) -> Outcome<()> {
     Ok(std::fs::write(format!("/proc/{id}/clear_refs"), "5")?)
 }
@@ -45,19 +45,19 @@ pub(crate) fn load_average() -> Outcome<String> {
     Ok(all.split_whitespace().take(3).collect::<Vec<_>>().join(" "))
 }
 
-/// The most memory that was seen in use, in megabytes.
+/// The peak memory, in megabytes.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Peak {
     /// Of the process itself, exact.
     pub(crate) own: f64,
-    /// Of the largest process below it, and of all of them together, as often as was looked.
+    /// Of its largest descendant, and of all descendants together, by sampling.
     pub(crate) child: f64,
     pub(crate) together: f64,
     /// Threads of the process itself.
     pub(crate) threads: f64,
 }
 
-/// Watches a process while `work` is done.
+/// Samples a process while `work` runs.
 pub(crate) fn watched<T>(id: u32, work: impl FnOnce() -> Outcome<T>) -> Outcome<(T, Peak)> {
     forget_peak(id)?;
     let over = AtomicBool::new(false);
@@ -78,7 +78,7 @@ pub(crate) fn watched<T>(id: u32, work: impl FnOnce() -> Outcome<T>) -> Outcome<
     Ok((done?, peak))
 }
 
-/// Processes end while they are looked at, so nothing here is an error.
+/// Processes may end while they are read, so nothing here is an error.
 fn look(id: u32, peak: &mut Peak) {
     let mut together = memory(id, "VmRSS").unwrap_or_default();
     peak.threads = peak.threads.max(status(id, "Threads").unwrap_or_default());

@@ -1,4 +1,4 @@
-//! `stoa serve` as a process: how it is built, started and stopped, and who may upload to it.
+//! `stoa serve` as a process: built, started and stopped, with tokens for uploads.
 
 use parking_lot::Mutex;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::{Outcome, process};
 
 const START_PATIENCE: Duration = Duration::from_secs(60);
-/// What an owner may upload in a minute, so after as many it is another's turn.
+/// The uploads of one owner per minute; the next upload uses another owner.
 const UPLOADS_PER_OWNER: usize = 10;
 /// A server is idle when its memory was the same this many times in a row.
 const RESTED: u32 = 5;
@@ -23,7 +23,7 @@ pub(crate) fn prepare(options: &Options) -> Outcome<PathBuf> {
     }
 }
 
-/// What is kept while a server runs; gone afterwards.
+/// The folder of a server, removed afterwards.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -54,7 +54,7 @@ impl Drop for Guard {
 pub(crate) struct Stoa {
     pub(crate) address: SocketAddr,
     binary: PathBuf,
-    /// The token in use, how many there have been, and what it has uploaded.
+    /// The current token, the number of tokens so far, and the uploads of the current one.
     owner: Mutex<Option<(String, usize, usize)>>,
     // Ended before its folder is removed.
     child: Guard,
@@ -62,7 +62,7 @@ pub(crate) struct Stoa {
 }
 
 impl Stoa {
-    /// With a folder of its own, so that nothing stands on what another left behind.
+    /// With its own folder, so that no run depends on another.
     pub(crate) fn start(binary: &Path) -> Outcome<Self> {
         let (address, folder) = (free_address()?, Folder::new()?);
         let mut command = clean(binary);
@@ -71,7 +71,7 @@ impl Stoa {
             "--listen",
             &address.to_string(),
         ]);
-        // The benchmark asks faster than a polite client would; uploads stay limited.
+        // The benchmark sends faster than the default rate; uploads stay limited.
         command.env("STOA_RATE_PER_SECOND", "0");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
@@ -90,12 +90,12 @@ impl Stoa {
         self.child.0.id()
     }
 
-    /// A place for files that goes away with the server.
+    /// A folder that is removed with the server.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder.0
     }
 
-    /// What it has in memory once it has started and rests, in megabytes.
+    /// The memory of the idle server after its start, in megabytes.
     pub(crate) fn idle(&self) -> Outcome<f64> {
         let (mut last, mut same) = (0.0, 0);
         while same < RESTED {
@@ -112,7 +112,7 @@ impl Stoa {
         process::cpu(&self.id().to_string())
     }
 
-    /// A token for one upload more; another owner's when the last one has had its ten.
+    /// A token for one more upload; it changes the owner after ten uploads.
     pub(crate) fn token(&self) -> Outcome<String> {
         let mut owner = self.owner.lock();
         let owners = match owner.as_mut() {

@@ -45,7 +45,7 @@ pub(crate) fn measure(binary: &Path, options: &Options) -> Outcome<Vec<Target>> 
     );
     let mut targets = Vec::new();
     let mut papers = Papers::new(1);
-    // The first file makes the server build what all later ones share.
+    // The first file makes the server build state that all later files share.
     through(stoa, &[paper(&mut papers, 0)?], 1)?;
     for at_once in [1, AT_ONCE] {
         let files: Vec<Paper> =

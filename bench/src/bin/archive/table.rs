@@ -1,4 +1,4 @@
-//! Times into figures, figures into verdicts.
+//! Turns times into figures and verdicts.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(crate) fn best(times: &[Duration]) -> f64 {
     times.iter().min().copied().map_or(0.0, seconds)
 }
 
-/// A promise with what was measured: never more than so much.
+/// A target with the measured value, which must not exceed the limit.
 pub(crate) struct Target {
     name: String,
     measured: f64,

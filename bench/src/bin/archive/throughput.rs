@@ -12,7 +12,7 @@ use crate::server::Stoa;
 use crate::table::{Target, best, percentile};
 use crate::{MB, Outcome, plain, process};
 
-/// The archive also finds the parts, hashes, tells the type and records the file.
+/// The archive also parses the parts, hashes, detects the type and records the file.
 const PROMISED_RATIO: f64 = 2.0;
 
 pub(crate) fn measure(binary: &Path, options: &Options) -> Outcome<Vec<Target>> {
@@ -25,7 +25,7 @@ pub(crate) fn measure(binary: &Path, options: &Options) -> Outcome<Vec<Target>> 
     let (mut ours, mut plain) = (Vec::new(), Vec::new());
     let (mut our_cpu, mut plain_cpu) = (f64::INFINITY, f64::INFINITY);
     for round in 0..options.rounds {
-        // Another content each time: the same one would be kept once.
+        // The content differs each time, because equal content is stored once.
         let tail = format!("\nThis is round {round:06}.\n");
         text.truncate(options.text_mb * MB - tail.len());
         text.push_str(&tail);
@@ -74,7 +74,7 @@ fn curl(arguments: &[&str]) -> Outcome<Duration> {
     Err(format!("curl: {said}{}", String::from_utf8_lossy(&done.stderr)).into())
 }
 
-/// What the plain server wrote is of no use afterwards.
+/// Deletes the files of the plain server.
 fn remove_copies(folder: &Path) -> Outcome<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;

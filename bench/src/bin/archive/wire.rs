@@ -1,4 +1,4 @@
-//! Just enough HTTP/1.1 for one request at a time: uploads without copies, answers as JSON.
+//! The part of HTTP/1.1 for one request at a time: uploads without copies, answers as JSON.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 
-/// Longer than anything that is waited for here.
+/// Longer than any request takes.
 const PATIENCE: Duration = Duration::from_secs(900);
 const BOUNDARY: &str = "----stoa-archive-bench";
 
@@ -18,7 +18,7 @@ pub(crate) struct Caller<'a> {
 }
 
 impl Caller<'_> {
-    /// Sends a file whose content is these pieces; the answer's fields.
+    /// Uploads a file made of these pieces and returns the answer's fields.
     pub(crate) fn upload(&self, name: &str, content: &[&[u8]]) -> Outcome<Value> {
         let opening = format!(
             "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
@@ -32,7 +32,7 @@ impl Caller<'_> {
         self.answer("POST", "/api/arkiver/upload", &kind, &body)
     }
 
-    /// Has a file processed and waits until that is over; the finished job.
+    /// Processes a file and returns the finished job.
     pub(crate) fn process(&self, file: &str, settings: &Value) -> Outcome<Value> {
         let ask = json!({ "fileId": file, "processingSettings": settings }).to_string();
         let kind = "application/json";

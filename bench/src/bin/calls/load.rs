@@ -10,7 +10,7 @@ use crate::Outcome;
 use crate::servers::Running;
 use crate::wire::{Caller, Era};
 
-/// Long enough for every server to have its caches and its memory in place.
+/// Long enough to fill every server's caches and memory.
 const WARM_UP: Duration = Duration::from_millis(300);
 /// One answer in this many is read in full; reading all would make the client the bottleneck.
 const CHECKED_EVERY: usize = 1_000;
@@ -23,7 +23,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) tickers: &'a [String],
 }
 
-/// What a round came to.
+/// The result of a round.
 pub(crate) struct Round {
     pub(crate) per_second: f64,
     pub(crate) cpu_us: f64,
@@ -31,7 +31,7 @@ pub(crate) struct Round {
     pub(crate) p99_us: u128,
 }
 
-/// A result as Stoa gives it, for the others to repeat.
+/// A result of Stoa, which the other servers repeat.
 pub(crate) async fn first_answer(server: &Running, tickers: &[String]) -> Outcome<Value> {
     let mut caller = Caller::connect(server.address, Era::Modern, tickers).await?;
     caller.call().await?;

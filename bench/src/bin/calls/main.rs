@@ -1,5 +1,5 @@
-//! What a call costs and how soon a server is ready, against a bare rmcp server and a FastMCP one
-//! in the same run. `bench/README.md` says how to read it.
+//! Measures the cost of a call and the start-up time against a bare rmcp server and a FastMCP
+//! server in the same run. `bench/README.md` explains the output.
 #![allow(clippy::print_stdout, reason = "the tables are what this program is for")]
 
 mod load;
@@ -19,7 +19,7 @@ use wire::Era;
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// One thread: what the client needs must not crowd the servers out.
+/// One thread, so that the client does not displace the servers.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     match run().await {
@@ -56,7 +56,7 @@ async fn calls(options: &Options, binaries: &Binaries, folder: &Folder) -> Outco
     for era in [Era::Modern, Era::Legacy] {
         for connections in [16, 1] {
             let mut rows = servers.map(|server| Row::new(server.name));
-            // In turns, so that whatever else the machine does falls on all of them alike.
+            // In turn, so that other load on the machine affects all servers alike.
             for _ in 0..options.rounds {
                 for (server, row) in servers.iter().zip(&mut rows) {
                     let plan = load::Plan { era, connections, tickers: &options.tickers };

@@ -1,4 +1,4 @@
-//! The three servers as processes: how they are built, started, watched and stopped.
+//! The three servers as processes: built, started, measured and stopped.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -16,7 +16,7 @@ const START_PATIENCE: Duration = Duration::from_secs(60);
 /// Linux counts processor time for user space in hundredths of a second on every architecture.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Everything that is run, ready to run.
+/// All programs of the benchmark, built.
 pub(crate) struct Binaries {
     stoa: PathBuf,
     bare: PathBuf,
@@ -85,7 +85,7 @@ fn clean(program: &Path) -> Command {
     command
 }
 
-/// What the servers keep while they run; gone afterwards.
+/// The folder of the servers, removed afterwards.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -122,7 +122,7 @@ impl Running {
         Self::start("stoa", address, command)
     }
 
-    /// `constant` is the result that Stoa gave.
+    /// `constant` is the result that Stoa returned.
     pub(crate) fn bare(binaries: &Binaries, folder: &Folder, constant: &Value) -> Outcome<Self> {
         let path = folder.0.join("constant.json");
         std::fs::write(&path, constant.to_string())?;

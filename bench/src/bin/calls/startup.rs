@@ -1,4 +1,4 @@
-//! How long after its start a server on stdio has listed its tools.
+//! Measures the time from the start of a stdio server until it has listed its tools.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -37,7 +37,7 @@ fn start(command: &mut Command) -> Outcome<Duration> {
     }
 }
 
-/// The handshake as every client of today makes it, and then the list.
+/// The handshake of current clients, then the list.
 fn list_tools(child: &mut Child) -> Outcome<Value> {
     let mut to = child.stdin.take().ok_or("no stdin")?;
     let mut from = BufReader::new(child.stdout.take().ok_or("no stdout")?);

@@ -1,4 +1,4 @@
-//! Rounds into rows, rows into ratios, ratios into verdicts.
+//! Turns rounds into rows, ratios and verdicts.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -20,7 +20,7 @@ impl Row {
         self.rounds.push(round);
     }
 
-    /// The best of the rounds: what else the machine did can only have made it slower.
+    /// The best round, because other load on the machine can only slow a server down.
     fn best(&self) -> Option<&Round> {
         self.rounds.iter().max_by(|a, b| a.per_second.total_cmp(&b.per_second))
     }
@@ -90,7 +90,7 @@ pub(crate) fn median(times: &[Duration]) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// A promise with what was measured.
+/// A target with the measured value.
 pub(crate) struct Target {
     name: String,
     measured: f64,

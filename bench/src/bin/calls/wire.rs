@@ -1,4 +1,4 @@
-//! Just enough HTTP/1.1 to keep a server busy: requests made beforehand, one answer at a time.
+//! The part of HTTP/1.1 that the load needs: prepared requests, one answer at a time.
 
 use std::fmt::{self, Display};
 use std::net::SocketAddr;
@@ -11,15 +11,15 @@ use crate::Outcome;
 
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
-/// Ids are counted up inside the finished request, so they all have this many digits.
+/// The id is incremented inside the prepared request, so all ids have this many digits.
 const ID_DIGITS: usize = 10;
 const FIRST_ID: u64 = 1_000_000_000;
 
-/// Which protocol is spoken.
+/// The protocol version.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Era {
     Modern,
-    /// In a session where the server gives one.
+    /// With a session where the server creates one.
     Legacy,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Caller {
     id: u64,
 }
 
-/// Where an answer lies in the buffer.
+/// The position of an answer in the buffer.
 struct Frame {
     status: u16,
     body: usize,
@@ -84,7 +84,7 @@ impl Caller {
         Ok(session)
     }
 
-    /// Makes the call once and waits for its whole answer.
+    /// Makes the call once and reads the whole answer.
     pub(crate) async fn call(&mut self) -> Outcome<()> {
         self.id += 1;
         let digits = self.id.to_string();
@@ -95,7 +95,7 @@ impl Caller {
         expect_ok(frame?.status)
     }
 
-    /// The result of the last call, read in full: it must be a success that answers it.
+    /// The parsed result of the last call, which must be a success with its id.
     pub(crate) fn result(&self) -> Outcome<Value> {
         let frame = frame(&self.buffer).ok_or("no answer yet")?;
         let body = &self.buffer[frame.body..];
@@ -163,7 +163,7 @@ fn unchunked(mut body: &[u8]) -> Vec<u8> {
     whole
 }
 
-/// The message in a stream of server-sent events; the others only keep the stream alive.
+/// The message in a stream of server-sent events; other events only keep the stream alive.
 fn event(stream: &[u8]) -> Outcome<Vec<u8>> {
     let lines = stream.split(|byte| *byte == b'\n');
     let mut data = lines.filter_map(|line| line.strip_prefix(b"data:")).map(<[u8]>::trim_ascii);

@@ -1,5 +1,5 @@
-//! Made-up opinions with as many citations as real ones have, about two in a thousand characters.
-//! The same on every run.
+//! Generated opinions with as many citations as real ones have, about two in a thousand characters.
+//! Every run generates the same texts.
 
 pub(crate) struct Corpus {
     state: u64,

@@ -1,4 +1,5 @@
-//! Citations found in made-up opinions, ours beside eyecite's in the same run, on one thread each.
+//! Finds citations in generated opinions with our crate and with eyecite in the same run, on one
+//! thread each.
 //!
 //! `cargo xtask bench citations [BYTES] [ROUNDS]`
 
@@ -19,13 +20,13 @@ use testkit::TempFolder;
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 const EYECITE: &str = "eyecite==2.7.8";
-/// Characters of an opinion. Long ones are worse for eyecite, whose references take time with the
-/// square of the length; the promise holds for both.
+/// Characters of an opinion. Long ones are worse for eyecite, whose time for references grows with
+/// the square of the length; the target holds for both.
 const LENGTHS: [usize; 2] = [2_000, 20_000];
 /// How many times as fast ours must be.
 const TIMES: f64 = 200.0;
 
-/// What eyecite said: its version, its processor time, and of each text the citations.
+/// The output of eyecite: its version, its processor time, and the citations of each text.
 #[derive(Deserialize)]
 struct Answer {
     version: String,
@@ -33,7 +34,7 @@ struct Answer {
     found: Vec<Vec<(String, usize)>>,
 }
 
-/// 0 when the promise is kept, 1 when it is not, 2 when it could not be measured.
+/// 0 when the target is met, 1 when it is not, 2 when the measurement failed.
 fn main() -> ExitCode {
     match measure() {
         Ok(true) => ExitCode::SUCCESS,
@@ -65,7 +66,7 @@ fn measure() -> Outcome<bool> {
     Ok(kept)
 }
 
-/// Both over the same texts; how many times as fast ours is.
+/// Runs both over the same texts and returns how many times as fast ours is.
 fn race(texts: &[String], python: &Path, rounds: usize) -> Outcome<f64> {
     let folder = TempFolder::new();
     let path = folder.path().join("texts.json");
@@ -89,7 +90,7 @@ fn race(texts: &[String], python: &Path, rounds: usize) -> Outcome<f64> {
     Ok(fast / slow)
 }
 
-/// Seconds for all texts, each by itself, the best of many rounds.
+/// Seconds for all texts, one after another, the best of many rounds.
 fn ours(texts: &[String], rounds: usize) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..rounds * 10 {
@@ -112,7 +113,7 @@ fn eyecite(python: &Path, texts: &Path, rounds: usize) -> Outcome<Answer> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// How many citations are ours, how many both have, and how many eyecite has.
+/// The number of our citations, of common ones, and of eyecite's.
 fn compare(texts: &[String], theirs: &[Vec<(String, usize)>]) -> (usize, usize, usize) {
     let (mut mine, mut shared, mut total) = (0, 0, 0);
     for (text, theirs) in texts.iter().zip(theirs) {
@@ -127,7 +128,7 @@ fn compare(texts: &[String], theirs: &[Vec<(String, usize)>]) -> (usize, usize, 
     (mine, shared, total)
 }
 
-/// The class that eyecite has for a kind.
+/// The class of eyecite for a kind of citation.
 fn kind(kind: CitationKind) -> &'static str {
     match kind {
         CitationKind::FullCase | CitationKind::PublicDomain => "FullCaseCitation",

@@ -20,7 +20,7 @@ const ROWS: usize = 1_000_000;
 const TALIB: &str = "TA-Lib C";
 const PYTHON: &str = "Python ta";
 
-/// What is promised against TA-Lib in batch: at least as fast, and these twice.
+/// The targets against TA-Lib in batch: at least as fast, and twice as fast for these.
 const TWICE: [&str; 3] = ["bollinger", "stoch", "macd"];
 
 /// Every contender keeps freed memory: without this, a contender that gives memory back to the
@@ -69,13 +69,13 @@ fn run() -> Outcome<bool> {
     let mut python = Peer::python(&file, ROWS)?;
     let mut crates = Peer::crates(&file, ROWS)?;
     let (mut batch, mut stream) = (Table::default(), Table::default());
-    // In turns, so that whatever else the machine does falls on all of them alike.
+    // In turn, so that other load on the machine affects all contenders alike.
     for round in 0..rounds {
         ours::batch(&data, &only, &mut batch)?;
         python.round("talib", &only, |name, ns| batch.add(TALIB, name, ns))?;
         ours::stream(&data, &only, &mut stream)?;
         crates.round("stream", &only, |name, ns| add(&mut stream, name, ns))?;
-        // These decide nothing: a few rounds will do.
+        // No target depends on these, so a few rounds are enough.
         if round < 3 {
             crates.round("batch", &only, |name, ns| add(&mut batch, name, ns))?;
         }
@@ -104,13 +104,13 @@ fn run() -> Outcome<bool> {
     Ok(met)
 }
 
-/// A line of the crates, which says whose it is.
+/// A row of the Rust crates, with the name of the crate.
 fn add(table: &mut Table, name: &str, ns: f64) {
     let (peer, indicator) = name.split_once('\t').unwrap_or(("?", name));
     table.add(peer, indicator, ns);
 }
 
-/// The indicators that were asked for; none means all.
+/// The requested indicators; none means all.
 pub(crate) struct Only(Vec<String>);
 
 impl Only {

@@ -1,5 +1,5 @@
-//! Our side: the candles, every indicator in batch through its name, and seven one candle at a
-//! time through their types, as the other crates are used.
+//! Stoa's side: the candles, every indicator in batch by its name, and seven indicators one candle
+//! at a time by their types, as the other crates are used.
 
 use cpu_time::ThreadTime;
 use std::hint::black_box;
@@ -61,8 +61,8 @@ impl Data {
     }
 }
 
-/// One line of the batch table: an indicator with its parameters, and the series that TA-Lib gives
-/// where it gives fewer than ours.
+/// One row of the batch table: an indicator with its parameters, and the series that TA-Lib has
+/// where it has fewer than ours.
 struct Row {
     label: &'static str,
     name: &'static str,
@@ -70,9 +70,8 @@ struct Row {
     only: &'static [&'static str],
 }
 
-/// The rows that are not an indicator as it comes. Continuous VWAP and Keltner's channel of true
-/// ranges are the forms that TA-Lib has; ours begin VWAP anew each day, and the first form of the
-/// channel is another.
+/// Rows with non-default parameters. TA-Lib has continuous VWAP and Keltner's channel of true
+/// ranges; our defaults restart VWAP each day and use the other form of the channel.
 const ROWS: &[Row] = &[
     Row::only("stochRsi", &["stochrsi", "stochrsi_k"]),
     Row::only("ppo", &["ppo"]),
@@ -103,9 +102,9 @@ impl Row {
         Row { label: name, name, args: &[], only }
     }
 
-    /// Ten times, as TA-Lib: the first calls find the caches as others left them, which depends on
-    /// the order in which either side names its indicators. What comes first in a round has the
-    /// caches of another process and needs about five.
+    /// Ten calls, as for TA-Lib: the first calls find the caches as other code left them, which
+    /// depends on the order of the indicators. The first indicator of a round starts with the
+    /// caches of another process and needs about five calls.
     fn time<T>(&self, who: &str, rows: usize, table: &mut Table, run: impl Fn() -> T) {
         for _ in 0..10 {
             let start = ThreadTime::now();
@@ -161,8 +160,8 @@ impl Run<'_> {
         if !self.only.has(name.split(',').next().unwrap_or(name)) {
             return;
         }
-        // Whole and number by number: how an answer of three numbers is put away can take a tenth of
-        // what it takes to make it, and the better of the two counts, as for `ta`; the others are
+        // Measured as a whole and number by number: storing an answer of three numbers can take a
+        // tenth of the time to compute it. The better time counts, as for `ta`; the others are
         // called twice.
         self.time(name, it.clone(), |values| _ = black_box(values));
         self.time(name, it, |values| values.into_iter().for_each(|value| _ = black_box(value)));

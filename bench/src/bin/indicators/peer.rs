@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use crate::ours::Data;
 use crate::{Only, Outcome};
 
-/// A temporary folder that goes when the run ends.
+/// A temporary folder that is removed when the run ends.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -43,7 +43,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// TA-Lib and `ta` through Python, in an environment that is made when it is missing.
+    /// TA-Lib and `ta` through Python, in a virtual environment that is created when it is missing.
     pub(crate) fn python(file: &Path, rows: usize) -> Outcome<Peer> {
         let venv = Path::new(".tools/ta-venv");
         if !venv.exists() {
@@ -52,12 +52,12 @@ impl Peer {
             run(Command::new(venv.join("bin/pip")).args(packages))?;
         }
         let mut command = Command::new(venv.join("bin/python"));
-        // `ta` divides by nothing here and there, and says so.
+        // `ta` divides by zero in some places and prints warnings.
         command.args(["-W", "ignore", "bench/peers/indicators.py"]);
         Peer::start(command, file, rows)
     }
 
-    /// The Rust crates, in a program of their own.
+    /// The Rust crates, in their own program.
     pub(crate) fn crates(file: &Path, rows: usize) -> Outcome<Peer> {
         let manifest = "bench/peers/indicators/Cargo.toml";
         let target = "target/indicator-peers";
@@ -76,7 +76,7 @@ impl Peer {
         Ok(Peer { child, input, output })
     }
 
-    /// One turn: `found` gets each name and its time.
+    /// One round: `found` gets each name and its time.
     pub(crate) fn round(
         &mut self,
         name: &str,

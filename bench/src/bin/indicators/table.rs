@@ -1,14 +1,14 @@
-//! The smallest time of each indicator for each contender, and how it is shown.
+//! The smallest time of each indicator and contender, and the table of results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 #[derive(Default)]
 pub(crate) struct Table {
-    /// In the order in which they were first seen.
+    /// In the order in which they first occurred.
     indicators: Vec<String>,
     smallest: BTreeMap<(String, String), f64>,
-    /// What was measured over fewer candles.
+    /// Names that were measured over fewer candles.
     short: BTreeSet<(String, String)>,
 }
 

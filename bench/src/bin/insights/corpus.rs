@@ -1,5 +1,5 @@
-//! Made-up insights, whose words are as unevenly used as those of real ones (Zipf). The same on
-//! every run.
+//! Generated insights whose words follow Zipf's law, as in real ones. Every run generates the same
+//! insights.
 
 use std::collections::HashSet;
 
@@ -30,7 +30,7 @@ const SYLLABLES: [&str; 32] = [
     "pro", "sta", "tri", "men", "tor",
 ];
 
-/// A generator of no great quality and great speed (xorshift).
+/// A fast generator of low quality (xorshift).
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -56,7 +56,7 @@ impl Dice {
 
 pub(crate) struct Corpus {
     words: Vec<String>,
-    /// Up to which share of all words each word goes.
+    /// The cumulative share of each word.
     shares: Vec<f64>,
     dice: Dice,
 }
@@ -120,7 +120,7 @@ impl Corpus {
         Made { case, title: self.text(title), content: self.text(content) }
     }
 
-    /// Two words that an insight of the case has, neither of them among the most used.
+    /// Two words of an insight of the case, neither of them among the most used.
     pub(crate) fn question(&self, from: &Made, dice: &mut Dice) -> Option<Question> {
         let dull = &self.words[..STOP_WORDS];
         let mut words: Vec<&str> = from.content.split(' ').collect();

@@ -1,5 +1,6 @@
-//! The insights benchmark: a million insights asked for two words of one case, the first twenty
-//! and the exact total, ours beside raw SQLite FTS5 and tantivy, and ours on PostgreSQL.
+//! The insights benchmark: two-word queries within one case over a million insights, the first
+//! twenty hits and the exact total, ours against raw SQLite FTS5 and tantivy, and ours on
+//! PostgreSQL.
 //!
 //! `cargo xtask bench insights [INSIGHTS] [ROUNDS] [INSIGHTS_ON_POSTGRESQL]`
 
@@ -22,7 +23,7 @@ const QUESTIONS: usize = 1_000;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// 0 when the promise is kept, 1 when it is not, 2 when it could not be measured.
+/// 0 when the target is met, 1 when it is not, 2 when the measurement failed.
 #[tokio::main]
 async fn main() -> ExitCode {
     match measure().await {
@@ -35,7 +36,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// One round's answers: hits of all questions, and milliseconds of each, in order of length.
+/// The results of one round: hits of all queries, and the milliseconds of each, ascending.
 #[derive(Default, Clone)]
 pub(crate) struct Times {
     pub hits: u64,
@@ -53,7 +54,7 @@ impl Times {
         self.ms.get((last as f64 * share).round() as usize).copied().unwrap_or(f64::NAN)
     }
 
-    /// The round with the lesser p99 counts.
+    /// The round with the lower p99 counts.
     fn better(&mut self, other: Self) {
         if self.ms.is_empty() || other.at(0.99) < self.at(0.99) {
             *self = other;
@@ -86,7 +87,7 @@ async fn measure() -> Outcome<bool> {
     for contender in [&mut mine, &mut fts5, &mut tantivy] {
         *contender = Times::default();
     }
-    // One round more than counts, for everybody's caches.
+    // One extra round warms all caches.
     for round in 0..=rounds {
         let (a, b) = (ours.round(&questions).await?, peers.round("fts5")?);
         let c = peers.round("tantivy")?;
@@ -120,7 +121,7 @@ async fn measure() -> Outcome<bool> {
     Ok(kept)
 }
 
-/// The insights and the questions as files, for the peers.
+/// The insights and the queries as files, for the peers.
 fn write(folder: &Path, count: usize) -> Outcome<Vec<Question>> {
     let (mut corpus, mut dice) = (Corpus::new(), Dice::new(7));
     let mut insights = std::io::BufWriter::new(std::fs::File::create(folder.join("insights"))?);

@@ -1,4 +1,4 @@
-//! Our own store with the insights in it.
+//! Our store with the insights in it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,8 +36,8 @@ impl Ours {
         Ok(ours)
     }
 
-    /// Where PostgreSQL's programs are installed. Its index is made after the rows, as anybody
-    /// would who loads a million at once.
+    /// The folder of PostgreSQL's programs. The index is built after the rows, as is usual for bulk
+    /// loads.
     pub(crate) async fn postgres(folder: &Path, count: usize) -> Outcome<Option<Self>> {
         if count == 0 {
             return Ok(None);
@@ -76,7 +76,7 @@ impl Ours {
         Ok(())
     }
 
-    /// The questions as the promise has them: by relevance, within one case.
+    /// The queries of the target: by relevance, within one case.
     pub(crate) async fn round(&self, questions: &[Question]) -> Outcome<Times> {
         let ask = |it: &Question| InsightQuery {
             keywords: Some(it.words.join(" ")),
@@ -101,7 +101,7 @@ impl Ours {
         Ok(Times::new(hits, times))
     }
 
-    /// Figures without a promise.
+    /// Figures without a target.
     #[expect(clippy::print_stdout, reason = "a benchmark talks to a terminal")]
     pub(crate) async fn print_others(&self, questions: &[Question]) -> Outcome<()> {
         println!("\n| other questions | hits | p50 ms | p99 ms | max ms |\n|---|-:|-:|-:|-:|");

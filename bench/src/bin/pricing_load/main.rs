@@ -1,6 +1,6 @@
-//! What the pricing services bear in one process with an embedded store: ticks taken in, features of
-//! a window with more and more history outside it, proposals made and applied by many at once.
-//! Every call goes through the pipeline, as over a transport. `bench/README.md` says how to read it.
+//! Measures the pricing services in one process with an embedded store: ingested ticks, features of
+//! a window with more and more history outside it, and proposals made and applied by many callers
+//! at once. Every call goes through the pipeline. `bench/README.md` explains the output.
 //!
 //! `cargo xtask bench pricing_load [TICKS]`
 
@@ -22,11 +22,11 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 const CALLERS: usize = 50;
 const SKUS: usize = 10_000;
-/// The window that features are asked for, and the ticks that a SKU with much history has in it.
+/// The window of the features, and the ticks inside it for a SKU with much history.
 const WINDOW: &str = "P7D";
 const WINDOW_MS: i64 = 7 * DAY_MS;
 const INSIDE: usize = 100;
-/// How many times what lies inside the window lies outside it.
+/// How many times as many ticks are outside the window as inside.
 const OUTSIDE: [usize; 3] = [1, 10, 100];
 const LONG_SKUS: usize = 5;
 const FEATURES: usize = 20_000;
@@ -35,7 +35,7 @@ const PROPOSALS: usize = 5_000;
 /// With a hundred times the history outside, the median may grow by at most this factor.
 const FLAT: f64 = 2.0;
 
-/// 0 when features are flat in history, 1 when they are not, 2 when it could not be measured.
+/// 0 when features do not depend on the history, 1 when they do, 2 when the measurement failed.
 #[tokio::main]
 async fn main() -> ExitCode {
     match measure().await {
@@ -54,7 +54,7 @@ async fn measure() -> Outcome<bool> {
     let now = SystemClock.now().0;
     println!("{ticks} ticks over {SKUS} SKUs, {CALLERS} callers at once, SQLite\n");
     println!("| what | calls | a second | p50 ms | p99 ms |\n|---|-:|-:|-:|-:|");
-    // The same moment of every SKU, then the next moment: as a market is watched.
+    // All SKUs at one time, then the next time, as a market is watched.
     let step = WINDOW_MS / (ticks.div_ceil(SKUS) as i64 + 1);
     let tick = move |at: usize| {
         let age = (at / SKUS) as i64 * step;
@@ -107,7 +107,7 @@ fn show(name: &str, it: &Measured) {
     println!("| {name} | {} | {rate:.0} | {:.2} | {:.2} |", it.calls, it.part(0.5), it.part(0.99));
 }
 
-/// Callers who ask as fast as they are answered; what the n-th call says is the same every time.
+/// Callers that repeat calls without a pause; the n-th call is the same in every run.
 async fn crowd(
     world: &Arc<World>,
     tool: &'static str,
@@ -170,7 +170,7 @@ async fn changes(world: &Arc<World>) -> Outcome<Measured> {
     gathered(callers, begun).await
 }
 
-/// Features of one window, with more and more outside it.
+/// Features of one window, with more and more history outside it.
 async fn history(world: &Arc<World>, now: i64) -> Outcome<bool> {
     let mut groups = Vec::new();
     for times in OUTSIDE {
@@ -185,7 +185,7 @@ async fn history(world: &Arc<World>, now: i64) -> Outcome<bool> {
         crowd(world, "ingest_tick", one * LONG_SKUS, tick).await?;
         groups.push((times, Vec::with_capacity(LOOKS)));
     }
-    // In turn, so that what else goes on meets all alike.
+    // In turn, so that other load on the machine affects all alike.
     for at in 0..LOOKS {
         for (times, took) in &mut groups {
             let sku = format!("LONG-{times}-{}", at % LONG_SKUS);

@@ -1,4 +1,4 @@
-//! Both pricing services on a store of their own, without a transport.
+//! Both pricing services on their own store, without a transport.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,7 +80,7 @@ impl World {
         Ok(Self { pipeline, caller, db, tasks, stop, _folder: folder })
     }
 
-    /// The answer, or the error object as text.
+    /// The result, or the error object as text.
     pub(crate) async fn call(&self, tool: &str, args: Value) -> Result<Value, String> {
         let Value::Object(mut args) = args else { return Err("no arguments".to_owned()) };
         args.insert("capability_token".to_owned(), Value::from("known"));

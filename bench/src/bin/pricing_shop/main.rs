@@ -9,7 +9,7 @@ use std::time::Instant;
 use pricing_engine::shop::{DAY_MS, Kind, ShopStrategy, ShopSummary, summarise};
 use pricing_engine::{Amount, HistoryPoint, Policy, PricingInput, Refusal, propose};
 
-/// What is promised of the mean over all shops.
+/// The targets for the mean over all shops.
 const SHARE_MIN: f64 = 0.95;
 
 fn main() -> ExitCode {
@@ -54,7 +54,7 @@ fn run(seeds: u64) -> Result<bool, Refusal> {
     Ok(met)
 }
 
-/// What a proposal costs at the end of a season.
+/// The time of a proposal at the end of a season.
 fn micros_each() -> Result<f64, Refusal> {
     const ROUNDS: u32 = 200;
     let mut input =

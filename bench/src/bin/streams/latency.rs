@@ -1,5 +1,5 @@
-//! The way of single candles: from the moment the exchange's frame is handed to Stoa's socket
-//! until each of the readers has the event.
+//! The latency of single candles: from the write of the exchange's frame to Stoa's socket until
+//! each reader has the event.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use crate::relay::{Candle, Relay};
 use crate::servers::Running;
 use crate::swarm::Swarm;
 
-/// Until everybody has subscribed and the first candles have passed.
+/// The time until all readers have subscribed and the first candles have passed.
 const SETTLE: Duration = Duration::from_secs(3);
 
 pub(crate) struct Latency {
@@ -46,7 +46,7 @@ pub(crate) fn measure(
     }
     let (mut candles, mut each, mut last) = (0, Vec::new(), Vec::new());
     for (candle, sent) in sent {
-        // A candle that was told twice as forming cannot be told apart from itself.
+        // Two forming states of the same candle cannot be distinguished.
         let &[sent] = &*sent else { continue };
         if !counted.contains(&sent) {
             continue;
@@ -81,7 +81,7 @@ impl Latency {
     }
 }
 
-/// When the candle in an event opened and whether it is closed, without reading the rest.
+/// The opening time of the candle in an event and whether it is closed, without parsing the rest.
 fn read(payload: &[u8]) -> Option<Candle> {
     let after = |mark: &[u8]| {
         let at = payload.windows(mark.len()).position(|it| it == mark)?;

@@ -25,10 +25,10 @@ use table::{Row, Target};
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// The candle of a day forms for long enough to be the same in every round.
+/// The daily candle forms for long enough to be the same in every round.
 const FORMING: &str = "btcusdt@kline_1d";
 const SHORT: &str = "btcusdt@kline_1s";
-/// How many readers a single candle is watched on its way to.
+/// The number of readers in the latency measurement.
 const WATCHED: usize = 1_000;
 
 fn main() -> ExitCode {
@@ -54,7 +54,7 @@ fn run() -> Outcome<bool> {
         let rows = throughput(&options, &binaries, exchange, *readers)?;
         targets.push(table::delivered(*readers, &rows));
         targets.push(table::delivered_against_tuned(*readers, &rows));
-        // With few, what the first one makes a server build is more than what they cost.
+        // With few readers, the shared state of the first one outweighs their cost.
         if Some(readers) == most {
             targets.push(table::memory(*readers, &rows));
         }
@@ -91,7 +91,7 @@ fn throughput(
 ) -> Outcome<[Row; 3]> {
     let hello = subscribe("1d", r#","indicators":{"rsi":{},"macd":{}}"#);
     let mut rows = [Row::new("stoa"), Row::new("naive"), Row::new("tuned")];
-    // In turns, so that whatever else the machine does falls on both alike.
+    // In turn, so that other load on the machine affects both alike.
     for _ in 0..options.rounds {
         let plan = |hello| Plan { readers, ahead: options.ahead, length: options.seconds, hello };
         let relay = Relay::before(exchange, FORMING)?;

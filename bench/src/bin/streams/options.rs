@@ -1,4 +1,4 @@
-//! What can be chosen on the command line. Everything has a default that gives the real measurement.
+//! The command-line options. The defaults make the full measurement.
 
 use std::path::PathBuf;
 use std::time::Duration;

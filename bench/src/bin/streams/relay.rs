@@ -1,6 +1,6 @@
-//! The wire between the simulated exchange and Stoa. Bytes pass as they are; candles that pass
-//! towards Stoa are shown to a witness, and further states of a forming candle can be put in
-//! between, as if the exchange had sent them.
+//! The relay between the simulated exchange and Stoa. It passes bytes unchanged, records the
+//! candles on their way to Stoa, and can insert further states of a forming candle, as if the
+//! exchange had sent them.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::Outcome;
 
-/// A candle on its way: when it opened, and whether it is closed.
+/// A recorded candle: its opening time, and whether it is closed.
 pub(crate) type Candle = (i64, bool);
 
 #[derive(Clone)]
@@ -25,19 +25,19 @@ pub(crate) struct Relay {
 
 #[derive(Default)]
 struct State {
-    /// Towards Stoa, as of its last connection.
+    /// The last connection to Stoa.
     stoa: Option<TcpStream>,
-    /// Each candle of the witnessed stream and when it was handed on.
+    /// Each candle of the recorded stream and when it was passed on.
     seen: Vec<(Candle, Instant)>,
-    /// The newest forming candle, to make further ones from.
+    /// The newest forming candle, from which further states are made.
     forming: Option<Value>,
-    /// The time of the newest state, which may have run ahead of the exchange's: one that is not
-    /// newer than the last would be passed over.
+    /// The time of the newest state, which may be ahead of the exchange's: Stoa ignores a state
+    /// that is not newer than the last.
     newest: i64,
 }
 
 impl Relay {
-    /// Stands in front of the exchange, for one stream of it such as `btcusdt@kline_1s`.
+    /// Relays the exchange and records one of its streams, such as `btcusdt@kline_1s`.
     pub(crate) fn before(exchange: SocketAddr, stream: &'static str) -> Outcome<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let relay = Self { address: listener.local_addr()?, state: Arc::default() };
@@ -45,7 +45,7 @@ impl Relay {
         thread::spawn(move || {
             for stoa in listener.incoming().flatten() {
                 let Ok(there) = TcpStream::connect(exchange) else { continue };
-                // A connection that cannot be joined is closed, and Stoa tries again.
+                // A failed connection is closed, and Stoa reconnects.
                 drop(accepting.join(stoa, there, stream));
             }
         });
@@ -66,7 +66,7 @@ impl Relay {
         });
         let relay = self.clone();
         thread::spawn(move || {
-            // Either end may hang up at any time; then so do we.
+            // When one end closes its connection, the relay closes the other.
             drop(relay.hand_on(exchange, &stoa, stream));
             drop(stoa.shutdown(Shutdown::Both));
         });

@@ -9,11 +9,11 @@ use crate::swarm::Swarm;
 
 /// Long enough for every buffer to have its size.
 const WARM_UP: Duration = Duration::from_millis(700);
-/// How long the readers are left alone before memory is looked at.
+/// The pause before memory is measured.
 const REST: Duration = Duration::from_millis(1_000);
-/// Heartbeats and news about the stream are shorter than any candle.
+/// Heartbeats and status events are shorter than any candle.
 const EVENT_BYTES_MIN: usize = 150;
-/// Nothing has come for this long: what is still missing has been left out.
+/// After this time without an event, the missing events count as left out.
 const STILL: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -21,20 +21,20 @@ pub(crate) struct Plan<'a> {
     pub(crate) readers: usize,
     pub(crate) ahead: u64,
     pub(crate) length: Duration,
-    /// What a reader says first.
+    /// The first message of a reader.
     pub(crate) hello: Option<&'a str>,
 }
 
-/// What a round came to.
+/// The result of a round.
 pub(crate) struct Round {
     pub(crate) per_second: f64,
     pub(crate) cpu_us: f64,
-    /// How busy the first processor was with the server, from 0 to 1.
+    /// The share of the first processor that the server used, from 0 to 1.
     pub(crate) busy: f64,
-    /// Bytes that a further reader takes when it is idle.
+    /// Bytes of memory of one more idle reader.
     pub(crate) idle: f64,
-    /// Bytes a reader since there was none, before the events and after them; what the first one
-    /// made the server build is in it.
+    /// Bytes per reader over the server without readers, before and after the events; this includes
+    /// state that the first reader made the server build.
     pub(crate) whole: f64,
     pub(crate) after: f64,
     /// The share of events that were left out, of all that were addressed to a reader.
@@ -89,7 +89,7 @@ struct Flow {
     ahead: u64,
     sent: u64,
     taken: u64,
-    /// Events a reader that will not come any more, as far as it is known.
+    /// Events per reader that will not arrive, as far as known.
     missed: u64,
     event: String,
 }

@@ -1,5 +1,5 @@
-//! The two servers as processes, the exchange behind Stoa, and what the system says about them.
-//! Servers have the first processor to themselves, and everything else the second.
+//! The servers as processes, the exchange behind Stoa, and the system's figures about them. Servers
+//! run on the first processor, everything else on the second.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -21,10 +21,10 @@ const START_PATIENCE: Duration = Duration::from_secs(60);
 /// Linux counts processor time for user space in hundredths of a second on every architecture.
 const TICKS_PER_SECOND: f64 = 100.0;
 const SEED: u64 = 7;
-/// Sockets of ten thousand readers, and whatever else a process needs.
+/// Sockets of ten thousand readers, and the other files of a process.
 const FILES: u64 = 16_384;
 
-/// Everything that is run, ready to run.
+/// All programs of the benchmark, built.
 pub(crate) struct Binaries {
     stoa: PathBuf,
     naive: PathBuf,
@@ -65,7 +65,7 @@ pub(crate) fn settle() -> Outcome<()> {
     Ok(())
 }
 
-/// A simulated exchange on a thread of its own, until the process ends.
+/// A simulated exchange on its own thread, until the process ends.
 pub(crate) fn exchange() -> Outcome<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     listener.set_nonblocking(true)?;
@@ -82,7 +82,7 @@ pub(crate) fn exchange() -> Outcome<SocketAddr> {
     Ok(address)
 }
 
-/// What the servers keep while they run; gone afterwards.
+/// The folder of the servers, removed afterwards.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -117,16 +117,16 @@ impl PeerMode {
     }
 }
 
-/// Where its events come from.
+/// The source of a server's events.
 enum Feed {
-    /// From the exchange, as they would.
+    /// The exchange, as in production.
     Exchange(Relay),
     /// The server makes the events itself on command.
     Told(ChildStdin),
 }
 
 impl Running {
-    /// `stoa serve` as it comes, on the exchange behind the relay.
+    /// `stoa serve` with its defaults, on the exchange behind the relay.
     pub(crate) fn stoa(binaries: &Binaries, rest: SocketAddr, relay: Relay) -> Outcome<Self> {
         let folder = std::env::temp_dir().join(format!("stoa-streams-{}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
@@ -187,7 +187,7 @@ impl Running {
         Ok(ticks.sum::<Result<f64, _>>()? / TICKS_PER_SECOND)
     }
 
-    /// Memory that is in RAM, in bytes; what the kernel keeps for its sockets is not in it.
+    /// Resident memory in bytes, without the kernel's socket buffers.
     pub(crate) fn memory(&self) -> Outcome<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,5 +1,5 @@
-//! Thousands of WebSocket readers on one thread, as cheap as they can be: one shared buffer, one
-//! read a wake-up, frames counted by their heads. What is in them is for the caller to look at.
+//! Thousands of WebSocket readers on one thread at the least cost: one shared buffer, one read per
+//! wake-up, frames counted by their headers. The caller examines the content.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream as Blocking};
@@ -24,7 +24,7 @@ pub(crate) struct Swarm {
 
 struct Reader {
     stream: TcpStream,
-    /// The beginning of a frame whose end has not come yet.
+    /// The beginning of an incomplete frame.
     rest: Vec<u8>,
 }
 
@@ -64,7 +64,8 @@ impl Swarm {
         Ok(())
     }
 
-    /// Reads what has come, waiting at most so long; `see` is given each message and its reader.
+    /// Reads the available messages, waiting at most the given time; `see` gets each message and
+    /// its reader.
     pub(crate) fn read(
         &mut self,
         patience: Duration,
@@ -111,7 +112,7 @@ impl Reader {
             }
             self.rest.clear();
             self.rest.extend_from_slice(&filled[used..]);
-            // What comes after a short read wakes us again.
+            // Data after a short read wakes the loop again.
             if taken < room {
                 return Ok(());
             }
@@ -119,7 +120,7 @@ impl Reader {
     }
 }
 
-/// A connection that has become a WebSocket, and what came after the handshake already.
+/// A connection after the WebSocket handshake, and the bytes that followed it.
 fn shake_hands(to: SocketAddr) -> Outcome<(Blocking, Vec<u8>)> {
     let mut stream = Blocking::connect(to)?;
     stream.set_nodelay(true)?;

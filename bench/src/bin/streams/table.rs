@@ -1,4 +1,4 @@
-//! Rounds into rows, rows into ratios, ratios into verdicts.
+//! Turns rounds into rows, ratios and verdicts.
 
 use std::fmt::{self, Display};
 
@@ -94,7 +94,7 @@ pub(crate) fn idle_sse(readers: usize, bytes: f64) -> Target {
     Target { name, measured: bytes / KB, bound: Bound::Below(24.0) }
 }
 
-/// A promise with what was measured.
+/// A target with the measured value.
 pub(crate) struct Target {
     name: String,
     measured: f64,

@@ -1,4 +1,4 @@
-//! Candles of the exchange as bars of the house.
+//! Candles of the exchange as bars of `market`.
 
 use market::Decimal;
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ fn minutes_make_quarters_and_hours_make_days_halves() {
             "2024-02-15T07:30:00Z 4 6 2 5 4",
         ]
     );
-    // Hours of Moscow fall into the halves of the house's day.
+    // Moscow's hours fall into the half days of UTC.
     let hours =
         ["14:00", "15:00", "23:00"].map(|it| candle(&format!("2024-02-15T{it}:00"), 5, true));
     let bars = closed_bars(Interval::H12, CandleStep::Hour, &hours, all()).unwrap();
@@ -89,14 +89,14 @@ fn what_is_forming_or_late_is_not_known() {
     let forming = candle("2024-02-15T11:00:00", 5, false);
     use Interval::{D1, H1, H2};
     check_known_range(H1, &[closed, forming], "2024-02-15T11:30:00", "2024-02-15T08:00:00Z");
-    // Nothing yet of the hour that is just over, and then nothing at all.
+    // The hour that just ended has no candle yet, and then there is no candle at all.
     check_known_range(H1, &[closed], "2024-02-15T12:01:00", "2024-02-15T08:00:00Z");
     check_known_range(H1, &[closed], "2024-02-15T12:05:00", "2024-02-15T09:00:00Z");
-    // One that is over and not complete holds everything back.
+    // A candle that has ended but is incomplete holds back all later ones.
     check_known_range(H1, &[closed, forming], "2024-02-15T12:04:00", "2024-02-15T08:00:00Z");
     check_known_range(H2, &[closed, forming], "2024-02-15T11:30:00", "2024-02-15T08:00:00Z");
     check_known_range(H2, &[closed], "2024-02-15T10:59:59", "2024-02-15T06:00:00Z");
-    // The day ends in Moscow, and the house names it by its date.
+    // The day ends in Moscow, and its bar is named by its date.
     let day = [candle("2024-02-15T00:00:00", 5, true)];
     check_known_range(D1, &day, "2024-02-16T00:00:01", "2024-02-16T00:00:00Z");
     check_known_range(D1, &[], "2024-02-16T00:00:01", "2024-02-15T00:00:00Z");

@@ -1,4 +1,4 @@
-//! Rows of candles as the exchange writes them.
+//! Candle rows in the exchange's form.
 
 use proptest::prelude::*;
 
@@ -65,7 +65,7 @@ fn a_forming_candle_is_never_taken_as_closed() {
     check_closed(Day, RealTime, day, last, late, true);
     check_closed(Day, RealTime, day, "2024-02-15 23:49:53", late, false);
     check_closed(Minute, RealTime, ten, "2024-02-15 10:00:59", "2024-02-15T10:01:10", true);
-    // The week of that Thursday, whichever of its days is named.
+    // The week of that Thursday, whichever of its days the row has.
     for begin in ["2024-02-12 00:00:00", "2024-02-13 00:00:00"] {
         check_closed(Week, RealTime, begin, "2024-02-18 23:59:59", "2024-02-18T23:00:00", false);
         check_closed(Week, RealTime, begin, "2024-02-18 23:59:59", "2024-02-19T00:00:10", true);
@@ -128,7 +128,7 @@ fn order_is_made_and_contradictions_are_noticed() {
         hour(13, "4"),
         hour(12, "3"),
     ];
-    // What was forming may have moved on between two pages; the later one holds.
+    // A forming candle may change between two pages; the later row wins.
     assert_eq!(ordered(mixed).unwrap(), whole);
     assert!(ordered(vec![hour(11, "2"), hour(11, "3")]).unwrap_err().contains("contradict"));
 }

@@ -1,4 +1,4 @@
-//! Rows as the exchange writes them, and what they mean.
+//! Rows in the exchange's form, and the snapshots that they become.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::tables::Tables;
 
 const NOW: &str = "2025-11-21T00:10:00";
 
-/// A share's rows with the cells that matter.
+/// A share's rows with the relevant cells.
 fn share(listed: &str, traded: &str, version: &str) -> Option<DatedSnapshot> {
     let text = format!(
         r#"{{"securities":{{"columns":["SECID","BOARDID","SHORTNAME","DECIMALS","CURRENCYID","PREVPRICE",
@@ -132,7 +132,7 @@ fn an_index_has_values_in_columns_of_its_own() {
     assert_eq!((dated.delay, is.security.currency.as_str()), (Delay::RealTime, "USD"));
 }
 
-/// Anything that may stand in a cell.
+/// Any value of a cell.
 fn cell() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("null".to_owned()),

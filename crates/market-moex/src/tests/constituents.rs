@@ -1,4 +1,4 @@
-//! Baskets of indices.
+//! Index constituents.
 
 use fault::Kind;
 use market::{Decimal, Delay};
@@ -78,7 +78,7 @@ async fn a_split_is_no_fall() {
     let fixture = fixture().await;
     let told = fixture.constituents("IMOEX", "2024-02-21").await.unwrap();
     let member = told.value.constituents.iter().find(|it| it.code == "TRNFP").unwrap();
-    // It was not traded on the day before the split, so there is no change to tell.
+    // The share was not traded on the day before the split, so it has no change.
     assert_eq!((member.price.is_some(), member.change_pct), (true, None));
     let told = fixture.constituents("IMOEX", "2024-02-22").await.unwrap();
     let member = told.value.constituents.iter().find(|it| it.code == "TRNFP").unwrap();
@@ -146,7 +146,7 @@ async fn sectors_are_asked_for_once_a_month() {
     assert!(first <= 14, "{first}");
     fixture.constituents("IMOEX", "2026-11-05").await.unwrap();
     fixture.constituents("RTSI", "2026-11-03").await.unwrap();
-    // The two baskets themselves, and that of the other index at the month's beginning.
+    // The two indices themselves, and the other index at the start of the month.
     assert!(fixture.asked("analytics") <= first + 4, "{first} {}", fixture.asked("analytics"));
 }
 

@@ -1,4 +1,4 @@
-//! An exchange that misbehaves: which fault it becomes, and how often it is asked.
+//! Faults of the exchange: the resulting fault codes, and the number of requests.
 
 use fault::Kind;
 use market::{BarSource, QuoteSource, SecuritySearch};
@@ -7,7 +7,7 @@ use super::*;
 
 const CANDLES: &str = "/iss/*/candles.json";
 
-/// One call for candles of a share that is known already.
+/// One request for candles of a known share.
 async fn ask(fixture: &Fixture) -> Result<WithFreshness<Arc<SecurityCandles>>, Fault> {
     fixture.candles("SBER", CandleStep::Day, "2026-11-02", "2026-11-06").await
 }
@@ -126,7 +126,7 @@ async fn rows_that_stay_lost_are_named_by_their_days() {
         assert!(!missing.is_empty() && missing.is_sorted(), "{kind:?}");
         assert_eq!(candles.len() + missing.len(), whole.value.candles.len(), "{kind:?}");
         assert!(candles.iter().all(|it| !missing.contains(&it.begins.date())), "{kind:?}");
-        // Not only what lies between candles that came.
+        // Missing rows are found also before the first and after the last candle.
         assert_eq!(missing.first() == Some(&date(from)), first, "{kind:?}");
     }
 }
@@ -151,11 +151,11 @@ async fn nobody_is_his_own_witness() {
 #[tokio::test]
 async fn what_was_not_traded_or_not_there_is_told_apart_from_what_is_lost() {
     let fixture = prepared(|_| {}).await;
-    // Its trading was halted before its split.
+    // Trading was halted before the split.
     let told = fixture.candles("TRNFP", CandleStep::Day, "2024-02-01", "2024-03-01").await.unwrap();
     let days: Vec<_> = told.value.missing.iter().map(Date::to_string).collect();
     assert_eq!(days, ["2024-02-15", "2024-02-16", "2024-02-19", "2024-02-20"]);
-    // Before its first day nothing is missing, nor for an index on days without one, nor to come.
+    // Nothing is missing before the first day, on days without the index, or in the future.
     let first = fixture.moex.first_open("SBER", Interval::D1).await.unwrap().unwrap().date();
     let early = first.checked_sub(jiff::Span::new().days(90)).unwrap().to_string();
     for (code, from, to) in [
@@ -181,7 +181,7 @@ async fn a_series_that_cannot_be_checked_says_so() {
     let told = fixture.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
     assert!(!told.value.candles.is_empty() && told.value.missing.is_empty());
     assert_eq!(told.value.unchecked.as_deref(), Some("the exchange failed with status 500"));
-    // It is not kept for as long as one that is whole.
+    // An incomplete result expires earlier than a complete one.
     fixture.clock.advance(Duration::from_secs(20));
     let told = fixture.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
     assert_eq!(told.value.unchecked, None);
@@ -294,7 +294,7 @@ async fn an_empty_answer_about_a_known_share_is_not_its_end() {
     fixture.inject(InjectedFault::new(FaultKind::EmptyBlocks, 1).on("/iss/*/securities/SBER.json"));
     let fault = fixture.snapshot("SBER").await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_malformed"));
-    // Without the rows of trading there is still the close before.
+    // Without the trading rows the previous close is used.
     fixture.inject(
         InjectedFault::new(FaultKind::EmptyMarketdata, 1).on("/iss/*/securities/SBER.json"),
     );

@@ -26,7 +26,7 @@ async fn a_snapshot_says_what_stands_and_since_when() {
     assert!(!fresh.stale && fresh.fallback.is_none());
     let age = fresh.received_at.0 - fresh.as_of.0;
     assert!((15 * 60_000..30 * 60_000).contains(&age), "{age} ms");
-    // A second one within five seconds is the same, from here.
+    // A second request within five seconds is answered from the cache.
     fixture.clock.advance(Duration::from_secs(4));
     assert_eq!(fixture.snapshot("SBER").await.unwrap(), told);
     assert_eq!(fixture.asked("snapshot"), 1);
@@ -40,7 +40,7 @@ async fn before_the_session_the_close_before_stands_in() {
     let fixture = fixture_at("2026-11-11T05:30:00", |_| {}).await;
     let told = fixture.snapshot("SBER").await.unwrap();
     if told.value.basis == PriceBasis::LastTrade {
-        // Yesterday's session is still shown, and dated.
+        // The exchange still shows yesterday's session, with its date.
         assert!(told.freshness.as_of < moscow("2026-11-11T00:00:00"));
     } else {
         assert!(told.freshness.stale && told.value.open.is_none());
@@ -157,7 +157,7 @@ async fn a_listing_that_lacks_a_board_is_made_again_soon() {
     fixture.clock.advance(Duration::from_mins(50));
     let kept = fixture.moex.listing().await.unwrap();
     assert_eq!(fixture.asked("board"), asked);
-    // What the main board lists was said before the one that was missing.
+    // The codes of the main board are listed although another board failed.
     assert_eq!(kept.received_at, listing.received_at);
     assert!(kept.received_at.is_some());
 }

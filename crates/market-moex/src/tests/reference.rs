@@ -82,7 +82,7 @@ async fn past_days_are_as_they_were_and_days_to_come_as_announced() {
         ("2026-11-04", false, DayBasis::Record),
         ("2026-11-11", true, DayBasis::Weekly),
         ("2026-11-16", true, DayBasis::Weekly),
-        // The week says that nothing is traded on Saturdays; for a year it has been.
+        // The timetable has no trading on Saturdays, but Saturdays were traded for a year.
         ("2026-11-28", true, DayBasis::Weekly),
         ("2026-12-31", false, DayBasis::Announced),
     ] {
@@ -92,7 +92,7 @@ async fn past_days_are_as_they_were_and_days_to_come_as_announced() {
     }
     let session = on(days, "2026-11-16").session.unwrap();
     assert!(session.opens < session.closes);
-    // Saturdays and Sundays have sessions of their own now; the record knows them.
+    // Saturdays and Sundays have their own sessions now; the history contains them.
     assert!(on(days, "2026-11-07").is_trading);
 }
 

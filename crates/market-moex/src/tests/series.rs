@@ -21,7 +21,7 @@ async fn pages_are_followed_to_the_end() {
     // The hours, their days, and the record that the days are cached against.
     let pages = fixture.asked("candles");
     assert_eq!(pages, candles.len() / 500 + 1 + 1 + 1);
-    // Days that are over stay as they are.
+    // Candles of past days do not change.
     fixture.clock.advance(Duration::from_hours(2));
     fixture.candles("SBER", CandleStep::Hour, "2026-01-12", "2026-11-10").await.unwrap();
     assert_eq!(fixture.asked("candles"), pages);
@@ -39,7 +39,7 @@ async fn the_candle_that_is_forming_is_told_apart() {
     }
     let told = fixture.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
     let last = told.value.candles.last().unwrap();
-    // Fifteen minutes late, it is still five past twelve.
+    // With a delay of fifteen minutes the exchange shows 12:05.
     assert_eq!(last.begins_rfc3339(), "2026-11-11T12:00:00+03:00");
     fixture.clock.advance(Duration::from_mins(50));
     let told = fixture.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
@@ -87,14 +87,14 @@ async fn bars_of_a_day_are_named_by_its_date() {
     let dates: Vec<_> =
         told.value.candles.iter().map(|it| Millis::start_of(it.begins.date())).collect();
     assert_eq!(opens, dates);
-    // Today is forming, and what is to come is not known.
+    // Today's bar is forming, and later bars are unknown.
     let more = TimeRange::new(days.from, Millis(days.to.0 + 9 * DAY_MS));
     let batch = fixture.moex.bars("SBER", Interval::D1, more).await.unwrap();
     assert_eq!(batch.covered.to, Millis::start_of(date("2026-11-11")));
     assert_eq!(batch.bars.len(), opens.len());
 }
 
-/// What the candles of a bar's time come to, by hand.
+/// Combines the candles of a bar by hand.
 fn whole(candles: &[SecurityCandle], from: Millis, to: Millis) -> Option<[market::Decimal; 4]> {
     let inside = candles.iter().filter(|it| from <= it.opens_at() && it.opens_at() < to);
     let inside: Vec<_> = inside.collect();
@@ -138,7 +138,7 @@ async fn pieces_of_a_span_come_to_the_whole() {
     for interval in [Interval::M15, Interval::H4, Interval::D3] {
         let all = TimeRange::new(Millis(from), Millis(to));
         let whole = fixture.moex.bars("SBER", interval, all).await.unwrap();
-        // A cut in the middle of a bar leaves it to the piece that it opens in.
+        // A range that ends inside a bar leaves the bar to the range in which it opens.
         for cut in [from + 37 * 3_600_000 + 420_000, from + 2 * DAY_MS] {
             let mut pieces =
                 bars(&fixture, interval, TimeRange::new(Millis(from), Millis(cut))).await;

@@ -1,5 +1,5 @@
-//! Live candles against the simulated exchange, on a clock that is set by hand and moves on by
-//! itself whenever nothing comes.
+//! Live candles against the simulated exchange, on a test clock that advances whenever no event
+//! arrives.
 
 mod faults;
 mod readers;
@@ -12,13 +12,13 @@ use tokio::time::Instant;
 
 use super::*;
 
-/// Longer than anything here takes; a test that reaches it has failed.
+/// Longer than any step takes; a test that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// After how long the clock moves on.
+/// The wait before the clock advances.
 const STEP: Duration = Duration::from_millis(5);
 const CANDLES: &str = "/iss/*/candles.json";
 
-/// An exchange and an adapter that looks at it without rest.
+/// An exchange and an adapter that polls it without a pause.
 async fn live() -> Fixture {
     live_at(NOON, |_| {}).await
 }
@@ -52,8 +52,8 @@ impl Fixture {
         Reader { code, interval, feed, clock, closed: Vec::new(), statuses: Vec::new() }
     }
 
-    /// What the reader saw closed is exactly what the record holds from its first candle to its
-    /// last, in the same order.
+    /// The closed candles that the reader got equal the history from its first candle to its last,
+    /// in the same order.
     async fn check(&self, reader: &Reader) {
         let (first, last) = (reader.closed.first().unwrap(), reader.closed.last().unwrap());
         let span = TimeRange::new(first.open_time, reader.interval.next_open(last.open_time));
@@ -62,7 +62,8 @@ impl Fixture {
             if record.covered == span {
                 break record;
             }
-            // History does not know of what comes after a span, so it takes longer to be sure.
+            // The history request cannot see later candles, so it needs more time to confirm the
+            // last one.
             self.clock.advance(Duration::from_mins(1));
         };
         assert_eq!(opens(&reader.closed), opens(&record.bars), "{}", reader.code);
@@ -104,7 +105,7 @@ impl Reader {
         Some(event)
     }
 
-    /// Takes what is there and what comes in a moment.
+    /// Takes the queued events and those that arrive within a moment.
     async fn drain(&mut self) {
         while let Ok(Some(event)) = tokio::time::timeout(STEP, self.feed.next()).await {
             self.note(&event);
@@ -133,7 +134,7 @@ impl Reader {
         }
     }
 
-    /// Reads until this was said.
+    /// Reads until this event.
     async fn read_until(&mut self, wanted: impl Fn(&KlineEvent) -> bool) -> Arc<KlineEvent> {
         loop {
             let event = self.next().await.expect("the feed ended");
@@ -143,7 +144,7 @@ impl Reader {
         }
     }
 
-    /// Reads until this candle is forming, or a later one.
+    /// Reads until this candle or a later one is forming.
     async fn read_to(&mut self, open: Millis) {
         let there = |event: &KlineEvent| matches!(event, KlineEvent::Candle { kline, .. } if kline.bar.open_time >= open);
         self.read_until(there).await;
@@ -212,7 +213,7 @@ async fn every_interval_that_has_bars_can_be_followed() {
         (Interval::Month, 10_000, 2),
     ] {
         let fixture = live().await;
-        // The clock moves on while the first candle is waited for.
+        // The clock advances while the test waits for the first candle.
         let first =
             interval.open_of(bars::bar_clock(seen(&fixture), bars::step_of(interval).unwrap()));
         let mut reader = fixture.follow("GAZP", interval).await;
@@ -261,7 +262,7 @@ async fn a_sleeping_exchange_is_connected_and_says_nothing() {
     fixture.clock.advance(Duration::from_hours(10));
     reader.read_to(moscow("2026-11-12T10:45:00")).await;
     late.read_to(moscow("2026-11-12T10:45:00")).await;
-    // The night has no candles, and the morning all of them.
+    // The night has no candles; the morning has all of them.
     assert!(reader.closed[0].open_time < moscow("2026-11-11T23:50:00"), "{:?}", reader.closed[0]);
     fixture.check(&reader).await;
     assert!(late.closed[0].open_time >= moscow("2026-11-12T06:50:00"), "{:?}", late.closed[0]);

@@ -1,6 +1,6 @@
-//! `stoa doctor`: what a user would stumble on, and how to mend it.
+//! `stoa doctor`: finds problems of this machine and configuration, and says how to fix them.
 //!
-//! Every check is a function that gives findings; none stops the others, and none shows a secret.
+//! Every check is a function that returns findings; none stops the others, and none shows a secret.
 
 mod exposure;
 mod folder;
@@ -39,7 +39,7 @@ async fn look(config: &Config) -> Vec<Finding> {
     let (mut venue, moex, model) =
         tokio::join!(venue::check(config), moex::check(config), model::check(config));
     venue.extend(moex);
-    // A call that stands on something broken could only fail for a reason that is known already.
+    // The tool call is skipped after a failed check, because it would fail for the same reason.
     let tools = match is_sound(&ground) && is_sound(&venue) {
         true => tools::check(config).await,
         false => Vec::new(),
@@ -70,7 +70,7 @@ fn build() -> Finding {
     }
 }
 
-/// Opens the store the way a server would, which also brings its tables up to date.
+/// Opens the store as a server would, which also applies the migrations.
 async fn store(config: &Config) -> Finding {
     let what = if config.database_url.is_some() { "PostgreSQL" } else { "SQLite" };
     match app::open_store(config).await {
@@ -92,13 +92,13 @@ enum Level {
     Fail,
 }
 
-/// What one check found.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Finding {
     level: Level,
     what: &'static str,
     detail: String,
-    /// What to do about it.
+    /// How to fix it.
     fix: Option<String>,
 }
 
@@ -136,7 +136,7 @@ fn report(findings: &[Finding]) -> String {
         };
         let fix = finding.fix.as_ref().map_or_else(String::new, |fix| format!(" / {fix}"));
         let line = format!("{level:<4}  {:<12}  - {}{fix}", finding.what, finding.detail);
-        // Details quote what others said, over as many lines as they liked.
+        // Details may quote foreign texts of several lines.
         let line = line.replace(char::is_control, " ");
         _ = writeln!(text, "{}", telemetry::redact(&line));
     }

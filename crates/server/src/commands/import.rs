@@ -1,4 +1,4 @@
-//! `stoa import`: data from files into the store.
+//! `stoa import`: imports files into the store.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) async fn run(command: ImportCommand, config: Config) -> Result<(), Co
     }
 }
 
-/// Larger than any shop's list of goods: a million rows of a hundred bytes.
+/// Larger than any catalogue: a million rows of a hundred bytes.
 const CATALOG_BYTES_MAX: u64 = 128 << 20;
 
 async fn catalog(file: &Path, config: &Config) -> Result<(), CommandError> {
@@ -119,7 +119,7 @@ fn tell(report: &ImportReport) -> Result<(), CommandError> {
     print(&(text + "\n"))
 }
 
-/// A line on the terminal that is written over; nothing where stderr is not one.
+/// A progress line that is overwritten; absent where stderr is not a terminal.
 struct ProgressBar {
     shown: bool,
 }

@@ -1,7 +1,8 @@
-//! `stoa install`: a client's configuration that starts this very program over stdio.
+//! `stoa install`: the configuration with which a client starts this program over stdio.
 //!
-//! Printed by default; with `--write` it is merged into the client's own file, of which nothing
-//! else changes. Secrets are never written: a client's configuration is copied and shared.
+//! It is printed by default; with `--write` it is merged into the client's own file, and the rest
+//! of the file does not change. Secrets are never written, because such files are copied and
+//! shared.
 
 mod codex;
 mod json;
@@ -47,7 +48,7 @@ pub(crate) fn run(args: InstallArgs, config: &Config) -> Result<(), CommandError
     Ok(())
 }
 
-/// What a client reads, whole.
+/// The complete configuration of a client.
 fn shown(client: Client, launch: &Launch) -> String {
     match client {
         Client::Codex => codex::shown(launch),
@@ -82,7 +83,7 @@ fn merge(client: Client, launch: &Launch, file: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Beside the result, which alone goes to stdout.
+/// Prints notes to stderr; only the result goes to stdout.
 #[expect(clippy::print_stderr, reason = "advice for whoever runs the command")]
 fn tell(line: &str) {
     eprintln!("stoa: {line}");

@@ -20,7 +20,7 @@ use crate::config::{Config, MoexProvider, Provider};
 use crate::exit::CommandError;
 use crate::open_files::{self, OURS};
 
-/// How many clients' rates are remembered.
+/// The most clients whose rates are tracked.
 const CLIENTS_MAX: usize = 16_384;
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -103,7 +103,7 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandE
     Ok(transport_http::with_edge(routes, edge(app, config)?))
 }
 
-/// What is reached over plain HTTP: everything, or nothing but the operators' pages.
+/// The routes over plain HTTP: all, or only the operators' pages.
 fn http_view(app: &App, config: &Config) -> View {
     let nothing = (!config.surfaces.http).then(Vec::new);
     View { services: nothing.or_else(|| app.view.services.clone()), ..app.view.clone() }
@@ -132,8 +132,8 @@ fn edge(app: &App, config: &Config) -> Result<EdgeConfig, CommandError> {
     })
 }
 
-/// A server on loopback answers to loopback names and to those it was given. Beyond loopback the
-/// token protects it, and its names are whatever its proxies call it, unless they are listed.
+/// The accepted host names: on loopback, the loopback names and the configured ones. Beyond
+/// loopback the token protects the server, so any name is accepted unless names are configured.
 fn hosts(config: &Config) -> AllowedHosts {
     if config.allowed_hosts.is_empty() && !config.listen.ip().is_loopback() {
         return AllowedHosts::Any;
@@ -141,7 +141,7 @@ fn hosts(config: &Config) -> AllowedHosts {
     AllowedHosts::Only(config.allowed_hosts.clone())
 }
 
-/// As many connections as were asked for, or as the machine lets us have files for.
+/// The configured number of connections, limited by the open files that the system allows.
 fn connections_max(config: &Config) -> usize {
     let files = open_files::limit().map_or(u64::MAX, |limit| limit.saturating_sub(OURS).max(16));
     config.connections_max.min(usize::try_from(files).unwrap_or(usize::MAX))
@@ -157,7 +157,7 @@ fn connections_per_client_max(config: &Config) -> usize {
     config.connections_per_client_max.unwrap_or(usual)
 }
 
-/// Everybody on the network could read, and a later setting could let them write.
+/// Every client on the network could read, and a later setting could let them write.
 fn refuse_exposure(args: &ServeArgs, config: &Config) -> Result<(), CommandError> {
     if config.listen.ip().is_loopback() || config.http_token.is_some() || args.insecure {
         return Ok(());
@@ -201,7 +201,7 @@ fn banner(config: &Config, address: std::net::SocketAddr) {
     );
 }
 
-/// Where each market's data come from.
+/// The data source of each market.
 fn markets(config: &Config) -> String {
     let simulated = format!("simulated, seed {} (every answer says so)", config.sim_seed);
     let crypto = match &config.provider {
@@ -230,7 +230,7 @@ fn analyst(config: &Config) -> String {
     )
 }
 
-/// An address without what may be secret in it.
+/// An address without parts that may be secret.
 fn shown(url: &str) -> String {
     let Ok(uri) = url.parse::<http::Uri>() else { return "an invalid address".to_owned() };
     let scheme = uri.scheme_str().unwrap_or("http");

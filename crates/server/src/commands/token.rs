@@ -1,4 +1,4 @@
-//! `stoa token`: capability tokens. Tokens come in on stdin or in `STOA_TOKEN`, never as arguments.
+//! `stoa token`: capability tokens. They are read from stdin or `STOA_TOKEN`, never from arguments.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Read as _};
@@ -16,7 +16,7 @@ use crate::commands::print;
 use crate::config::Config;
 use crate::exit::CommandError;
 
-/// No token is longer.
+/// The most bytes of a token.
 const TOKEN_BYTES_MAX: u64 = 16 * 1024;
 
 pub(crate) async fn run(command: TokenCommand, config: Config) -> Result<(), CommandError> {

@@ -1,4 +1,4 @@
-//! `stoa tools`: what is listed to a client, and what that costs its model.
+//! `stoa tools`: the tools that a client sees, and their size in the model's tokens.
 
 use std::fmt::Write as _;
 

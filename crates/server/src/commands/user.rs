@@ -1,4 +1,4 @@
-//! `stoa user`: who may sign in to the archive. Passwords come in on stdin, never as arguments.
+//! `stoa user`: the accounts of the archive. Passwords are read from stdin, never from arguments.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, IsTerminal as _, Read as _, Write as _};
@@ -15,17 +15,17 @@ use crate::commands::print;
 use crate::config::Config;
 use crate::exit::CommandError;
 
-/// No password is longer, in bytes.
+/// The longest password, in bytes.
 const LINE_MAX: u64 = 4 * 1024;
 
 pub(crate) async fn run(command: UserCommand, config: Config) -> Result<(), CommandError> {
-    // Asked for before the store is opened, which a person at a terminal may keep waiting.
+    // Read before the store is opened, because a person at a terminal may take long.
     let password = match &command {
         UserCommand::Add { .. } | UserCommand::Password { .. } => Some(password().await?),
         UserCommand::List | UserCommand::Remove { .. } => None,
     };
     let db = open_store(&config).await?;
-    // The operator's word counts whatever the rule for others is.
+    // The operator may add users even where registration is closed.
     let rules = RegistrationPolicy { registration_open: false };
     let accounts = Accounts::new(db.clone(), Arc::new(SystemClock), rules);
     let text = answer(&accounts, command, password.unwrap_or_else(|| Secret::new(""))).await;
@@ -78,7 +78,7 @@ async fn list(accounts: &Accounts) -> Result<String, CommandError> {
     Ok(text)
 }
 
-/// One line of stdin. A person at a terminal is asked twice, without an echo.
+/// One line of stdin. A person at a terminal types it twice, without echo.
 async fn password() -> Result<Secret, CommandError> {
     if !std::io::stdin().is_terminal() {
         return line().await;
@@ -93,7 +93,7 @@ async fn password() -> Result<Secret, CommandError> {
     };
     tokio::select! {
         password = asked => password,
-        // Left to end the process, the signal would leave the terminal without its echo.
+        // If the signal ended the process, the terminal would stay without echo.
         _ = tokio::signal::ctrl_c() => Err(CommandError::other("stopped; nothing was changed")),
     }
 }
@@ -120,7 +120,7 @@ async fn line() -> Result<Secret, CommandError> {
     }
 }
 
-/// A terminal that does not show what is typed, until this goes.
+/// Turns off the terminal's echo until it is dropped.
 struct Silence(Termios);
 
 impl Silence {
@@ -136,7 +136,7 @@ impl Silence {
 
 impl Drop for Silence {
     fn drop(&mut self) {
-        // A terminal that has gone away has nothing to show.
+        // An error is ignored, because the terminal may be gone.
         _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.0);
     }
 }

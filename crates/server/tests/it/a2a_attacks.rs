@@ -120,7 +120,7 @@ async fn tasks_are_their_owners_alone_and_what_is_over_is_over() {
     same["message"]["contextId"] = task["contextId"].clone();
     let (_, his) = house.rpc(&bob, "SendMessage", same).await;
     assert!(!his.to_string().contains("SBER"), "her conversation is not his: {his}");
-    // Tokens of pages: base64 of a time and an id, in the hands of a forger.
+    // Forged page tokens: base64 of a time and an id.
     for (token, refused) in [
         ("garbage!", true),
         ("eA", true),

@@ -1,4 +1,4 @@
-//! The analyst as another agent meets it: found by its card, asked, and remembered.
+//! The analyst as another agent uses it: its card, messages, and earlier tasks of a conversation.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! The archive as its users meet it: a file goes in, is read, is found, is shared, and goes; and
-//! what was answered for outlives a kill.
+//! The archive as users see it: a file is uploaded, processed, found, shared and deleted;
+//! acknowledged data survives a kill.
 
 use std::path::Path;
 use std::time::Duration;
@@ -95,7 +95,7 @@ fn form(name: &str, metadata: Option<Value>, bytes: &[u8]) -> (String, Vec<u8>) 
     (format!("multipart/form-data; boundary={edge}"), body)
 }
 
-/// The blobs that are on the disk.
+/// The blobs on the disk.
 fn blobs(data: &Path) -> usize {
     fn files(folder: &Path) -> usize {
         let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
@@ -142,7 +142,7 @@ async fn a_file_is_read_found_and_gone() {
 #[tokio::test]
 async fn people_see_what_is_theirs_and_what_was_shared() {
     let folder = Folder::new();
-    // A folder that is given by its name alone is one for the readers of files too.
+    // A relative data folder works for the reader processes too.
     let server = Server::start_with(folder.path(), &[], &["--data", "here"]);
     let (ada, bob) =
         (Person::register(&server, "ada").await, Person::register(&server, "bob").await);
@@ -172,7 +172,7 @@ async fn people_see_what_is_theirs_and_what_was_shared() {
     assert_eq!(bob.post("/api/arkiver/insights", store).await.0, 200);
     assert_eq!(ada.post(cases, share("none")).await.0, 200);
     denied(bob.get(&record).await);
-    // A token of the archive opens nothing else.
+    // A token of the archive is refused by all other services.
     let params = json!({ "name": "ingest_tick", "_meta": { "auth": { "token": ada.token } },
         "arguments": { "d": { "sku": "A", "our_price": 1 } } });
     let (_, told) = mcp_post(&server.url("/mcp"), "tools/call", params).await;
@@ -211,7 +211,7 @@ async fn a_file_that_is_too_large_is_refused_in_little_memory() {
     let (kind, body) = form("a.txt", None, &vec![b'a'; 101 << 20]);
     let url = server.url("/api/arkiver/upload");
     let request = http().post(url).header("content-type", kind).bearer_auth(&ada.token);
-    // The server may answer and hang up before it has read everything.
+    // The server may answer and close the connection before it has read everything.
     if let Ok(response) = request.body(body).send().await {
         assert_eq!(response.status().as_u16(), 413);
     }
@@ -249,7 +249,7 @@ async fn what_was_answered_for_outlives_a_kill_and_is_done_once() {
     let server = Server::start(folder.path(), &[]);
     let ada = Person { server: &server, token };
     let mut told = ada.finished(&job).await;
-    // The lease of the one that was killed has to run out first.
+    // The lease of the killed worker must expire first.
     while told["status"] != "completed" {
         assert!(told["status"] != "failed", "{told}");
         tokio::time::sleep(Duration::from_millis(100)).await;

@@ -1,4 +1,4 @@
-//! Wrong input of every kind: the right error or a refusal, flat memory, and a server that goes on.
+//! Invalid input of every kind: the right error, flat memory, and a server that keeps running.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ async fn still_well(server: &Server) {
     assert_eq!(health.status(), 200);
 }
 
-/// Each row is a tool, its arguments, and a part of the message that must name what is wrong.
+/// Each row is a tool, its arguments, and a part of the message that must name the error.
 #[tokio::test]
 async fn every_wrong_argument_is_named() {
     let folder = Folder::new();
@@ -74,10 +74,10 @@ async fn every_wrong_argument_is_named() {
     assert_eq!(odd["result"]["structuredContent"]["page"], 1, "{odd}");
 }
 
-/// Writes raw bytes and returns whatever comes back before the connection ends.
+/// Writes raw bytes and returns the response up to the end of the connection.
 async fn raw(server: &Server, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
-    // The server may answer and hang up before it has read everything.
+    // The server may answer and close the connection before it has read everything.
     drop(stream.write_all(bytes).await);
     let mut answer = Vec::new();
     drop(tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut answer)).await);
@@ -126,7 +126,7 @@ async fn a_body_of_twenty_megabytes_is_not_taken_in() {
     let huge = vec![b'x'; 20 * 1024 * 1024];
     for path in ["/mcp", "/v1/quotes"] {
         let response = http().post(server.url(path)).body(huge.clone()).send().await;
-        // Refused with an answer, or cut off while still sending: both are refusals.
+        // An error response and a closed connection both count as refusals.
         if let Ok(response) = response {
             assert_eq!(response.status(), 413, "{path}");
         }
@@ -156,7 +156,8 @@ async fn many_idle_connections_cost_little_and_end() {
     let before = server.memory_mb();
     let mut held = Vec::new();
     for _ in 0..600 {
-        // Beyond the limit the server tells some and closes all; connecting itself still works.
+        // Beyond the limit the server answers some clients and closes all; connecting itself still
+        // works.
         if let Ok(mut stream) = TcpStream::connect(server.address()).await {
             drop(stream.write_all(b"GET /health HTTP/1.1\r\nhost: lo").await);
             held.push(stream);
@@ -166,14 +167,14 @@ async fn many_idle_connections_cost_little_and_end() {
     for stream in &mut held {
         let mut byte = [0_u8; 1];
         let read = tokio::time::timeout(Duration::from_millis(5), stream.read(&mut byte)).await;
-        // Half a question is answered only where there is no place.
+        // Half a request is answered only where no slot is free.
         refused += usize::from(read.is_ok());
     }
     assert!(refused >= 250, "only {refused} of 600 were refused");
     let grown = server.memory_mb().saturating_sub(before);
     assert!(grown < 64, "memory grew by {grown} MB");
     drop(held);
-    // The slots come back as the server notices that the clients are gone.
+    // The slots are free again once the server notices that the clients are gone.
     for _ in 0..200 {
         if http().get(server.url("/health")).send().await.is_ok_and(|it| it.status() == 200) {
             return;
@@ -187,7 +188,7 @@ async fn many_idle_connections_cost_little_and_end() {
 async fn a_slow_client_is_not_waited_for() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[("STOA_CLIENT_TIMEOUT_S", "0.3")]);
-    // A body that never comes, and a head that never ends.
+    // A body that never arrives, and a head that never ends.
     let answer = raw(&server, &post("/mcp", b"{", 1000)).await;
     assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
     assert!(answer.contains("REQUEST_TIMEOUT"), "{answer}");

@@ -1,5 +1,5 @@
-//! Candles and indicators over HTTP: batches, warm windows, limits, health, and what can be turned
-//! off.
+//! Candles and indicators over HTTP: batches, warm windows, limits, health, and disabled
+//! interfaces.
 
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ async fn a_caller_may_wait_less_and_is_told_the_time() {
     assert!(body["error"]["message"].as_str().unwrap().contains("0.2 s"), "{body}");
 }
 
-/// A million indicators do not fit a body; what does fit is refused by its number.
+/// A million indicators exceed the body limit; a smaller list is refused by its length.
 #[tokio::test]
 async fn too_many_indicators_are_refused() {
     let folder = Folder::new();
@@ -97,7 +97,7 @@ async fn too_many_indicators_are_refused() {
         );
         let request =
             http().post(server.url("/indicators")).header("content-type", "application/json");
-        // The server may answer and hang up before it has read everything.
+        // The server may answer and close the connection before it has read everything.
         let Ok(response) = request.body(body).send().await else {
             assert_eq!(expected, 413);
             continue;
@@ -124,7 +124,7 @@ async fn health_says_how_the_exchange_is() {
     assert!(body["uptime"].is_u64() && body["version"].is_string(), "{body}");
     exchange.kill();
     let mut said = Value::Null;
-    // What was heard of the exchange is believed for some seconds.
+    // The exchange's health is cached for some seconds.
     for _ in 0..40 {
         said = get(&server, "/health").await.1["status"].clone();
         if said != "ok" {

@@ -1,4 +1,4 @@
-//! Commands: what they print, what they refuse, and with which exit code.
+//! Commands: their output, their refusals and their exit codes.
 
 use serde_json::Value;
 
@@ -149,7 +149,7 @@ fn completions_and_tools_are_for_pipes() {
     assert!(out.contains("quotes_live") && out.contains("tokens"), "{out}");
 }
 
-/// Blocks of the README that show a call about the past show what the program prints.
+/// README blocks that show a call about the past match the program's output.
 #[test]
 fn the_readme_shows_what_is_printed() {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
@@ -171,13 +171,13 @@ fn the_readme_shows_what_is_printed() {
     assert!(shown >= 2, "the README shows no calls");
 }
 
-/// Cargo gives the programs that it runs what the build script set; among it must be nothing that
-/// is taken for a misspelt setting.
+/// Cargo passes the variables of the build script to the programs that it runs; none of them may
+/// look like a misspelt setting.
 #[test]
 fn what_cargo_run_sets_is_no_setting() {
     let folder = Folder::new();
     let mut command = stoa(folder.path());
-    // The commit, where the build knew it.
+    // The commit, where the build has set it.
     let cargo: Vec<_> = std::env::vars().filter(|it| it.1.len() == 40).collect();
     let (code, _, said) = run(command.envs(cargo).arg("tools"));
     assert_eq!(code, 0, "{said}");

@@ -1,5 +1,4 @@
-//! The collector over MCP: who is let in and with which words, what a token's limits hold back, and
-//! what survives.
+//! The collector over MCP: authentication and its messages, the limits of tokens, and durability.
 
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ fn minted(folder: &Folder, args: &[&str]) -> String {
     token.trim().to_owned()
 }
 
-/// The answer, or the error object.
+/// The result, or the error object.
 async fn call(server: &Server, tool: &str, mut args: Value, token: &str) -> Result<Value, Value> {
     args["capability_token"] = json!(token);
     let answer = mcp_call(server, "/mcp/collector", tool, &args).await;
@@ -25,7 +24,8 @@ async fn call(server: &Server, tool: &str, mut args: Value, token: &str) -> Resu
     }
 }
 
-/// The message with which a token is refused; what else is asked is wrong too, and is not told.
+/// The message with which a token is refused; the arguments are invalid too, and the message does
+/// not mention them.
 async fn refused(server: &Server, token: &str) -> String {
     let error = call(server, "ingest_tick", json!({ "d": 5 }), token).await.unwrap_err();
     assert_eq!((&error["ok"], &error["error"]), (&json!(false), &json!("auth_error")), "{error}");
@@ -124,7 +124,7 @@ async fn a_limited_token_reaches_its_own_goods_alone() {
     }
     let own = json!({ "d": { "sku": "OWN-1", "our_price": 1, "market": "EU" } });
     call(&server, "ingest_tick", own, &limited).await.unwrap();
-    // A job beyond the limits looks like one that never was.
+    // A job beyond the token's limits looks like one that does not exist.
     let started = call(&server, "start_collection", json!({ "sku": "X" }), &all).await.unwrap();
     let asked = json!({ "job_id": started["job_id"] });
     call(&server, "get_job_status", asked.clone(), &all).await.unwrap();
@@ -167,7 +167,7 @@ async fn what_was_answered_for_survives_a_kill_and_a_job_is_finished_by_the_next
         let sku = &done["job"]["sku"];
         let seen =
             call(&server, "fetch_market_features", json!({ "sku": sku }), &token).await.unwrap();
-        // Taken up once or twice, kept once.
+        // Collected once or twice, stored once.
         assert_eq!(seen["sample_count"], done["job"]["collected"], "{seen}");
     }
 }
@@ -177,7 +177,7 @@ async fn many_rows_are_one_call() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let token = every_scope(folder.path());
-    // More than other services take in one request.
+    // Larger than the body limit of other services.
     let name = "A thing of many words. ".repeat(20);
     let rows: Vec<Value> = (0..10_000)
         .map(|it| json!({ "sku": format!("SKU-{it:06}"), "name": name, "price": 9.99, "cost": 5 }))

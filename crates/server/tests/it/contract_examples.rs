@@ -1,4 +1,4 @@
-//! The contract's own examples, sent over MCP and over HTTP: same answer, right shape.
+//! The contract's own examples, sent over MCP and HTTP: the same answer in the right shape.
 
 use std::path::Path;
 
@@ -49,7 +49,7 @@ fn tool<'a>(contract: &'a Value, name: &Value) -> &'a Value {
     contract["tools"].as_array().unwrap().iter().find(|it| it["name"] == *name).unwrap()
 }
 
-/// A token that may do everything.
+/// A token with every scope.
 pub(crate) fn every_scope(data: &Path) -> String {
     every_scope_of(data, "cli")
 }
@@ -63,18 +63,18 @@ fn every_scope_of(data: &Path, subject: &str) -> String {
     token.trim().to_owned()
 }
 
-/// Where an example is played.
+/// The server and the transport of an example.
 struct Stage<'a> {
     server: &'a Server,
     service: &'a str,
     token: &'a str,
-    /// The token where the service wants it in the header.
+    /// The token, where the service expects it in the header.
     bearer: Option<&'a str>,
 }
 
 impl Stage<'_> {
-    /// What an example needs to have happened stands in its `before`, once for each transport; what
-    /// those steps `keep` by name, its arguments take as `$name`. `$unique` is another word each
+    /// An example lists its preconditions in `before`, which run once for each transport; its
+    /// arguments refer to values that those steps `keep` as `$name`. `$unique` is a new word each
     /// time.
     async fn check(&self, name: &str, example: &Value, tool: &Value) {
         let failed = example["error"].as_object();
@@ -96,7 +96,7 @@ impl Stage<'_> {
         };
         let (status, body) = self.over_http(&tool["http"], example, &kept).await;
         match (failed, &told) {
-            // Some contracts wrap their error over HTTP, some send it as it is.
+            // Some contracts wrap their error over HTTP, others send it unchanged.
             (Some(_), Some(told)) if told["error"].is_null() => {
                 check(name, expected, &body["error"]);
                 assert_eq!(told["http_status"], json!(status), "{name}");
@@ -107,7 +107,7 @@ impl Stage<'_> {
         assert_eq!(status >= 400, failed.is_some(), "{name}: {status}");
     }
 
-    /// Plays what comes before, and returns what was kept of it.
+    /// Runs the preconditions and returns the kept values.
     async fn prepare(&self, name: &str, example: &Value) -> Map<String, Value> {
         let mut kept = Map::new();
         kept.insert("$unique".to_owned(), Value::from(unique()));
@@ -154,7 +154,7 @@ impl Stage<'_> {
         let service = step["service"].as_str().unwrap_or(self.service);
         let tool = step["tool"].as_str().unwrap();
         let mut args = filled(&step["arguments"], kept);
-        // An example that says nothing of a token has one that may do everything.
+        // An example without a token gets one with every scope.
         let anonymous = step.get("token").is_some();
         if takes_token(service, tool) && !anonymous {
             args["capability_token"] = Value::from(self.token);
@@ -211,7 +211,7 @@ fn query(args: &Value) -> Vec<(String, String)> {
     args.as_object().unwrap().iter().map(|(name, value)| (name.clone(), text(value))).collect()
 }
 
-/// The value with what was kept in place of its names.
+/// The value with `$name` replaced by the kept values.
 fn filled(value: &Value, kept: &Map<String, Value>) -> Value {
     match value {
         Value::String(word) => kept.get(word).unwrap_or(value).clone(),
@@ -223,7 +223,7 @@ fn filled(value: &Value, kept: &Map<String, Value>) -> Value {
     }
 }
 
-/// A word that was not there before.
+/// A unique word.
 fn unique() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -240,7 +240,8 @@ fn takes_token(service: &str, tool: &str) -> bool {
     schema.pointer(pointer).unwrap()["properties"].get("capability_token").is_some()
 }
 
-/// What HTTP says in its status and headers, a tool result says in fields; the rest is the same.
+/// Moves fields of a tool result that HTTP has in its status and headers, so that both can be
+/// compared.
 #[track_caller]
 fn compare(name: &str, status: u16, told: &Value, body: &Value) {
     if let Some(source) = told["source_status"].as_u64() {
@@ -254,7 +255,7 @@ fn compare(name: &str, status: u16, told: &Value, body: &Value) {
     }
 }
 
-/// How long a call took is never the same twice.
+/// Removes the duration of a call, which always differs.
 fn untimed(value: &Value) -> Value {
     match value {
         Value::Array(list) => list.iter().map(untimed).collect(),

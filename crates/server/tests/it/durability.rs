@@ -1,4 +1,4 @@
-//! Nothing that was answered is lost when the process is killed.
+//! Acknowledged data survives a kill of the process.
 
 use serde_json::Value;
 
@@ -24,8 +24,8 @@ async fn bars_survive_a_kill_and_are_not_fetched_again() {
     let fetched = metrics
         .lines()
         .filter(|line| line.starts_with("stoa_upstream_requests_total") && line.contains("klines"));
-    // Only the question when the series began, if anything, was asked anew: what the first row is,
-    // and whether anything lies before it.
+    // Only the start of the series was requested again: its first row, and whether anything lies
+    // before it.
     for line in fetched {
         let count: f64 = line.rsplit(' ').next().unwrap().parse().unwrap();
         assert!(count <= 2.0, "{line}");

@@ -1,4 +1,4 @@
-//! The binary as its users meet it: started as a process, spoken to over its real transports.
+//! The binary as users run it: started as a process and called over its real transports.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The tools over MCP, as raw messages; real clients are tried in `tests/e2e`.
+//! The tools over MCP as raw messages; `tests/e2e` uses real clients.
 
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn stdio_speaks_the_protocol_and_nothing_else() {
     assert_eq!(answer["result"]["serverInfo"]["name"], "stoa");
     assert!(answer["result"]["instructions"].as_str().unwrap().contains("quotes_live"));
     pipes.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-    // Nonsense between messages must not end the conversation.
+    // Invalid lines between messages must not end the connection.
     pipes.send(b"{\"jsonrpc\": \"2.0\", \"id\": ");
     pipes.send(b"\xff\xfe\x00");
     let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call",

@@ -1,4 +1,4 @@
-//! The metrics of a running server, held against the page that lists them.
+//! Compares the metrics of a running server with the page that lists them.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ fn listed() -> BTreeSet<(String, String)> {
     text.lines().filter_map(row).collect()
 }
 
-/// What the code registers: the word in the first argument of every call that does.
+/// The metrics that the code registers: the first argument of every registering call.
 fn registered() -> BTreeSet<String> {
     let mut files = Vec::new();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../telemetry/src");
@@ -47,7 +47,7 @@ fn every_metric_that_is_registered_is_listed() {
     let registered = registered();
     assert!(registered.contains("streams_open") && registered.len() > 15, "{registered:?}");
     for name in &registered {
-        // Units and the ending of counters are put behind the name that is registered.
+        // The library appends the unit and the ending of counters to the registered name.
         let endings = ["", "_total", "_seconds", "_seconds_total", "_bytes", "_info"];
         let full = |ending: &&str| format!("stoa_{name}{ending}");
         let found = endings.iter().map(full).any(|it| listed.iter().any(|(n, _)| *n == it));

@@ -1,4 +1,4 @@
-//! Running it for real: stopping, PostgreSQL, several copies on one store.
+//! Operation: stopping, PostgreSQL, several servers on one store.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -32,13 +32,13 @@ async fn the_port_is_the_environment_s() {
     assert_eq!(http().get(server.url("/health")).send().await.unwrap().status(), 200);
 }
 
-/// The answer to a connection for which there is no place, and its place in the metrics.
+/// The answer to a connection over the limit, and its counter in the metrics.
 async fn check_turned_away(limit: &str, status: u16, word: &str) {
     let folder = Folder::new();
     let setting = format!("STOA_{}", limit.to_uppercase());
     let server = Server::start(folder.path(), &[(&setting, "1")]);
     let held = tokio::net::TcpStream::connect(server.address()).await.unwrap();
-    // The first may not have been taken in yet; then it is the first that hears of it.
+    // The held connection may not be accepted yet; then the server refuses that one later.
     let refused = loop {
         let answer = http().get(server.url("/health")).send().await.unwrap();
         if answer.status() != 200 {
@@ -50,7 +50,7 @@ async fn check_turned_away(limit: &str, status: u16, word: &str) {
     let body: Value = refused.json().await.unwrap();
     assert_eq!(body["error"]["type"], word, "{body}");
     drop(held);
-    // It is given back a moment after its end.
+    // The slot is free a moment after the connection ends.
     let metrics = loop {
         let answer = http().get(server.url("/metrics")).send().await.unwrap();
         if answer.status() == 200 {
@@ -73,7 +73,7 @@ async fn several_copies_share_one_postgres() {
     let folders = [Folder::new(), Folder::new()];
     let settings = [("DATABASE_URL", url.as_str())];
     let copies = Arc::new(folders.each_ref().map(|it| Server::start(it.path(), &settings)));
-    // Both fill the same series at the same time.
+    // Both servers fill the same series at the same time.
     let ask = |at: usize| {
         let copies = Arc::clone(&copies);
         async move { history(&copies[at]).await }

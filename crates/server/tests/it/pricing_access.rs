@@ -1,4 +1,5 @@
-//! Who may use the pricing tools: each refusal in its own words, counted, and nowhere a token.
+//! Access to the pricing tools: each refusal has its own message and counter, and none shows a
+//! token.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use crate::contract_examples::every_scope;
 use crate::pricing_path::{OPTIMIZER, ask, mint};
 use crate::process::{Folder, Server, run, stoa};
 
-/// Wrong in every other way too: who asks is looked at first.
+/// Arguments that are invalid as well: the credential is checked first.
 fn nonsense() -> Value {
     json!({ "sku": 7, "our_price": "dear", "colour": "red" })
 }
@@ -46,7 +47,7 @@ impl House {
         Value::from(token)
     }
 
-    /// Asks until the refusal says this: time has to pass for it.
+    /// Repeats the call until it is refused with this message, because time has to pass.
     async fn until(&self, token: &Value, told: &str) {
         for _ in 0..600 {
             let mut args = nonsense();
@@ -129,7 +130,7 @@ async fn every_refusal_has_its_own_words_and_is_counted() {
     nowhere(house);
 }
 
-/// No token, and not its secret half, is in the log or in anything that was written down.
+/// Neither a token nor its secret part is in the log or in any file.
 fn nowhere(house: House) {
     let House { server, folder, tokens } = house;
     let log = server.log();

@@ -1,5 +1,5 @@
-//! Many clients on the same prices, and a server that is killed under them: what was acknowledged is
-//! there, nothing is half done, and no price was ever changed twice from one state.
+//! Many clients change the same prices while the server is killed: acknowledged changes survive, no
+//! change is partial, and no price changes twice from one state.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,13 +16,13 @@ use crate::process::{Folder, Server};
 const SETTINGS: [(&str, &str); 1] = [("STOA_RATE_PER_SECOND", "0")];
 const SKUS: usize = 4;
 
-/// What the server has said it did.
+/// The changes that the server acknowledged.
 #[derive(Default)]
 struct Acknowledged {
     proposed: BTreeSet<String>,
     applied: BTreeSet<String>,
     cancelled: BTreeSet<String>,
-    /// The last price of each SKU that a client knows of.
+    /// The last known price of each SKU.
     prices: BTreeMap<String, Value>,
 }
 
@@ -43,8 +43,8 @@ impl Crowd {
         self.call(tool, args).await.unwrap().unwrap()
     }
 
-    /// One client's attempt: propose from the price it knows of, then apply. `None` once the server
-    /// is gone.
+    /// One attempt of a client: propose from the known price, then apply. `None` once the server is
+    /// gone.
     async fn attempt(&self, at: usize) -> Option<()> {
         let sku = format!("S{}", at % SKUS);
         let price = self.told.lock().prices.get(&sku).cloned().unwrap_or(json!(20));
@@ -76,7 +76,7 @@ impl Crowd {
         Some(())
     }
 
-    /// The price that the books have.
+    /// Reads the last applied price from the audit trail.
     async fn learn(&self, sku: &str) -> Option<()> {
         let trail = self.call("list_price_changes", json!({ "sku": sku, "limit": 100 })).await?;
         let trail = trail.unwrap();
@@ -87,7 +87,7 @@ impl Crowd {
         Some(())
     }
 
-    /// The whole trail, oldest first.
+    /// The whole audit trail, oldest first.
     async fn trail(&self) -> Vec<Value> {
         let (mut all, mut args) = (Vec::new(), json!({ "limit": 100 }));
         loop {
@@ -116,7 +116,7 @@ impl Crowd {
         }
     }
 
-    /// Holds everything that was acknowledged against everything the books say.
+    /// Compares everything that was acknowledged with the audit trail.
     async fn compare(&self) {
         let (trail, statuses) = (self.trail().await, self.statuses().await);
         let mut done: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -222,7 +222,7 @@ async fn nothing_acknowledged_is_lost_however_often_the_server_is_killed() {
                 }
             });
         }
-        // The blow falls in the middle of whatever the others are doing.
+        // The kill comes while the clients are working.
         for _ in 0..5 + round * 2 {
             crowd.more.notified().await;
         }

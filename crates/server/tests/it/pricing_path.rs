@@ -1,5 +1,5 @@
-//! The way of a newcomer through the pricing tools: a minted token, a proposal, its reasons, its
-//! application, and what was done told afterwards.
+//! The first use of the pricing tools: a minted token, a proposal, its explanation, its
+//! application, and the audit trail.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub(crate) async fn ask(
     let answer: Value = response.json().await.ok()?;
     let result = &answer["result"];
     let Some(failed) = result["content"].is_array().then(|| result["isError"] == true) else {
-        // Refused before it was a call.
+        // Refused before it became a call.
         return Some(Err(answer));
     };
     Some(match failed {
@@ -42,7 +42,7 @@ pub(crate) async fn ask(
     })
 }
 
-/// One way in: the token among the arguments of a service's own endpoint, or as a header.
+/// One way to authenticate: the token in the arguments of a service's own endpoint, or in a header.
 struct Door<'a> {
     url: String,
     token: &'a str,

@@ -1,4 +1,4 @@
-//! A running `stoa`, with a data folder of its own, ended with the test.
+//! A running `stoa` with its own data folder; it ends with the test.
 
 use parking_lot::Mutex;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 
-/// A folder that goes with its owner.
+/// A folder that is removed when it is dropped.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -33,7 +33,7 @@ impl Drop for Folder {
     }
 }
 
-/// The binary with a clean environment: nothing of the machine's own settings reaches it.
+/// The binary with a clean environment, so that the machine's own settings do not reach it.
 pub(crate) fn stoa(data: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stoa"));
     command.env_clear().env("HOME", data).env("STOA_DATA", data).current_dir(data);
@@ -47,7 +47,7 @@ pub(crate) fn run(command: &mut Command) -> (i32, String, String) {
     (status.code().unwrap_or(-1), text(stdout), text(stderr))
 }
 
-/// `stoa serve` on a port of its own.
+/// `stoa serve` on its own port.
 pub(crate) struct Server {
     child: Child,
     pub(crate) base: String,
@@ -75,7 +75,7 @@ impl Server {
         Self::spawn(command, "MCP      ")
     }
 
-    /// `stoa sim` on a port of its own.
+    /// `stoa sim` on its own port.
     pub(crate) fn start_sim(data: &Path) -> Self {
         let mut command = stoa(data);
         command.args(["sim", "--listen", "127.0.0.1:0"]);
@@ -83,7 +83,7 @@ impl Server {
         Self::spawn(command, " is at ")
     }
 
-    /// Starts a server and reads the address that it tells after `mark`.
+    /// Starts a server and reads the address that it prints after `mark`.
     fn spawn(mut command: Command, mark: &str) -> Self {
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -95,7 +95,7 @@ impl Server {
             }
             seen.push_str(&line);
         };
-        // The rest of stderr is read, so that a talkative server never waits for us.
+        // The rest of stderr is drained, so that the server never blocks on it.
         let log = Arc::new(Mutex::new(seen));
         let kept = Arc::clone(&log);
         std::thread::spawn(move || {
@@ -113,7 +113,7 @@ impl Server {
         format!("{}{path}", self.base)
     }
 
-    /// What it has said on stderr so far.
+    /// The lines on stderr so far.
     pub(crate) fn log(&self) -> String {
         self.log.lock().clone()
     }
@@ -122,13 +122,13 @@ impl Server {
         self.base.trim_start_matches("http://").to_owned()
     }
 
-    /// Kills it as a crash would: no signal handler runs, nothing is flushed.
+    /// Kills the process as a crash would: no signal handler runs, nothing is flushed.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Waits for its end and returns the exit code.
+    /// Waits for the end and returns the exit code.
     pub(crate) fn wait(mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }
@@ -148,11 +148,11 @@ impl Drop for Server {
     }
 }
 
-/// A client without TLS to speak of; the library insists on a provider all the same.
+/// A client without TLS; the library needs a provider all the same.
 pub(crate) fn http() -> reqwest::Client {
     static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| {
         drop(rustls::crypto::ring::default_provider().install_default());
-        // Every test has a runtime of its own, so connections cannot outlive a request.
+        // Every test has its own runtime, so connections cannot outlive a request.
         reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap()
     });
     CLIENT.clone()
@@ -165,7 +165,7 @@ pub(crate) async fn mcp_post(url: &str, method: &str, params: Value) -> (u16, Va
     (status, response.json().await.unwrap_or(Value::Null))
 }
 
-/// The same on a request that has its own headers.
+/// The same for a request with its own headers.
 pub(crate) fn mcp_headers(
     request: reqwest::RequestBuilder,
     method: &str,
@@ -226,7 +226,7 @@ impl Pipes {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a message: {line:?}"))
     }
 
-    /// Closes the input and returns what was still said, and the exit code.
+    /// Closes the input and returns the remaining output and the exit code.
     pub(crate) fn finish(mut self) -> (String, i32) {
         drop(self.input.take());
         let mut rest = String::new();

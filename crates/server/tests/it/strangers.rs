@@ -1,4 +1,4 @@
-//! `/mcp` and tokens that do not hold: what needs none stays within reach, what needs one says so.
+//! `/mcp` with invalid tokens: open tools still work, the others say that they need a token.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ impl Stranger<'_> {
         self.call("arkiver_query_insights", json!({})).await
     }
 
-    /// Waits for the end of the token's time.
+    /// Waits until the token has expired.
     async fn expires(&self) {
         while self.call("system_metadata", json!({})).await.1["result"]["isError"] != true {
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -105,7 +105,7 @@ async fn a_closed_house_lets_strangers_come_as_far_as_what_needs_no_token() {
         let good = stranger.registers(name).await;
         let (_, told) = Stranger { server: &server, token: &good }.asks().await;
         assert_eq!(told["result"]["structuredContent"]["total"], 0, "{told}");
-        // Who shows a token in the call is judged by it.
+        // A token in the call itself is verified.
         for (shown, opens) in [(good.as_str(), true), ("rubbish", false)] {
             let params = json!({ "name": "arkiver_query_insights", "arguments": {},
                 "_meta": { "auth": { "token": shown } } });

@@ -1,5 +1,4 @@
-//! Live candles as clients read them: server-sent events and WebSocket, over an exchange that
-//! breaks.
+//! Live candles over server-sent events and WebSocket, from an exchange with faults.
 
 mod moscow;
 mod stuck;
@@ -18,10 +17,10 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use crate::process::{Folder, Server, http};
 
-/// Longer than anything here takes; a test that reaches it has failed.
+/// Longer than any step takes; a test that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server whose exchange is another process that can be told to misbehave.
+/// A server whose exchange is another process with injectable faults.
 pub(crate) struct House {
     pub(crate) server: Server,
     exchange: Server,
@@ -115,7 +114,7 @@ impl Socket {
         self.0.send(Message::text(text.to_string())).await.unwrap();
     }
 
-    /// The next message that is not a sign of life; the close code where there is none.
+    /// The next message that is not a heartbeat; the close code where there is none.
     async fn next(&mut self) -> Result<Value, u16> {
         loop {
             match timeout(PATIENCE, self.0.next()).await.unwrap() {
@@ -154,7 +153,7 @@ async fn events_are_warm_ordered_and_resumable() {
     let (first, _) = events.closed(3).await;
     check_consecutive(&first);
     drop(events);
-    // Away for longer than a channel without readers would need to be noticed.
+    // Disconnected for longer than a channel without readers is kept.
     tokio::time::sleep(Duration::from_secs(2)).await;
     let mut events = house.events(query, first.last().copied()).await;
     let (_, event) = loop {
@@ -183,7 +182,7 @@ async fn no_closed_candle_is_lost_when_the_exchange_drops_stalls_and_repeats() {
     }
     assert!(told.contains(&"reconnecting".to_owned()), "{told:?}");
     assert!(told.contains(&"connected".to_owned()), "{told:?}");
-    // Nothing says that a line has gone silent; it has to be noticed.
+    // The server itself must notice that the connection is silent.
     house.fault(json!({ "kind": "ws_stall", "times": 1 })).await;
     let mut told = Vec::new();
     while !told.ends_with(&["reconnecting".to_owned(), "connected".to_owned()]) {
@@ -330,7 +329,7 @@ async fn streams_on_postgresql_are_warm_and_resumable_after_a_restart() {
     let mut house = House::new(&[("DATABASE_URL", &url)]);
     let query = "symbol=BTCUSDT&interval=1s&indicators=macd,obv";
     let (first, _) = house.events(query, None).await.closed(3).await;
-    // The next server finds the candles where the first one left them.
+    // The next server resumes where the first one stopped.
     let live = house.exchange.base.replace("http://", "ws://");
     let settings = [
         ("PROVIDER", "binance"),

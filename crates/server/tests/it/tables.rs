@@ -1,4 +1,4 @@
-//! Tests that walk the tool table, so that nothing in it is forgotten.
+//! Tests over the whole tool table.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ async fn tools(server: &Server, path: &str) -> Vec<Value> {
     body["result"]["tools"].as_array().unwrap().clone()
 }
 
-/// What a contract has at `file.json#/pointer`, with what it takes from other files.
+/// The value at `file.json#/pointer` of a contract, with its references resolved.
 fn promised_at(service: &str, reference: &str) -> Value {
     fn fill(service: &str, value: &mut Value) {
         if let Some(reference) = value.get("$ref").and_then(Value::as_str) {
@@ -120,7 +120,7 @@ fn a_database_in_trouble_is_worth_coming_back_for_in_every_contract() {
         let errors = contract_file(&format!("{service}/errors.json"));
         for code in ["store_busy", "store_full", "store_unavailable"] {
             let row = errors["codes"].get(code).unwrap_or(&errors["kinds"]["unavailable"]);
-            // One contract has a word of its own for databases, with a status of its own.
+            // One contract has its own code for databases, with its own status.
             let status = if row["type"] == "DATABASE_ERROR" { 500 } else { 503 };
             let told = (&row["http_status"], &row["retryable"]);
             assert_eq!(told, (&json!(status), &json!(true)), "{service}: {code}");
@@ -128,7 +128,7 @@ fn a_database_in_trouble_is_worth_coming_back_for_in_every_contract() {
     }
 }
 
-/// Where a call of the indicators can fail, and what is not there is called.
+/// The crates that a call of the indicators passes through and that may return `Unavailable`.
 const UNDER_INDICATORS: [&str; 10] = [
     "service-indicators",
     "contract",
@@ -142,10 +142,10 @@ const UNDER_INDICATORS: [&str; 10] = [
     "market-files",
 ];
 
-/// What no call of theirs comes to: quotes, imports and blobs.
+/// Fault codes that no such call can return: those of quotes, imports and blobs.
 const NOT_ASKED: [&str; 3] = ["no_price", "unreadable_file", "blobs_unavailable"];
 
-/// The codes of everything that is called unavailable in a crate.
+/// The codes of all `Unavailable` faults in a crate.
 fn unavailable_codes(name: &str, codes: &mut BTreeSet<String>) {
     let folder = format!("{}/../{name}/src", env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
@@ -187,7 +187,7 @@ async fn every_tool_refuses_a_missing_and_a_wrong_token() {
     let open = Server::start(folder.path(), &[]);
     let names: Vec<Value> = tools(&open, "/mcp").await;
     let closed = Server::start(folder.path(), &[("MCP_HTTP_TOKEN", "a-token-of-ours")]);
-    // What says how a service is, and what gives out tokens, is for anybody.
+    // Health tools and tools that issue tokens need no token.
     let needs_none = |name: &str| {
         let health = ["ping_health", "health_check", "version_info"];
         name == "auth" || health.iter().any(|end| name.ends_with(end))

@@ -55,7 +55,7 @@ impl Follower {
         }
     }
 
-    /// The task at its end; asked for as often as the server wants to be.
+    /// The finished task, polled at the interval that the server asks for.
     async fn ended(&self, id: &str) -> Value {
         loop {
             let told = self.get(id).await;
@@ -110,7 +110,7 @@ async fn a_task_outlives_the_server_and_belongs_to_one() {
         let words = &nobody["error"]["data"]["error"]["error"]["code"];
         assert_eq!(words, "AUTHENTICATION_FAILED", "{nobody}");
     }
-    // Eight days later, as far as the job can tell.
+    // Moves the job eight days into the past.
     server.kill();
     let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
     let week = "UPDATE job SET created_at = created_at - 691200000";
@@ -130,7 +130,7 @@ async fn a_task_is_cancelled_and_a_failed_job_is_an_answer() {
     let follower = Follower::new(&server, "/mcp", &ada.token);
     let broken = ada.file("broken.pdf", None, "%PDF-1.7\nthis is not what it says").await;
     let begun = follower.process(&broken).await;
-    // A job that fails quickly may have failed by the time of the answer.
+    // A job that fails quickly may have failed before the answer.
     let result = match begun["resultType"] == "task" {
         true => follower.ended(&id_of(&begun)).await["result"].clone(),
         false => begun,
@@ -138,7 +138,7 @@ async fn a_task_is_cancelled_and_a_failed_job_is_an_answer() {
     assert_eq!(result["isError"], true, "{result}");
     let text = result["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("PROCESSING_FAILED"), "{text}");
-    // The third waits for one of the first two, which are long.
+    // The third job waits for one of the first two, which are long.
     let mut tasks = Vec::new();
     for at in 0..3 {
         let text = format!("File {at}. {}", COMPLAINT.repeat(2000));
@@ -177,7 +177,7 @@ async fn a_collection_is_a_task_for_whoever_shows_a_token_in_the_header() {
     let told = Follower::new(&server, "/mcp", &other).get(&id).await;
     assert_eq!(told["error"]["code"], -32602, "{told}");
     assert_eq!(follower.get(&id).await["result"]["status"], "completed");
-    // Shown among the arguments it could not be shown again, so the answer is the plain one.
+    // A token in the arguments could not be sent again, so the answer is the plain one.
     let args = json!({ "sku": "A", "capability_token": token });
     let stranger = Follower { url: server.url("/mcp"), token: None };
     let plain = stranger.say("tools/call", call(args)).await;

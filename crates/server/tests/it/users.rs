@@ -1,4 +1,4 @@
-//! `stoa user`: the password comes in on stdin and goes nowhere else.
+//! `stoa user`: the password is read from stdin and stored nowhere else.
 
 use std::io::Write as _;
 use std::path::Path;

@@ -1,11 +1,11 @@
-//! An exchange that misbehaves, seen from a caller: the contract's error, true about whether and
-//! when to try again.
+//! Faults of an exchange as a caller sees them: the contract's error, with a correct retryable flag
+//! and wait.
 
 use serde_json::{Value, json};
 
 use crate::process::{Folder, Server, http};
 
-/// A server whose exchange is another process that can be told to misbehave.
+/// A server whose exchange is another process with injectable faults.
 struct House {
     server: Server,
     exchange: Server,
@@ -68,7 +68,7 @@ async fn refusals_are_passed_on_truthfully() {
         house.fault(json!({ "kind": kind, "times": 1000 })).await;
         check(&house.get(LIVE).await, word, status, retryable);
         check(&house.get(HISTORY).await, word, status, retryable);
-        // However often it is asked, what cannot be mended by waiting is not called retryable.
+        // A permanent fault is never called retryable, however often the call is repeated.
         for _ in 0..6 {
             check(&house.get(LIVE).await, word, status, retryable);
         }
@@ -100,7 +100,7 @@ async fn an_old_quote_stands_in_and_says_so() {
     let house = House::new();
     assert_eq!(house.get(LIVE).await.0, 200);
     house.fault(json!({ "kind": "status_500", "times": 100_000 })).await;
-    // A quote is fresh for a second; wait until the server had to ask again.
+    // A quote is fresh for a second; this waits until the server must ask again.
     let stale = loop {
         let response = http().get(house.server.url(LIVE)).send().await.unwrap();
         assert_eq!(response.status(), 200);

@@ -1,4 +1,4 @@
-//! Webhooks of tasks against the binary: told after a kill, and never at addresses inside.
+//! Webhooks of tasks against the binary: delivered after a kill, and never to private addresses.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const LONG: Duration = Duration::from_mins(1);
 
 #[derive(Default)]
 struct Heard {
-    /// What every notice is answered with.
+    /// The response to every notification.
     status: AtomicU16,
     all: Mutex<Vec<Value>>,
     news: Notify,
@@ -44,7 +44,7 @@ impl Receiver {
         Self { url, heard, _server: server }
     }
 
-    /// Waits until something was heard that is wanted.
+    /// Waits until a matching notification arrived.
     async fn until(&self, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
         let heard = async {
             loop {

@@ -1,4 +1,4 @@
-//! What a look says of candles that came.
+//! The candles that one poll publishes.
 
 use market::Decimal;
 use proptest::prelude::*;
@@ -36,7 +36,7 @@ fn minute_of(at: Millis) -> i64 {
     (at.0 - self::at(0, 0).0) / 60_000
 }
 
-/// Closed candles in brackets, then the one that is forming, then how far everything is known.
+/// Closed candles in brackets, then the forming one, then the end of the known range.
 fn shown_as(polled: &CandlePoll) -> String {
     let mut words: Vec<String> =
         polled.rows.iter().map(|row| format!("[{}]", minute_of(row.bar.open_time))).collect();
@@ -64,12 +64,12 @@ fn a_later_candle_or_time_closes_and_the_end_of_rows_does_not() {
     check(M1, "", at(30, 0), false, "<0");
     check(M1, "0", at(0, 30), false, "0 <0");
     check(M1, "[0] 1", at(1, 30), false, "[0] 1 <1");
-    // A candle that never ends where it should is closed by the one after it.
+    // A candle without its regular end is closed by the next one.
     check(M1, "0 1", at(1, 30), false, "[0] 1 <1");
     check(M1, "0", at(5, 59), false, "0 <0");
     check(M1, "[0]", at(6, 0), false, "[0] <1");
     check(M1, "[0] [1]", at(30, 0), false, "[0] [1] <2");
-    // The last one of a full page waits for the next page.
+    // The last candle of a full page waits for the next page.
     check(M1, "[0] [1] [2]", at(30, 0), true, "[0] [1] <2");
 }
 
@@ -90,12 +90,12 @@ fn what_may_be_missing_is_noticed_before_it_is_passed() {
     check(M1, "[0] 2", at(2, 30), false, "[0] 2 <2 has_gaps");
     check(M1, "2", at(2, 30), false, "2 <2 has_gaps");
     check(M1, "[0] [1] 2", at(2, 30), false, "[0] [1] 2 <2");
-    // What is missing in a candle that is forming does no harm yet.
+    // A gap inside a forming candle is harmless.
     check(M5, "[1] [2] 4", at(4, 30), false, "0 <0");
     check(M5, "[1] [2] [4]", at(5, 30), false, "[0] <5 has_gaps");
     check(M5, "[0] [1] [2] [3] [4] 6", at(6, 30), false, "[0] 5 <5");
     check(M5, "[0] [1] [2] [3] 6", at(6, 30), false, "[0] 5 <5 has_gaps");
-    // The last minutes of a candle may be late; then they are not.
+    // The last minutes of a candle may be late.
     check(M5, "[0] [1] [2] [3]", at(9, 0), false, "0 <0");
     check(M5, "[0] [1] [2] [3]", at(10, 0), false, "[0] <5");
 }
@@ -105,7 +105,7 @@ fn two_answers_give_what_either_has_as_far_as_both_reach() {
     for (first, second, both) in [
         (("[0] 2", false), ("[0] [1] [2] 3", false), "0 1 2 3"),
         (("[0] [1] 2", false), ("[0] [2] 3", false), "0 1 2 3"),
-        // One that was forming when it was seen must be seen again.
+        // A candle that was forming in the first response must be in the second.
         (("[0] 2", false), ("[0] [1] [3] 4", false), "0 1"),
         (("[0] [2] [3]", true), ("[0] [1] [2]", true), "0 1 2"),
         (("[0] [2] [3]", true), ("[0] [1] [2] 3 4", false), "0 1 2 3"),
@@ -128,7 +128,7 @@ fn two_answers_give_what_either_has_as_far_as_both_reach() {
 }
 
 proptest! {
-    /// However the rows are cut into looks, the closed candles are the same, in order and once.
+    /// However the rows are split into polls, the closed candles are the same, in order and once.
     #[test]
     fn looks_one_after_another_come_to_the_whole(
         traded in prop::collection::btree_set(0_i8..59, 1..50),

@@ -1,4 +1,4 @@
-//! An exchange that fails while it is followed: nothing that closed is lost.
+//! Faults of the exchange during a subscription: no closed candle is lost.
 
 use super::*;
 
@@ -10,7 +10,7 @@ async fn a_failure_is_told_and_what_closed_meanwhile_comes_in_order() {
         (FaultKind::Html, Duration::from_mins(10)),
         (FaultKind::ErrorRows, Duration::from_mins(90)),
         (FaultKind::Status429, Duration::from_mins(10)),
-        // More than a page holds, over a night.
+        // More than one page, across a night.
         (FaultKind::Status503, Duration::from_hours(23)),
     ] {
         let fixture = live().await;
@@ -27,7 +27,7 @@ async fn a_failure_is_told_and_what_closed_meanwhile_comes_in_order() {
         let KlineEvent::GapFilled(span) = *gap else { panic!("{gap:?}") };
         let told = reader.closed.last().unwrap().open_time;
         assert!(span.from > last && span.to == Millis(told.0 + 60_000), "{kind:?} {span:?}");
-        // It goes on as before.
+        // The series continues as before.
         reader.read_until(is_forming).await;
         fixture.clock.advance(Duration::from_mins(2));
         reader.read(1).await;
@@ -82,7 +82,7 @@ async fn rows_that_an_answer_lost_are_not_taken_for_silence() {
     }
 }
 
-/// The same sequence for the same start.
+/// A seeded sequence.
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! Readers that share, readers that are slow, and readers that come back.
+//! Subscribers that share a series, are slow, or resume.
 
 use super::*;
 
@@ -18,7 +18,7 @@ async fn followers_of_a_series_share_one_poller() {
     for reader in &mut readers {
         reader.read(1).await;
     }
-    // An event is built once: everybody holds the same one.
+    // An event is built once: all subscribers hold the same one.
     fixture.clock.advance(Duration::from_mins(1));
     let minute = moscow("2026-11-11T12:10:00");
     let is_it = |event: &KlineEvent| {
@@ -27,7 +27,7 @@ async fn followers_of_a_series_share_one_poller() {
     };
     let (one, two) = (readers[0].read_until(is_it).await, readers[2].read_until(is_it).await);
     assert!(Arc::ptr_eq(&one, &two));
-    // Who comes later does not wait for a change to see what is forming.
+    // A later subscriber gets the forming candle at once.
     let mut late = fixture.follow("SBER", Interval::M1).await;
     assert_eq!(*late.next().await.unwrap(), KlineEvent::Connected);
     assert!(is_forming(&late.next().await.unwrap()));
@@ -45,7 +45,7 @@ async fn nothing_is_asked_once_nobody_follows() {
     let asked = fixture.asked("candles");
     tokio::time::sleep(Duration::from_millis(30)).await;
     assert_eq!(fixture.asked("candles"), asked);
-    // And again as if for the first time.
+    // The series starts again as if for the first time.
     let mut again = fixture.follow("SBER", Interval::M1).await;
     again.read_until(is_forming).await;
     assert_eq!(again.statuses, [KlineEvent::Connected]);
@@ -80,7 +80,7 @@ async fn what_was_missed_comes_first_over_as_many_pages_as_it_takes() {
     let fixture = live().await;
     let after = moscow("2026-11-09T10:00:00");
     let options = SubscribeOptions { resume_after: Some(after), ..SubscribeOptions::default() };
-    // The first one begins the series, the second one searches it further on.
+    // The first one starts the series, the second one continues it.
     let mut first = fixture.follow_with("SBER", Interval::M1, options).await;
     first.read_until(is_forming).await;
     let mut second = fixture.follow_with("SBER", Interval::M1, options).await;
@@ -90,7 +90,7 @@ async fn what_was_missed_comes_first_over_as_many_pages_as_it_takes() {
     assert_eq!(first.closed[0].open_time, moscow("2026-11-09T10:01:00"));
     assert_eq!(first.count(is_gap), 0, "nothing was heard before, so nothing was missed");
     fixture.check(&first).await;
-    // One without a point to resume from begins with what is forming.
+    // A subscriber without a resume point begins with the forming candle.
     let mut third = fixture.follow("SBER", Interval::M1).await;
     let event = third.read_until(|event| matches!(event, KlineEvent::Candle { .. })).await;
     assert!(is_forming(&event), "{event:?}");
@@ -115,7 +115,7 @@ async fn a_replay_waits_for_an_exchange_that_fails() {
     fixture.check(&reader).await;
 }
 
-/// What others were told exists, however often an answer does not have it.
+/// A candle that was published stays valid, even if later responses lack it.
 #[tokio::test]
 async fn a_replay_does_not_take_empty_answers_for_the_end() {
     let fixture = live().await;

@@ -1,4 +1,4 @@
-//! Who could reach the server, and whether the settings about that fit together.
+//! Checks which clients can reach the server, and whether the related settings are consistent.
 
 use auth::Secret;
 
@@ -6,7 +6,7 @@ use super::Finding;
 use crate::config::{Config, Surfaces};
 
 const WHAT: &str = "exposure";
-/// Shorter ones can be guessed from outside.
+/// A shorter token can be guessed.
 const TOKEN_LENGTH_MIN: usize = 16;
 
 pub(super) fn check(config: &Config) -> Vec<Finding> {
@@ -52,7 +52,7 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// What is served, in words.
+/// A description of the served interfaces.
 pub(super) fn surfaces(on: Surfaces) -> Finding {
     let all = [("MCP", true), ("REST", on.http), ("SSE", on.sse), ("WebSocket", on.ws)];
     let names = |wanted: bool| {
@@ -68,7 +68,7 @@ pub(super) fn surfaces(on: Surfaces) -> Finding {
     )
 }
 
-/// What a browser sends: a scheme and a host, nothing behind them.
+/// The form of an origin: a scheme and a host without a path.
 fn is_origin(text: &str) -> bool {
     let Some((scheme, host)) = text.split_once("://") else { return false };
     !scheme.is_empty() && !host.is_empty() && !host.contains(['/', '?', '#', '@', ' '])

@@ -12,10 +12,10 @@ use super::Finding;
 
 const WHAT: &str = "data folder";
 const KEY: &str = "token key";
-/// Everybody but the owner.
+/// The permission bits of all users except the owner.
 const OTHERS: u32 = 0o077;
 
-/// Makes the folder where it is missing, as the server would.
+/// Creates the folder where it is missing, as the server would.
 pub(super) fn check(data: &Path) -> Finding {
     let shown = data.display();
     let made = match fs::metadata(data) {
@@ -51,7 +51,7 @@ pub(super) fn check(data: &Path) -> Finding {
     }
 }
 
-/// Whether a file can be made, filled and removed: a full disk lets it be made.
+/// Whether a file can be created, written and removed; a full disk still allows creating one.
 fn probe(data: &Path) -> std::io::Result<()> {
     let file = data.join(format!(".doctor.{}", std::process::id()));
     let opened = OpenOptions::new().write(true).create(true).truncate(true).open(&file);
@@ -63,7 +63,7 @@ fn probe(data: &Path) -> std::io::Result<()> {
     written.and(removed)
 }
 
-/// The key is made where it is missing, as the server would.
+/// Creates the key where it is missing, as the server would.
 pub(super) fn check_key(data: &Path) -> Finding {
     let file = data.join(KEY_FILE);
     let shown = file.display();

@@ -1,5 +1,5 @@
-//! How many files the system lets us open, against how many connections we would take; and what
-//! streams are held to.
+//! Compares the limit of open files with the configured connections, and shows the limits of
+//! streams.
 
 use service_indicators::StreamLimits;
 
@@ -12,7 +12,7 @@ pub(super) fn check(connections_max: usize) -> Finding {
     judge(open_files::limit(), connections_max as u64)
 }
 
-/// What a reader of live streams can count on.
+/// The guarantees for readers of live streams.
 pub(super) fn streams(limits: StreamLimits) -> Finding {
     let StreamLimits { queue_max, replay_max } = limits;
     let detail = format!(

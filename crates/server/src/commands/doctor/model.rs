@@ -1,5 +1,5 @@
-//! The language model, where one is set: reached, let in, and known by the name that is set. It is
-//! not asked anything, so the check costs nothing.
+//! Checks a configured language model: it is reachable, accepts the key and has the configured
+//! name. The check sends no message, so it costs nothing.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub(super) async fn check(config: &Config) -> Option<Finding> {
     })
 }
 
-/// The analyst answers by its rules meanwhile, but that is not what was set up.
+/// The analyst falls back to its rules, which is not what the user configured.
 fn explain(shown: &str, fault: &Fault) -> Finding {
     let fix = match fault.code() {
         "llm_auth" => "set LLM_API_KEY to a key of this provider",

@@ -1,5 +1,5 @@
-//! The Moscow Exchange's ISS: its name resolves, it answers with data, and how old they are. The
-//! simulated one needs no check of its own; the tool call goes through it.
+//! Checks the Moscow Exchange's ISS: its name resolves, it returns data, and the age of the data.
+//! The simulated exchange needs no check, because the tool call uses it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::{Finding, venue};
 use crate::config::{Config, MoexProvider};
 
 const WHAT: &str = "MOEX ISS";
-/// Traded on every day that there is trading.
+/// A share that is traded on every trading day.
 const TICKER: &str = "SBER";
 const PATIENCE: Duration = Duration::from_secs(10);
 const ADDRESS: &str = "write MOEX_ISS_URL like https://iss.moex.com/iss, with /iss at its end";

@@ -1,4 +1,4 @@
-//! The port: free, or ours already.
+//! Checks that the port is free, or that a Stoa already listens on it.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -12,9 +12,9 @@ use super::Finding;
 use crate::app::VERSION;
 
 const WHAT: &str = "port";
-/// Whatever listens on this machine answers sooner, or is not ours.
+/// A local server answers within this time.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Our own answer is a tenth of this.
+/// The most bytes of an answer; ours is a tenth of this.
 const ANSWER_MAX: u64 = 16 * 1024;
 
 pub(super) async fn check(listen: SocketAddr) -> Finding {
@@ -54,7 +54,7 @@ fn judge(listen: SocketAddr, running: Option<String>) -> Finding {
     }
 }
 
-/// An address that means every interface is none to call.
+/// Replaces an address that means every interface by loopback, because it cannot be called.
 fn reachable(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -70,12 +70,12 @@ async fn health(address: SocketAddr) -> Option<String> {
     let request = format!("GET /health HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.ok()?;
     let mut answer = Vec::new();
-    // One that was cut off may still say who answered.
+    // A truncated answer may still identify the server.
     _ = stream.take(ANSWER_MAX).read_to_end(&mut answer).await;
     String::from_utf8(answer).ok()
 }
 
-/// The version a stoa says of itself; nothing for anybody else.
+/// The version that a Stoa reports; `None` for any other server.
 fn version(answer: &str) -> Option<String> {
     let (head, body) = answer.split_once("\r\n\r\n")?;
     if head.split(' ').nth(1)? != "200" {

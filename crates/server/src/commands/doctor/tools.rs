@@ -1,4 +1,4 @@
-//! The whole way once: a tool call through every part a client's call would pass.
+//! Makes one tool call through every layer that a client's call passes.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// What a tool says about a ticker; nothing where there is no such tool.
+/// The reply of a tool about a ticker; `None` where the tool does not exist.
 async fn call(app: &App, tool: &str, ticker: &str, args: &Value) -> Option<Finding> {
     let fields = args.as_object().cloned().unwrap_or_default();
     Some(match app.pipeline.call_by_name(tool, Call::new(fields)).await? {
@@ -49,13 +49,13 @@ async fn call(app: &App, tool: &str, ticker: &str, args: &Value) -> Option<Findi
     })
 }
 
-/// The sentence in a failed call's envelope, wherever the contract puts it.
+/// The message in a failed call's envelope, wherever the contract puts it.
 fn message(error: &Value) -> String {
     let found = error.get("message").or_else(|| error.get("error")?.get("message"));
     found.and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned)
 }
 
-/// Whether the token in the environment still opens anything.
+/// Whether the token in the environment is still valid.
 async fn token(app: &App, config: &Config) -> Option<Finding> {
     let credential = Credential::Bearer(Arc::from(config.token.as_ref()?.reveal()));
     let service = app.pipeline.catalog().services().first()?;

@@ -1,5 +1,5 @@
-//! The live exchange: its name resolves, it answers, it lets us in, and its clock agrees with ours.
-//! The simulated one needs no check of its own; the tool call goes through it.
+//! Checks the live exchange: its name resolves, it answers, it accepts the key, and its clock
+//! agrees with ours. The simulated exchange needs no check, because the tool call uses it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use crate::config::{BinanceSite, Config, Provider};
 const WHAT: &str = "Binance";
 const CLOCK: &str = "clock";
 const STREAMS: &str = "streams";
-/// Traded every moment of every day.
+/// A symbol that is traded at all times.
 const TICKER: &str = "BTCUSDT";
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How far the two clocks may be apart before candles close too early or too late.
+/// The largest difference of the clocks; beyond it candles close too early or too late.
 const SKEW_MAX_MS: i64 = 5_000;
 
 pub(super) async fn check(config: &Config) -> Vec<Finding> {
@@ -53,7 +53,7 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
     }
 }
 
-/// The adapter that asks once.
+/// An adapter that sends each request once.
 fn open(site: &BinanceSite) -> Result<Binance, Finding> {
     let refused = |text: String| {
         Finding::fail(WHAT, text).fix(
@@ -66,7 +66,7 @@ fn open(site: &BinanceSite) -> Result<Binance, Finding> {
     Binance::new(config, Arc::new(SystemClock)).map_err(|fault| refused(fault.to_string()))
 }
 
-/// Whether candles are heard as they form.
+/// Checks that live candles arrive.
 async fn streams(exchange: &Binance) -> Finding {
     let heard = async {
         let how = SubscribeOptions { resume_after: None, queue_max: 16 };
@@ -87,7 +87,7 @@ async fn streams(exchange: &Binance) -> Finding {
     }
 }
 
-/// The host of an address whose name can be found, or what is wrong with it.
+/// The host of an address whose name resolves, or the error.
 pub(super) async fn resolve(url: &str) -> Result<String, String> {
     let uri: Option<Uri> = url.parse().ok();
     let Some(host) = uri.as_ref().and_then(Uri::host) else {
@@ -114,7 +114,7 @@ fn unanswered() -> Finding {
 fn explain(fault: &Fault) -> Finding {
     let detail = fault.to_string();
     let fix = match fault.code() {
-        // The fault itself says which address to set.
+        // The fault names the setting of the address.
         "upstream_geo_blocked" => return Finding::fail(WHAT, detail),
         "upstream_refused" => {
             "its firewall blocks this network (403): try another network, \
@@ -136,7 +136,7 @@ fn explain(fault: &Fault) -> Finding {
     Finding::fail(WHAT, detail).fix(fix)
 }
 
-/// The exchange stamps a busy ticker with its own time.
+/// The exchange's time, taken from the timestamp of a busy ticker.
 fn judge_clock(ahead_ms: i64) -> Finding {
     let seconds = ahead_ms.unsigned_abs() / 1000;
     match ahead_ms {
@@ -182,7 +182,7 @@ mod tests {
             assert!(resolve(url).await.is_err(), "{url:?}");
         }
         assert!(resolve("http://[::1]:1").await.is_ok());
-        // What may be secret in it is not shown.
+        // Parts that may be secret are not shown.
         assert_eq!(resolve("http://user:hunter2@127.0.0.1:1").await.unwrap(), "127.0.0.1");
     }
 

@@ -1,5 +1,5 @@
-//! Our table in Codex's `config.toml`. Values are replaced at the places where the parser found
-//! them, so that comments and everything else stay byte for byte.
+//! Our table in Codex's `config.toml`. Values are replaced at the positions that the parser
+//! reports, so that comments and everything else stay byte for byte.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(super) fn shown(launch: &Launch) -> String {
     text
 }
 
-/// The text with our table in it, new or brought up to date.
+/// The text with our table, added or updated.
 pub(super) fn merged(text: &str, launch: &Launch) -> Result<String, String> {
     let before: Table = text.parse().map_err(|error| malformed(text, &error))?;
     let merged = match before.get(SECTION).and_then(|servers| servers.get(NAME)) {
@@ -37,7 +37,7 @@ pub(super) fn merged(text: &str, launch: &Launch) -> Result<String, String> {
     }
 }
 
-/// The parser's own words would quote the line, which may hold a secret.
+/// The parser's own message would quote the line, which may hold a secret.
 fn malformed(text: &str, error: &toml::de::Error) -> String {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     format!("it is not valid TOML (line {})", before.matches('\n').count() + 1)
@@ -101,7 +101,7 @@ fn updated(text: &str, entry: &Table, launch: &Launch) -> Result<String, String>
     Ok(merged)
 }
 
-/// Where our values stand in the text.
+/// The positions of our values in the text.
 struct Places {
     command: Range<usize>,
     args: Option<Range<usize>>,
@@ -130,7 +130,7 @@ fn array(args: &[String]) -> String {
     arguments(args).to_string()
 }
 
-/// Whether the result is the old document with nothing but our table changed.
+/// Whether the result differs from the old document only in our table.
 fn is_merged(mut before: Table, after: &str, launch: &Launch) -> bool {
     let Ok(mut after) = after.parse::<Table>() else { return false };
     let before_entry = take(&mut before);
@@ -138,7 +138,7 @@ fn is_merged(mut before: Table, after: &str, launch: &Launch) -> bool {
     let env_is = |(name, value): &(&str, String)| {
         entry.get("env").and_then(|env| env.get(name)).and_then(Value::as_str) == Some(value)
     };
-    // A table of servers that held ours alone was made for it.
+    // A table of servers that contained only ours was created for it.
     if before_entry.is_none() && !before.contains_key(SECTION) {
         after.remove(SECTION);
     }

@@ -1,8 +1,8 @@
 //! Our entry in a JSON file. The text is spliced rather than written anew, so that everything else
 //! keeps its order, its spacing and its numbers to the last digit.
 //!
-//! JSON with comments or trailing commas is refused: telling a comment from a string is a second
-//! parser, and pasting is easier than trusting it.
+//! JSON with comments or trailing commas is refused: a second parser would be needed to tell
+//! comments from strings, and the user can paste the entry instead.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,11 +16,11 @@ use serde_json::{Map, Value, json};
 use crate::commands::install::NAME;
 use crate::commands::install::launch::Launch;
 
-/// How a client spells its list of servers.
+/// The form of a client's list of servers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
     pub(super) section: &'static str,
-    /// Whether an entry says that it is for stdio.
+    /// Whether an entry has a field for the stdio transport.
     pub(super) typed: bool,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn shown(form: Form, launch: &Launch) -> String {
     pretty(&whole, "", "  ", "\n") + "\n"
 }
 
-/// The text with our entry in it, new or brought up to date.
+/// The text with our entry, added or updated.
 pub(super) fn merged(text: &str, form: Form, launch: &Launch) -> Result<String, String> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     if body.trim().is_empty() {
@@ -70,8 +70,8 @@ fn spliced(body: &str, form: Form, launch: &Launch) -> Result<String, String> {
     Ok(format!("{}{after}{}", &body[..place.start], &body[place.end..]))
 }
 
-/// What starts us. What the user added to an entry of ours, such as a token in its environment,
-/// is kept; an entry that reached us by URL was another thing and is replaced.
+/// The fields that start this program. Fields that the user added to our entry, such as a token in
+/// its environment, are kept; an entry with a URL is replaced.
 fn entry(form: Form, launch: &Launch, before: Option<&Map<String, Value>>) -> Value {
     let mut entry = before.filter(|it| it.contains_key("command")).cloned().unwrap_or_default();
     if form.typed {
@@ -91,7 +91,7 @@ fn entry(form: Form, launch: &Launch, before: Option<&Map<String, Value>>) -> Va
     Value::Object(entry)
 }
 
-/// Whether the result is the old document with nothing but our entry changed.
+/// Whether the result differs from the old document only in our entry.
 fn is_merged(before: &str, after: &str, form: Form) -> bool {
     let others = |text: &str| -> Option<Value> {
         let mut value: Value = serde_json::from_str(text).ok()?;
@@ -103,7 +103,7 @@ fn is_merged(before: &str, after: &str, form: Form) -> bool {
     others(before).is_some_and(|before| others(after) == Some(before))
 }
 
-/// An object inside a text, by the places of its values.
+/// An object inside a text, with the positions of its values.
 struct Object {
     place: Range<usize>,
     members: Vec<(String, Range<usize>)>,
@@ -128,7 +128,7 @@ impl Object {
         self.members.iter().rev().find(|(it, _)| it == name).map(|(_, place)| place.clone())
     }
 
-    /// The whole body with one more member at this object's end, laid out like the others.
+    /// The whole text with one more member at the end of this object, in the layout of the others.
     fn with(&self, body: &str, name: &str, value: &Value) -> String {
         let end = line_end(body);
         let Some((_, last)) = self.members.last() else {
@@ -150,7 +150,7 @@ impl Object {
     }
 }
 
-/// The blanks at the start of the line that holds this place.
+/// The indentation of the line at this position.
 fn indent_at(body: &str, place: usize) -> &str {
     let line = &body[body[..place].rfind('\n').map_or(0, |end| end + 1)..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
@@ -171,13 +171,13 @@ fn pretty(value: &Value, indent: &str, step: &str, line_end: &str) -> String {
     let formatter = PrettyFormatter::with_indent(step.as_bytes());
     let written = value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter));
     match written.map(|()| String::from_utf8(bytes)) {
-        // A line end inside a string is escaped, so each one here is between tokens.
+        // Line ends inside strings are escaped, so each line end here is between tokens.
         Ok(Ok(text)) => text.replace('\n', &format!("{line_end}{indent}")),
         _ => value.to_string(),
     }
 }
 
-/// The members of an object in their order, values unread.
+/// The members of an object in order, with unparsed values.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {

@@ -1,4 +1,4 @@
-//! How a client starts us: the program, its arguments, and the settings that have no flag.
+//! How a client starts this program: the path, the arguments, and the settings without a flag.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::exit::CommandError;
 pub(super) struct Launch {
     pub(super) command: String,
     pub(super) args: Vec<String>,
-    /// Settings that are no secrets. A client's own environment is not ours, so what holds in this
-    /// shell would be lost there.
+    /// Settings that are not secret. A client does not inherit the environment of this shell, so
+    /// they are written into its entry.
     pub(super) env: Vec<(&'static str, String)>,
     notes: Vec<&'static str>,
 }
@@ -36,7 +36,7 @@ impl Launch {
         toolset: &ToolsetArgs,
         config: &Config,
     ) -> Result<Self, CommandError> {
-        // A client starts us in a folder of its own choice.
+        // A client starts this program in any folder.
         let data = std::path::absolute(&config.data)?;
         let mut args = vec!["mcp".to_owned(), "--data".to_owned(), text(&data)?];
         let chosen = |flag: &Option<Vec<String>>, setting: &Option<Vec<String>>| {
@@ -61,13 +61,13 @@ impl Launch {
         Ok(Self { command: text(program)?, args, env, notes })
     }
 
-    /// What the user should know beside the configuration.
+    /// Notes for the user beside the configuration.
     pub(super) fn notes(&self) -> &[&'static str] {
         &self.notes
     }
 
-    /// The same through Claude Code's own command. The name comes first, because `--env` takes
-    /// everything up to the dashes.
+    /// The same as a command of Claude Code. The name comes first, because `--env` takes everything
+    /// up to the dashes.
     pub(super) fn claude_line(&self) -> String {
         let command = ["claude", "mcp", "add", NAME, "--scope", "user"];
         let mut words: Vec<String> = command.iter().map(|&word| word.to_owned()).collect();
@@ -80,11 +80,11 @@ impl Launch {
     }
 }
 
-/// The settings that travel, and what to say of those that do not.
+/// The settings that are written, and notes about those that are not.
 fn settings(config: &Config) -> (Vec<(&'static str, String)>, Vec<&'static str>) {
     let (mut env, mut notes) = (Vec::new(), Vec::new());
     let mut address = |name: &'static str, url: &str, refused: &'static str| {
-        // A name and password, or a key in the query, may be part of an address.
+        // An address may contain a password, or a key in its query.
         match url.contains(['@', '?']) {
             true => notes.push(refused),
             false => env.push((name, url.to_owned())),
@@ -148,7 +148,7 @@ fn text(path: &Path) -> Result<String, CommandError> {
     })
 }
 
-/// A word as a shell reads it back.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     let plain = |it: char| it.is_ascii_alphanumeric() || "-_./=:,+@%".contains(it);
     match !word.is_empty() && word.chars().all(plain) {

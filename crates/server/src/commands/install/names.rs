@@ -1,5 +1,5 @@
-//! The names a client's entry may ask for. A wrong one would keep the client from starting us, and
-//! its user would have to look for the reason in the client's logs.
+//! Checks the names in a client's entry. A wrong name would make the start fail, and the user would
+//! find the reason only in the client's logs.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Where each client keeps its configuration.
+//! The location of each client's configuration.
 
 use std::path::PathBuf;
 
@@ -7,9 +7,9 @@ use crate::exit::CommandError;
 
 pub(super) struct Places {
     pub(super) home: Option<PathBuf>,
-    /// The project, for clients that have a file in each.
+    /// The project folder, for clients with a file in each project.
     pub(super) here: PathBuf,
-    /// Codex can be told to live elsewhere.
+    /// Codex has a variable for another location.
     pub(super) codex: Option<PathBuf>,
 }
 

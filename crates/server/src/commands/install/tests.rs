@@ -1,4 +1,4 @@
-//! What is printed and merged for each client, row by row and for any file at all.
+//! The printed and the merged configuration of each client, by table and for any file.
 
 use std::path::PathBuf;
 
@@ -307,7 +307,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// Whatever else the file holds, and however it is laid out, it is all there afterwards.
+    /// Everything else in the file, and its layout, is unchanged afterwards.
     #[test]
     fn nothing_else_changes(
         root in prop::collection::vec(("[a-z]{1,3}", any_json()), 0..4),

@@ -1,10 +1,10 @@
-//! Changing a file that is not ours: whole or not at all, with a copy of what was there before.
+//! Changes a file of another program: completely or not at all, with a backup of the old text.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// No client's configuration is larger; something that is larger is not one.
+/// The largest configuration file; a larger file is not one.
 const FILE_MAX: u64 = 8 * 1024 * 1024;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) enum Outcome {
     Written(Kept),
 }
 
-/// What became of the text before.
+/// What happened to the old text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kept {
     /// There was no file.
@@ -21,13 +21,13 @@ pub(super) enum Kept {
     Copy(PathBuf),
 }
 
-/// Replaces a file's text by what `edit` makes of it; a missing file is an empty text. What cannot
-/// be read, or what `edit` refuses, stays as it is.
+/// Replaces a file's text by the result of `edit`; a missing file is an empty text. A file that
+/// cannot be read, or that `edit` refuses, is not changed.
 pub(super) fn change(
     file: &Path,
     edit: impl FnOnce(&str) -> Result<String, String>,
 ) -> Result<Outcome, String> {
-    // Many keep these files elsewhere behind a link, which a rename would replace.
+    // Many users keep these files behind a symbolic link, which a rename would replace.
     let file = match fs::canonicalize(file) {
         Ok(real) => real,
         Err(error) if error.kind() == ErrorKind::NotFound && !file.is_symlink() => {
@@ -63,7 +63,7 @@ fn read(file: &Path) -> Result<Option<(String, Permissions)>, String> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(refuse(error)),
     };
-    // Reading a pipe would wait forever.
+    // Reading a pipe would block for ever.
     if !metadata.is_file() {
         return Err("it is not a file".to_owned());
     }
@@ -77,12 +77,12 @@ fn read(file: &Path) -> Result<Option<(String, Permissions)>, String> {
     Ok(Some((text, metadata.permissions())))
 }
 
-/// Puts a whole new file in the place of the old one, so that no client ever reads half of it.
+/// Replaces the file by a rename, so that no client ever reads half of it.
 fn replace(file: &Path, text: &str, permissions: Option<&Permissions>) -> Result<(), String> {
     let draft = beside(file, ".", &format!(".{}.tmp", std::process::id()));
     let written = write_draft(&draft, text, permissions).and_then(|()| fs::rename(&draft, file));
     written.map_err(|error| {
-        // A draft that cannot be removed either is the smaller trouble.
+        // A failure to remove the temporary file is ignored, because the first error matters more.
         drop(fs::remove_file(&draft));
         format!("{} cannot be written ({})", file.display(), error.kind())
     })
@@ -104,7 +104,7 @@ fn write_draft(draft: &Path, text: &str, permissions: Option<&Permissions>) -> s
     opened.sync_all()
 }
 
-/// A name in the same folder, made of this one's.
+/// A temporary name in the same folder, derived from the file's name.
 fn beside(file: &Path, before: &str, after: &str) -> PathBuf {
     let mut name = std::ffi::OsString::from(before);
     name.push(file.file_name().unwrap_or_default());

@@ -1,5 +1,5 @@
-//! Shares of the Moscow Exchange, which is asked for its candles again and again: followed through
-//! the same doors as everything else, at any hour and on any day.
+//! Live candles of the Moscow Exchange, which the adapter polls: the same transports as other
+//! streams, at any hour and on any day.
 
 use clock::{Clock as _, Millis, SystemClock};
 use market::Interval;
@@ -7,7 +7,7 @@ use market::Interval;
 use super::*;
 use crate::process::{mcp_headers, mcp_post};
 
-/// Moscow's clocks are three hours ahead.
+/// Moscow is three hours ahead of UTC.
 const AHEAD_MS: i64 = 3 * 3_600_000;
 
 impl House {
@@ -20,7 +20,7 @@ impl House {
         candles.iter().map(|candle| candle["t"].as_i64().unwrap()).collect()
     }
 
-    /// When this month's candle opened, if anything was traded in it for sure.
+    /// The opening time of this month's candle, if the month certainly had a trade.
     async fn traded_month(&self) -> Option<i64> {
         let day = *self.newest("1d", 1).await.last().unwrap();
         let month = |at: i64| Interval::Month.open_of(Millis(at)).0;
@@ -51,20 +51,20 @@ async fn events_are_warm_resumable_and_tell_what_is_forming() {
         }
     }
     assert_eq!(times, hours[1..], "nothing missed, nothing twice");
-    // The month that is under way is heard of at once.
+    // The candle of the current month arrives at once.
     let month = house.traded_month().await;
     let query = "symbol=MOEX:SBER&interval=1M&indicators=macd,rsi&closedOnly=false";
     let mut events = house.events(query, None).await;
     let (_, first) = events.next().await.unwrap();
     assert_eq!((&first["type"], &first["status"]), (&json!("status"), &json!("connected")));
     assert_eq!(first["delay"], "delayed_15m", "{first}");
-    // On the first of a month, before it is traded, there is nothing to hear of.
+    // On the first of a month, before the first trade, there is no candle.
     let Some(month) = month else { return };
     let (id, event) = events.next().await.unwrap();
     assert_eq!((id, &event["candle"]["t"]), (None, &json!(month)), "{event}");
     assert_eq!(event["candle"]["closed"], false);
     check_warm(&event);
-    // So it is for everybody who comes later.
+    // Later subscribers get the same.
     let mut socket = house.socket().await;
     let ask = json!({"type": "subscribe", "symbol": "MOEX:SBER", "interval": "1M",
         "indicators": {"rsi": {}}, "closedOnly": false});

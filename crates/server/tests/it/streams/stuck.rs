@@ -1,18 +1,19 @@
-//! Clients that never read: they are cut off, what they cost is bounded, and others do not notice.
+//! Clients that never read: they are disconnected, their cost is bounded, and others are not
+//! affected.
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpSocket;
 
 use super::*;
 
-/// Events of several kilobytes each: the more there is to send, the sooner a reader is stuck.
+/// Events of several kilobytes, because large events block a reader sooner.
 const MANY: &str = "macd,rsi,atr,stoch,stochRsi,bollinger,ppo,pvo,vwap,ichimoku,adx,aroon,kst,\
     keltner,donchian,vortex,tsi,trix,cci,ultimate,mfi,obv,adl,cmf";
-/// How many are stuck at once.
+/// The number of stuck clients.
 const STUCK: usize = 20;
 
 impl House {
-    /// A connection that takes next to nothing, after it said this.
+    /// A connection with a tiny receive buffer that sends this first.
     async fn stuck(&self, said: &[u8]) -> TcpStream {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(2_048).unwrap();
@@ -21,8 +22,8 @@ impl House {
         stream
     }
 
-    /// How often readers were cut off: for taking nothing, or, where the server is so busy that
-    /// its queues fill sooner, for being too far behind.
+    /// How many readers were disconnected: for reading nothing, or, on a busy server whose queues
+    /// fill sooner, for lagging too far.
     async fn cut_off(&self) -> u64 {
         let metrics = http().get(self.server.url("/metrics")).send().await.unwrap();
         let metrics = metrics.text().await.unwrap();
@@ -51,7 +52,7 @@ fn ws(address: &str, after: i64) -> Vec<u8> {
     let subscribe = json!({"type": "subscribe", "symbol": "BTCUSDT", "interval": "1s",
         "after": after, "indicators": names})
     .to_string();
-    // A masked frame whose mask changes nothing.
+    // A masked frame with a zero mask.
     let length = u16::try_from(subscribe.len()).unwrap().to_be_bytes();
     said.extend([0x81, 0xFE, length[0], length[1], 0, 0, 0, 0]);
     said.extend(subscribe.as_bytes());
@@ -65,7 +66,7 @@ async fn clients_that_never_read_are_cut_off_and_others_are_served() {
     let house = House::new(&[("STOA_CALL_TIMEOUT_S", "300")]);
     let mut other = house.events("symbol=BTCUSDT&interval=1s", None).await;
     let (times, _) = other.closed(1).await;
-    // Warm: what is made once for everybody is no cost of the stuck.
+    // Warm-up: state that all clients share is no cost of the stuck ones.
     let after = times[0] - 4_000_000;
     let query = format!("symbol=BTCUSDT&interval=1s&indicators={MANY}");
     house.events(&query, Some(after)).await.closed(4_000).await;
@@ -76,7 +77,7 @@ async fn clients_that_never_read_are_cut_off_and_others_are_served() {
         stuck.push(house.stuck(&sse(&address, after)).await);
         stuck.push(house.stuck(&ws(&address, after)).await);
     }
-    // Others are served all the while, and in the end all of the stuck are gone.
+    // Other clients are served meanwhile, and all stuck clients are disconnected in the end.
     let (mut most, mut all) = (0, times);
     while house.cut_off().await < STUCK as u64 {
         all.extend(other.closed(1).await.0);
@@ -84,9 +85,9 @@ async fn clients_that_never_read_are_cut_off_and_others_are_served() {
         assert!(all.len() < 400, "{} were cut off", house.cut_off().await);
     }
     check_consecutive(&all);
-    // Everything they asked for would be twice this and more.
+    // All that they requested would be more than twice this.
     assert!(most < before + 4 * STUCK as u64, "{before} MB became {most} MB");
-    // What was sent before it was cut off says where to go on.
+    // The events before the disconnect contain the resume point.
     let mut text = Vec::new();
     let _cut = stuck[0].read_to_end(&mut text).await;
     let text = String::from_utf8_lossy(&text);

@@ -1,4 +1,4 @@
-//! What becomes of an open stream when its token expires or is revoked.
+//! Open streams whose token expires or is revoked.
 
 use super::*;
 use crate::process::{mcp_headers, run, stoa};
@@ -6,7 +6,7 @@ use crate::process::{mcp_headers, run, stoa};
 const CLOSED: [(&str, &str); 1] = [("MCP_HTTP_TOKEN", "hush-hush")];
 
 impl House {
-    /// A token of the server's own.
+    /// A token minted with the server's key.
     fn mint(&self, ttl: &str) -> String {
         let mut command = stoa(self.folder.path());
         let (code, token, err) =
@@ -60,7 +60,7 @@ impl House {
     }
 }
 
-/// Everything up to the end says that the token is good no more, in the contract's own words.
+/// The stream ends with the contract's error for an invalid token.
 async fn check(house: &House, token: &str, word: &str, then: impl AsyncFnOnce()) {
     let (mut events, mut socket) = (house.events_with(token).await, house.socket_with(token).await);
     let reads = async {

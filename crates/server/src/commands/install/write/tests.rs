@@ -1,4 +1,4 @@
-//! Files on a real disk: modes, links, copies, and what is left behind.
+//! Files on a real disk: modes, links, backups and leftovers.
 
 use std::os::unix::fs::PermissionsExt as _;
 
