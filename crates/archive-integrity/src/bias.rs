@@ -132,7 +132,7 @@ fn lopsided(
     let (only, side) = sides.iter().next().filter(|it| sides.len() == 1 && it.1.quoted >= 2)?;
     let other = index.speakers().into_iter().find(|it| it != only)?;
     let (only, other) = (index.actors.called(*only), index.actors.called(other));
-    let message = format!("only {only} is quoted, though {other} speaks in the source too");
+    let message = format!("only {only} is heard, though {other} speaks in the source too");
     let advice = format!("add what {other} says");
     Some(Issue::at(reading, side.at, "one_sided", 0.35, message, advice))
 }
