@@ -129,13 +129,14 @@ fn a_database_in_trouble_is_worth_coming_back_for_in_every_contract() {
 }
 
 /// The crates that a call of the indicators passes through and that may return `Unavailable`.
-const UNDER_INDICATORS: [&str; 10] = [
+const UNDER_INDICATORS: [&str; 11] = [
     "service-indicators",
     "contract",
-    "history",
-    "bars",
+    "market-bars",
+    "market-live",
+    "limits",
     "store",
-    "upstream",
+    "http-client",
     "fanout",
     "market-binance",
     "market-moex",
