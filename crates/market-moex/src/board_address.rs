@@ -63,7 +63,7 @@ pub(crate) fn unknown(code: &str, board: Option<&Board>) -> Fault {
     Fault::not_found("unknown_symbol", message)
 }
 
-/// `CodeListing` whose names begin like what was asked for, then codes that look like it.
+/// Codes whose name starts with the text, then codes with a small edit distance to it.
 fn suggestions<'a>(asked: &str, board: &'a Board) -> Vec<&'a str> {
     let wanted = asked.to_lowercase();
     let begins =

@@ -54,7 +54,7 @@ fn date(text: &str) -> Date {
 /// A Wednesday, in the middle of the main session.
 const NOON: &str = "2026-11-11T12:20:31";
 
-/// Quick to retry, without `pacing_wait_max`, and in a hurry.
+/// Retries within milliseconds, refuses a request that the pacer would delay, and has no rate limit.
 fn config(url: &str) -> MoexConfig {
     let mut config = MoexConfig {
         requests_per_second: 1_000_000,
