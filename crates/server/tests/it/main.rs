@@ -7,9 +7,9 @@
     reason = "a test that cannot go on stops, and reads the environment cargo gives it"
 )]
 
-mod a2a_attacks;
 mod agents;
 mod archive;
+mod attacks;
 mod bad_input;
 mod candles;
 mod cli;
@@ -26,7 +26,6 @@ mod pricing_faults;
 mod pricing_path;
 mod process;
 mod source_files;
-mod strangers;
 mod streams;
 mod tables;
 mod tasks;

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use crate::pricing_path::mint;
 use crate::process::{Folder, Server, http, mcp_headers};
 
-struct Stranger<'a> {
+struct InvalidTokenClient<'a> {
     server: &'a Server,
     token: &'a str,
 }
 
-impl Stranger<'_> {
+impl InvalidTokenClient<'_> {
     async fn say(&self, method: &str, params: Value) -> (u16, Value) {
         let request = http().post(self.server.url("/mcp")).bearer_auth(self.token);
         let response = mcp_headers(request, method, params).send().await.unwrap();
@@ -26,13 +26,13 @@ impl Stranger<'_> {
     }
 
     /// The handshake of the older protocol.
-    async fn hello(&self) -> u16 {
-        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+    async fn initialize(&self) -> u16 {
+        let initialize = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": { "name": "it", "version": "1" } } });
         let request = http().post(self.server.url("/mcp")).bearer_auth(self.token);
         let request = request.header("accept", "application/json, text/event-stream");
-        request.json(&hello).send().await.unwrap().status().as_u16()
+        request.json(&initialize).send().await.unwrap().status().as_u16()
     }
 
     /// Registers a new account and returns its token.
@@ -67,18 +67,18 @@ async fn a_token_that_does_not_hold_keeps_nobody_from_a_new_one() {
     let folder = Folder::new();
     let short = mint(folder.path(), &["--scope", "read,write", "--ttl", "1s"]);
     let server = Server::start(folder.path(), &[]);
-    let expired = Stranger { server: &server, token: &short };
+    let expired = InvalidTokenClient { server: &server, token: &short };
     expired.expires().await;
     for (name, token) in [("ada", short.as_str()), ("bob", "stoa1_AAAA"), ("eve", "rubbish")] {
-        let stranger = Stranger { server: &server, token };
-        assert_eq!(stranger.say("tools/list", json!({})).await.0, 200);
-        assert_eq!(stranger.hello().await, 200);
-        let (status, told) = stranger.asks().await;
+        let client = InvalidTokenClient { server: &server, token };
+        assert_eq!(client.say("tools/list", json!({})).await.0, 200);
+        assert_eq!(client.initialize().await, 200);
+        let (status, told) = client.asks().await;
         assert_eq!(status, 200);
         refused(&told, "AUTHENTICATION_FAILED");
-        refused(&stranger.call("quotes_live", json!({ "tickers": ["A"] })).await.1, "UNAUTH");
-        let good = stranger.registers(name).await;
-        let (_, told) = Stranger { server: &server, token: &good }.asks().await;
+        refused(&client.call("quotes_live", json!({ "tickers": ["A"] })).await.1, "UNAUTH");
+        let good = client.registers(name).await;
+        let (_, told) = InvalidTokenClient { server: &server, token: &good }.asks().await;
         assert_eq!(told["result"]["structuredContent"]["total"], 0, "{told}");
     }
 }
@@ -88,28 +88,28 @@ async fn a_closed_house_lets_strangers_come_as_far_as_what_needs_no_token() {
     let folder = Folder::new();
     let short = mint(folder.path(), &["--scope", "read,write", "--ttl", "1s"]);
     let open = Server::start(folder.path(), &[]);
-    Stranger { server: &open, token: &short }.expires().await;
+    InvalidTokenClient { server: &open, token: &short }.expires().await;
     drop(open);
     let server = Server::start(folder.path(), &[("MCP_HTTP_TOKEN", "a-token-of-ours")]);
     for (name, token, session) in [("ada", short.as_str(), 200), ("bob", "stoa1_AAAA", 401)] {
-        let stranger = Stranger { server: &server, token };
+        let client = InvalidTokenClient { server: &server, token };
         for (method, expected) in
             [("server/discover", 200), ("tools/list", 200), ("resources/list", 401)]
         {
-            let (status, told) = stranger.say(method, json!({})).await;
+            let (status, told) = client.say(method, json!({})).await;
             assert_eq!(status, expected, "{method}: {told}");
         }
-        assert_eq!(stranger.hello().await, session, "a session is for those who had a token");
-        assert_eq!(stranger.asks().await.0, 401);
-        assert_eq!(stranger.call("quotes_live", json!({ "tickers": ["A"] })).await.0, 401);
-        let good = stranger.registers(name).await;
-        let (_, told) = Stranger { server: &server, token: &good }.asks().await;
+        assert_eq!(client.initialize().await, session, "a session is for those who had a token");
+        assert_eq!(client.asks().await.0, 401);
+        assert_eq!(client.call("quotes_live", json!({ "tickers": ["A"] })).await.0, 401);
+        let good = client.registers(name).await;
+        let (_, told) = InvalidTokenClient { server: &server, token: &good }.asks().await;
         assert_eq!(told["result"]["structuredContent"]["total"], 0, "{told}");
         // A token in the call itself is verified.
         for (shown, opens) in [(good.as_str(), true), ("rubbish", false)] {
             let params = json!({ "name": "arkiver_query_insights", "arguments": {},
                 "_meta": { "auth": { "token": shown } } });
-            let (status, told) = stranger.say("tools/call", params).await;
+            let (status, told) = client.say("tools/call", params).await;
             assert_eq!(status, 200, "{told}");
             assert_eq!(told["result"]["isError"] != true, opens, "{told}");
         }

@@ -8,12 +8,12 @@ use crate::process::{Folder, Server, http, run, stoa};
 
 const OPERATOR: &str = "only-for-the-operator";
 
-struct House {
+struct TargetServer {
     folder: Folder,
     server: Server,
 }
 
-impl House {
+impl TargetServer {
     fn open() -> Self {
         let folder = Folder::new();
         let settings = [("MCP_HTTP_TOKEN", OPERATOR), ("STOA_RATE_PER_SECOND", "0")];
@@ -52,7 +52,7 @@ fn message(text: &str) -> Value {
 
 #[tokio::test]
 async fn what_is_no_request_is_refused_and_the_server_goes_on() {
-    let house = House::open();
+    let target = TargetServer::open();
     let nested = |depth: usize| {
         let mut body = br#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":"#.to_vec();
         body.extend(b"[".repeat(depth));
@@ -74,30 +74,30 @@ async fn what_is_no_request_is_refused_and_the_server_goes_on() {
         (br#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":7}}"#.to_vec(), -32602),
     ] {
         let shown = String::from_utf8_lossy(&body[..body.len().min(60)]).into_owned();
-        let (_, answer) = house.raw(Some("1.0"), body).await;
+        let (_, answer) = target.raw(Some("1.0"), body).await;
         assert_eq!(answer["error"]["code"], code, "{shown}: {answer}");
     }
     let list = br#"{"jsonrpc":"2.0","id":1,"method":"ListTasks"}"#;
     for version in [None, Some("0.3"), Some("2.0"), Some("1.0, 0.3"), Some("what")] {
-        let (_, answer) = house.raw(version, list.to_vec()).await;
+        let (_, answer) = target.raw(version, list.to_vec()).await;
         assert_eq!(answer["error"]["code"], -32009, "{version:?}: {answer}");
     }
     for huge in [message(&"x".repeat(200_000)), {
         let part = json!({ "text": "x" });
         json!({ "message": { "messageId": "1", "role": "ROLE_USER", "parts": vec![part; 65] } })
     }] {
-        let (_, answer) = house.rpc(OPERATOR, "SendMessage", huge).await;
+        let (_, answer) = target.rpc(OPERATOR, "SendMessage", huge).await;
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
     }
-    let (_, answer) = house.raw(Some("1.0"), list.to_vec()).await;
+    let (_, answer) = target.raw(Some("1.0"), list.to_vec()).await;
     assert_eq!(answer["result"]["totalSize"], 0, "nothing of it became a task");
 }
 
 #[tokio::test]
 async fn tasks_are_their_owners_alone_and_what_is_over_is_over() {
-    let house = House::open();
-    let (ann, bob) = (house.token("ann"), house.token("bob"));
-    let (_, sent) = house.rpc(&ann, "SendMessage", message("Как дела у Сбербанка?")).await;
+    let target = TargetServer::open();
+    let (ann, bob) = (target.token("ann"), target.token("bob"));
+    let (_, sent) = target.rpc(&ann, "SendMessage", message("Как дела у Сбербанка?")).await;
     let task = &sent["result"]["task"];
     assert_eq!(task["status"]["state"], "TASK_STATE_COMPLETED", "{sent}");
     let id = &task["id"];
@@ -111,14 +111,14 @@ async fn tasks_are_their_owners_alone_and_what_is_over_is_over() {
         ("ListTaskPushNotificationConfigs", json!({ "taskId": id }), None),
         ("DeleteTaskPushNotificationConfig", json!({ "taskId": id, "id": "w" }), None),
     ] {
-        let (_, hers) = house.rpc(&ann, method, params.clone()).await;
+        let (_, hers) = target.rpc(&ann, method, params.clone()).await;
         assert_eq!(hers["error"]["code"].as_i64(), over, "{method}: {hers}");
-        let (_, his) = house.rpc(&bob, method, params).await;
+        let (_, his) = target.rpc(&bob, method, params).await;
         assert_eq!(his["error"]["code"], -32001, "{method}: {his}");
     }
     let mut same = message("а дивиденды?");
     same["message"]["contextId"] = task["contextId"].clone();
-    let (_, his) = house.rpc(&bob, "SendMessage", same).await;
+    let (_, his) = target.rpc(&bob, "SendMessage", same).await;
     assert!(!his.to_string().contains("SBER"), "her conversation is not his: {his}");
     // Forged page tokens: base64 of a time and an id.
     for (token, refused) in [
@@ -128,7 +128,7 @@ async fn tasks_are_their_owners_alone_and_what_is_over_is_over() {
         ("OTIyMzM3MjAzNjg1NDc3NTgwNyB6eno", false),
         ("MSAnIE9SIDE9MSAtLQ", false),
     ] {
-        let (_, page) = house.rpc(&bob, "ListTasks", json!({ "pageToken": token })).await;
+        let (_, page) = target.rpc(&bob, "ListTasks", json!({ "pageToken": token })).await;
         assert_eq!(page["error"]["code"] == -32602, refused, "{token}: {page}");
         assert!(!page.to_string().contains(id.as_str().unwrap()), "{token}: {page}");
     }
@@ -136,9 +136,9 @@ async fn tasks_are_their_owners_alone_and_what_is_over_is_over() {
 
 #[tokio::test]
 async fn a_crowd_is_told_to_wait_and_whoever_was_let_in_is_answered() {
-    let house = House::open();
+    let target = TargetServer::open();
     let asked = message("Сравни Сбербанк и Газпром за год");
-    let crowd = (0..200).map(|_| house.rpc(OPERATOR, "SendMessage", asked.clone()));
+    let crowd = (0..200).map(|_| target.rpc(OPERATOR, "SendMessage", asked.clone()));
     let answers = join_all(crowd).await;
     let let_in = answers.iter().filter(|(status, _)| *status == 200);
     assert!(let_in.clone().count() >= 16, "as many as there is room for");
