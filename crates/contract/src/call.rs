@@ -1,5 +1,6 @@
 //! A call on its way in: the caller, its credential and rights, and the context a handler gets.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use fault::Fault;
@@ -204,6 +205,15 @@ pub struct RequestMeta {
     pub request_id: Arc<str>,
     /// What the client presented.
     pub credential: Credential,
+    /// The address of the client; `None` for a call from this machine's own process or over stdio.
+    pub client: Option<IpAddr>,
+}
+
+impl RequestMeta {
+    /// A request without a client address.
+    pub fn new(request_id: Arc<str>, credential: Credential) -> Self {
+        Self { request_id, credential, client: None }
+    }
 }
 
 /// The decoded part of a call: everything but which tool, stream or file it is for.
@@ -225,7 +235,7 @@ pub struct Call {
 impl Call {
     /// A call from this process itself, without a credential.
     pub fn new(args: Map<String, Value>) -> Self {
-        let meta = RequestMeta { request_id: Arc::from("local"), credential: Credential::None };
+        let meta = RequestMeta::new(Arc::from("local"), Credential::None);
         Self {
             args,
             meta,
@@ -245,6 +255,8 @@ pub struct Cx<S> {
     pub caller: Caller,
     /// The id of the request, for logs and envelopes.
     pub request_id: Arc<str>,
+    /// The address of the client, for limits per client; `None` if it is not known.
+    pub client: Option<IpAddr>,
     /// When the pipeline stops waiting for the handler.
     pub deadline: Instant,
     /// Cancelled when the client gives up.
@@ -259,6 +271,7 @@ pub struct Cx<S> {
 pub(crate) struct CallContext {
     pub(crate) caller: Caller,
     pub(crate) request_id: Arc<str>,
+    pub(crate) client: Option<IpAddr>,
     pub(crate) deadline: Instant,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Progress,
@@ -267,7 +280,7 @@ pub(crate) struct CallContext {
 
 impl CallContext {
     pub(crate) fn with_service<S>(self, service: Arc<S>) -> Cx<S> {
-        let Self { caller, request_id, deadline, cancel, progress, stream_metrics } = self;
-        Cx { service, caller, request_id, deadline, cancel, progress, stream_metrics }
+        let Self { caller, request_id, client, deadline, cancel, progress, stream_metrics } = self;
+        Cx { service, caller, request_id, client, deadline, cancel, progress, stream_metrics }
     }
 }

@@ -251,6 +251,7 @@ impl Pipeline {
         let cx = CallContext {
             caller,
             request_id: call.meta.request_id,
+            client: call.meta.client,
             deadline,
             cancel: call.cancel,
             progress: call.progress,

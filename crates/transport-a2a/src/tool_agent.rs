@@ -128,7 +128,7 @@ impl Agent for ToolAgent {
         let stored: ResumableCall = serde_json::from_str(json).ok()?;
         let caller = Caller::new(stored.subject, stored.scopes);
         let request_id = Arc::from(stored.request_id);
-        let call = call(stored.args, RequestMeta { request_id, credential: Credential::None });
+        let call = call(stored.args, RequestMeta::new(request_id, Credential::None));
         Some(self.run(call, Some(caller), stored.modes))
     }
 }

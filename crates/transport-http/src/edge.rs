@@ -149,7 +149,9 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
     let method = request.method().clone();
     let pattern = request.extensions().get::<MatchedPath>().cloned();
     let pattern = pattern.as_ref().map(MatchedPath::as_str);
-    let meta = request_meta(request.headers());
+    let mut meta = request_meta(request.headers());
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    meta.client = peer.map(|ConnectInfo(peer)| peer.ip());
     let request_id = Arc::clone(&meta.request_id);
     let admission = edge.admit(&request);
     let wait = admission.as_ref().and_then(rate_limit::retry_after);

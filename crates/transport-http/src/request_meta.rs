@@ -29,7 +29,7 @@ pub(crate) fn credential(headers: &HeaderMap) -> Credential {
 
 /// What the headers of a request say about it.
 pub fn request_meta(headers: &HeaderMap) -> RequestMeta {
-    RequestMeta { request_id: request_id(headers), credential: credential(headers) }
+    RequestMeta::new(request_id(headers), credential(headers))
 }
 
 /// A request id for a transport without headers.

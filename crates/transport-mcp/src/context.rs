@@ -15,7 +15,7 @@ use crate::sessions::SessionEnd;
 pub(crate) fn request_meta(extensions: &Extensions, own: &Credential) -> RequestMeta {
     let parts = extensions.get::<Parts>();
     let known = parts.and_then(|parts| parts.extensions.get::<RequestMeta>());
-    let fresh = || RequestMeta { request_id: fresh_request_id(), credential: own.clone() };
+    let fresh = || RequestMeta::new(fresh_request_id(), own.clone());
     known.cloned().unwrap_or_else(fresh)
 }
 
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn an_http_request_carries_its_own_meta() {
         let request_id = Arc::from("r-1");
-        let known = RequestMeta { request_id, credential: Credential::None };
+        let known = RequestMeta::new(request_id, Credential::None);
         let own = Credential::Bearer(Arc::from("env"));
         let found = request_meta(&extensions(&[], Some(known)), &own);
         assert_eq!(&*found.request_id, "r-1");

@@ -172,7 +172,7 @@ impl ResourceSubscription {
         let (request_id, credential) = (Arc::clone(&self.request_id), self.credential.clone());
         let call = Call {
             args,
-            meta: RequestMeta { request_id, credential },
+            meta: RequestMeta::new(request_id, credential),
             transport: self.transport,
             cancel: self.ended.child_token(),
             progress: Progress::default(),

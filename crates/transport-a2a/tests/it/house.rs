@@ -273,7 +273,7 @@ impl House {
             "nobody" => Credential::None,
             name => Credential::Bearer(Arc::from(name)),
         };
-        let arrival = RequestMeta { request_id: Arc::from("r1"), credential };
+        let arrival = RequestMeta::new(Arc::from("r1"), credential);
         request.extensions_mut().insert(arrival);
         self.router.clone().oneshot(request).await.unwrap()
     }

@@ -154,7 +154,7 @@ impl MessageHandler {
         let (request_id, credential) = (Arc::clone(&self.request_id), self.credential.clone());
         Call {
             args,
-            meta: RequestMeta { request_id, credential },
+            meta: RequestMeta::new(request_id, credential),
             transport: "ws",
             cancel: CancellationToken::new(),
             progress: Progress::default(),
