@@ -76,9 +76,11 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, _, _, _, _, g, h] = address.segments();
-    // IPv4-mapped and NAT64 addresses are checked as the IPv4 address they contain.
+    // IPv4-mapped and NAT64 (64:ff9b::/96) addresses are checked as the IPv4 address they contain.
+    // The rest of 64:ff9b::/32, with 64:ff9b:1::/48 for a network's own NAT64, is not public.
     let ([p, q], [r, s]) = (g.to_be_bytes(), h.to_be_bytes());
-    if address.to_ipv4_mapped().is_some() || (a, b) == (0x64, 0xff9b) {
+    let is_nat64 = address.segments()[..6] == [0x64, 0xff9b, 0, 0, 0, 0];
+    if address.to_ipv4_mapped().is_some() || is_nat64 {
         return is_public_v4(Ipv4Addr::new(p, q, r, s));
     }
     // Only 2000::/3 is assigned; 2001:db8::/32 is documentation, 2002::/16 (6to4) and 2001::/32 (Teredo)
@@ -102,6 +104,7 @@ mod tests {
         check("https://shop.example/p/1", true, true);
         check("http://93.184.216.34:8080/", true, true);
         check("https://[2606:2800:220:1::1]/", true, true);
+        check("https://[64:ff9b::808:808]/", true, true);
         for inside in [
             "http://127.0.0.1/",
             "http://localhost:1/",
@@ -118,6 +121,9 @@ mod tests {
             "http://[::1]/",
             "http://[::ffff:127.0.0.1]/",
             "http://[64:ff9b::7f00:1]/",
+            "http://[64:ff9b:1:7f00:0:100:808:808]/",
+            "http://[64:ff9b:1::808:808]/",
+            "http://[64:ff9b:0:1::808:808]/",
             "http://[2001:0:7f00:1::]/",
             "http://[fd00::1]/",
             "http://[fe80::1]/",
