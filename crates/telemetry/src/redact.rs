@@ -10,7 +10,7 @@ const TOKEN_PREFIX: &[u8] = b"stoa1_";
 
 /// The value of a key that ends with one of these is a secret: `x-api-key`, `LLM_API_KEY`, …
 /// Lower case here; compared without case.
-const SECRET_KEYS: [&[u8]; 11] = [
+const SECRET_KEYS: [&[u8]; 13] = [
     b"authorization",
     b"token",
     b"password",
@@ -21,7 +21,9 @@ const SECRET_KEYS: [&[u8]; 11] = [
     b"apikey",
     b"cookie",
     b"credential",
+    b"credentials",
     b"private_key",
+    b"privatekey",
 ];
 
 /// Headers whose value has several words.
@@ -104,14 +106,10 @@ struct SecretKey {
 /// The value after the separator at `at`.
 fn value(line: &[u8], at: usize, key: SecretKey, json: bool) -> Option<SecretRange> {
     let mut from = skip_blanks(line, at + 1);
-    // Debug forms: an option, a list, a tuple.
-    while let Some(rest) = line.get(from..) {
-        match rest {
-            [b'(' | b'[', ..] => from += 1,
-            _ if rest.starts_with(b"Some(") => from += 5,
-            _ => break,
-        }
+    if let Some(open) = opening_bracket(line, from) {
+        return Some(bracketed(line, from, open, &key, json));
     }
+    from += literal_prefix(line, from, json && !key.in_json);
     let slashes = line[from..].iter().take_while(|&&b| b == b'\\').count();
     match line.get(from + slashes) {
         // The JSON string ends here, and the value with it.
@@ -124,7 +122,6 @@ fn value(line: &[u8], at: usize, key: SecretKey, json: bool) -> Option<SecretRan
                 mask: MASK,
             })
         }
-        Some(b'{') => None,
         // The second colon of a path such as `token::mint`.
         Some(b':') if line[at] == b':' => None,
         _ if key.in_json => literal(line, from),
@@ -134,6 +131,69 @@ fn value(line: &[u8], at: usize, key: SecretKey, json: bool) -> Option<SecretRan
         }
         _ => Some(bare(line, from)),
     }
+}
+
+/// The length of the prefix of a literal that `Debug` writes of bytes and references: b"x", r"x", &"x".
+fn literal_prefix(line: &[u8], from: usize, in_string: bool) -> usize {
+    let [b'b' | b'r' | b'&', rest @ ..] = &line[from..] else { return 0 };
+    let slashes = rest.iter().take_while(|&&b| b == b'\\').count();
+    let ends_string = in_string && slashes % 2 == 0;
+    usize::from(rest.get(slashes) == Some(&b'"') && !ends_string)
+}
+
+/// The opening bracket of a value in brackets: a list or an object of JSON, or what `Debug` writes, such
+/// as `Some(`, `String(`, `Array [` and `Object {`.
+fn opening_bracket(line: &[u8], from: usize) -> Option<usize> {
+    let is_word = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_' || **b == b':';
+    let open = from + line[from..].iter().take_while(is_word).count();
+    match line[open..] {
+        // The path of a function, such as `token::mint(`.
+        _ if line.get(from) == Some(&b':') => None,
+        [b'(' | b'[' | b'{', ..] => Some(open),
+        [b' ', b'[' | b'{', ..] if line[from].is_ascii_uppercase() => Some(open + 1),
+        _ => None,
+    }
+}
+
+/// A value in brackets, with everything in it, and what follows it without a break.
+fn bracketed(line: &[u8], from: usize, open: usize, key: &SecretKey, json: bool) -> SecretRange {
+    let to = closing_bracket(line, open, json, json && !key.in_json);
+    let is_over = line.get(to).is_none_or(|b| b.is_ascii_whitespace() || b"\"',)]}\\".contains(b));
+    let to = if is_over { to } else { bare(line, to).to };
+    let mask: &[u8] = if key.in_json { b"\"***\"" } else { MASK };
+    SecretRange { from, to, mask }
+}
+
+/// Where a value in brackets ends: behind the bracket that closes the one at `open`, or, where
+/// `in_string`, at the end of the JSON string around it. Brackets in quotes do not count.
+fn closing_bracket(line: &[u8], open: usize, json: bool, in_string: bool) -> usize {
+    let (mut at, mut run, mut depth) = (open, 0, 0_usize);
+    while let Some(&byte) = line.get(at) {
+        match byte {
+            b'\\' => {
+                run += 1;
+                at += 1;
+                continue;
+            }
+            b'"' if in_string && run % 2 == 0 => return at,
+            b'"' => {
+                let end = closing_quote(line, at + 1, b'"', run, json);
+                let slashes = line[end..].iter().take_while(|&&b| b == b'\\').count();
+                if in_string && slashes % 2 == 0 {
+                    return end;
+                }
+                at = end + slashes;
+            }
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' if depth <= 1 => return at + 1,
+            b')' | b']' | b'}' => depth -= 1,
+            _ => {}
+        }
+        run = 0;
+        at += 1;
+    }
+    // An unclosed bracket hides the rest, but not the end of the line.
+    open + line[open..].trim_ascii_end().len()
 }
 
 /// A bare JSON value is a number or a word; a number's mask has to be a string.

@@ -1,5 +1,7 @@
 //! Lines with secrets of every kind, and lines that only look like them.
 
+mod shapes;
+
 use super::*;
 
 #[track_caller]
@@ -46,8 +48,11 @@ fn values_of_secret_keys_are_masked() {
     check("X-MBX-APIKEY: abc", "X-MBX-APIKEY: ***");
     check("MCP_HTTP_TOKEN=abc", "MCP_HTTP_TOKEN=***");
     check(r#"Config { secret: "s", port: 1 }"#, r#"Config { secret: "***", port: 1 }"#);
-    check(r#"Config { secret: Some("s") }"#, r#"Config { secret: Some("***") }"#);
-    check(r#"cookie=["a=b"]"#, r#"cookie=["***"]"#);
+    check(r#"Config { secret: Some("s") }"#, "Config { secret: *** }");
+    check(r#"cookie=["a=b"]"#, "cookie=***");
+    check(r#"{"password": String("s")} 1"#, r#"{"password": "***"} 1"#);
+    check(r#"password=b"s" 1"#, r#"password=b"***" 1"#);
+    check(r#"auth: Token { token: Secret("s", 1), n: 2 }"#, "auth: Token { token: ***, n: 2 }");
     check("password=a(b)[c]{d};e next", "password=*** next");
     check(r"password=a\b next", "password=*** next");
     check(r#"{"m":"password=a\\b\"","n":1}"#, r#"{"m":"password=***\"","n":1}"#);
@@ -64,7 +69,8 @@ fn json_stays_json() {
         (r#"{"token":null,"n":1}"#, r#"{"token":null,"n":1}"#),
         (r#"{"password":"a\"b\\","n":1}"#, r#"{"password":"***","n":1}"#),
         (r#"{"password":"","n":1}"#, r#"{"password":"","n":1}"#),
-        (r#"{"token":{"kind":"x"}}"#, r#"{"token":{"kind":"x"}}"#),
+        (r#"{"token":{"kind":"x"},"n":1}"#, r#"{"token":"***","n":1}"#),
+        (r#"{"tokens":{"kind":"x"}}"#, r#"{"tokens":{"kind":"x"}}"#),
         (
             r#"{"message":"got {\"password\":\"pw\",\"n\":1}"}"#,
             r#"{"message":"got {\"password\":\"***\",\"n\":1}"}"#,
@@ -101,6 +107,7 @@ fn harmless_lines_are_not_copied() {
     check_kept("INFO auth::token: minted for ops");
     check_kept("at auth::token::mint");
     check_kept("auth::token::mint failed");
+    check_kept("token::mint(7) failed");
 }
 
 #[test]
