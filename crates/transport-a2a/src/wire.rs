@@ -240,6 +240,17 @@ pub struct PushConfig {
     pub authentication: Option<PushAuthentication>,
 }
 
+impl PushConfig {
+    /// The webhook as it is shown after it was set: without its token and its credentials.
+    pub(crate) fn without_secrets(mut self) -> Self {
+        self.token = None;
+        if let Some(authentication) = &mut self.authentication {
+            authentication.credentials.clear();
+        }
+        self
+    }
+}
+
 impl std::fmt::Debug for PushConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PushConfig").field("id", &self.id).finish_non_exhaustive()

@@ -65,13 +65,16 @@ impl RequestHandler {
         Ok(push)
     }
 
+    /// The webhooks of a task without their secrets: all anonymous callers count as one caller, so a
+    /// reader need not be the client that set them.
     pub(crate) async fn list_push_configs(
         &self,
         caller: &AuthenticatedCaller,
         task: &str,
     ) -> Result<Vec<PushConfig>, A2aError> {
         self.find(&caller.owner, task).await?;
-        Ok(self.context.store.push_configs(self.name(), &caller.owner, task).await?)
+        let all = self.context.store.push_configs(self.name(), &caller.owner, task).await?;
+        Ok(all.into_iter().map(PushConfig::without_secrets).collect())
     }
 
     pub(crate) async fn get_push_config(

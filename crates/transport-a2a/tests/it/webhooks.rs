@@ -35,7 +35,15 @@ async fn webhooks_are_created_read_listed_and_deleted() {
     );
     let path = format!("/tasks/{id}/pushNotificationConfigs");
     let one = format!("{path}/{}", kept["id"].as_str().unwrap());
-    assert_eq!(house.rest("ann", "GET", &one, Value::Null).await.body, kept);
+    let shown = json!({ "id": kept["id"], "taskId": id, "url": "https://a.b/c",
+        "authentication": { "scheme": "Bearer" } });
+    assert_eq!(house.rest("ann", "GET", &one, Value::Null).await.body, shown);
+    let which = json!({ "taskId": id, "id": kept["id"] });
+    assert_eq!(house.rpc("ann", "GetTaskPushNotificationConfig", which).await, shown);
+    let list = json!({ "configs": [shown] });
+    assert_eq!(house.rest("ann", "GET", &path, Value::Null).await.body, list);
+    let of_task = json!({ "taskId": id });
+    assert_eq!(house.rpc("ann", "ListTaskPushNotificationConfigs", of_task).await, list);
     let other = house.rest("ann", "POST", &path, json!({ "id": "x", "url": "https://x.y" })).await;
     assert_eq!(other.body["taskId"], id);
     let all = house.rest("ann", "GET", &path, Value::Null).await.body;
