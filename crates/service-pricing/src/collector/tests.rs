@@ -1,5 +1,7 @@
 //! The collector as a whole, on both engines.
 
+mod limits;
+
 use std::sync::Arc;
 use std::time::Duration;
 

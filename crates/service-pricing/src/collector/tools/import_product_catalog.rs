@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::collector::Collector;
 use crate::collector::catalogue::{ROWS_MAX, import};
-use crate::collector::names::invalid;
+use crate::collector::names::{MARKET, invalid};
 
 #[derive(Deserialize)]
 pub(crate) struct Args {
@@ -21,7 +21,9 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
         let problem = ("rows".to_owned(), format!("1 to {ROWS_MAX} rows"));
         return invalid("", vec![problem]).map(|()| JsonReply::new(Value::Null, ""));
     }
-    // Nothing is written where anything lies beyond the token's limits.
+    // Nothing is written where anything lies beyond the token's limits. The catalogue is what the
+    // market DEFAULT is priced from.
+    cx.caller.require_market(MARKET)?;
     for sku in args.rows.iter().filter_map(|row| row.get("sku")?.as_str()) {
         cx.caller.require_sku(sku)?;
     }

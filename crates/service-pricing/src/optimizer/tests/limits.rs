@@ -86,17 +86,38 @@ async fn a_credential_for_another_market_reaches_no_proposal() {
         let abroad = limited(&all, &[""], Some("FR"));
         let made = fixture.proposed(json!({ "sku": "A", "our_price": 10, "cost": 5 })).await;
         let id = json!({ "proposal_id": made["proposal_id"] });
-        for (tool, args) in [
-            ("propose_price", json!({ "sku": "A", "our_price": 10 })),
+        let price = json!({ "sku": "A", "our_price": 10 });
+        let refused = [
+            ("propose_price", price.clone()),
+            ("optimize_price", json!({ "payload": price })),
             ("explain_proposal", id.clone()),
-            ("apply_proposal", id),
+            ("apply_proposal", id.clone()),
+            ("cancel_proposal", id.clone()),
+            ("revert_proposal", id),
             ("list_proposals", json!({})),
             ("list_price_changes", json!({})),
+            ("get_pricing_policy", json!({})),
+            ("get_pricing_policy", json!({ "sku": "A" })),
+            ("set_pricing_policy", json!({ "sku": "A", "policy": {} })),
+            ("set_pricing_policy", json!({ "policy": {} })),
             ("set_kill_switch", json!({ "on": true })),
             ("simulate_pricing", json!({ "sku": "A" })),
-        ] {
+        ];
+        for (tool, args) in refused.clone() {
             assert_eq!(fixture.refused(&abroad, tool, args).await, "auth_error", "{tool}");
         }
+        let many = json!({ "items": [{ "sku": "A", "our_price": 10, "cost": 5 }] });
+        let many = fixture.call_as(&abroad, "propose_prices", many).await.unwrap();
+        assert_eq!((&many["proposed"], &many["failed"]), (&json!(0), &json!(1)), "{many}");
+        // These concern no market. Every other tool has a row above.
+        let reached = ["auth_metrics", "ping_health", "health_check", "version_info"];
+        let known = refused.iter().map(|(tool, _)| *tool).chain(reached).chain(["propose_prices"]);
+        let known: std::collections::BTreeSet<&str> = known.collect();
+        let everything = contract::View::default();
+        let listed = fixture.pipeline.catalog().list(&everything);
+        let listed: std::collections::BTreeSet<&str> =
+            listed.map(|it| &*it.tool.spec.name).collect();
+        assert_eq!(known, listed);
         let there = json!({ "sku": "A", "market": "FR" });
         assert_eq!(
             fixture.refused(&abroad, "simulate_pricing", there).await,
