@@ -15,6 +15,12 @@ pub(crate) fn too_many_attempts(wait: Duration) -> Fault {
     Fault::new(Kind::RateLimited, "too_many_attempts", message).retry_after(wait)
 }
 
+pub(crate) fn too_many_registrations(wait: Duration) -> Fault {
+    let seconds = wait.as_millis().div_ceil(1000);
+    let message = format!("too many registrations from this address; try again in {seconds} s");
+    Fault::new(Kind::RateLimited, "too_many_attempts", message).retry_after(wait)
+}
+
 pub(crate) fn busy() -> Fault {
     Fault::unavailable("busy", "too many passwords are being checked; try again in a moment")
         .retry_after(Duration::from_secs(1))

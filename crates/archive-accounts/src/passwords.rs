@@ -1,5 +1,6 @@
-//! Hashes and checks passwords with argon2id on blocking threads, two at a time, with a bounded
-//! queue. One hash takes 19 MiB and tens of milliseconds of a core.
+//! Hashes and checks passwords with argon2id on blocking threads, two at a time, with bounded queues:
+//! one for logins, one for users known at their address, one for registrations. One hash takes 19 MiB
+//! and tens of milliseconds of a core.
 
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use argon2::password_hash::{Error, PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, RECOMMENDED_SALT_LEN, Version};
 use auth::Secret;
 use fault::Fault;
+use limits::{ClientAddress, OwnerLimiter};
 use tokio::sync::Semaphore;
 
 use crate::faults;
@@ -18,8 +20,11 @@ const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
 const CONCURRENCY: usize = 2;
-/// At about 30 hashes a second, the last in the queue waits about 1 s.
-const WAITING_MAX: usize = 32;
+/// Running and waiting hashes of each queue, in total and of one client address. At about 30 hashes a
+/// second, the last of all 96 waits about 3 s.
+const LOGINS: (usize, usize) = (64, 16);
+const KNOWN_LOGINS: (usize, usize) = (16, 8);
+const REGISTRATIONS: (usize, usize) = (16, 8);
 
 /// A hash that matches no password (its digest is all zeros). Checking against it takes as long as
 /// checking a real one.
@@ -28,24 +33,42 @@ const UNMATCHABLE_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAA
 
 pub(crate) struct Passwords {
     permits: Arc<Semaphore>,
-    /// Running and waiting hashes.
-    queue_slots: Arc<Semaphore>,
+    logins: QueueSlots,
+    known_logins: QueueSlots,
+    registrations: QueueSlots,
+}
+
+type QueueSlots = OwnerLimiter<Option<ClientAddress>>;
+
+/// Where a password check waits. A queue that is full refuses its own kind alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Queue {
+    Login,
+    /// A login of a user who has logged in from the same address before.
+    KnownLogin,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
+        let slots = |(total, of_address)| OwnerLimiter::new(total, of_address);
         Self {
             permits: Arc::new(Semaphore::new(CONCURRENCY)),
-            queue_slots: Arc::new(Semaphore::new(CONCURRENCY + WAITING_MAX)),
+            logins: slots(LOGINS),
+            known_logins: slots(KNOWN_LOGINS),
+            registrations: slots(REGISTRATIONS),
         }
     }
 }
 
 impl Passwords {
     /// Hashes a new password with a new salt.
-    pub(crate) async fn hash(&self, password: &str) -> Result<Secret, Fault> {
+    pub(crate) async fn hash(
+        &self,
+        password: &str,
+        client: Option<ClientAddress>,
+    ) -> Result<Secret, Fault> {
         let password = Secret::new(password);
-        self.run_queued(move || hash(password.reveal())).await?
+        self.run_queued(&self.registrations, client, move || hash(password.reveal())).await?
     }
 
     /// Whether the password has this hash. Without a hash it takes as long and returns false.
@@ -53,10 +76,15 @@ impl Passwords {
         &self,
         password: &str,
         hash: Option<&Secret>,
+        (queue, client): (Queue, Option<ClientAddress>),
     ) -> Result<bool, Fault> {
         let password = Secret::new(password);
         let hash = hash.cloned();
-        self.run_queued(move || match &hash {
+        let slots = match queue {
+            Queue::Login => &self.logins,
+            Queue::KnownLogin => &self.known_logins,
+        };
+        self.run_queued(slots, client, move || match &hash {
             Some(hash) => matches(password.reveal(), hash.reveal()),
             None => matches(password.reveal(), UNMATCHABLE_HASH).map(|_| false),
         })
@@ -66,10 +94,11 @@ impl Passwords {
     /// The work keeps its turn until it is done, even when its caller stopped waiting.
     async fn run_queued<T: Send + 'static>(
         &self,
+        slots: &QueueSlots,
+        client: Option<ClientAddress>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Fault> {
-        let place =
-            Arc::clone(&self.queue_slots).try_acquire_owned().map_err(|_| faults::busy())?;
+        let place = slots.try_acquire(client).map_err(|_| faults::busy())?;
         let turn = Arc::clone(&self.permits).acquire_owned().await.map_err(Fault::internal)?;
         let work = move || {
             let done = work();
@@ -82,10 +111,16 @@ impl Passwords {
 
 #[cfg(test)]
 impl Passwords {
-    /// Takes every place there is in the line, until the answer goes.
-    pub(crate) fn fill_line(&self) -> tokio::sync::OwnedSemaphorePermit {
-        let all = u32::try_from(CONCURRENCY + WAITING_MAX).unwrap();
-        Arc::clone(&self.queue_slots).try_acquire_many_owned(all).unwrap()
+    /// Takes every slot of both login queues, until the answer is dropped.
+    pub(crate) fn fill_login_queues(&self) -> Vec<limits::OwnerSlot<Option<ClientAddress>>> {
+        let address =
+            |last: u8| Some(ClientAddress::from(std::net::IpAddr::from([192, 0, 2, last])));
+        let of = |slots: &QueueSlots| -> Vec<_> {
+            (0..=255).map_while(|last| slots.try_acquire(address(last)).ok()).collect()
+        };
+        let mut all = of(&self.logins);
+        all.extend(of(&self.known_logins));
+        all
     }
 }
 
@@ -116,17 +151,19 @@ fn broken(error: impl std::fmt::Display) -> Fault {
 mod tests {
     use super::*;
 
+    const LOGIN: (Queue, Option<ClientAddress>) = (Queue::Login, None);
+
     #[tokio::test]
     async fn a_password_fits_its_own_hash_alone() {
         let passwords = Passwords::default();
-        let hash = passwords.hash("correct horse").await.unwrap();
+        let hash = passwords.hash("correct horse", None).await.unwrap();
         assert!(hash.reveal().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
-        assert_ne!(hash, passwords.hash("correct horse").await.unwrap(), "one salt for all");
-        assert!(passwords.verify("correct horse", Some(&hash)).await.unwrap());
+        assert_ne!(hash, passwords.hash("correct horse", None).await.unwrap(), "one salt for all");
+        assert!(passwords.verify("correct horse", Some(&hash), LOGIN).await.unwrap());
         for wrong in ["", "correct hors", "correct horse ", "Correct horse"] {
-            assert!(!passwords.verify(wrong, Some(&hash)).await.unwrap(), "{wrong:?}");
+            assert!(!passwords.verify(wrong, Some(&hash), LOGIN).await.unwrap(), "{wrong:?}");
         }
-        assert!(!passwords.verify("", None).await.unwrap());
+        assert!(!passwords.verify("", None, LOGIN).await.unwrap());
     }
 
     #[test]
@@ -142,29 +179,49 @@ mod tests {
     #[tokio::test]
     async fn a_hash_that_was_damaged_is_our_fault_and_not_shown() {
         let hash = Secret::new("$argon2id$hunter2");
-        let fault = Passwords::default().verify("hunter2", Some(&hash)).await.unwrap_err();
+        let fault = Passwords::default().verify("hunter2", Some(&hash), LOGIN).await.unwrap_err();
         assert_eq!(fault.code(), "internal");
         assert!(!format!("{fault:?}").contains("hunter2"), "{fault:?}");
     }
 
+    /// Polls a future once, which puts it into its queue.
+    async fn enter<F: Future + Unpin>(one: &mut F) -> bool {
+        std::future::poll_fn(|cx| {
+            std::task::Poll::Ready(std::pin::Pin::new(&mut *one).poll(cx).is_pending())
+        })
+        .await
+    }
+
     #[tokio::test]
-    async fn the_line_has_an_end() {
+    async fn a_full_queue_refuses_its_own_kind_alone() {
         let passwords = Passwords::default();
         let permits = passwords.permits.clone().acquire_many_owned(2).await.unwrap();
-        let waiting: Vec<_> =
-            (0..CONCURRENCY + WAITING_MAX).map(|_| Box::pin(passwords.verify("", None))).collect();
-        // Each is looked at once, which puts it in the line.
-        let mut waiting = waiting;
-        for one in &mut waiting {
-            let now = std::future::poll_fn(|cx| {
-                std::task::Poll::Ready(Future::poll(one.as_mut(), cx).is_pending())
-            });
-            assert!(now.await);
+        let (total, of_address) = LOGINS;
+        let address = |last: usize| {
+            let last = u8::try_from(last).unwrap();
+            Some(ClientAddress::from(std::net::IpAddr::from([192, 0, 2, last])))
+        };
+        let login = |from| Box::pin(passwords.verify("", None, (Queue::Login, from)));
+        let mut waiting = Vec::new();
+        for from in 0..total / of_address {
+            for _ in 0..of_address {
+                waiting.push(login(address(from)));
+                assert!(enter(waiting.last_mut().unwrap()).await);
+            }
+            let fault = login(address(from)).await.unwrap_err();
+            assert_eq!((fault.code(), fault.retry_wait().is_some()), ("busy", true));
         }
-        let fault = passwords.verify("", None).await.unwrap_err();
-        assert_eq!((fault.code(), fault.retry_wait().is_some()), ("busy", true));
-        waiting.clear();
-        drop(permits);
-        assert!(!passwords.verify("", None).await.unwrap(), "whoever left still has a place");
+        assert_eq!(login(address(9)).await.unwrap_err().code(), "busy", "of all addresses");
+        let mut known = Box::pin(passwords.verify("", None, (Queue::KnownLogin, address(0))));
+        assert!(enter(&mut known).await);
+        let mut registrations = Vec::new();
+        for _ in 0..REGISTRATIONS.1 {
+            registrations.push(Box::pin(passwords.hash("x", address(0))));
+            assert!(enter(registrations.last_mut().unwrap()).await);
+        }
+        assert_eq!(passwords.hash("x", address(0)).await.unwrap_err().code(), "busy");
+        drop((waiting, registrations, permits));
+        assert!(!known.await.unwrap());
+        assert!(!login(address(0)).await.unwrap(), "a login that was given up keeps its slot");
     }
 }

@@ -1,9 +1,13 @@
 //! Sessions: login, single-use refresh tokens, logout, and the owner behind a token's subject.
 
+use std::net::IpAddr;
+
 use clock::{DAY_MS, Millis};
 use fault::Fault;
+use limits::ClientAddress;
 use store::Tx;
 
+use crate::passwords::Queue;
 use crate::sql::SessionEnd;
 use crate::users::{User, owner_of};
 use crate::{
@@ -50,20 +54,34 @@ pub(crate) fn ending(now: Millis) -> SessionEnd {
 
 impl Accounts {
     /// Takes the same time and returns the same fault whether the user or the password is wrong.
-    pub async fn login(&self, username: &str, password: &str) -> Result<Session, Fault> {
+    /// `client` is the address that the login comes from, if it comes from a network.
+    pub async fn login(
+        &self,
+        username: &str,
+        password: &str,
+        client: Option<IpAddr>,
+    ) -> Result<Session, Fault> {
         // Invalid usernames share one count.
         let key = validation::username_key(username).unwrap_or_default();
-        self.0.login_limiter.take(&key, self.now())?;
-        let checked = self.check(username, password).await;
+        let (limiter, client) = (&self.0.login_limiter, client.map(ClientAddress::from));
+        let attempt = limiter.take(&key, client, self.now())?;
+        let queue = if attempt.is_known() { Queue::KnownLogin } else { Queue::Login };
+        let checked = self.check(username, password, (queue, client)).await;
         // Only a wrong password counts, not a failed database.
         if !matches!(checked, Ok(None)) {
-            self.0.login_limiter.give_back(&key, self.now());
+            limiter.give_back(&attempt);
         }
         let (user, hash) = checked?.ok_or_else(faults::wrong_credentials)?;
+        limiter.logged_in(&key, client);
         self.open(user, Some(&hash)).await
     }
 
-    async fn check(&self, username: &str, password: &str) -> Result<Option<(User, Secret)>, Fault> {
+    async fn check(
+        &self,
+        username: &str,
+        password: &str,
+        queue: (Queue, Option<ClientAddress>),
+    ) -> Result<Option<(User, Secret)>, Fault> {
         let found = self.find(username).await?;
         let hash = found.as_ref().map(|(_, hash)| hash);
         // A text too long for a password is not hashed; an unmatchable hash takes the same time.
@@ -71,12 +89,14 @@ impl Accounts {
             true => (password, hash),
             false => ("", None),
         };
-        let right = self.0.passwords.verify(password, hash).await?;
+        let right = self.0.passwords.verify(password, hash, queue).await?;
         Ok(found.filter(|_| right))
     }
 
-    /// Starts a session for a user who has just registered, without a password check.
-    pub async fn start(&self, user: &User) -> Result<Session, Fault> {
+    /// Starts a session for a user who has just registered from this address, without a password check.
+    pub async fn start(&self, user: &User, client: Option<IpAddr>) -> Result<Session, Fault> {
+        let key = validation::username_key(&user.username).unwrap_or_default();
+        self.0.login_limiter.logged_in(&key, client.map(ClientAddress::from));
         self.open(user.clone(), None).await
     }
 

@@ -33,11 +33,11 @@ impl Fixture {
     }
 
     async fn user(&self, username: &str) -> User {
-        self.accounts.register(username, PASSWORD, None).await.unwrap()
+        self.accounts.register(username, PASSWORD, None, None).await.unwrap()
     }
 
     async fn login(&self, username: &str) -> Session {
-        self.accounts.login(username, PASSWORD).await.unwrap()
+        self.accounts.login(username, PASSWORD, None).await.unwrap()
     }
 
     async fn count(&self, select: &'static str) -> u64 {

@@ -1,8 +1,11 @@
 //! Users: registration, and the operations of the operator.
 
+use std::net::IpAddr;
+
 use auth::Secret;
 use clock::Millis;
 use fault::Fault;
+use limits::ClientAddress;
 
 use crate::{Accounts, USERS_MAX, faults, sessions, sql, validation};
 
@@ -42,18 +45,39 @@ pub struct RemovedUser {
     pub cases_left: u64,
 }
 
+/// The lookup keys of a new user.
+struct UserKeys {
+    username: String,
+    email: Option<String>,
+}
+
+impl UserKeys {
+    /// Fails if the username, the password or the email is not valid.
+    fn new(username: &str, password: &str, email: Option<&str>) -> Result<Self, Fault> {
+        let key = validation::new_username(username)?;
+        let email = email.map(validation::email_key).transpose()?;
+        validation::new_password(password)?;
+        Ok(Self { username: key, email })
+    }
+}
+
 impl Accounts {
-    /// Creates a user, if registration is open.
+    /// Creates a user, if registration is open. `client` is the address that the registration comes
+    /// from, if it comes from a network.
     pub async fn register(
         &self,
         username: &str,
         password: &str,
         email: Option<&str>,
+        client: Option<IpAddr>,
     ) -> Result<User, Fault> {
         if !self.0.rules.registration_open {
             return Err(faults::registration_closed());
         }
-        self.add(username, password, email).await
+        let client = client.map(ClientAddress::from);
+        let keys = UserKeys::new(username, password, email)?;
+        self.0.login_limiter.take_registration(client, self.now())?;
+        self.insert(username, password, email, keys, client).await
     }
 
     /// Creates a user for the operator.
@@ -63,15 +87,25 @@ impl Accounts {
         password: &str,
         email: Option<&str>,
     ) -> Result<User, Fault> {
-        let key = validation::new_username(username)?;
-        let email_key = email.map(validation::email_key).transpose()?;
-        validation::new_password(password)?;
+        let keys = UserKeys::new(username, password, email)?;
+        self.insert(username, password, email, keys, None).await
+    }
+
+    async fn insert(
+        &self,
+        username: &str,
+        password: &str,
+        email: Option<&str>,
+        keys: UserKeys,
+        client: Option<ClientAddress>,
+    ) -> Result<User, Fault> {
+        let UserKeys { username: key, email: email_key } = keys;
         // Checked before the costly hash; the insertion decides.
         self.refuse_taken(username, &key, email, email_key.as_deref()).await?;
         if sql::count_users(&self.0.db).await? >= USERS_MAX {
             return Err(faults::too_many_users(USERS_MAX));
         }
-        let password = self.0.passwords.hash(password).await?;
+        let password = self.0.passwords.hash(password, client).await?;
         let now = self.now();
         let user = User {
             id: self.0.ids.next(now),
@@ -136,7 +170,7 @@ impl Accounts {
     pub async fn set_password(&self, username: &str, password: &str) -> Result<u64, Fault> {
         validation::new_password(password)?;
         let (user, _) = self.named(username).await?;
-        let password = self.0.passwords.hash(password).await?;
+        let password = self.0.passwords.hash(password, None).await?;
         let mut tx = self.0.db.begin().await?;
         if !sql::set_password(&mut tx, &user.id, &password).await? {
             return Err(faults::user_not_found(username));

@@ -47,11 +47,13 @@ pub(crate) fn may_be_password(password: &str) -> bool {
 }
 
 pub(crate) fn new_password(password: &str) -> Result<(), Fault> {
-    if may_be_password(password) && password.chars().count() >= *PASSWORD.start() {
+    let is_seen = |c: char| !c.is_whitespace() && !c.is_control();
+    let is_long = password.chars().count() >= *PASSWORD.start();
+    if may_be_password(password) && is_long && password.chars().any(is_seen) {
         return Ok(());
     }
     let (least, most) = (PASSWORD.start(), PASSWORD.end());
-    let shape = format!("{least} to {most} characters");
+    let shape = format!("{least} to {most} characters, not only blanks or control characters");
     Err(Fault::invalid("invalid_password", format!("a password has {shape}"))
         .problem("password", shape))
 }
@@ -109,6 +111,17 @@ mod tests {
         check(new_password(&"п".repeat(256)), None);
         for bad in ["", "seven77", &"п".repeat(257), &"x".repeat(100_000)] {
             check(new_password(bad), Some("password"));
+        }
+    }
+
+    #[test]
+    fn a_password_of_blanks_or_control_characters_is_refused() {
+        let (blanks, zeros) = (" ".repeat(8), "\0".repeat(8));
+        for bad in [&*blanks, &zeros, "\t\n\r \u{a0}\u{3000}\u{7f}\u{85}", &" \0".repeat(100)] {
+            check(new_password(bad), Some("password"));
+        }
+        for good in ["       x", "pass word", "\0\0\0\0\0\0\0ж"] {
+            check(new_password(good), None);
         }
     }
 

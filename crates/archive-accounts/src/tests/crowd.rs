@@ -69,14 +69,14 @@ async fn step(accounts: &Accounts, db: &Db, ann: &User, number: usize, round: us
         }
         // One who signs in as that one, and makes a case of the same name.
         3 => {
-            if let Some(session) = fair(accounts.login("bob", PASSWORD).await) {
+            if let Some(session) = fair(accounts.login("bob", PASSWORD, None).await) {
                 fair(case(accounts, db, &session.user.owner(), "mine").await);
                 fair(accounts.refresh(session.refresh.reveal()).await);
             }
         }
         // Users who sign in, refresh twice at once, and sign out.
         4..=6 => {
-            let session = accounts.start(ann).await.unwrap();
+            let session = accounts.start(ann, None).await.unwrap();
             let (token, id) = (session.refresh.reveal(), &session.session_id);
             let (one, two, out) =
                 tokio::join!(accounts.refresh(token), accounts.refresh(token), accounts.logout(id));

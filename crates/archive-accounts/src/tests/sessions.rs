@@ -23,7 +23,7 @@ async fn wrong_users_and_wrong_passwords_are_told_the_same() {
         ];
         let mut words = Vec::new();
         for (username, password) in wrong {
-            let fault = fixture.accounts.login(username, password).await.unwrap_err();
+            let fault = fixture.accounts.login(username, password, None).await.unwrap_err();
             assert_eq!((fault.kind(), fault.code()), (Kind::Unauthenticated, "wrong_credentials"));
             assert!(!format!("{fault:?}").contains("wrong horse"));
             words.push(fault.message().to_owned());
@@ -43,10 +43,10 @@ async fn guessers_are_slowed_and_others_are_not() {
     fixture.user("ann").await;
     fixture.user("bob").await;
     for _ in 0..10 {
-        let wrong = fixture.accounts.login("ann", "a wrong one").await;
+        let wrong = fixture.accounts.login("ann", "a wrong one", None).await;
         refused(wrong, Kind::Unauthenticated, "wrong_credentials");
     }
-    let fault = fixture.accounts.login("ann", PASSWORD).await.unwrap_err();
+    let fault = fixture.accounts.login("ann", PASSWORD, None).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::RateLimited, "too_many_attempts"));
     assert_eq!(fault.retry_wait(), Some(seconds(6)));
     for _ in 0..12 {
@@ -62,11 +62,11 @@ async fn every_login_costs_a_hash_whoever_it_is_for() {
     let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
     let fixture = Fixture::new(&db).await;
     fixture.user("ann").await;
-    let line = fixture.accounts.0.passwords.fill_line();
+    let line = fixture.accounts.0.passwords.fill_login_queues();
     let long = "x".repeat(10_000);
     let tries = [("ann", PASSWORD), ("ann", &long), ("nobody", PASSWORD), ("not a name", PASSWORD)];
     for (username, password) in tries.iter().cycle().take(80) {
-        let busy = fixture.accounts.login(username, password).await;
+        let busy = fixture.accounts.login(username, password, None).await;
         refused(busy, Kind::Unavailable, "busy");
     }
     drop(line);
@@ -145,7 +145,7 @@ async fn sessions_end_by_logout_and_by_time_and_are_swept() {
         let accounts = &fixture.accounts;
         let user = fixture.user("ann").await;
         let by_id = fixture.login("ann").await;
-        let by_refresh = accounts.start(&user).await.unwrap();
+        let by_refresh = accounts.start(&user, None).await.unwrap();
         let by_time = fixture.login("ann").await;
         accounts.logout(&by_id.session_id).await.unwrap();
         accounts.logout(&by_id.session_id).await.unwrap();
@@ -176,14 +176,14 @@ async fn sessions_and_their_tokens_are_bounded() {
     let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
     let fixture = Fixture::new(&db).await;
     let user = fixture.user("ann").await;
-    let first = fixture.accounts.start(&user).await.unwrap();
+    let first = fixture.accounts.start(&user, None).await.unwrap();
     fixture.clock.advance(seconds(1));
-    let mut latest = fixture.accounts.start(&user).await.unwrap();
+    let mut latest = fixture.accounts.start(&user, None).await.unwrap();
     for _ in 1..SESSIONS_MAX - 1 {
-        fixture.accounts.start(&user).await.unwrap();
+        fixture.accounts.start(&user, None).await.unwrap();
     }
     fixture.accounts.owner(&first.subject()).await.unwrap();
-    fixture.accounts.start(&user).await.unwrap();
+    fixture.accounts.start(&user, None).await.unwrap();
     refused(fixture.accounts.owner(&first.subject()).await, Kind::Unauthenticated, "session_ended");
     assert_eq!(fixture.accounts.list().await.unwrap()[0].sessions, u64::from(SESSIONS_MAX));
 

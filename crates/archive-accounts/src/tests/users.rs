@@ -7,19 +7,27 @@ async fn names_and_addresses_are_taken_once() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let accounts = &fixture.accounts;
-        let ann = accounts.register("Ann", PASSWORD, Some("ann@example.org")).await.unwrap();
+        let ann = accounts.register("Ann", PASSWORD, Some("ann@example.org"), None).await.unwrap();
         assert_eq!((ann.username.as_str(), ann.email.as_deref()), ("Ann", Some("ann@example.org")));
         assert_eq!(ann.owner(), format!("user:{}", ann.id));
-        let again = accounts.register("aNN", PASSWORD, None).await;
+        let again = accounts.register("aNN", PASSWORD, None, None).await;
         refused(again, Kind::Conflict, "username_taken");
-        let again = accounts.register("bob", PASSWORD, Some("ANN@example.org")).await;
+        let again = accounts.register("bob", PASSWORD, Some("ANN@example.org"), None).await;
         refused(again, Kind::Conflict, "email_taken");
         // Several users may have no address.
         fixture.user("bob").await;
         fixture.user("cid").await;
-        refused(accounts.register("b", PASSWORD, None).await, Kind::Invalid, "invalid_username");
-        refused(accounts.register("dan", "short", None).await, Kind::Invalid, "invalid_password");
-        let email = accounts.register("dan", PASSWORD, Some("at home")).await;
+        refused(
+            accounts.register("b", PASSWORD, None, None).await,
+            Kind::Invalid,
+            "invalid_username",
+        );
+        refused(
+            accounts.register("dan", "short", None, None).await,
+            Kind::Invalid,
+            "invalid_password",
+        );
+        let email = accounts.register("dan", PASSWORD, Some("at home"), None).await;
         refused(email, Kind::Invalid, "invalid_email");
         let names: Vec<_> =
             accounts.list().await.unwrap().into_iter().map(|it| it.user.username).collect();
@@ -36,7 +44,7 @@ async fn one_of_many_at_once_gets_the_name() {
         let made = at_once(6, |number| {
             let accounts = accounts(&fixture.db, &fixture.clock, true);
             let name = if number % 2 == 0 { "ann" } else { "ANN" };
-            async move { accounts.register(name, PASSWORD, None).await }
+            async move { accounts.register(name, PASSWORD, None, None).await }
         })
         .await;
         let (good, bad): (Vec<_>, Vec<_>) = made.into_iter().partition(Result::is_ok);
@@ -54,11 +62,11 @@ async fn where_registration_is_closed_the_operator_adds_users() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let closed = accounts(db, &fixture.clock, false);
-        let fault = closed.register("ann", PASSWORD, None).await.unwrap_err();
+        let fault = closed.register("ann", PASSWORD, None, None).await.unwrap_err();
         assert_eq!((fault.kind(), fault.code()), (Kind::Forbidden, "registration_closed"));
         assert!(fault.message().contains("stoa user add"), "{fault}");
         closed.add("ann", PASSWORD, None).await.unwrap();
-        closed.login("ann", PASSWORD).await.unwrap();
+        closed.login("ann", PASSWORD, None).await.unwrap();
     })
     .await;
 }
@@ -84,7 +92,11 @@ async fn whoever_is_removed_is_gone_and_their_cases_stay() {
         refused(accounts.owner(&session.subject()).await, Kind::Unauthenticated, "session_ended");
         let refreshed = accounts.refresh(session.refresh.reveal()).await;
         refused(refreshed, Kind::Unauthenticated, "wrong_refresh_token");
-        refused(accounts.login("ann", PASSWORD).await, Kind::Unauthenticated, "wrong_credentials");
+        refused(
+            accounts.login("ann", PASSWORD, None).await,
+            Kind::Unauthenticated,
+            "wrong_credentials",
+        );
 
         let visibility = accounts.visibility(&bob.owner()).await.unwrap();
         assert!(visibility.case(&own).is_some(), "what was shared is still there for others");
@@ -121,8 +133,12 @@ async fn a_new_password_ends_what_the_old_one_began() {
         refused(accounts.owner(&session.subject()).await, Kind::Unauthenticated, "session_ended");
         let refreshed = accounts.refresh(session.refresh.reveal()).await;
         refused(refreshed, Kind::Unauthenticated, "session_ended");
-        refused(accounts.login("ann", PASSWORD).await, Kind::Unauthenticated, "wrong_credentials");
-        accounts.login("ann", "another horse").await.unwrap();
+        refused(
+            accounts.login("ann", PASSWORD, None).await,
+            Kind::Unauthenticated,
+            "wrong_credentials",
+        );
+        accounts.login("ann", "another horse", None).await.unwrap();
         let nobody = accounts.set_password("nobody", "another horse").await;
         refused(nobody, Kind::NotFound, "user_not_found");
     })

@@ -53,13 +53,13 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
         Action::Register => {
             let (username, password) = credentials(&args)?;
             let email = args.email.as_deref().filter(|it| !it.is_empty());
-            let user = accounts.register(username, password, email).await?;
-            let session = accounts.start(&user).await?;
+            let user = accounts.register(username, password, email, cx.client).await?;
+            let session = accounts.start(&user, cx.client).await?;
             signed_in(&cx, session, "Registered and logged in").await
         }
         Action::Login => {
             let (username, password) = credentials(&args)?;
-            let session = accounts.login(username, password).await?;
+            let session = accounts.login(username, password, cx.client).await?;
             signed_in(&cx, session, "Login successful").await
         }
         Action::Refresh => {
