@@ -10,6 +10,7 @@ use std::time::Duration;
 /// Our own error codes lie outside -32768..-32000, which JSON-RPC reserves; they equal HTTP statuses.
 pub(crate) const RATE_LIMITED: ErrorCode = ErrorCode(429);
 const CANCELLED: ErrorCode = ErrorCode(499);
+const UNAVAILABLE: ErrorCode = ErrorCode(503);
 
 /// The result of a tool call; `output` is the schema that the tool is listed with.
 pub(crate) fn of(outcome: CallOutcome, output: &Schema) -> Result<CallToolResult, ErrorData> {
@@ -122,6 +123,13 @@ pub(crate) fn too_many_subscriptions(max: usize) -> ErrorData {
 /// Whole seconds, rounded up: a client that comes back early is refused again.
 fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+}
+
+/// The endpoint has no room for another session.
+pub(crate) fn sessions_full(wait: Duration) -> ErrorData {
+    let seconds = whole_seconds(wait);
+    let message = format!("all sessions are taken by other clients; come back in {seconds} s");
+    ErrorData::new(UNAVAILABLE, message, Some(json!({ "retry_after_s": seconds })))
 }
 
 pub(crate) fn rate_limited(wait: Duration) -> ErrorData {

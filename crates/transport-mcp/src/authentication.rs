@@ -48,6 +48,12 @@ impl EndpointAuthentication {
     async fn admit(&self, request: Request, mut meta: RequestMeta) -> Result<Request, Refusal> {
         let authenticator = self.pipeline.authenticator();
         let is_in_call = |service: &Arc<str>| authenticator.accepts_in_call_credentials(service);
+        // The tool checks the credential of its call; that of the header says whose session it is.
+        if self.service.as_ref().is_some_and(is_in_call)
+            && let Ok(verified) = authenticator.verify(&meta.credential).await
+        {
+            meta.credential = verified;
+        }
         let request = if self.service.as_ref().is_some_and(is_in_call) {
             self.body.read(request).await?
         } else {

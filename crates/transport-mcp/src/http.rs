@@ -9,7 +9,7 @@ use axum::extract::{Path, Request};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any};
-use contract::{Pipeline, View};
+use contract::{Pipeline, RequestMeta, View};
 use http::header::CONTENT_TYPE;
 use http::{Method, StatusCode};
 use rmcp::ServerHandler;
@@ -22,7 +22,8 @@ use crate::answer;
 use crate::authentication::{EndpointAuthentication, authenticate};
 use crate::keepalive;
 use crate::server::{McpServer, ServerOptions};
-use crate::sessions::BoundedSessions;
+use crate::session_requests;
+use crate::sessions::{BoundedSessions, SessionLimits, SessionOwner};
 
 /// How long a client whose stream broke should wait before it reconnects.
 const STREAM_RETRY: Duration = Duration::from_secs(1);
@@ -34,7 +35,8 @@ pub struct HttpOptions {
     pub allowed_origins: Vec<String>,
     /// The limits of a request's body; a contract may raise the size for its own endpoint.
     pub body: BodyLimits,
-    /// Sessions of the 2025 protocol at each endpoint; a new one evicts the longest unused.
+    /// Sessions of the 2025 protocol at each endpoint. A client has at most a quarter of them, and a
+    /// new session evicts the longest unused one of its own client.
     pub sessions_max: usize,
     /// How long a session may be unused before it ends.
     pub session_idle: Duration,
@@ -130,21 +132,27 @@ where
     H: ServerHandler + Send + Sync + 'static,
 {
     let quiet_max = options.quiet_max;
-    let sessions =
-        Arc::new(BoundedSessions::new(options.sessions_max, options.session_idle, STREAM_RETRY));
+    let limits = SessionLimits::of_total(options.sessions_max);
+    let sessions = Arc::new(BoundedSessions::new(limits, options.session_idle, STREAM_RETRY));
     let factory = move || Ok(handler());
     // Shared, because the library's own clone copies its configuration for every request.
     let service =
         Arc::new(StreamableHttpService::new(factory, Arc::clone(&sessions), config(options)));
     any(move |mut request: Request| {
-        let service = Arc::clone(&service);
+        let (service, sessions) = (Arc::clone(&service), Arc::clone(&sessions));
+        let client = SessionOwner::of(request.extensions().get::<RequestMeta>());
         if let Some(end) = sessions.end_of(request.headers()) {
             request.extensions_mut().insert(end);
         }
         // Boxed, because the library's state for one request is large.
         let answering = Box::pin(async move {
+            let request = match session_requests::admit(&sessions, &client, request).await {
+                Ok(request) => request,
+                Err(refusal) => return refusal,
+            };
             let (json, ending) = (is_json(&request), request.method() == Method::DELETE);
-            let response = service.handle(request).await.into_response();
+            let answer = BoundedSessions::for_client(client, service.handle(request));
+            let response = answer.await.into_response();
             match response.status() {
                 // The library answers a JSON body it cannot parse with "unsupported media type".
                 StatusCode::UNSUPPORTED_MEDIA_TYPE if json => unreadable(),

@@ -19,6 +19,7 @@ mod progress;
 mod resource_templates;
 mod resources;
 mod server;
+mod session_requests;
 mod sessions;
 mod stdio;
 mod subscriptions;

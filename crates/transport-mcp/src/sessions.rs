@@ -1,8 +1,9 @@
 //! Bounds the sessions of the older protocol: idle sessions end, and a new session evicts the least
-//! recently used one. A session with an open stream counts as used.
+//! recently used one of the same client. A session with an open stream counts as used.
+
+mod use_order;
 
 use parking_lot::Mutex;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,12 +11,21 @@ use futures_util::stream::{Stream, StreamExt, unfold};
 use http::HeaderMap;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
-    LocalSessionHandle, LocalSessionManager, LocalSessionManagerError,
+    LocalSessionHandle, LocalSessionManager, LocalSessionManagerError, SessionError,
 };
 use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
 };
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
+
+use use_order::{NoRoom, UseOrder};
+pub(crate) use use_order::{SessionLimits, SessionOwner};
+
+tokio::task_local! {
+    /// The client whose request is being answered: the library creates a session without saying for
+    /// which request.
+    static CLIENT: SessionOwner;
+}
 
 /// How long an evicted session may take to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -26,30 +36,8 @@ const ANSWERS_KEPT_FOR: Duration = Duration::from_secs(10);
 
 pub(crate) struct BoundedSessions {
     inner: LocalSessionManager,
-    max: usize,
     idle: Duration,
     used: Arc<Mutex<UseOrder>>,
-}
-
-/// When each session was last used, as a counter.
-#[derive(Default)]
-struct UseOrder {
-    uses: u64,
-    last: HashMap<SessionId, LastUse>,
-}
-
-struct LastUse {
-    at: u64,
-    /// Cancelled when the session ends.
-    _end: DropGuard,
-    end: CancellationToken,
-}
-
-impl LastUse {
-    fn new(at: u64) -> Self {
-        let end = CancellationToken::new();
-        Self { at, _end: end.clone().drop_guard(), end }
-    }
 }
 
 /// Cancelled when the session of a request has ended. rmcp lets running calls continue for seconds,
@@ -57,35 +45,13 @@ impl LastUse {
 #[derive(Clone)]
 pub(crate) struct SessionEnd(pub(crate) CancellationToken);
 
-impl UseOrder {
-    fn touch(&mut self, id: &SessionId) {
-        self.uses += 1;
-        if let Some(last) = self.last.get_mut(id) {
-            last.at = self.uses;
-        }
-    }
-
-    /// Adds a new session and returns the one that is evicted for it.
-    fn admit(&mut self, id: &SessionId, max: usize) -> Option<SessionId> {
-        let full = self.last.len() >= max.max(1);
-        let oldest = self.last.iter().min_by_key(|(_, last)| last.at).map(|(id, _)| id.clone());
-        let evicted = oldest.filter(|_| full);
-        if let Some(evicted) = &evicted {
-            self.last.remove(evicted);
-        }
-        self.uses += 1;
-        self.last.insert(id.clone(), LastUse::new(self.uses));
-        evicted
-    }
-}
-
 impl BoundedSessions {
-    pub(crate) fn new(max: usize, idle: Duration, retry: Duration) -> Self {
+    pub(crate) fn new(limits: SessionLimits, idle: Duration, retry: Duration) -> Self {
         let mut inner = LocalSessionManager::default();
         inner.session_config.keep_alive = Some(idle);
         inner.session_config.sse_retry = Some(retry);
         inner.session_config.completed_cache_ttl = ANSWERS_KEPT_FOR;
-        Self { inner, max, idle, used: Arc::default() }
+        Self { inner, idle, used: Arc::new(Mutex::new(UseOrder::new(limits))) }
     }
 
     fn order(&self) -> parking_lot::MutexGuard<'_, UseOrder> {
@@ -94,8 +60,22 @@ impl BoundedSessions {
 
     /// The end token of the session that a request names.
     pub(crate) fn end_of(&self, headers: &HeaderMap) -> Option<SessionEnd> {
-        let id = headers.get("mcp-session-id")?.to_str().ok()?;
-        self.order().last.get(id).map(|used| SessionEnd(used.end.clone()))
+        self.order().end_of(session_id(headers)?).map(SessionEnd)
+    }
+
+    /// Whether a request names a session that another subject has opened.
+    pub(crate) fn is_of_another(&self, headers: &HeaderMap, owner: &SessionOwner) -> bool {
+        session_id(headers).is_some_and(|id| self.order().is_of_another(id, owner))
+    }
+
+    /// Whether this client may open another session, if need be in place of one of its own.
+    pub(crate) fn has_room(&self, owner: &SessionOwner) -> bool {
+        self.order().has_room(owner)
+    }
+
+    /// Answers a request of this client; the sessions that it opens belong to the client.
+    pub(crate) async fn for_client<T>(owner: SessionOwner, answer: impl Future<Output = T>) -> T {
+        CLIENT.scope(owner, answer).await
     }
 
     /// A stream that marks its session as used while it is read: a call may run for an hour, and a
@@ -134,6 +114,11 @@ impl BoundedSessions {
     }
 }
 
+/// The session that a request names.
+fn session_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get("mcp-session-id")?.to_str().ok()
+}
+
 /// Marks a session as used. Closing a channel that does not exist only resets its idle timer.
 async fn touch(session: &LocalSessionHandle, order: &Mutex<UseOrder>) {
     order.lock().touch(session.id());
@@ -147,10 +132,19 @@ impl SessionManager for BoundedSessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
+        let owner = CLIENT.try_with(Clone::clone).unwrap_or(SessionOwner::Anonymous(None));
         let (id, transport) = self.inner.create_session().await?;
-        let evicted = self.order().admit(&id, self.max);
+        let admitted = self.order().admit(&id, owner);
+        let evicted = match admitted {
+            Ok(evicted) => evicted,
+            // Another request has taken the room since it was looked for.
+            Err(NoRoom) => {
+                self.inner.close_session(&id).await?;
+                return Err(SessionError::SessionServiceTerminated.into());
+            }
+        };
         if let Some(evicted) = evicted {
-            tracing::debug!("the least recently used session is evicted");
+            tracing::debug!("the client's least recently used session is evicted");
             let closed =
                 tokio::time::timeout(CLOSE_TIMEOUT, self.inner.close_session(&evicted)).await;
             if !matches!(closed, Ok(Ok(()))) {
@@ -174,7 +168,7 @@ impl SessionManager for BoundedSessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        self.order().last.remove(id);
+        self.order().remove(id);
         self.inner.close_session(id).await
     }
 
@@ -221,7 +215,7 @@ mod tests {
     #[tokio::test]
     async fn the_least_recently_used_session_is_evicted() {
         let minute = Duration::from_secs(60);
-        let sessions = BoundedSessions::new(2, minute, minute);
+        let sessions = BoundedSessions::new(SessionLimits::of_total(8), minute, minute);
         let (first, _kept) = sessions.create_session().await.unwrap();
         let (second, _kept) = sessions.create_session().await.unwrap();
         assert!(sessions.has_session(&first).await.unwrap());
@@ -229,7 +223,7 @@ mod tests {
         assert!(sessions.has_session(&first).await.unwrap());
         assert!(!sessions.has_session(&second).await.unwrap());
         assert!(sessions.has_session(&third).await.unwrap());
-        assert_eq!(sessions.order().last.len(), 2);
+        assert_eq!(sessions.order().len(), 2);
     }
 
     struct EmptyHandler;
@@ -243,7 +237,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_session_whose_stream_is_read_is_not_idle() {
         let idle = Duration::from_secs(60);
-        let sessions = BoundedSessions::new(2, idle, idle);
+        let sessions = BoundedSessions::new(SessionLimits::of_total(2), idle, idle);
         let (id, transport) = sessions.create_session().await.unwrap();
         let initialize =
             parse(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
@@ -271,17 +265,17 @@ mod tests {
     #[tokio::test]
     async fn a_closed_session_is_forgotten() {
         let minute = Duration::from_secs(60);
-        let sessions = BoundedSessions::new(2, minute, minute);
+        let sessions = BoundedSessions::new(SessionLimits::of_total(8), minute, minute);
         let (first, _kept) = sessions.create_session().await.unwrap();
         sessions.close_session(&first).await.unwrap();
         assert!(!sessions.has_session(&first).await.unwrap());
-        assert!(sessions.order().last.is_empty());
+        assert_eq!(sessions.order().len(), 0);
     }
 
     #[tokio::test]
     async fn the_end_of_a_session_reaches_its_requests() {
         let minute = Duration::from_secs(60);
-        let sessions = BoundedSessions::new(1, minute, minute);
+        let sessions = BoundedSessions::new(SessionLimits::of_total(1), minute, minute);
         let of = |id: &SessionId| {
             let mut headers = HeaderMap::new();
             headers.insert("mcp-session-id", id.parse().unwrap());

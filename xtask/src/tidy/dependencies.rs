@@ -84,7 +84,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("transport-a2a", &["contract", "fault", "http-client", "http-wire", "limits", "ssrf-guard"]),
     ("transport-a2a-store", &["fault", "jobs", "store", "transport-a2a"]),
     ("transport-http", &["contract", "fault", "http-wire", "limits", "telemetry"]),
-    ("transport-mcp", &["contract", "fault", "http-wire", "transport-http"]),
+    ("transport-mcp", &["contract", "fault", "http-wire", "limits", "transport-http"]),
 ];
 
 /// These may depend on every crate.
