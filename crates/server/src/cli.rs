@@ -16,7 +16,8 @@ use crate::config::help;
 #[command(name = "stoa", version, about = "Markets, prices and documents for AI agents")]
 #[command(after_help = "Start with `stoa serve`: it needs no configuration and no network.")]
 pub(crate) struct Cli {
-    /// Configuration file; `stoa.toml` in this folder is read if it exists [env: STOA_CONFIG]
+    /// Configuration file [env: STOA_CONFIG] [default: stoa.toml in the data folder, or in
+    /// ~/.config/stoa]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     #[arg(long, global = true, value_name = "DIR", help = help("data"))]
@@ -65,7 +66,7 @@ pub(crate) enum Command {
 pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDR", help = help("listen"))]
     pub(crate) listen: Option<String>,
-    /// Listen beyond loopback without a token
+    /// Listen beyond loopback without a token; a token that is set is required all the same
     #[arg(long)]
     pub(crate) insecure: bool,
     #[command(flatten)]

@@ -13,7 +13,7 @@ mod tools;
 mod user;
 
 use crate::cli::{Cli, Command, ToolsetArgs};
-use crate::config::{Config, Settings};
+use crate::config::{Config, ConfigFile, Settings};
 use crate::exit::CommandError;
 
 /// The number of threads for disk access and long computations. Without this limit twenty large
@@ -25,11 +25,13 @@ pub(crate) fn run(cli: Cli) -> Result<(), CommandError> {
         return completions::run(shell);
     }
     let mut settings = Settings::read(&cli, toolset(&cli.command))?;
-    if let Command::Serve(args) = &cli.command
-        && let Some(listen) = &args.listen
-    {
-        settings.set_listen(listen);
+    if let Command::Serve(args) = &cli.command {
+        settings.insecure = args.insecure;
+        if let Some(listen) = &args.listen {
+            settings.set_listen(listen);
+        }
     }
+    name_settings(&cli.command, &settings.file);
     let config = Config::resolve(settings)?;
     // Kept until the end, because its drop writes the queued log lines.
     let _logs =
@@ -43,6 +45,17 @@ pub(crate) fn run(cli: Cli) -> Result<(), CommandError> {
     // A blocking read of stdin must not keep a finished process alive.
     runtime.shutdown_background();
     result
+}
+
+/// Says on stderr which configuration file is in use, where nothing else says it, and which is not.
+#[expect(clippy::print_stderr, reason = "stdout may carry a protocol, and logs may be off")]
+fn name_settings(command: &Command, file: &ConfigFile) {
+    if let (Command::Mcp(_) | Command::Call(_), Some(used)) = (command, &file.used) {
+        eprintln!("stoa: settings are read from {}", used.display());
+    }
+    if let Some(advice) = file.advice() {
+        eprintln!("stoa: {advice}");
+    }
 }
 
 async fn dispatch(command: Command, config: Config) -> Result<(), CommandError> {

@@ -1,6 +1,7 @@
 //! Configuration: `stoa.toml`, then the environment, then flags, each over the one before.
 //! Unknown keys are errors, because a misspelt setting would otherwise have no effect.
 
+mod config_file;
 mod sources;
 mod table;
 mod value;
@@ -18,6 +19,7 @@ use transport_http::ClientLimits;
 
 use crate::exit::CommandError;
 use crate::language_model::ModelSettings;
+pub(crate) use config_file::ConfigFile;
 pub(crate) use sources::Sources;
 pub(crate) use table::{Settings, help};
 
@@ -63,6 +65,10 @@ pub(crate) struct Config {
     /// The caller's own token, for stdio and `call`.
     pub(crate) token: Option<Secret>,
     pub(crate) log: LogConfig,
+    /// The configuration file that was read.
+    pub(crate) file: ConfigFile,
+    /// Whether the server may listen beyond loopback without a token.
+    pub(crate) insecure: bool,
 }
 
 /// What `stoa serve` offers beside MCP.
@@ -134,6 +140,11 @@ impl Config {
         if settings.tool_concurrency == 0 {
             return Err(sources.bad_value("tool_concurrency"));
         }
+        let is_blank = |token: &Secret| token.reveal().trim().is_empty();
+        if settings.http_token.as_ref().is_some_and(is_blank) {
+            return Err(sources.bad_value("http_token"));
+        }
+        let is_private = listen.ip().is_loopback() && settings.http_token.is_none();
         let stream_limits = StreamLimits {
             queue_max: settings.stream_queue_max,
             replay_max: settings.stream_replay_max,
@@ -166,7 +177,7 @@ impl Config {
             public_url: settings.public_url,
             private_webhooks: settings.private_webhooks,
             private_sources: settings.pricing_allow_private,
-            registration_open: settings.archive_registration.unwrap_or(listen.ip().is_loopback()),
+            registration_open: settings.archive_registration.unwrap_or(is_private),
             rate: limits::RateLimit {
                 burst: settings.rate_burst,
                 per_second: settings.rate_per_second,
@@ -186,12 +197,15 @@ impl Config {
                 format: log_format(&settings.log_format, sources)?,
                 filter: settings.log,
             },
+            file: settings.file,
+            insecure: settings.insecure,
         })
     }
 
-    /// Whether every client that can reach the server may read without a credential.
+    /// Whether every client that can reach the server may read without a credential. A token that is set
+    /// is always required.
     pub(crate) fn is_open(&self) -> bool {
-        self.listen.ip().is_loopback() && self.http_token.is_none()
+        self.http_token.is_none() && (self.listen.ip().is_loopback() || self.insecure)
     }
 }
 
@@ -284,6 +298,46 @@ mod tests {
         assert_eq!(surfaces(true, true), (true, true, true));
         assert_eq!(surfaces(true, false), (true, false, true));
         assert_eq!(surfaces(false, true), (false, false, false));
+    }
+
+    #[track_caller]
+    fn check_open(listen: &str, token: Option<&str>, insecure: bool, open: bool, register: bool) {
+        let settings = Settings {
+            listen: Some(listen.to_owned()),
+            http_token: token.map(Secret::new),
+            insecure,
+            ..settings()
+        };
+        let config = Config::resolve(settings).unwrap();
+        let found = (config.is_open(), config.registration_open);
+        assert_eq!(found, (open, register), "{listen} {token:?} {insecure}");
+    }
+
+    #[test]
+    fn a_server_with_a_token_is_closed_whatever_else_is_said() {
+        let token = Some("a-token");
+        check_open("127.0.0.1:80", None, false, true, true);
+        check_open("127.0.0.1:80", None, true, true, true);
+        check_open("127.0.0.1:80", token, false, false, false);
+        check_open("127.0.0.1:80", token, true, false, false);
+        check_open("0.0.0.0:80", token, true, false, false);
+        check_open("0.0.0.0:80", None, true, true, false);
+        check_open("0.0.0.0:80", None, false, false, false);
+        let settings = Settings {
+            http_token: token.map(Secret::new),
+            archive_registration: Some(true),
+            ..settings()
+        };
+        assert!(Config::resolve(settings).unwrap().registration_open);
+    }
+
+    #[test]
+    fn a_blank_token_is_refused() {
+        for blank in ["", " ", "\t\n"] {
+            let settings = Settings { http_token: Some(Secret::new(blank)), ..settings() };
+            let error = Config::resolve(settings).unwrap_err().to_string();
+            assert_eq!(error, "http_token must be text that is not blank");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 
 use crate::app;
 use crate::commands::print;
-use crate::config::Config;
+use crate::config::{Config, ConfigFile};
 use crate::exit::CommandError;
 
 pub(crate) async fn run(config: Config) -> Result<(), CommandError> {
@@ -44,7 +44,7 @@ async fn look(config: &Config) -> Vec<Finding> {
         true => tools::check(config).await,
         false => Vec::new(),
     };
-    let mut findings = vec![build()];
+    let mut findings = vec![build(), settings(&config.file)];
     findings.extend(ground);
     findings.push(port::check(config.listen).await);
     findings.extend(exposure::check(config));
@@ -67,6 +67,18 @@ fn build() -> Finding {
         false => Finding::ok("program", version),
         true => Finding::warn("program", format!("{version}, a debug build and slow"))
             .fix("build it with `cargo build --release`"),
+    }
+}
+
+/// The configuration file in use, and one that is not.
+fn settings(file: &ConfigFile) -> Finding {
+    let used = file.used.as_ref().map_or_else(
+        || "no file; defaults, the environment and flags".to_owned(),
+        |used| used.display().to_string(),
+    );
+    match file.advice() {
+        None => Finding::ok("settings", used),
+        Some(advice) => Finding::warn("settings", used).fix(advice),
     }
 }
 

@@ -25,12 +25,12 @@ const CLIENTS_MAX: usize = 16_384;
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandError> {
-    refuse_exposure(&args, &config)?;
+    refuse_exposure(&config)?;
     let listener = TcpListener::bind(config.listen).await.map_err(|error| {
         CommandError::usage(format!("cannot listen on {}: {error}; try --listen", config.listen))
     })?;
     let address = listener.local_addr()?;
-    let app = App::start(&config, config.is_open() || args.insecure).await?;
+    let app = App::start(&config, config.is_open()).await?;
     let router = routes(&app, &config, args.conformance_fixtures)?;
     banner(&config, address);
     let limits = Limits {
@@ -158,8 +158,8 @@ fn connections_per_client_max(config: &Config) -> usize {
 }
 
 /// Every client on the network could read, and a later setting could let them write.
-fn refuse_exposure(args: &ServeArgs, config: &Config) -> Result<(), CommandError> {
-    if config.listen.ip().is_loopback() || config.http_token.is_some() || args.insecure {
+fn refuse_exposure(config: &Config) -> Result<(), CommandError> {
+    if config.is_open() || config.http_token.is_some() {
         return Ok(());
     }
     Err(CommandError::usage(format!(
@@ -170,10 +170,7 @@ fn refuse_exposure(args: &ServeArgs, config: &Config) -> Result<(), CommandError
 
 #[expect(clippy::print_stderr, reason = "the banner is for whoever started the server")]
 fn banner(config: &Config, address: std::net::SocketAddr) {
-    let access = match config.is_open() {
-        true => "open for reading on this machine",
-        false => "bearer token required",
-    };
+    let settings = config.file.used.as_ref();
     let rest = match config.surfaces.http {
         true => format!("http://{address}/v1/quotes?tickers=BTCUSDT"),
         false => "switched off".to_owned(),
@@ -182,7 +179,8 @@ fn banner(config: &Config, address: std::net::SocketAddr) {
         true => {
             format!("with a token: register at http://{address}/api/arkiver/auth (docs/archive.md)")
         }
-        false => "with a token: `stoa user add NAME`, then log in at /api/arkiver/auth".to_owned(),
+        false => "registration is closed: `stoa user add NAME`, then log in at /api/arkiver/auth"
+            .to_owned(),
     };
     eprintln!(
         "stoa {VERSION} is serving\n\
@@ -192,13 +190,26 @@ fn banner(config: &Config, address: std::net::SocketAddr) {
          \x20 markets  {}\n\
          \x20 analyst  {}\n\
          \x20 data     {}\n\
-         \x20 access   {access}\n\
+         \x20 settings {}\n\
+         \x20 access   {}\n\
          \x20 pricing  with a token: `stoa token mint --scope read,propose,apply --ttl 1h`\n\
          \x20 archive  {archive}",
         markets(config),
         analyst(config),
         config.data.display(),
+        settings.map_or_else(|| "no file".to_owned(), |file| file.display().to_string()),
+        access(config),
     );
+}
+
+/// Who may read.
+fn access(config: &Config) -> &'static str {
+    match (config.is_open(), config.insecure) {
+        (true, _) if config.listen.ip().is_loopback() => "open for reading on this machine",
+        (true, _) => "open for reading to everyone who reaches this address",
+        (false, true) => "bearer token required; --insecure changes nothing while a token is set",
+        (false, false) => "bearer token required",
+    }
 }
 
 /// The data source of each market.

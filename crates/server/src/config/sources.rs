@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 
+use super::config_file::{ConfigFile, Folders};
 use super::table::{CONFIG_VARIABLE, SETTINGS, Setting, Settings, setting};
 use super::value::RawValue;
 use crate::cli::{Cli, ToolsetArgs};
@@ -51,18 +52,24 @@ impl Settings {
         let environment = Environment::of_process()?;
         let named =
             cli.config.clone().or_else(|| environment.text(CONFIG_VARIABLE).map(PathBuf::from));
-        let mut settings = Self { home: environment.home(), ..Self::default() };
-        settings.read_file(named.as_deref())?;
+        let current = std::env::current_dir().map_err(|error| {
+            CommandError::usage(format!(
+                "the current folder cannot be named: {error}; go to another"
+            ))
+        })?;
+        let folders = environment.folders(cli.data.as_deref(), &current);
+        let file = ConfigFile::find(named.as_deref(), &folders, &current);
+        let mut settings = Self { home: environment.home(), file, ..Self::default() };
+        settings.read_file()?;
         settings.read_environment(&environment)?;
         settings.read_flags(cli, toolset);
         Ok(settings)
     }
 
-    fn read_file(&mut self, named: Option<&Path>) -> Result<(), CommandError> {
-        let path = named.unwrap_or(Path::new("stoa.toml"));
-        match std::fs::read_to_string(path) {
-            Ok(text) => self.read_toml(path, &text),
-            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+    fn read_file(&mut self) -> Result<(), CommandError> {
+        let Some(path) = self.file.used.clone() else { return Ok(()) };
+        match std::fs::read_to_string(&path) {
+            Ok(text) => self.read_toml(&path, &text),
             Err(error) => {
                 Err(CommandError::usage(format!("{} cannot be read: {error}", path.display())))
             }
@@ -101,7 +108,13 @@ impl Settings {
 
     fn read_environment(&mut self, environment: &Environment) -> Result<(), CommandError> {
         for setting in SETTINGS {
-            let Some(text) = environment.text(setting.variable) else { continue };
+            let Some(text) = environment.text(setting.variable) else {
+                if setting.key == "http_token" && environment.is_blank(setting.variable) {
+                    self.sources.record(setting, Source::Variable(setting.variable), "");
+                    return Err(self.sources.bad_value(setting.key));
+                }
+                continue;
+            };
             self.sources.record(setting, Source::Variable(setting.variable), &format!("{text:?}"));
             self.apply(setting, &RawValue::Text(&text))?;
         }
@@ -190,9 +203,31 @@ impl Environment {
         set.filter(|value| !value.is_empty()).map(str::to_owned)
     }
 
+    /// Whether the variable is set to blanks.
+    fn is_blank(&self, name: &str) -> bool {
+        self.0.iter().any(|(it, value)| it == name && !value.is_empty() && value.trim().is_empty())
+    }
+
+    fn folder(&self, name: &str) -> Option<PathBuf> {
+        self.text(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    }
+
     fn home(&self) -> Option<PathBuf> {
-        let set = |name| self.text(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")))
+        let home = || self.folder("HOME").map(|home| home.join(".local/share"));
+        self.folder("XDG_DATA_HOME").or_else(home)
+    }
+
+    /// The folders of a configuration file that is not named. A file cannot say where it is itself, so
+    /// only the flag, the variable and the home of the user count.
+    fn folders(&self, data: Option<&Path>, current: &Path) -> Folders {
+        let data = data.map(Path::to_owned).or_else(|| self.text("STOA_DATA").map(PathBuf::from));
+        let data = data.map(|data| current.join(data));
+        let config = || self.folder("HOME").map(|home| home.join(".config"));
+        let config = self.folder("XDG_CONFIG_HOME").or_else(config);
+        Folders {
+            data: data.or_else(|| self.home().map(|home| home.join("stoa"))),
+            config: config.map(|folder| folder.join("stoa")),
+        }
     }
 }
 

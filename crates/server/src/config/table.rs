@@ -8,6 +8,7 @@ use contract::Concurrency;
 use service_indicators::StreamLimits;
 use transport_http::ClientLimits;
 
+use super::config_file::ConfigFile;
 use super::sources::Sources;
 use super::value::{RawValue, SettingValue};
 
@@ -40,13 +41,23 @@ macro_rules! settings {
             $(pub(crate) $key: $type,)*
             /// The folder of this user's data on this machine.
             pub(crate) home: Option<PathBuf>,
+            /// The configuration file that was read.
+            pub(crate) file: ConfigFile,
+            /// Whether `serve --insecure` was given.
+            pub(crate) insecure: bool,
             /// Where each value that is not a default came from, for error messages.
             pub(crate) sources: Sources,
         }
 
         impl Default for Settings {
             fn default() -> Self {
-                Self { $($key: $default,)* home: None, sources: Sources::default() }
+                Self {
+                    $($key: $default,)*
+                    home: None,
+                    file: ConfigFile::default(),
+                    insecure: false,
+                    sources: Sources::default(),
+                }
             }
         }
 
@@ -138,7 +149,7 @@ settings! {
     enable_ws: bool = true, file, "MCP_ENABLE_WS", "",
         "", "true or false", "serve live streams on WebSockets";
     http_token: Option<Secret> = None, file, "MCP_HTTP_TOKEN", "",
-        "none", "text", "a bearer token that lets callers read";
+        "none", "text that is not blank", "a bearer token that lets callers read; without one a server on loopback is open for reading";
     cors_origins: Vec<String> = Vec::new(), file, "MCP_CORS_ORIGINS", "",
         "none", "a list of origins", "origins of pages that may call from a browser";
     allowed_hosts: Vec<String> = Vec::new(), file, "STOA_ALLOWED_HOSTS", "",
@@ -148,7 +159,7 @@ settings! {
     private_webhooks: bool = false, file, "STOA_PRIVATE_WEBHOOKS", "",
         "", "true or false", "allow agents' webhooks on this machine or a private network";
     archive_registration: Option<bool> = None, file, "STOA_ARCHIVE_REGISTRATION", "",
-        "true on loopback, else false", "true or false", "let every caller register an account with the archive's `auth`";
+        "true on loopback without `http_token`, else false", "true or false", "let every caller register an account with the archive's `auth`";
     pricing_allow_private: bool = false, file, "STOA_PRICING_ALLOW_PRIVATE", "",
         "", "true or false", "let the collector read prices from addresses on this machine or a private network";
     rate_burst: u32 = 400, file, "STOA_RATE_BURST", "",

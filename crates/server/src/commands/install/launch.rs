@@ -39,6 +39,9 @@ impl Launch {
         // A client starts this program in any folder.
         let data = std::path::absolute(&config.data)?;
         let mut args = vec!["mcp".to_owned(), "--data".to_owned(), text(&data)?];
+        if let Some(file) = &config.file.used {
+            args.extend(["--config".to_owned(), text(file)?]);
+        }
         let chosen = |flag: &Option<Vec<String>>, setting: &Option<Vec<String>>| {
             flag.clone().or_else(|| setting.clone()).unwrap_or_default()
         };

@@ -86,6 +86,15 @@ fn flags_win_over_settings_and_settings_travel() {
 }
 
 #[test]
+fn the_configuration_file_in_use_is_named_by_its_whole_path() {
+    let mut configured = settings();
+    configured.file.used = Some("/home/ann/.config/stoa/stoa.toml".into());
+    let launch = launch_of(configured, &ToolsetArgs::default());
+    let expected = ["mcp", "--data", "/data", "--config", "/home/ann/.config/stoa/stoa.toml"];
+    assert_eq!(launch.args, expected);
+}
+
+#[test]
 fn no_secret_is_written() {
     let secret = |text: &str| Some(auth::Secret::new(text));
     let text = |text: &str| Some(text.to_owned());

@@ -74,6 +74,9 @@ fn a_bad_value_is_named_with_its_place_and_what_was_expected() {
         let error = from_toml(text).unwrap_err();
         assert!(error.starts_with(expected) && !error.contains("12345"), "{error}");
     }
+    let error = from_environment(&[("MCP_HTTP_TOKEN", "  ")]).unwrap_err();
+    assert_eq!(error, "MCP_HTTP_TOKEN must be text that is not blank");
+    assert!(from_environment(&[("MCP_HTTP_TOKEN", "")]).unwrap().http_token.is_none());
     let error = from_environment(&[("PORT", "eighty")]).unwrap_err();
     assert_eq!(error, "PORT must be a port number, not \"eighty\"");
     let resolved = |text: &str| {
@@ -85,6 +88,7 @@ fn a_bad_value_is_named_with_its_place_and_what_was_expected() {
             "provider = \"kraken\"",
             "stoa.toml, line 1: provider must be sim or binance, not \"kraken\"",
         ),
+        ("http_token = \"\"", "stoa.toml, line 1: http_token must be text that is not blank"),
         (
             "call_timeout_s = 0",
             "stoa.toml, line 1: call_timeout_s must be a positive number of seconds, not 0",
