@@ -2,4 +2,9 @@
 //! survive.
 
 mod a2a;
+mod closed_server;
+mod config_file;
 mod invalid_tokens;
+mod logins;
+mod secret_logs;
+mod sessions;

@@ -90,7 +90,8 @@ async fn a_closed_house_lets_strangers_come_as_far_as_what_needs_no_token() {
     let open = Server::start(folder.path(), &[]);
     InvalidTokenClient { server: &open, token: &short }.expires().await;
     drop(open);
-    let server = Server::start(folder.path(), &[("MCP_HTTP_TOKEN", "a-token-of-ours")]);
+    let settings = [("MCP_HTTP_TOKEN", "a-token-of-ours"), ("STOA_ARCHIVE_REGISTRATION", "true")];
+    let server = Server::start(folder.path(), &settings);
     for (name, token, session) in [("ada", short.as_str(), 200), ("bob", "stoa1_AAAA", 401)] {
         let client = InvalidTokenClient { server: &server, token };
         for (method, expected) in
