@@ -4,7 +4,6 @@
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::future::Future;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -127,7 +126,7 @@ impl CredentialMonitor {
         let credential = Credential::Bearer(Arc::clone(&key.token));
         loop {
             // Jitter spreads the checks of watches that started together.
-            let pause = self.recheck_interval.mul_f64(0.5 + 0.5 * random_unit());
+            let pause = self.recheck_interval.mul_f64(0.5 + 0.5 * fastrand::f64());
             let expires = self.authenticator.expires_in(&credential).unwrap_or(pause);
             tokio::time::sleep(pause.min(expires).max(RECHECK_MIN)).await;
             let fault = match self.authenticator.authenticate(&credential, &key.service).await {
@@ -153,11 +152,4 @@ impl CredentialMonitor {
             return;
         }
     }
-}
-
-/// A random number in `[0, 1)`.
-fn random_unit() -> f64 {
-    // Every `RandomState` has fresh random keys, which is enough randomness for jitter.
-    let roll = RandomState::new().build_hasher().finish();
-    (roll >> 11) as f64 / (1_u64 << 53) as f64
 }

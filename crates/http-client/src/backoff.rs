@@ -1,7 +1,6 @@
 //! Exponential backoff: each wait is twice the one before up to a bound, and random in its upper half,
 //! so that clients that failed together do not retry together.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
 /// The waits after several failures in a row.
@@ -26,20 +25,13 @@ impl Backoff {
     pub fn next(&mut self) -> Duration {
         let bound = bound(self.failures, self.first, self.max);
         self.failures = self.failures.saturating_add(1);
-        bound.mul_f64(0.5 + 0.5 * random_unit())
+        bound.mul_f64(0.5 + 0.5 * fastrand::f64())
     }
 }
 
 /// The longest wait after `failures` failures: `first` doubled that many times, at most `longest`.
 pub(crate) fn bound(failures: u32, first: Duration, longest: Duration) -> Duration {
     first.saturating_mul(1 << failures.min(20)).min(longest)
-}
-
-/// A random number from 0 up to, not including, 1.
-pub fn random_unit() -> f64 {
-    // The standard library keys every new hasher at random, which is enough for jitter.
-    let bits = RandomState::new().build_hasher().finish();
-    (bits >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]

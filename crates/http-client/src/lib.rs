@@ -12,7 +12,7 @@ mod retry;
 mod single_flight;
 mod transport;
 
-pub use backoff::{Backoff, random_unit};
+pub use backoff::Backoff;
 pub use breaker::{Breaker, BreakerStatus, CircuitOpen, Permit};
 pub use builder::builder;
 pub use failure::{RequestFailure, Retry};

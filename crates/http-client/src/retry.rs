@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use clock::Millis;
 
-use crate::backoff::{bound, random_unit};
+use crate::backoff::bound;
 
 /// A random wait of at most `first` doubled `attempt` times, bounded by `longest`. Callers that
 /// failed together therefore do not retry together.
 pub fn jitter(attempt: u32, first: Duration, longest: Duration) -> Duration {
-    bound(attempt, first, longest).mul_f64(random_unit())
+    bound(attempt, first, longest).mul_f64(fastrand::f64())
 }
 
 /// Whether something learnt at `then` is younger than `age`. A clock that was set back makes

@@ -1,7 +1,6 @@
 //! Entity tags: a hash of the body, which changes whenever the body does.
 
-use std::fmt::Write as _;
-
+use data_encoding::HEXLOWER;
 use http::header::IF_NONE_MATCH;
 use http::{HeaderMap, HeaderValue};
 use sha2::{Digest as _, Sha256};
@@ -20,12 +19,8 @@ impl EntityTag {
     /// The tag of these bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
-        let mut quoted = String::from("\"");
-        for byte in Sha256::digest(bytes).iter().take(HASH_BYTES) {
-            _ = write!(quoted, "{byte:02x}");
-        }
-        quoted.push('"');
-        Self { quoted }
+        let hash = HEXLOWER.encode(&Sha256::digest(bytes)[..HASH_BYTES]);
+        Self { quoted: format!("\"{hash}\"") }
     }
 
     /// The value of a strong `ETag`: the bytes on the wire are the same.

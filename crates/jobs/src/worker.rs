@@ -141,13 +141,3 @@ impl Worker {
         }
     }
 }
-
-/// A random number, evenly distributed between 0 and 1.
-fn random_unit() -> f64 {
-    let mut bytes = [0_u8; 4];
-    // 0.5 will do where the system has no randomness: the number only spreads waits.
-    if getrandom::fill(&mut bytes).is_err() {
-        return 0.5;
-    }
-    f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX)
-}

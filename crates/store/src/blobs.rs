@@ -16,6 +16,7 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use data_encoding::HEXLOWER;
 use fault::Fault;
 use tokio::fs;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -29,7 +30,7 @@ pub struct BlobHash([u8; 32]);
 
 impl fmt::Display for BlobHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex(&self.0))
+        f.write_str(&HEXLOWER.encode(&self.0))
     }
 }
 
@@ -38,24 +39,9 @@ impl FromStr for BlobHash {
 
     fn from_str(text: &str) -> Result<Self, Fault> {
         let refuse = || Fault::invalid("invalid_hash", "a blob's hash is 64 lower-case hex digits");
-        let mut hash = [0; 32];
-        if text.len() != 64 || !text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
-            return Err(refuse());
-        }
-        for (at, byte) in hash.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[at * 2..at * 2 + 2], 16).map_err(|_| refuse())?;
-        }
-        Ok(Self(hash))
+        let hash = HEXLOWER.decode(text.as_bytes()).map_err(|_| refuse())?;
+        Ok(Self(hash.try_into().map_err(|_| refuse())?))
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing into a String cannot fail.
-        write!(text, "{byte:02x}").ok();
-        text
-    })
 }
 
 /// The bytes of a blob that is to be stored.
@@ -154,7 +140,7 @@ impl DiskBlobs {
 
     /// The blobs whose hash begins with this byte, so that all can be walked in 256 steps.
     pub async fn hashes_with_first_byte(&self, first: u8) -> Result<Vec<BlobHash>, Fault> {
-        let folder = self.root.join(hex(&[first]));
+        let folder = self.root.join(HEXLOWER.encode(&[first]));
         let listed = spawn_blocking(move || list(&folder)).await;
         listed.map_err(Fault::internal)?.map_err(disk)
     }

@@ -1,5 +1,6 @@
 //! Schema changes, owned by the crates whose tables they are, applied once and in order.
 
+use data_encoding::HEXLOWER;
 use fault::{Fault, Kind};
 use sha2::{Digest as _, Sha256};
 
@@ -110,5 +111,5 @@ fn changed(owner: &str, version: i64) -> Fault {
 }
 
 fn checksum(text: &str) -> String {
-    crate::blobs::hex(&Sha256::digest(text.as_bytes()))
+    HEXLOWER.encode(&Sha256::digest(text.as_bytes()))
 }

@@ -5,6 +5,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use data_encoding::HEXLOWER;
+
 const REQUEST_ID_MAX: usize = 128;
 
 /// Identifies one request in logs, answers and upstream calls.
@@ -22,17 +24,7 @@ impl RequestId {
 
     /// A new id in the form of a version 4 UUID.
     pub fn make() -> Self {
-        let mut bytes = random_128();
-        bytes[6] = bytes[6] & 0x0f | 0x40;
-        bytes[8] = bytes[8] & 0x3f | 0x80;
-        let mut text = String::with_capacity(36);
-        for (at, byte) in bytes.into_iter().enumerate() {
-            if matches!(at, 4 | 6 | 8 | 10) {
-                text.push('-');
-            }
-            push_hex(&mut text, byte);
-        }
-        Self(text)
+        Self(uuid::Builder::from_random_bytes(random_128()).into_uuid().to_string())
     }
 
     /// The caller's id, else the id of its trace, else a new one.
@@ -98,11 +90,11 @@ impl TraceContext {
     }
 
     pub fn trace_id(&self) -> String {
-        to_hex(&self.trace)
+        HEXLOWER.encode(&self.trace)
     }
 
     pub fn parent_id(&self) -> String {
-        to_hex(&self.parent)
+        HEXLOWER.encode(&self.parent)
     }
 
     pub fn is_sampled(&self) -> bool {
@@ -143,30 +135,7 @@ fn nonzero<const N: usize>(mut bytes: [u8; N]) -> [u8; N] {
 
 /// Lower case only: the standard forbids upper case here.
 fn hex<const N: usize>(digits: &[u8]) -> Option<[u8; N]> {
-    let nibble = |digit: u8| match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
-    };
-    let mut bytes = [0; N];
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
-    }
-    Some(bytes)
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for &byte in bytes {
-        push_hex(&mut text, byte);
-    }
-    text
-}
-
-fn push_hex(text: &mut String, byte: u8) {
-    for nibble in [byte >> 4, byte & 15] {
-        text.push(char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 }));
-    }
+    HEXLOWER.decode(digits).ok()?.try_into().ok()
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Downloads. A file is always sent as an attachment and sandboxed, because its content comes from
 //! other users.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -16,6 +15,7 @@ use http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
     X_CONTENT_TYPE_OPTIONS,
 };
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio_util::sync::CancellationToken;
 
 use crate::path::{self, PathArguments};
@@ -24,6 +24,20 @@ use crate::{encode, query};
 
 /// The longest offered file name, in characters.
 const NAME_MAX: usize = 200;
+/// Everything but the `attr-char` of RFC 5987.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'!')
+    .remove(b'#')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'+')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'^')
+    .remove(b'_')
+    .remove(b'`')
+    .remove(b'|')
+    .remove(b'~');
 
 pub(crate) fn route(bound: Arc<BoundFile>) -> MethodRouter {
     get(send).with_state(bound)
@@ -88,12 +102,7 @@ fn disposition(name: Option<&str>) -> HeaderValue {
     let mut text = format!("attachment; filename=\"{plain}\"");
     if plain != name {
         text.push_str("; filename*=UTF-8''");
-        for byte in name.bytes() {
-            match byte.is_ascii_alphanumeric() || b"!#$&+-.^_`|~".contains(&byte) {
-                true => text.push(char::from(byte)),
-                false => _ = write!(text, "%{byte:02X}"),
-            }
-        }
+        text.extend(utf8_percent_encode(&name, ESCAPED));
     }
     HeaderValue::from_str(&text).unwrap_or(unnamed)
 }

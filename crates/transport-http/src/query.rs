@@ -4,6 +4,7 @@
 //! what a schema never sees is refused here: a parameter that is there twice and is no list.
 
 use fault::Fault;
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 /// How much of a made-up name is repeated.
@@ -59,21 +60,7 @@ fn decode(text: &str) -> String {
 
 /// What is not UTF-8 becomes a replacement character, which no ticker contains.
 pub(crate) fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [byte, tail @ ..] = rest {
-        let digit = |at: usize| tail.get(at).and_then(|it| char::from(*it).to_digit(16));
-        match (byte, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.push((high * 16 + low) as u8);
-                rest = &tail[2..];
-                continue;
-            }
-            _ => bytes.push(*byte),
-        }
-        rest = tail;
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use contract::{Catalog, ResourceSpec, Service, StreamSpec};
+use percent_encoding::percent_decode_str;
 use rmcp::model::ResourceTemplate;
 use serde_json::{Map, Value};
 
@@ -93,18 +94,13 @@ fn typed_value(schema: &Value, point: &str) -> Value {
     number.unwrap_or_else(|| Value::from(point))
 }
 
-/// Percent-decodes a value; `None` where nothing is escaped or the result is not UTF-8.
+/// Percent-decodes a value; `None` where nothing is escaped, an escape is malformed or the result is
+/// not UTF-8.
 fn percent_decoded(value: &str) -> Option<String> {
-    let mut rest = value;
-    let mut bytes = Vec::with_capacity(value.len());
-    while let Some((before, after)) = rest.split_once('%') {
-        let code = after.get(..2).filter(|code| code.bytes().all(|it| it.is_ascii_hexdigit()))?;
-        bytes.extend_from_slice(before.as_bytes());
-        bytes.push(u8::from_str_radix(code, 16).ok()?);
-        rest = after.get(2..)?;
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8(bytes).ok().filter(|plain| plain != value)
+    let plain = percent_decode_str(value).decode_utf8().ok()?;
+    // An escape is three bytes for one, so that the lengths tell whether each `%` began one.
+    let escapes = value.matches('%').count();
+    (escapes > 0 && value.len() - plain.len() == 2 * escapes).then(|| plain.into_owned())
 }
 
 #[cfg(test)]
@@ -128,6 +124,7 @@ mod tests {
         check("a%+1", None);
         check("%ff", None);
         check("100%", None);
+        check("%41%zz", None);
     }
 
     #[track_caller]

@@ -5,6 +5,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
+use data_encoding::HEXLOWER;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -98,16 +99,12 @@ fn wrong_hashes(
     for ((answer, token), tail) in answers.iter().zip(tokens).zip(tails) {
         let mut sent = begun.clone();
         sent.update(tail);
-        let sent = hex(&sent.finalize());
+        let sent = HEXLOWER.encode(&sent.finalize());
         let mut read = Sha256::new();
         let caller = Caller { address: stoa.address, token };
         caller.content(text(answer, "fileId")?, &mut |piece| read.update(piece))?;
-        let read = hex(&read.finalize());
+        let read = HEXLOWER.encode(&read.finalize());
         wrong += usize::from(text(answer, "sha256")? != sent || read != sent);
     }
     Ok(wrong)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|it| format!("{it:02x}")).collect()
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::active::ActiveJobs;
 use super::supervise::{Finished, supervise};
-use super::{JobHandler, Worker, WorkerConfig, random_unit};
+use super::{JobHandler, Worker, WorkerConfig};
 use crate::context::{JobContext, RunningJob};
 use crate::job::{Job, JobState};
 use crate::outcome::{RetryPolicy, RunVerdict};
@@ -72,7 +72,7 @@ impl<'a> WorkerLoop<'a> {
             ended: Vec::new(),
             first_kind: 0,
             next_poll: now,
-            next_sweep: now + SWEEP_EVERY.mul_f64(random_unit()),
+            next_sweep: now + SWEEP_EVERY.mul_f64(fastrand::f64()),
             end: None,
         }
     }
@@ -150,7 +150,7 @@ impl<'a> WorkerLoop<'a> {
     async fn poll_once(&mut self, wants_more: bool) -> Result<(), Fault> {
         let mut is_ready = wants_more;
         if Instant::now() >= self.next_poll && self.end.is_none() {
-            let rest = self.config.poll_interval.mul_f64(1.0 - random_unit() / 2.0);
+            let rest = self.config.poll_interval.mul_f64(1.0 - fastrand::f64() / 2.0);
             self.next_poll = Instant::now() + rest.max(POLL_INTERVAL_MIN);
             is_ready |= self.poll().await?;
         } else if self.end.is_some() {
@@ -213,7 +213,7 @@ impl<'a> WorkerLoop<'a> {
     async fn write_end(&self, tx: &mut Tx, finished: &Finished) -> Result<Option<JobState>, Fault> {
         let running_job = &finished.held.running_job;
         let now = self.worker.jobs.now();
-        let judge = RetryPolicy { backoff: self.config.backoff, now, random_unit: random_unit() };
+        let judge = RetryPolicy { backoff: self.config.backoff, now, random_unit: fastrand::f64() };
         let ending = match judge.verdict(&running_job.job, &finished.ended) {
             RunVerdict::End(ending) => ending,
             RunVerdict::Nothing => return Ok(None),

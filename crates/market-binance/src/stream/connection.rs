@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
-use http_client::{Backoff, random_unit};
+use http_client::Backoff;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_tungstenite::tungstenite::Message as Frame;
@@ -120,7 +120,7 @@ impl<'a> ConnectionLoop<'a> {
     fn new(socket: Socket, setup: &'a mut ConnectionSetup) -> Self {
         let now = Instant::now();
         // Random, so that connections that were opened together are not replaced together.
-        let life = setup.config.connection_lifetime.mul_f64(0.95 + 0.05 * random_unit());
+        let life = setup.config.connection_lifetime.mul_f64(0.95 + 0.05 * fastrand::f64());
         let retry_waits = Backoff::new(setup.config.backoff, setup.config.backoff_max);
         Self {
             socket,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clock::{Millis, TimeRange};
 use fault::Fault;
-use http_client::{Backoff, random_unit};
+use http_client::Backoff;
 use market::{Interval, Kline, KlineEvent};
 use market_live::SeriesBroadcast;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -167,7 +167,7 @@ impl Poller {
         if self.changed_at.elapsed() >= config.live.quiet_after {
             wait = wait.max(config.live.every * SLOWEST);
         }
-        wait.mul_f64(0.8 + 0.4 * random_unit())
+        wait.mul_f64(0.8 + 0.4 * fastrand::f64())
     }
 
     /// Waits up to `queue_wait` for subscribers with full queues before the next page.

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
+use data_encoding::HEXLOWER;
 use fault::Fault;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -160,8 +161,7 @@ fn read(path: &Path) -> Result<(String, String), String> {
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(format!("more than {} MiB", FILE_BYTES_MAX >> 20));
     }
-    let hash: [u8; 32] = Sha256::digest(&bytes).into();
-    let hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = HEXLOWER.encode(&Sha256::digest(&bytes));
     let text = String::from_utf8(bytes).map_err(|_| "not text in UTF-8".to_owned())?;
     Ok((hash, text))
 }
