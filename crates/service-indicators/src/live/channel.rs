@@ -14,7 +14,7 @@ use market::{Bar, Interval, SubscribeOptions};
 use tokio::time::Instant;
 
 use super::Live;
-use super::calculators::{Calculators, Checkpoint};
+use super::calculators::{Calculators, Checkpoint, Deltas};
 use super::checkpoints::Checkpoints;
 use super::event::{ChannelEvent, Ended, Status, Subject};
 use super::follower::Follower;
@@ -32,10 +32,10 @@ pub(crate) struct Channel {
     pub(crate) clock: Arc<dyn Clock>,
     limits: StreamLimits,
     pub(super) broadcast: Arc<Broadcast<ChannelEvent>>,
-    state: Mutex<State>,
+    state: Mutex<ChannelState>,
 }
 
-struct State {
+struct ChannelState {
     /// The newest published closed candles, oldest first.
     recent_events: VecDeque<Arc<ChannelEvent>>,
     /// Opening time of the last closed candle before `recent_events`.
@@ -103,7 +103,7 @@ impl Channel {
             clock: Arc::clone(&live.clock),
             limits: live.limits,
             broadcast: Arc::default(),
-            state: Mutex::new(State {
+            state: Mutex::new(ChannelState {
                 recent_events: VecDeque::new(),
                 history_end,
                 checkpoints,
@@ -131,7 +131,7 @@ impl Channel {
         Ok(channel)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ChannelState> {
         self.state.lock()
     }
 
@@ -177,13 +177,9 @@ impl Channel {
         self.state().ended.unwrap_or(Ended::Stopping)
     }
 
-    pub(super) fn publish(&self, message: ChannelEvent) {
-        self.publish_locked(&mut self.state(), message);
-    }
-
     /// The caller holds the state lock, so that a joining subscriber gets each event exactly once:
     /// from the state or from the broadcast.
-    fn publish_locked(&self, state: &mut State, message: ChannelEvent) {
+    fn publish_locked(&self, state: &mut ChannelState, message: ChannelEvent) {
         let priority = match message.candle {
             None => Priority::Status,
             Some(_) if message.closed => Priority::MustDeliver,
@@ -216,9 +212,19 @@ impl Channel {
         heartbeat
     }
 
-    /// Saves the state of the cumulative indicators every `CHECKPOINT_EVERY` candles.
-    pub(super) fn save_checkpoint(&self, calculators: &Calculators, last: Millis) {
-        self.state().checkpoints.closed(calculators, last);
+    /// Publishes a closed candle and saves the state of the cumulative indicators every
+    /// `CHECKPOINT_EVERY` candles. One lock covers both.
+    pub(super) fn close_candle(&self, calculators: &Calculators, bar: &Bar, deltas: &Deltas) {
+        let message = self.subject.kline(bar, true, deltas, self.clock.now());
+        let mut state = self.state();
+        state.checkpoints.closed(calculators, bar.open_time);
+        self.publish_locked(&mut state, message);
+    }
+
+    /// Publishes an update of the forming candle.
+    pub(super) fn update_candle(&self, bar: &Bar, deltas: &Deltas) {
+        let message = self.subject.kline(bar, false, deltas, self.clock.now());
+        self.publish_locked(&mut self.state(), message);
     }
 
     pub(super) fn publish_status(&self, status: Status) {
@@ -310,7 +316,7 @@ mod tests {
     fn channel(clock: &Arc<InterruptingClock>) -> Arc<Channel> {
         let base = Millis(0);
         let calculators = Calculators::new(&[], base, None);
-        let state = State {
+        let state = ChannelState {
             recent_events: VecDeque::new(),
             history_end: base,
             checkpoints: Checkpoints::new(&calculators, base, 1),

@@ -67,21 +67,17 @@ impl Follower {
     }
 
     fn candle(&mut self, kline: &Kline) {
-        let channel = &self.channel;
-        if kline.bar.open_time <= self.last {
+        let bar = &kline.bar;
+        if bar.open_time <= self.last {
             return;
         }
-        let deltas = match kline.closed {
-            true => self.calculators.close(&kline.bar),
-            false if !channel.broadcast.wants_droppable() => return,
-            false => self.calculators.preview(&kline.bar),
-        };
         if kline.closed {
-            self.last = kline.bar.open_time;
-            channel.save_checkpoint(&self.calculators, self.last);
+            let deltas = self.calculators.close(bar);
+            self.last = bar.open_time;
+            self.channel.close_candle(&self.calculators, bar, &deltas);
+        } else if self.channel.broadcast.wants_droppable() {
+            self.channel.update_candle(bar, &self.calculators.preview(bar));
         }
-        let now = channel.clock.now();
-        channel.publish(channel.subject.kline(&kline.bar, kline.closed, &deltas, now));
     }
 
     /// Resubscribes from the last closed candle and retries without limit, because an exchange that

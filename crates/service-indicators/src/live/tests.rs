@@ -1,6 +1,7 @@
 //! Live channels over a scripted venue and a real archive.
 
 mod ends;
+mod retired;
 mod venue;
 
 use std::sync::Arc;
@@ -155,10 +156,7 @@ async fn cumulative_values_are_equal_for_resumed_and_uninterrupted_subscribers()
     // A new channel starts its cumulative indicators at the same time as the first, so values
     // agree.
     drop(reader);
-    tokio::time::pause();
-    tokio::time::sleep(Duration::from_secs(40)).await;
-    tokio::time::resume();
-    assert_eq!(fixture.live.channels().len(), 0);
+    fixture.retire_channels().await;
     check(&fixture, NOON + 5 * MINUTE).await;
     check(&fixture, NOON - 512 * MINUTE).await;
 }
@@ -376,21 +374,6 @@ async fn a_heartbeat_is_never_older_than_the_last_event() {
     let after = texts(&mut reader);
     assert_eq!((before.len(), after.len()), (1, 2));
     assert!(!Arc::ptr_eq(&before[0], &after[1]));
-}
-
-#[tokio::test]
-async fn a_channel_without_readers_ends_and_the_next_subscription_opens_another() {
-    let fixture = Fixture::new().await;
-    drop(subscribe(&fixture, json!({})).await);
-    assert_eq!(fixture.live.channels().len(), 1);
-    tokio::time::pause();
-    tokio::time::sleep(Duration::from_secs(40)).await;
-    tokio::time::resume();
-    assert_eq!(fixture.live.channels().len(), 0);
-    let mut reader = subscribe(&fixture, json!({})).await;
-    fixture.close(1).await;
-    assert_eq!(candles(&waiting(&mut reader)).len(), 1);
-    assert_eq!(fixture.followed(), 2);
 }
 
 #[tokio::test]

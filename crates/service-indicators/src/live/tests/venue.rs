@@ -22,6 +22,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::super::channel::READ_CHECK_PERIOD;
 use super::super::{Live, LiveSetup, StreamLimits, Tasks};
 use crate::candles::CandleReader;
 use crate::{Market, VenueCandles};
@@ -211,6 +212,14 @@ impl Fixture {
         let resume_after = Millis(self.venue.forming().0 - MINUTE);
         self.send(KlineEvent::Ended(FeedEnd { cause, resume_after })).await;
         self.venue.feeds.lock().clear();
+    }
+
+    /// Waits, on paused time, until every channel has found itself without readers twice and ended.
+    pub(crate) async fn retire_channels(&self) {
+        tokio::time::pause();
+        tokio::time::sleep(4 * READ_CHECK_PERIOD).await;
+        tokio::time::resume();
+        assert_eq!(self.live.channels().len(), 0, "a channel without readers still runs");
     }
 
     pub(crate) fn set_time(&self, now: i64) {
