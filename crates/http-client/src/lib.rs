@@ -8,6 +8,8 @@ mod breaker;
 mod builder;
 mod failure;
 mod fetch;
+#[cfg(feature = "testing")]
+mod in_memory;
 mod retry;
 mod single_flight;
 mod transport;
@@ -17,6 +19,8 @@ pub use breaker::{Breaker, BreakerStatus, CircuitOpen, Permit};
 pub use builder::builder;
 pub use failure::{RequestFailure, Retry};
 pub use fetch::{Fetch, FetchFuture, HttpResponse};
+#[cfg(feature = "testing")]
+pub use in_memory::InMemoryFetch;
 pub use retry::{is_fresh, jitter};
 pub use single_flight::{SingleFlight, WhenAbandoned};
 pub use transport::{ClientPolicy, HttpTransport, base_url};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clock::Clock;
 use fault::Fault;
-use http_client::{HttpTransport, RequestFailure};
+use http_client::{Fetch, HttpTransport, RequestFailure};
 use reqwest::header::HeaderMap;
 use tokio::time::Instant;
 
@@ -48,19 +48,21 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    /// `fetch` replaces HTTP over TCP, in tests.
     pub(crate) fn new(
         config: &MoexConfig,
         clock: Arc<dyn Clock>,
         observer: Arc<dyn Observer>,
+        fetch: Option<Arc<dyn Fetch>>,
     ) -> Result<Self, Fault> {
         let base = http_client::base_url("iss_url", &config.iss_url)?;
+        let (policy, own_clock) = (config.http.clone(), Arc::clone(&clock));
+        let transport = match fetch {
+            Some(fetch) => HttpTransport::with_fetch(fetch, policy, own_clock),
+            None => HttpTransport::new(base, policy, HeaderMap::new(), own_clock)?,
+        };
         Ok(Self {
-            transport: HttpTransport::new(
-                base,
-                config.http.clone(),
-                HeaderMap::new(),
-                Arc::clone(&clock),
-            )?,
+            transport,
             pacer: RequestPacer::new(config.requests_per_second, config.burst),
             pacing_wait_max: config.http.rate_limit_wait_max,
             clock,

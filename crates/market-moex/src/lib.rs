@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 use clock::{Clock, Millis};
 use fault::Fault;
-use http_client::{SingleFlight, WhenAbandoned, is_fresh};
+use http_client::{Fetch, SingleFlight, WhenAbandoned, is_fresh};
 use jiff::civil::Date;
 use market::{
     BarBatch, CandleRequest, Delay, Dividend, Interval, SecurityCandles, Split, VenueHealth,
@@ -153,7 +153,17 @@ impl Moex {
         clock: Arc<dyn Clock>,
         observer: Arc<dyn Observer>,
     ) -> Result<Self, Fault> {
-        let client = Client::new(&config, Arc::clone(&clock), observer)?;
+        Self::over_fetch(config, clock, observer, None)
+    }
+
+    /// Sends requests through `fetch`; `None` for HTTP over TCP and TLS.
+    pub(crate) fn over_fetch(
+        config: MoexConfig,
+        clock: Arc<dyn Clock>,
+        observer: Arc<dyn Observer>,
+        fetch: Option<Arc<dyn Fetch>>,
+    ) -> Result<Self, Fault> {
+        let client = Client::new(&config, Arc::clone(&clock), observer, fetch)?;
         let tasks = TaskTracker::new();
         let flights = InFlight {
             bars: SingleFlight::new(&tasks, WhenAbandoned::Cancel),

@@ -1,4 +1,5 @@
-//! Tests of the adapter against the simulated exchange, over a real socket.
+//! Tests of the adapter against the simulated exchange, in memory and on paused time: a wait ends as
+//! soon as every task waits, so no test depends on the speed of the machine.
 
 mod constituents;
 mod faults;
@@ -10,6 +11,7 @@ mod streams;
 use std::time::Duration;
 
 use clock::parse_date;
+use http_client::InMemoryFetch;
 use market::{
     CandleSource, CandleStep, IndexConstituents, IndexSource, SecuritySnapshot, SecuritySource,
     Symbol, Venue, WithFreshness,
@@ -18,7 +20,7 @@ use market_sim::{FaultKind, InjectedFault, Sim, SimConfig};
 use testkit::FakeClock;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::*;
 
@@ -39,7 +41,7 @@ struct Fixture {
     moex: Moex,
     seen: Arc<Recorder>,
     /// Ends the exchange with the fixture.
-    _server: JoinSet<()>,
+    _server: DropGuard,
 }
 
 /// A time in Moscow.
@@ -53,6 +55,8 @@ fn date(text: &str) -> Date {
 
 /// A Wednesday, in the middle of the main session.
 const NOON: &str = "2026-11-11T12:20:31";
+
+const URL: &str = "http://exchange.test";
 
 /// Retries within milliseconds, refuses a request that the pacer would delay, and has no rate limit.
 fn config(url: &str) -> MoexConfig {
@@ -74,15 +78,16 @@ async fn fixture() -> Fixture {
 async fn fixture_at(now: &str, change: impl FnOnce(&mut MoexConfig)) -> Fixture {
     let clock = Arc::new(FakeClock::new(moscow(now)));
     let sim = Sim::new(SimConfig::new(7, Arc::clone(&clock) as Arc<dyn Clock>));
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let mut config = config(&format!("http://{}", listener.local_addr().unwrap()));
-    let mut server = JoinSet::new();
-    server.spawn(sim.clone().serve(listener, CancellationToken::new()));
+    let cancel = CancellationToken::new();
+    let server = sim.serve_in_memory(cancel.clone());
+    let fetch = InMemoryFetch::new(format!("{URL}/iss"), move || Ok(server.connect()));
+    let mut config = config(URL);
     change(&mut config);
     let seen = Arc::new(Recorder::default());
     let observer = Arc::clone(&seen) as Arc<dyn Observer>;
-    let moex = Moex::with_observer(config, Arc::clone(&clock) as Arc<dyn Clock>, observer).unwrap();
-    Fixture { sim, clock, moex, seen, _server: server }
+    let own_clock = Arc::clone(&clock) as Arc<dyn Clock>;
+    let moex = Moex::over_fetch(config, own_clock, observer, Some(Arc::new(fetch))).unwrap();
+    Fixture { sim, clock, moex, seen, _server: cancel.drop_guard() }
 }
 
 impl Fixture {
@@ -125,7 +130,20 @@ fn symbols(codes: &[&str]) -> Vec<Symbol> {
     codes.iter().map(symbol).collect()
 }
 
+/// The only test of this crate that reads over a real socket.
 #[tokio::test]
+async fn the_adapter_reads_over_a_real_socket() {
+    let clock: Arc<dyn Clock> = Arc::new(FakeClock::new(moscow(NOON)));
+    let sim = Sim::new(SimConfig::new(7, Arc::clone(&clock)));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let mut server = JoinSet::new();
+    server.spawn(sim.clone().serve(listener, CancellationToken::new()));
+    let moex = Moex::new(config(&url), clock).unwrap();
+    assert!(moex.snapshot("SBER", None).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
 async fn it_is_a_stock_exchange_as_services_hold_one() {
     let fixture = fixture().await;
     let exchange: Arc<dyn market::StockExchange> = Arc::new(fixture.moex.clone());

@@ -14,7 +14,8 @@ async fn raw_opens(fixture: &Fixture, interval: Interval, from: i64, to: i64) ->
             ("startTime", start.to_string()),
             ("endTime", (to - 1).to_string()),
         ];
-        let response = fixture.exchange.get("api/v3/klines", &query, usize::MAX).await.unwrap();
+        let response =
+            fixture.exchange.fetch().get("api/v3/klines", &query, usize::MAX).await.unwrap();
         let rows: Vec<serde_json::Value> = serde_json::from_slice(&response.body).unwrap();
         let Some(last) = rows.last() else { return opens };
         start = last[0].as_i64().unwrap() + 1;

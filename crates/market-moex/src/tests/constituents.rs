@@ -22,7 +22,7 @@ fn check_whole(basket: &IndexConstituents) {
     assert!(basket.missing.is_empty(), "{:?}", basket.missing);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn all_members_come_with_prices_and_most_with_sectors() {
     let fixture = fixture().await;
     let told = fixture.constituents("imoex", "2026-11-06").await.unwrap();
@@ -48,7 +48,7 @@ async fn all_members_come_with_prices_and_most_with_sectors() {
     assert!(known * 10 > basket.constituents.len() * 8, "{known}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_day_without_trading_falls_back_to_the_one_before_and_says_so() {
     let fixture = fixture().await;
     for (asked, effective) in
@@ -61,7 +61,7 @@ async fn a_day_without_trading_falls_back_to_the_one_before_and_says_so() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn todays_basket_has_the_prices_of_the_session() {
     let fixture = fixture_at("2026-11-11T19:30:00", |_| {}).await;
     let told = fixture.constituents("IMOEX", "2026-11-11").await.unwrap();
@@ -73,7 +73,7 @@ async fn todays_basket_has_the_prices_of_the_session() {
     check_whole(&told.value);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_split_is_no_fall() {
     let fixture = fixture().await;
     let told = fixture.constituents("IMOEX", "2024-02-21").await.unwrap();
@@ -86,7 +86,7 @@ async fn a_split_is_no_fall() {
     assert!(member.change_pct.is_some_and(|pct| low < pct && pct < high), "{member:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_no_index_and_what_was_before_it() {
     let fixture = fixture().await;
     for (index, meant) in [("IMOEXX", "IMOEX"), ("SBER", ""), ("../X", ""), ("", "")] {
@@ -106,7 +106,7 @@ async fn what_is_no_index_and_what_was_before_it() {
     assert!(indices.iter().any(|(code, name)| code == "RTSI" && name.is_some()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_had_is_named_as_missing() {
     let fixture = fixture().await;
     fixture.inject(InjectedFault::new(FaultKind::Status500, 400).on("/iss/history/*"));
@@ -116,7 +116,7 @@ async fn what_cannot_be_had_is_named_as_missing() {
     assert!(basket.missing[0].starts_with("prices: the exchange failed"), "{:?}", basket.missing);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn sectors_that_did_not_exist_take_nothing_from_those_that_did() {
     let fixture = fixture().await;
     let told = fixture.constituents("IMOEX", "2016-03-03").await.unwrap();
@@ -127,7 +127,7 @@ async fn sectors_that_did_not_exist_take_nothing_from_those_that_did() {
     assert!(fixture.asked("analytics") < 15, "{}", fixture.asked("analytics"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn one_sector_that_fails_is_named_and_the_others_stay() {
     let fixture = fixture_at(NOON, |config| config.http.retries = 0).await;
     fixture.inject(InjectedFault::new(FaultKind::Status500, 1).on("/iss/*/analytics/MOEXFN.json"));
@@ -138,7 +138,7 @@ async fn one_sector_that_fails_is_named_and_the_others_stay() {
     assert_eq!(missing, &["sectors: the exchange failed with status 500 (asked for Finance)"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn sectors_are_asked_for_once_a_month() {
     let fixture = fixture().await;
     fixture.constituents("IMOEX", "2026-11-06").await.unwrap();
@@ -150,7 +150,7 @@ async fn sectors_are_asked_for_once_a_month() {
     assert!(fixture.asked("analytics") <= first + 4, "{first} {}", fixture.asked("analytics"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_index_that_is_listed_and_empty_is_not_unknown() {
     let fixture = fixture().await;
     fixture.constituents("RTSI", "2026-11-06").await.unwrap();

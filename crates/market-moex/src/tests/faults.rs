@@ -18,7 +18,7 @@ async fn prepared(change: impl FnOnce(&mut MoexConfig)) -> Fixture {
     fixture
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn every_trouble_becomes_its_fault_after_so_many_requests() {
     for (kind, fault, code, requests) in [
         (FaultKind::Status500, Kind::Unavailable, "upstream_failed", 4),
@@ -41,7 +41,7 @@ async fn every_trouble_becomes_its_fault_after_so_many_requests() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_passes_is_not_noticed() {
     let fixture = prepared(|_| {}).await;
     let whole = ask(&fixture).await.unwrap();
@@ -62,7 +62,7 @@ async fn what_passes_is_not_noticed() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn pages_that_were_lost_or_repeated_are_asked_for_again() {
     let (from, to) = ("2026-03-02", "2026-11-06");
     let fixture = prepared(|_| {}).await;
@@ -88,7 +88,7 @@ async fn pages_that_were_lost_or_repeated_are_asked_for_again() {
 
 const OWN_CANDLES: &str = "/iss/*/securities/GAZP/candles.json";
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn rows_that_are_lost_inside_a_page_are_asked_for_again() {
     let (from, to) = ("2026-10-05", "2026-11-10");
     for step in [CandleStep::Day, CandleStep::Hour, CandleStep::TenMinutes] {
@@ -102,7 +102,7 @@ async fn rows_that_are_lost_inside_a_page_are_asked_for_again() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn bars_of_days_have_no_holes_that_can_be_filled() {
     let days = clock::TimeRange::of_days(date("2026-10-05"), date("2026-11-10"));
     let fixture = prepared(|_| {}).await;
@@ -113,7 +113,7 @@ async fn bars_of_days_have_no_holes_that_can_be_filled() {
     assert_eq!((told.bars, told.covered), (whole.bars, whole.covered));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn rows_that_stay_lost_are_named_by_their_days() {
     let (from, to) = ("2026-10-05", "2026-11-10");
     let fixture = prepared(|_| {}).await;
@@ -131,7 +131,7 @@ async fn rows_that_stay_lost_are_named_by_their_days() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_asked_for_again_is_named_all_the_same() {
     let fixture = prepared(|config| config.http.retries = 0).await;
     fixture.inject(InjectedFault::new(FaultKind::MissingRows, 1).on(OWN_CANDLES));
@@ -140,7 +140,7 @@ async fn what_cannot_be_asked_for_again_is_named_all_the_same() {
     assert!(!told.value.missing.is_empty() && told.value.unchecked.is_none());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn nobody_is_his_own_witness() {
     let fixture = prepared(|_| {}).await;
     fixture.inject(InjectedFault::new(FaultKind::MissingRows, 100).on("/iss/*/SBER/candles.json"));
@@ -148,7 +148,7 @@ async fn nobody_is_his_own_witness() {
     assert!(!told.value.missing.is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_was_not_traded_or_not_there_is_told_apart_from_what_is_lost() {
     let fixture = prepared(|_| {}).await;
     // Trading was halted before the split.
@@ -173,7 +173,7 @@ async fn what_was_not_traded_or_not_there_is_told_apart_from_what_is_lost() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_series_that_cannot_be_checked_says_so() {
     let fixture = prepared(|config| config.http.retries = 0).await;
     fixture
@@ -187,7 +187,7 @@ async fn a_series_that_cannot_be_checked_says_so() {
     assert_eq!(told.value.unchecked, None);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_check_that_stalls_does_not_hold_the_answer() {
     let fixture = prepared(|config| config.check_timeout = Duration::from_millis(50)).await;
     fixture.inject(InjectedFault::new(FaultKind::Stall, 1).on("/iss/*/SBER/candleborders.json"));
@@ -196,7 +196,7 @@ async fn a_check_that_stalls_does_not_hold_the_answer() {
     assert_eq!(told.value.unchecked.as_deref(), Some("the exchange took too long"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn rows_that_a_cursor_counts_are_not_lost() {
     for kind in [FaultKind::MissingRows, FaultKind::DuplicateRows, FaultKind::ShuffledRows] {
         let fixture = prepared(|_| {}).await;
@@ -217,7 +217,7 @@ async fn rows_that_a_cursor_counts_are_not_lost() {
     assert_eq!(fault.code(), "upstream_incomplete");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stall_ends_with_the_timeout() {
     let fixture = prepared(|config| {
         config.http.request_timeout = Duration::from_secs(1);
@@ -242,7 +242,7 @@ async fn nobody_listening_is_unreachable() {
     assert_eq!(moex.health().await, VenueHealth::Down);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_without_end_is_cut_off() {
     let fixture = fixture_at(NOON, |config| config.http.body_bytes_max = 1_000).await;
     let fault = fixture.moex.securities().await.unwrap_err();
@@ -250,7 +250,7 @@ async fn an_answer_without_end_is_cut_off() {
     assert!(fault.message().contains("larger than 1000 bytes"), "{fault}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn told_to_wait_nothing_is_asked_until_then() {
     let fixture = prepared(|_| {}).await;
     fixture.inject(InjectedFault::new(FaultKind::Status429, 1).retry_after_s(20).on(CANDLES));
@@ -266,7 +266,7 @@ async fn told_to_wait_nothing_is_asked_until_then() {
     assert_eq!(fixture.moex.health().await, VenueHealth::Up);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn old_prices_stand_in_for_an_hour_and_say_so() {
     let fixture = prepared(|config| config.http.retries = 0).await;
     let fresh = fixture.snapshot("SBER").await.unwrap();
@@ -288,7 +288,7 @@ async fn old_prices_stand_in_for_an_hour_and_say_so() {
     assert_eq!(fixture.snapshot("SBER").await.unwrap_err().code(), "upstream_failed");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_empty_answer_about_a_known_share_is_not_its_end() {
     let fixture = prepared(|_| {}).await;
     fixture.inject(InjectedFault::new(FaultKind::EmptyBlocks, 1).on("/iss/*/securities/SBER.json"));
@@ -303,7 +303,7 @@ async fn an_empty_answer_about_a_known_share_is_not_its_end() {
     assert_eq!(Some(told.value.last), told.value.previous_close);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
     let fixture = prepared(|config| config.http.retries = 0).await;
     fixture.inject(InjectedFault::new(FaultKind::Status500, 6));
@@ -323,7 +323,7 @@ async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
     assert_eq!(fixture.moex.health().await, VenueHealth::Up);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn while_it_is_left_alone_everybody_is_told_the_cause() {
     for (kind, fault, code) in [
         (FaultKind::Status503, Kind::Unavailable, "upstream_failed"),
@@ -347,7 +347,7 @@ async fn while_it_is_left_alone_everybody_is_told_the_cause() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_pace_is_kept_and_identical_questions_are_one() {
     let fixture = fixture_at(NOON, |config| {
         config.requests_per_second = 1;
@@ -365,7 +365,7 @@ async fn the_pace_is_kept_and_identical_questions_are_one() {
     assert!(fixture.snapshot("LKOH").await.is_ok());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn health_is_asked_for_rarely() {
     let fixture = fixture().await;
     for _ in 0..10 {

@@ -6,7 +6,7 @@ use market::{Delay, PriceBasis, QuoteSource, SymbolSource, TradingStatus};
 
 use super::*;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_snapshot_says_what_stands_and_since_when() {
     let fixture = fixture().await;
     let told = fixture.snapshot("sber").await.unwrap();
@@ -35,7 +35,7 @@ async fn a_snapshot_says_what_stands_and_since_when() {
     assert_eq!(fixture.asked("snapshot"), 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn before_the_session_the_close_before_stands_in() {
     let fixture = fixture_at("2026-11-11T05:30:00", |_| {}).await;
     let told = fixture.snapshot("SBER").await.unwrap();
@@ -50,7 +50,7 @@ async fn before_the_session_the_close_before_stands_in() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn shares_without_trades_are_marked() {
     let fixture = fixture().await;
     let codes: Vec<String> = {
@@ -68,7 +68,7 @@ async fn shares_without_trades_are_marked() {
     assert_eq!((told.value.open, told.value.last), (None, stale[0].price));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn many_quotes_are_one_request_and_agree_with_single_ones() {
     let fixture = fixture().await;
     let codes = ["SBER", "GAZP", "LKOH", "ROSN", "NOVATEK", "SBER"];
@@ -87,7 +87,7 @@ async fn many_quotes_are_one_request_and_agree_with_single_ones() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn indices_are_found_where_they_are_and_come_without_delay() {
     let fixture = fixture().await;
     for (code, board, currency) in [("IMOEX", "SNDX", "RUB"), ("RTSI", "RTSI", "USD")] {
@@ -102,7 +102,7 @@ async fn indices_are_found_where_they_are_and_come_without_delay() {
     assert!(quotes[0].is_ok());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_not_known_is_not_found_and_guessed_at() {
     let fixture = fixture().await;
     for (code, meant) in [
@@ -127,7 +127,7 @@ async fn what_is_not_known_is_not_found_and_guessed_at() {
     assert_eq!(told.value.security.board, "TQBR");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_listing_has_every_share_and_its_currency() {
     let fixture = fixture().await;
     let listing = fixture.moex.listing().await.unwrap();
@@ -143,7 +143,7 @@ async fn the_listing_has_every_share_and_its_currency() {
     assert_eq!(fixture.asked("board"), 4);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_listing_that_lacks_a_board_is_made_again_soon() {
     let fixture = fixture_at(NOON, |config| config.http.retries = 0).await;
     fixture.inject(

@@ -12,7 +12,7 @@ async fn search(fixture: &Fixture, text: &str) -> Vec<SecurityMatch> {
     fixture.moex.search(text, 10).await.unwrap().value
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn names_codes_and_isins_are_found_in_both_languages() {
     let fixture = fixture().await;
     for text in ["SBER", "sber", "Сбербанк", "сбербанк", "Sberbank", "RU0009029540"]
@@ -31,7 +31,7 @@ async fn names_codes_and_isins_are_found_in_both_languages() {
     assert_eq!(fixture.moex.search("ао", 3).await.unwrap().value.len(), 3);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_search_without_the_exchange_says_that_it_is_less() {
     let fixture = fixture().await;
     fixture.moex.securities().await.unwrap();
@@ -41,7 +41,7 @@ async fn a_search_without_the_exchange_says_that_it_is_less() {
     assert!(told.freshness.fallback.unwrap().contains("only the main board"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn dividends_ascend_and_strangers_have_none_because_they_are_not_there() {
     let fixture = fixture().await;
     let told = fixture.moex.dividends("SBER").await.unwrap();
@@ -53,7 +53,7 @@ async fn dividends_ascend_and_strangers_have_none_because_they_are_not_there() {
     assert_eq!(fixture.asked("dividends"), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn splits_are_told_of_all_or_of_one() {
     let fixture = fixture().await;
     let all = fixture.moex.splits(None).await.unwrap().value;
@@ -70,7 +70,7 @@ fn on(days: &[TradingDay], text: &str) -> TradingDay {
     *days.iter().find(|day| day.date == date(text)).unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn past_days_are_as_they_were_and_days_to_come_as_announced() {
     let fixture = fixture().await;
     let told = fixture.moex.trading_days(date("2026-10-30"), date("2027-01-12")).await.unwrap();
@@ -96,7 +96,7 @@ async fn past_days_are_as_they_were_and_days_to_come_as_announced() {
     assert!(on(days, "2026-11-07").is_trading);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn without_a_record_rules_are_told_and_marked() {
     let fixture = fixture().await;
     fixture.moex.securities().await.unwrap();

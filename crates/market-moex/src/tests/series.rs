@@ -6,7 +6,7 @@ use market::{Bar, BarSource, Delay, SecurityCandle};
 
 use super::*;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn pages_are_followed_to_the_end() {
     let fixture = fixture().await;
     let told = fixture.candles("SBER", CandleStep::Hour, "2026-01-12", "2026-11-10").await.unwrap();
@@ -27,7 +27,7 @@ async fn pages_are_followed_to_the_end() {
     assert_eq!(fixture.asked("candles"), pages);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_candle_that_is_forming_is_told_apart() {
     let fixture = fixture().await;
     for step in CandleStep::ALL {
@@ -51,7 +51,7 @@ async fn the_candle_that_is_forming_is_told_apart() {
     assert!(hours.contains(&(12, true)), "{hours:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn prices_have_the_digits_of_their_share_and_no_dust() {
     let fixture = fixture().await;
     for code in ["SBER", "AFKS", "FEES", "TRNFP", "IMOEX"] {
@@ -76,7 +76,7 @@ async fn bars(fixture: &Fixture, interval: Interval, span: TimeRange) -> Vec<Bar
     fixture.moex.bars("SBER", interval, span).await.unwrap().bars
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn bars_of_a_day_are_named_by_its_date() {
     let fixture = fixture().await;
     let days = TimeRange::of_days(date("2026-11-02"), date("2026-11-10"));
@@ -103,7 +103,7 @@ fn whole(candles: &[SecurityCandle], from: Millis, to: Millis) -> Option<[market
     Some([inside.first()?.open, high, low, inside.last()?.close])
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn intervals_the_exchange_lacks_are_made_of_its_own() {
     let fixture = fixture().await;
     let told =
@@ -131,7 +131,7 @@ async fn intervals_the_exchange_lacks_are_made_of_its_own() {
     assert_eq!((fault.kind(), fault.code()), (Kind::Invalid, "interval_not_served"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn pieces_of_a_span_come_to_the_whole() {
     let fixture = fixture().await;
     let (from, to) = (moscow("2026-11-05T00:00:00").0, moscow("2026-11-11T12:00:00").0);
@@ -148,7 +148,7 @@ async fn pieces_of_a_span_come_to_the_whole() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_covered_grows_with_the_delayed_clock() {
     let fixture = fixture().await;
     let minute = |text: &str| moscow(&format!("2026-11-11T{text}:00"));
@@ -163,7 +163,7 @@ async fn what_is_covered_grows_with_the_delayed_clock() {
     assert!(later.bars.starts_with(&batch.bars));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_first_bar_and_ends_of_time() {
     let fixture = fixture().await;
     let first = fixture.moex.first_open("SBER", Interval::D1).await.unwrap().unwrap();

@@ -1,5 +1,5 @@
 //! Live candles against the simulated exchange, on a test clock that advances whenever no event
-//! arrives.
+//! arrives and every task waits.
 
 mod faults;
 mod readers;
@@ -12,9 +12,9 @@ use tokio::time::Instant;
 
 use super::*;
 
-/// Longer than any step takes; a test that waits this long has failed.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The wait before the clock advances.
+/// How long a test waits, in paused time, before it fails.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// The wait, in paused time, before the clock advances: two polls and more.
 const STEP: Duration = Duration::from_millis(5);
 const CANDLES: &str = "/iss/*/candles.json";
 
@@ -93,12 +93,12 @@ struct Reader {
 
 impl Reader {
     async fn next(&mut self) -> Option<Arc<KlineEvent>> {
-        let pacing_wait_max = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let event = loop {
             if let Ok(next) = tokio::time::timeout(STEP, self.feed.next()).await {
                 break next?;
             }
-            assert!(Instant::now() < pacing_wait_max, "{}: nothing came", self.code);
+            assert!(Instant::now() < deadline, "{}: nothing came", self.code);
             self.clock.advance(Duration::from_secs(2));
         };
         self.note(&event);
@@ -178,7 +178,7 @@ fn is_down(event: &KlineEvent) -> bool {
     *event == KlineEvent::Reconnecting
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn candles_form_and_close_as_the_record_says() {
     let fixture = live().await;
     let mut reader = fixture.follow("SBER", Interval::M1).await;
@@ -198,7 +198,7 @@ async fn candles_form_and_close_as_the_record_says() {
     assert_eq!(reader.count(is_down), 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn every_interval_that_has_bars_can_be_followed() {
     for (interval, minutes, count) in [
         (Interval::M3, 1, 8),
@@ -232,7 +232,7 @@ fn seen(fixture: &Fixture) -> Millis {
     Millis(fixture.clock.now().0 - 15 * 60_000)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn indices_are_not_late() {
     let fixture = live().await;
     let share = fixture.follow("SBER", Interval::M1).await;
@@ -244,7 +244,7 @@ async fn indices_are_not_late() {
     fixture.check(&reader).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_sleeping_exchange_is_connected_and_says_nothing() {
     // An hour after the end of the evening.
     let fixture = live_at("2026-11-12T01:00:00", |_| {}).await;
@@ -269,7 +269,7 @@ async fn a_sleeping_exchange_is_connected_and_says_nothing() {
     fixture.check(&late).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_followed_is_refused_before_anything_is_asked() {
     let fixture = live().await;
     for (code, interval, kind, word) in [

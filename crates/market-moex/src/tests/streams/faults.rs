@@ -2,7 +2,7 @@
 
 use super::*;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_failure_is_told_and_what_closed_meanwhile_comes_in_order() {
     for (kind, away) in [
         (FaultKind::Status500, Duration::from_mins(10)),
@@ -38,7 +38,7 @@ async fn a_failure_is_told_and_what_closed_meanwhile_comes_in_order() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_failure_before_the_first_look_is_told_too() {
     let fixture = live().await;
     fixture.moex.securities().await.unwrap();
@@ -52,7 +52,7 @@ async fn a_failure_before_the_first_look_is_told_too() {
     fixture.check(&reader).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_machine_that_slept_says_what_it_missed() {
     let fixture = live().await;
     let mut reader = fixture.follow("SBER", Interval::M1).await;
@@ -64,7 +64,7 @@ async fn a_machine_that_slept_says_what_it_missed() {
     fixture.check(&reader).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn rows_that_an_answer_lost_are_not_taken_for_silence() {
     for interval in [Interval::M1, Interval::M5] {
         for kind in [FaultKind::MissingRows, FaultKind::EmptyBlocks, FaultKind::ShuffledRows] {
@@ -108,7 +108,7 @@ impl Dice {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn no_candle_is_lost_in_hours_of_trouble() {
     let fixture = live_at("2026-11-11T09:30:00", |_| {}).await;
     let mut readers = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn followers_of_a_series_share_one_poller() {
     let fixture = live().await;
     let mut readers = Vec::new();
@@ -33,17 +33,16 @@ async fn followers_of_a_series_share_one_poller() {
     assert!(is_forming(&late.next().await.unwrap()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn nothing_is_asked_once_nobody_follows() {
     let fixture = live().await;
     let mut reader = fixture.follow("SBER", Interval::M1).await;
     reader.read_until(is_forming).await;
     drop(reader);
-    while fixture.series() > 0 {
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    assert_eq!(fixture.series(), 0);
     let asked = fixture.asked("candles");
-    tokio::time::sleep(Duration::from_millis(30)).await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
     assert_eq!(fixture.asked("candles"), asked);
     // The series starts again as if for the first time.
     let mut again = fixture.follow("SBER", Interval::M1).await;
@@ -51,7 +50,7 @@ async fn nothing_is_asked_once_nobody_follows() {
     assert_eq!(again.statuses, [KlineEvent::Connected]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_reader_that_is_too_slow_is_cut_off_and_resumes_without_loss() {
     let fixture = live().await;
     let options = SubscribeOptions { resume_after: None, queue_max: 3 };
@@ -75,7 +74,7 @@ async fn a_reader_that_is_too_slow_is_cut_off_and_resumes_without_loss() {
     fixture.check(&slow).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_was_missed_comes_first_over_as_many_pages_as_it_takes() {
     let fixture = live().await;
     let after = moscow("2026-11-09T10:00:00");
@@ -96,7 +95,7 @@ async fn what_was_missed_comes_first_over_as_many_pages_as_it_takes() {
     assert!(is_forming(&event), "{event:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_replay_waits_for_an_exchange_that_fails() {
     let fixture = live().await;
     let mut first = fixture.follow("SBER", Interval::M1).await;
@@ -116,7 +115,7 @@ async fn a_replay_waits_for_an_exchange_that_fails() {
 }
 
 /// A candle that was published stays valid, even if later responses lack it.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_replay_does_not_take_empty_answers_for_the_end() {
     let fixture = live().await;
     let mut first = fixture.follow("SBER", Interval::M1).await;
@@ -139,7 +138,7 @@ async fn a_replay_does_not_take_empty_answers_for_the_end() {
     fixture.check(&second).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_reader_who_is_ahead_gets_nothing_twice() {
     let fixture = live().await;
     let options = SubscribeOptions {
@@ -152,7 +151,7 @@ async fn a_reader_who_is_ahead_gets_nothing_twice() {
     assert_eq!(reader.closed[0].open_time, moscow("2026-11-11T12:07:00"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_resume_point_beyond_all_time_is_one_that_is_ahead() {
     let fixture = live().await;
     for interval in Interval::ALL.into_iter().filter(|interval| *interval != Interval::S1) {
@@ -168,7 +167,7 @@ async fn a_resume_point_beyond_all_time_is_one_that_is_ahead() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn there_are_only_so_many_series_and_followers() {
     let change = |config: &mut MoexConfig| {
         config.live.series_max = 2;
@@ -186,7 +185,7 @@ async fn there_are_only_so_many_series_and_followers() {
     fixture.follow("GAZP", Interval::M1).await.read_until(is_forming).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn followers_are_told_when_the_house_closes() {
     let fixture = live().await;
     let mut reader = fixture.follow("SBER", Interval::M1).await;

@@ -1,59 +1,44 @@
-//! The streams over a real socket, with a clock that runs six hundred times as fast.
+//! The streams in memory and on paused time: a wait ends as soon as every task waits.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use clock::{Clock, Millis, parse_date};
+use clock::{Millis, parse_date};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
-use tokio::time::Instant;
+use testkit::TokioClock;
+use tokio::io::DuplexStream;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
-use tokio_util::sync::CancellationToken;
+use tokio_tungstenite::{WebSocketStream, client_async};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::{FaultKind, InjectedFault, Sim, SimConfig, StreamRules};
+use crate::{FaultKind, InMemoryServer, InjectedFault, Sim, SimConfig, StreamRules};
 
-const SCALE: i64 = 600;
-
-/// A day of it lasts 2.4 minutes.
-struct FastClock {
-    began: Instant,
-    start: Millis,
-}
-
-impl Clock for FastClock {
-    fn now(&self) -> Millis {
-        Millis(self.start.0 + self.began.elapsed().as_micros() as i64 * SCALE / 1_000)
-    }
-}
+/// How long a test waits for a message, in paused time, before it fails.
+const TIMEOUT: Duration = Duration::from_mins(15);
 
 struct World {
     sim: Sim,
-    address: String,
-    _server: JoinSet<()>,
+    server: InMemoryServer,
+    /// Ends the exchange with the test.
+    _running: DropGuard,
 }
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+type Socket = WebSocketStream<DuplexStream>;
 
-async fn world(change: impl FnOnce(&mut StreamRules)) -> World {
+fn world(change: impl FnOnce(&mut StreamRules)) -> World {
     let start = Millis(Millis::start_of(parse_date("2026-11-10").unwrap()).0 + 30_500);
-    let clock = Arc::new(FastClock { began: Instant::now(), start });
-    let mut config = SimConfig::new(7, clock);
-    config.streams.time_scale = SCALE as f64;
+    let mut config = SimConfig::new(7, Arc::new(TokioClock::new(start)));
     change(&mut config.streams);
     let sim = Sim::new(config);
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let mut server = JoinSet::new();
-    server.spawn(sim.clone().serve(listener, CancellationToken::new()));
-    World { sim, address, _server: server }
+    let cancel = CancellationToken::new();
+    let server = sim.serve_in_memory(cancel.clone());
+    World { sim, server, _running: cancel.drop_guard() }
 }
 
 impl World {
     async fn connect(&self, path: &str) -> Socket {
-        connect_async(format!("ws://{}{path}", self.address)).await.unwrap().0
+        client_async(format!("ws://exchange.test{path}"), self.server.connect()).await.unwrap().0
     }
 
     async fn rows(&self, query: &str) -> Vec<Value> {
@@ -68,7 +53,7 @@ impl World {
 }
 
 async fn message(socket: &mut Socket) -> Option<Message> {
-    let next = tokio::time::timeout(Duration::from_secs(10), socket.next()).await;
+    let next = tokio::time::timeout(TIMEOUT, socket.next()).await;
     next.expect("nothing came").and_then(Result::ok)
 }
 
@@ -102,9 +87,9 @@ async fn tell(socket: &mut Socket, request: &Value) -> Value {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_closing_frame_says_what_rest_says() {
-    let world = world(|_| {}).await;
+    let world = world(|_| {});
     let mut socket = world.connect("/ws/btcusdt@kline_1m").await;
     for _ in 0..3 {
         let frame = closing(&mut socket).await;
@@ -122,9 +107,9 @@ async fn a_closing_frame_says_what_rest_says() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn candles_grow_and_close_in_order() {
-    let world = world(|_| {}).await;
+    let world = world(|_| {});
     let mut socket = world.connect("/ws/ethusdt@kline_1m").await;
     let mut last = (0, 0, false);
     let mut closed = 0;
@@ -141,9 +126,9 @@ async fn candles_grow_and_close_in_order() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn combined_streams_say_which_they_are() {
-    let world = world(|_| {}).await;
+    let world = world(|_| {});
     let mut socket =
         world.connect("/stream?streams=btcusdt@kline_1m/ethusdt@kline_3m/nope@kline_1m").await;
     let mut seen = std::collections::BTreeSet::new();
@@ -158,9 +143,9 @@ async fn combined_streams_say_which_they_are() {
     assert_eq!(world.sim.stream_counts().streams, 3);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn streams_are_subscribed_to_listed_and_given_up() {
-    let world = world(|_| {}).await;
+    let world = world(|_| {});
     let mut socket = world.connect("/ws").await;
     let streams = json!(["btcusdt@kline_1m", "BTCUSDT@kline_1m", "nope@kline_9x"]);
     let order = json!({"method": "SUBSCRIBE", "params": streams, "id": 1});
@@ -178,9 +163,9 @@ async fn streams_are_subscribed_to_listed_and_given_up() {
     assert_eq!(tell(&mut socket, &json!({"method": "DANCE"})).await["error"]["code"], 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn subscriptions_can_be_refused_and_passed_over() {
-    let world = world(|_| {}).await;
+    let world = world(|_| {});
     let mut socket = world.connect("/ws").await;
     let order =
         |id: u64| json!({"method": "SUBSCRIBE", "params": ["a@kline_1m", "b@kline_1m"], "id": id});
@@ -196,9 +181,9 @@ async fn subscriptions_can_be_refused_and_passed_over() {
     assert_eq!(world.sim.stream_counts().streams, 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn too_many_messages_end_the_connection() {
-    let world = world(|_| {}).await;
+    let world = world(|_| {});
     let mut socket = world.connect("/ws").await;
     for id in 0..6 {
         let list = json!({"method": "LIST_SUBSCRIPTIONS", "id": id});
@@ -212,13 +197,12 @@ async fn too_many_messages_end_the_connection() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn streams_and_life_are_limited() {
     let world = world(|rules| {
         rules.streams_max = 2;
-        rules.life = Duration::from_millis(60);
-    })
-    .await;
+        rules.life = Duration::from_mins(1);
+    });
     let mut socket = world.connect("/ws/btcusdt@kline_1m").await;
     let names = json!(["a@kline_1m", "b@kline_1m"]);
     let order = json!({"method": "SUBSCRIBE", "params": names, "id": 1});
@@ -226,14 +210,9 @@ async fn streams_and_life_are_limited() {
     while !matches!(message(&mut socket).await, None | Some(Message::Close(_))) {}
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn pings_must_be_answered() {
-    let world = world(|rules| {
-        rules.ping_every = Duration::from_millis(5);
-        rules.pong_within = Duration::from_millis(60);
-        rules.messages_per_second = 10_000;
-    })
-    .await;
+    let world = world(|_| {});
     // A client that reads answers pings: the library does it.
     let mut reader = world.connect("/ws/btcusdt@kline_1m").await;
     for _ in 0..4 {
@@ -254,9 +233,9 @@ async fn closings(socket: &mut Socket, count: usize) -> Vec<i64> {
     opens
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn closing_frames_can_be_lost_late_doubled_and_swapped() {
-    let world = world(|_| {}).await;
+    let world = world(|_| {});
     let path = "/ws/btcusdt@kline_1m";
     let fault = |fault: InjectedFault| world.sim.faults().add(fault.on(path)).unwrap();
     fault(InjectedFault::new(FaultKind::WsMissingClose, 1));
@@ -269,9 +248,9 @@ async fn closing_frames_can_be_lost_late_doubled_and_swapped() {
     assert_eq!(one, two);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn connections_drop_stall_and_announce_their_end() {
-    let world = world(|rules| rules.shutdown_notice = Duration::from_millis(50)).await;
+    let world = world(|_| {});
     let path = "/ws/btcusdt@kline_1m";
     let mut socket = world.connect(path).await;
     json(&mut socket).await;
@@ -289,12 +268,13 @@ async fn connections_drop_stall_and_announce_their_end() {
     while !matches!(message(&mut socket).await, None | Some(Message::Close(_))) {}
     let mut stalled = world.connect(path).await;
     world.sim.faults().add(InjectedFault::new(FaultKind::WsStall, 1)).unwrap();
-    while tokio::time::timeout(Duration::from_millis(300), stalled.next()).await.is_ok() {}
+    // Frames come every two seconds, and a stalled connection stays open for two minutes.
+    while tokio::time::timeout(Duration::from_mins(1), stalled.next()).await.is_ok() {}
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn rest_lags_behind_when_told_to() {
-    let world = world(|_| {}).await;
+    let world = world(|_| {});
     let rows = |limit: u32| format!("symbol=BTCUSDT&interval=1m&limit={limit}");
     let before = world.rows(&rows(5)).await;
     world.sim.faults().add(InjectedFault::new(FaultKind::RestLag, 1).delay_ms(60_000)).unwrap();
