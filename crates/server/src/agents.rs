@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::response::Response;
 use clock::{Clock as _, SystemClock};
-use transport_a2a::{A2aOptions, HttpPushSender, MemoryTaskStore, TaskLimits, TaskStore};
+use transport_a2a::{A2aOptions, HttpPushSender, TaskLimits};
 use transport_a2a_store::SqlTaskStore;
 use transport_http::{EdgeRoute, MountedRoutes, RateLimitRefusal};
 
@@ -16,8 +16,7 @@ use crate::config::Config;
 use crate::exit::CommandError;
 
 pub(crate) fn routes(app: &App, config: &Config) -> Result<MountedRoutes, CommandError> {
-    let store = Arc::new(SqlTaskStore::new(app.db.clone(), app.jobs.clone()));
-    let options = options(app, config, store, "", config.private_webhooks)?;
+    let options = options(app, config, "", config.private_webhooks)?;
     let router = transport_a2a::router(&app.pipeline, &app.view, options)?;
     let services = app.pipeline.catalog().services().iter();
     let paths = services.filter_map(|service| service.agent.as_ref()).map(|agent| &agent.path);
@@ -40,15 +39,13 @@ fn edge_route(respond: fn(Duration) -> Response) -> EdgeRoute {
 /// The agent of the A2A conformance suite, whose webhooks are on the same machine; `None` in a build
 /// without the feature `conformance`.
 pub(crate) fn fixtures(app: &App, config: &Config) -> Result<Option<Router>, CommandError> {
-    let store = Arc::new(MemoryTaskStore::default());
-    let options = options(app, config, store, "/conformance", true)?;
+    let options = options(app, config, "/conformance", true)?;
     Ok(transport_a2a::conformance_agent(options)?)
 }
 
 fn options(
     app: &App,
     config: &Config,
-    store: Arc<dyn TaskStore>,
     prefix: &str,
     private: bool,
 ) -> Result<A2aOptions, CommandError> {
@@ -57,7 +54,7 @@ fn options(
         public_url: config.public_url.clone(),
         open: config.is_open(),
         authenticator: Arc::clone(&app.authenticator) as _,
-        store,
+        store: Arc::new(SqlTaskStore::new(app.db.clone(), app.jobs.clone())),
         push_sender: Arc::new(HttpPushSender::new(private)?),
         now: Arc::new(|| SystemClock.now().0),
         limits: TaskLimits::default(),

@@ -3,7 +3,7 @@
 
 use fault::Fault;
 use store::{Db, Sql, Tx, placeholders, sql, sql_built};
-use transport_a2a::{NextNotification, PENDING_NOTIFICATIONS_MAX, PushNotification, TaskRecord};
+use transport_a2a::{NextNotification, PushNotification, TaskRecord};
 
 /// Stores the events for every webhook of the task.
 pub(crate) async fn insert(
@@ -21,9 +21,7 @@ pub(crate) async fn insert(
     if webhooks == 0 {
         return Ok(());
     }
-    if waiting + webhooks * events.len() as u64 > PENDING_NOTIFICATIONS_MAX as u64 {
-        let task = &record.task.id;
-        tracing::warn!(task, waiting, "too many notifications wait; an event was not queued");
+    if !record.has_room_for_notifications(waiting, webhooks * events.len() as u64) {
         return Ok(());
     }
     for (part, json) in (0_i64..).zip(events) {

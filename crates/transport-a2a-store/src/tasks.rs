@@ -109,8 +109,7 @@ impl SqlTaskStore {
         let ids: Vec<String> = running.filter_map(|it| it.job.clone()).collect();
         let live: BTreeSet<String> = self.jobs.unfinished(&ids).await?;
         let mark = |Stored { record, job }| {
-            let has_job = job.is_some_and(|job| live.contains(&job));
-            TaskRecord { lost: TaskRecord::state(&record).is_running() && !has_job, ..record }
+            TaskRecord::with_run(record, job.is_some_and(|job| live.contains(&job)))
         };
         Ok(stored.into_iter().map(mark).collect())
     }

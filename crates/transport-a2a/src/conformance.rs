@@ -1,6 +1,7 @@
 //! The agent for the protocol's conformance suite: the prefix of a message's id selects what it does.
 //! Only a hidden flag of the binary serves it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -11,6 +12,7 @@ use tokio::time::sleep;
 
 use crate::agent::{Agent, AgentRequest, AgentRun, PreparedRun};
 use crate::error::A2aError;
+use crate::memory_store::MemoryTaskStore;
 use crate::router::{A2aOptions, serve};
 use crate::tool_agent::unsupported;
 use crate::updater::{Change, TaskUpdater};
@@ -21,7 +23,8 @@ const LONG: Duration = Duration::from_secs(4);
 
 /// The fixture agent at `{prefix}/a2a`, its card at `{prefix}/.well-known/agent-card.json`.
 pub(crate) fn router(options: A2aOptions) -> Result<Router, Fault> {
-    serve(vec![Box::new(ConformanceAgent::new())], options)
+    let store = Arc::new(MemoryTaskStore::default());
+    serve(vec![Box::new(ConformanceAgent::new())], A2aOptions { store, ..options })
 }
 
 struct ConformanceAgent(AgentSpec);

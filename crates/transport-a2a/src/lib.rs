@@ -14,6 +14,7 @@ mod handler;
 mod http_checks;
 mod limiter;
 mod live_tasks;
+#[cfg(feature = "conformance")]
 mod memory_store;
 mod push;
 mod push_sender;
@@ -29,6 +30,7 @@ mod updater;
 mod wire;
 
 pub use handler::TaskLimits;
+#[cfg(feature = "conformance")]
 pub use memory_store::MemoryTaskStore;
 pub use push::PushSender;
 pub use push_sender::HttpPushSender;
@@ -42,7 +44,8 @@ pub use wire::{
     Artifact, Message, Part, PushAuthentication, PushConfig, Role, Task, TaskState, TaskStatus,
 };
 
-/// The agent of the conformance suite; `None` without the feature `conformance`.
+/// The agent of the conformance suite; `None` without the feature `conformance`. It stores its tasks in
+/// memory, not in the store of the options.
 pub fn conformance_agent(options: A2aOptions) -> Result<Option<axum::Router>, fault::Fault> {
     #[cfg(feature = "conformance")]
     return conformance::router(options).map(Some);

@@ -12,17 +12,17 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::store::{
-    NextNotification, PENDING_NOTIFICATIONS_MAX, PushNotification, RunRequest, TaskCursor,
-    TaskFilter, TaskPage, TaskRecord, TaskRun, TaskRunner, TaskStore,
+    NextNotification, PushNotification, RunRequest, TaskCursor, TaskFilter, TaskPage, TaskRecord,
+    TaskRun, TaskRunner, TaskStore,
 };
 use crate::wire::PushConfig;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub struct MemoryTaskStore(Arc<Shared>);
+pub struct MemoryTaskStore(Arc<SharedTasks>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedTasks {
     state: Mutex<MemoryState>,
     /// Wakes the loops that hand out runs.
     queued: Notify,
@@ -70,7 +70,7 @@ fn record_key(record: &TaskRecord) -> Key {
 
 /// One run that was taken from the queue.
 struct MemoryRun {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTasks>,
     key: Key,
     request: RunRequest,
     stopped: CancellationToken,
@@ -143,8 +143,7 @@ impl MemoryState {
     }
 
     fn read(&self, record: &TaskRecord) -> TaskRecord {
-        let lost = record.state().is_running() && !self.runs.contains_key(&record_key(record));
-        TaskRecord { lost, ..record.clone() }
+        record.clone().with_run(self.runs.contains_key(&record_key(record)))
     }
 
     /// Replaces one version of a task; a task that no longer runs loses its run.
@@ -179,11 +178,8 @@ impl MemoryState {
             webhooks.into_iter().flat_map(|it| it.keys().cloned()).collect();
         let waiting =
             self.notifications.keys().filter(|it| (&it.0, &it.1) == (agent, owner)).count();
-        if waiting + webhooks.len() * events.len() > PENDING_NOTIFICATIONS_MAX {
-            tracing::warn!(
-                task = id,
-                "too many notifications wait; webhooks are not told of a change"
-            );
+        let new = webhooks.len() * events.len();
+        if !record.has_room_for_notifications(waiting as u64, new as u64) {
             return;
         }
         for webhook in webhooks {

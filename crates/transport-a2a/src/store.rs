@@ -35,6 +35,23 @@ impl TaskRecord {
     pub fn state(&self) -> TaskState {
         self.task.status.state
     }
+
+    /// Sets [`TaskRecord::lost`]; `has_run` says whether a run of the task is queued or leased.
+    #[must_use]
+    pub fn with_run(self, has_run: bool) -> Self {
+        Self { lost: self.state().is_running() && !has_run, ..self }
+    }
+
+    /// Whether `new` notifications may be stored for this owner beside the `waiting` ones; a refusal
+    /// is logged.
+    pub fn has_room_for_notifications(&self, waiting: u64, new: u64) -> bool {
+        let has_room = waiting + new <= PENDING_NOTIFICATIONS_MAX as u64;
+        if !has_room {
+            let task = &self.task.id;
+            tracing::warn!(task, waiting, "too many notifications wait; an event was not queued");
+        }
+        has_room
+    }
 }
 
 /// How often a run is started before its task counts as lost, if each process that held it died.
