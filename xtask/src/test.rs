@@ -39,20 +39,41 @@ pub(crate) fn changed(base: Option<&str>) -> Outcome {
         println!("not tested: the server's black-box suite (no crate at its edge changed)");
     }
     let mut command = tests();
-    command.args(affected.iter().flat_map(|name| ["--package", name]));
+    if has_nextest() {
+        command.args(whole_workspace(&affected));
+    } else {
+        command.args(affected.iter().flat_map(|name| ["--package", name]));
+    }
     run::checked(&mut command)
+}
+
+/// The whole workspace, of which only the tests of these crates run. Crates selected one by one would
+/// get other features of the libraries they share, and cargo would build 50 to 75 libraries again.
+/// The server is left out unless it is tested, because every change would link its tests again.
+fn whole_workspace(affected: &BTreeSet<String>) -> Vec<String> {
+    let mut args = vec!["--workspace".to_owned(), "--exclude=bench".to_owned()];
+    if !affected.contains("server") {
+        args.push("--exclude=server".to_owned());
+    }
+    let packages: Vec<String> = affected.iter().map(|name| format!("package(={name})")).collect();
+    args.extend(["-E".to_owned(), packages.join(" + ")]);
+    args
 }
 
 /// nextest where it is installed, else cargo's own runner.
 fn tests() -> Command {
     let mut command = run::cargo();
-    let nextest = run::cargo().args(["nextest", "--version"]).output();
-    if nextest.is_ok_and(|it| it.status.success()) {
+    if has_nextest() {
         command.args(["nextest", "run"]);
     } else {
         command.args(["test", "--no-fail-fast"]);
     }
     command
+}
+
+fn has_nextest() -> bool {
+    let version = run::cargo().args(["nextest", "--version"]).output();
+    version.is_ok_and(|it| it.status.success())
 }
 
 fn list(names: &BTreeSet<String>) -> String {
