@@ -20,7 +20,7 @@ pub enum EndReason {
 }
 
 #[derive(Debug)]
-struct State<T> {
+struct QueueState<T> {
     events: VecDeque<(Priority, Arc<T>)>,
     /// The number of events of each priority.
     counts: [usize; 3],
@@ -30,7 +30,7 @@ struct State<T> {
 
 #[derive(Debug)]
 pub struct Queue<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<QueueState<T>>,
     max: usize,
 }
 
@@ -44,11 +44,12 @@ pub enum Next<T> {
 
 impl<T> Queue<T> {
     pub fn new(max: usize) -> Self {
-        let state = State { events: VecDeque::new(), counts: [0; 3], waker: None, ended: None };
+        let state =
+            QueueState { events: VecDeque::new(), counts: [0; 3], waker: None, ended: None };
         Self { state: Mutex::new(state), max: max.max(1) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<T>> {
+    fn state(&self) -> MutexGuard<'_, QueueState<T>> {
         self.state.lock()
     }
 
@@ -130,7 +131,7 @@ impl<T> Queue<T> {
     }
 }
 
-impl<T> State<T> {
+impl<T> QueueState<T> {
     /// Drops the oldest event of the lowest priority, if that is not above the arriving one's.
     fn make_room(&mut self, arriving: Priority) -> bool {
         let least = [Priority::Droppable, Priority::Status]

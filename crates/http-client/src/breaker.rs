@@ -20,7 +20,7 @@ enum Phase {
 }
 
 #[derive(Debug)]
-struct State {
+struct CircuitState {
     phase: Phase,
     /// The last failure, returned to callers that are refused.
     cause: Option<Fault>,
@@ -29,7 +29,7 @@ struct State {
 /// The circuit breaker of one venue.
 #[derive(Debug)]
 pub struct Breaker {
-    state: Mutex<State>,
+    state: Mutex<CircuitState>,
     failures_max: u32,
     open_for: Duration,
 }
@@ -45,11 +45,11 @@ pub struct CircuitOpen {
 
 impl Breaker {
     pub fn new(failures_max: u32, open_for: Duration) -> Self {
-        let state = State { phase: Phase::Closed { failures: 0 }, cause: None };
+        let state = CircuitState { phase: Phase::Closed { failures: 0 }, cause: None };
         Self { state: Mutex::new(state), failures_max: failures_max.max(1), open_for }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CircuitState> {
         self.state.lock()
     }
 
@@ -102,7 +102,7 @@ impl Permit<'_> {
         self.settled = true;
         let mut state = self.breaker.lock();
         if self.probe || matches!(state.phase, Phase::Closed { .. }) {
-            *state = State { phase: Phase::Closed { failures: 0 }, cause: None };
+            *state = CircuitState { phase: Phase::Closed { failures: 0 }, cause: None };
         }
     }
 
@@ -129,7 +129,7 @@ impl Permit<'_> {
             // A request that was sent before the breaker opened changes nothing.
             _ => return,
         };
-        *state = State { phase, cause };
+        *state = CircuitState { phase, cause };
     }
 }
 

@@ -13,11 +13,11 @@ use parking_lot::Mutex;
 /// `usize::MAX` turns a limit off; without a per-owner limit no owner is remembered.
 #[derive(Debug)]
 pub struct OwnerLimiter<K: Eq + Hash> {
-    shared: Arc<Shared<K>>,
+    shared: Arc<LimiterState<K>>,
 }
 
 #[derive(Debug)]
-struct Shared<K> {
+struct LimiterState<K> {
     total_max: usize,
     per_owner_max: usize,
     held: Mutex<Held<K>>,
@@ -32,7 +32,7 @@ struct Held<K> {
 /// One slot; dropping it gives the slot back.
 #[derive(Debug)]
 pub struct OwnerSlot<K: Eq + Hash> {
-    shared: Arc<Shared<K>>,
+    shared: Arc<LimiterState<K>>,
     /// `None` where owners are not counted.
     owner: Option<K>,
 }
@@ -57,7 +57,7 @@ impl<K: Eq + Hash + Clone> OwnerLimiter<K> {
     #[must_use]
     pub fn new(total_max: usize, per_owner_max: usize) -> Self {
         let held = Mutex::new(Held { total: 0, by_owner: HashMap::new() });
-        Self { shared: Arc::new(Shared { total_max, per_owner_max, held }) }
+        Self { shared: Arc::new(LimiterState { total_max, per_owner_max, held }) }
     }
 
     /// A limiter that bounds each owner and not the total.
@@ -68,7 +68,7 @@ impl<K: Eq + Hash + Clone> OwnerLimiter<K> {
 
     /// A slot for this owner, if neither limit is reached.
     pub fn try_acquire(&self, owner: K) -> Result<OwnerSlot<K>, LimitExceeded> {
-        let Shared { total_max, per_owner_max, held } = &*self.shared;
+        let LimiterState { total_max, per_owner_max, held } = &*self.shared;
         let mut held = held.lock();
         let own = held.by_owner.get(&owner).copied().unwrap_or_default();
         let (per_owner, total) = (own >= *per_owner_max, held.total >= *total_max);

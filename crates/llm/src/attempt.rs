@@ -8,7 +8,7 @@ use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use crate::client::Shared;
+use crate::client::ModelConnection;
 use crate::failure::{AttemptFailure, refused};
 
 /// The most bytes of an error body that are read.
@@ -46,7 +46,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) async fn begin(
-        shared: &Shared,
+        shared: &ModelConnection,
         body: &Value,
         timeout: RequestTimeout,
     ) -> Result<Self, AttemptFailure> {
@@ -54,7 +54,7 @@ impl Answer {
     }
 
     pub(crate) async fn of(
-        shared: &Shared,
+        shared: &ModelConnection,
         request: RequestBuilder,
         timeout: RequestTimeout,
     ) -> Result<Self, AttemptFailure> {

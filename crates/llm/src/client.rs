@@ -21,10 +21,10 @@ use crate::{Api, Model, ModelConfig, ModelEvents, ModelReply, ModelRequest, anth
 
 /// A model behind an HTTP API.
 #[derive(Debug, Clone)]
-pub struct ModelClient(Arc<Shared>);
+pub struct ModelClient(Arc<ModelConnection>);
 
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct ModelConnection {
     pub(crate) http: reqwest::Client,
     pub(crate) endpoint: reqwest::Url,
     pub(crate) config: ModelConfig,
@@ -52,10 +52,10 @@ impl ModelClient {
                 .caused_by(error)
         })?;
         let permits = Arc::new(Semaphore::new(config.concurrency_max.max(1)));
-        Ok(Self(Arc::new(Shared { http, endpoint, config, permits })))
+        Ok(Self(Arc::new(ModelConnection { http, endpoint, config, permits })))
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &ModelConnection {
         &self.0
     }
 }
@@ -88,7 +88,7 @@ pub(crate) struct Call {
     _permit: OwnedSemaphorePermit,
 }
 
-impl Shared {
+impl ModelConnection {
     pub(crate) async fn admit(&self, request: &ModelRequest, stream: bool) -> Result<Call, Fault> {
         request.check(&self.config.bounds)?;
         let end = request.budget.deadline().min(Instant::now() + self.config.timeouts.whole);

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use fault::Fault;
 
 use crate::attempt::{Answer, RequestTimeout};
-use crate::client::{Call, Shared};
+use crate::client::{Call, ModelConnection};
 use crate::failure::AttemptFailure;
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::SseParser;
 use crate::{ModelEvent, ModelRequest};
 
 pub(crate) struct ReplyStream {
-    shared: Arc<Shared>,
+    shared: Arc<ModelConnection>,
     request: ModelRequest,
     call: Option<Call>,
     answer: Option<Answer>,
@@ -26,7 +26,7 @@ pub(crate) struct ReplyStream {
 }
 
 impl ReplyStream {
-    pub(crate) fn new(shared: Arc<Shared>, request: ModelRequest) -> Self {
+    pub(crate) fn new(shared: Arc<ModelConnection>, request: ModelRequest) -> Self {
         let builder = ReplyBuilder::new(&shared.config);
         Self {
             shared,

@@ -7,7 +7,7 @@
 //! that every number was written with.
 
 use crate::columns::{ABSENT, BarColumns, DecimalColumn, Mantissas};
-use crate::packing::{Damaged, Reader, Writer};
+use crate::packing::{ByteReader, Damaged, Writer};
 
 const VERSION: u8 = 1;
 /// The size chunks are cut to.
@@ -58,7 +58,7 @@ pub(crate) fn open(data: &[u8]) -> Result<BarColumns, Damaged> {
     if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
         return Err(Damaged);
     }
-    let mut input = Reader(body);
+    let mut input = ByteReader(body);
     if input.byte()? != VERSION {
         return Err(Damaged);
     }
@@ -96,7 +96,7 @@ fn common_divisor(mut left: u64, mut right: u64) -> u64 {
     left
 }
 
-fn read_times(input: &mut Reader<'_>, count: usize) -> Result<Vec<i64>, Damaged> {
+fn read_times(input: &mut ByteReader<'_>, count: usize) -> Result<Vec<i64>, Damaged> {
     let first = input.signed()?;
     let step = i64::try_from(input.unsigned()?).map_err(|_| Damaged)?;
     let mut times = Vec::with_capacity(count);
@@ -151,7 +151,7 @@ fn write_prices(out: &mut Writer, columns: &BarColumns, rows: std::ops::Range<us
     parts.iter().try_for_each(|part| out.sequence(part))
 }
 
-fn read_prices(input: &mut Reader<'_>, count: usize) -> Result<[DecimalColumn; 4], Damaged> {
+fn read_prices(input: &mut ByteReader<'_>, count: usize) -> Result<[DecimalColumn; 4], Damaged> {
     match input.byte()? {
         APART => Ok([
             read_column(input, count)?,
@@ -164,7 +164,7 @@ fn read_prices(input: &mut Reader<'_>, count: usize) -> Result<[DecimalColumn; 4
     }
 }
 
-fn read_related(input: &mut Reader<'_>, count: usize) -> Result<[DecimalColumn; 4], Damaged> {
+fn read_related(input: &mut ByteReader<'_>, count: usize) -> Result<[DecimalColumn; 4], Damaged> {
     let scale = input.byte()?;
     let mut scales: [Vec<u8>; 4] = Default::default();
     for column in &mut scales {
@@ -222,7 +222,7 @@ fn write_column(out: &mut Writer, column: &DecimalColumn, rows: std::ops::Range<
     out.sequence(values)
 }
 
-fn read_column(input: &mut Reader<'_>, count: usize) -> Result<DecimalColumn, Damaged> {
+fn read_column(input: &mut ByteReader<'_>, count: usize) -> Result<DecimalColumn, Damaged> {
     let scales = read_scales(input, count)?;
     match input.byte()? {
         NOTHING => Ok(DecimalColumn { mantissas: Mantissas::Narrow(vec![0; count]), scales }),
@@ -260,7 +260,7 @@ fn write_scales(out: &mut Writer, scales: &[u8]) -> Packed {
     out.sequence(&scales.iter().map(|&scale| u16::from(scale)).collect::<Vec<u16>>())
 }
 
-fn read_scales(input: &mut Reader<'_>, count: usize) -> Result<Vec<u8>, Damaged> {
+fn read_scales(input: &mut ByteReader<'_>, count: usize) -> Result<Vec<u8>, Damaged> {
     match input.byte()? {
         UNIFORM => Ok(vec![input.byte()?; count]),
         MIXED => {

@@ -50,9 +50,9 @@ impl Writer {
     }
 }
 
-pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
+pub(crate) struct ByteReader<'a>(pub(crate) &'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> ByteReader<'a> {
     pub(crate) fn byte(&mut self) -> Result<u8, Damaged> {
         let (&byte, rest) = self.0.split_first().ok_or(Damaged)?;
         self.0 = rest;

@@ -10,7 +10,7 @@ use market::KlineEvent;
 use tokio::time::Instant;
 
 #[derive(Debug)]
-struct State {
+struct SeriesState {
     /// Subscribers that were not dropped; `fanout` also counts those being dropped.
     subscribers: usize,
     /// All closed candles before this one were published.
@@ -26,7 +26,7 @@ struct State {
 /// The broadcast of one series.
 #[derive(Debug)]
 pub struct SeriesBroadcast {
-    state: Mutex<State>,
+    state: Mutex<SeriesState>,
     broadcast: Arc<Broadcast<KlineEvent>>,
     /// Subscribers of all series of the venue.
     total: Arc<AtomicUsize>,
@@ -50,7 +50,7 @@ pub struct SeriesSubscriber {
 
 impl SeriesBroadcast {
     pub fn new(expected: Millis, total: Arc<AtomicUsize>) -> Self {
-        let state = State {
+        let state = SeriesState {
             subscribers: 0,
             expected,
             live: false,
@@ -68,7 +68,7 @@ impl SeriesBroadcast {
         self
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SeriesState> {
         self.state.lock()
     }
 

@@ -31,7 +31,7 @@ pub struct Legacy {
 
 /// Reads a payload; `now_ms` is the caller's time.
 pub fn read(payload: &Map<String, Value>, now_ms: i64) -> Result<Legacy, Refusal> {
-    let mut reader = Reader { payload, missing: Vec::new(), wrong: Vec::new() };
+    let mut reader = PayloadReader { payload, missing: Vec::new(), wrong: Vec::new() };
     let sku = reader.text("sku");
     let our_price = reader.amount("our_price");
     if our_price.is_none() && reader.find("our_price").is_none() {
@@ -66,13 +66,13 @@ fn ignored(payload: &Map<String, Value>) -> Vec<String> {
     payload.keys().filter(|key| !known(key)).take(20).cloned().collect()
 }
 
-struct Reader<'a> {
+struct PayloadReader<'a> {
     payload: &'a Map<String, Value>,
     missing: Vec<String>,
     wrong: Vec<String>,
 }
 
-impl Reader<'_> {
+impl PayloadReader<'_> {
     /// The first spelling that holds something.
     fn find(&self, field: &str) -> Option<&Value> {
         let (name, also) = SPELLINGS.iter().find(|(name, _)| *name == field)?;

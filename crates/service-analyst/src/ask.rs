@@ -9,19 +9,19 @@ pub(crate) const MESSAGES_MAX: usize = 100;
 pub(crate) const LETTERS_MAX: usize = 8_000;
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Args {
+pub struct AskArgs {
     pub input: Input,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 pub struct Input {
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     #[serde(default)]
     pub metadata: Metadata,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Message {
+pub struct ChatMessage {
     pub role: String,
     pub content: String,
 }
@@ -41,7 +41,7 @@ pub struct Question {
 }
 
 impl Question {
-    pub fn new(args: Args) -> Result<Self, Fault> {
+    pub fn new(args: AskArgs) -> Result<Self, Fault> {
         let messages = args.input.messages;
         if messages.len() > MESSAGES_MAX {
             let expected = format!("at most {MESSAGES_MAX} messages");

@@ -34,7 +34,7 @@ use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 
 pub use answer::AnalystAnswer;
-pub use ask::{Args, Input, Message, Metadata, Question};
+pub use ask::{AskArgs, ChatMessage, Input, Metadata, Question};
 pub use check::{
     Citation, CitationPlace, Formula, Number, Unsupported, check_numbers, check_tables, numbers,
     trace,
@@ -142,7 +142,7 @@ impl Analyst {
     }
 }
 
-async fn ask(cx: Cx<Analyst>, args: Args) -> Result<AnalystAnswer, Fault> {
+async fn ask(cx: Cx<Analyst>, args: AskArgs) -> Result<AnalystAnswer, Fault> {
     let question = Question::new(args)?;
     let tool_session =
         ToolSession::new(&*cx.service.tools, &cx.caller, &cx.cancel, cx.deadline, &cx.progress);

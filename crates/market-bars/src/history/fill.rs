@@ -38,13 +38,13 @@ const FILLS_PER_CALL: usize = 3;
 
 /// How far a fill has come; `done` once it has ended.
 #[derive(Debug, Clone, Default)]
-struct State {
+struct FillState {
     kept: u64,
     wanted: u64,
     done: Option<Arc<Result<(), Fault>>>,
 }
 
-type Running = Arc<Mutex<HashMap<BarSeries, watch::Receiver<State>>>>;
+type Running = Arc<Mutex<HashMap<BarSeries, watch::Receiver<FillState>>>>;
 
 pub(crate) struct Filler {
     archive: Arc<dyn BarArchive>,
@@ -133,7 +133,7 @@ impl Filler {
         source: &Arc<dyn BarSource>,
         series: &BarSeries,
         missing: Vec<TimeRange>,
-    ) -> Result<(watch::Receiver<State>, bool), Fault> {
+    ) -> Result<(watch::Receiver<FillState>, bool), Fault> {
         let mut running = self.running.lock();
         if let Some(state) = running.get(series) {
             return Ok((state.clone(), false));
@@ -143,7 +143,7 @@ impl Filler {
                 .retry_after(COME_BACK));
         }
         let wanted = missing.iter().map(|span| series.interval.count_in(*span)).sum();
-        let (sender, receiver) = watch::channel(State { wanted, ..State::default() });
+        let (sender, receiver) = watch::channel(FillState { wanted, ..FillState::default() });
         running.insert(series.clone(), receiver.clone());
         let fill = Fill {
             archive: Arc::clone(&self.archive),
@@ -188,7 +188,7 @@ struct Fill {
     archive: Arc<dyn BarArchive>,
     source: Arc<dyn BarSource>,
     series: BarSeries,
-    state: watch::Sender<State>,
+    state: watch::Sender<FillState>,
 }
 
 impl Fill {
@@ -232,7 +232,7 @@ impl Fill {
 
 /// Waits for the end of a fill, telling the caller how far it is.
 async fn finished(
-    state: &mut watch::Receiver<State>,
+    state: &mut watch::Receiver<FillState>,
     options: &FillOptions<'_>,
 ) -> Result<(), Fault> {
     loop {
@@ -247,7 +247,7 @@ async fn finished(
     }
 }
 
-fn still_filling(series: &BarSeries, state: &State) -> Fault {
+fn still_filling(series: &BarSeries, state: &FillState) -> Fault {
     let percent = (state.kept * 100).checked_div(state.wanted).unwrap_or(0).min(99);
     let message = format!(
         "the history of {} is being fetched ({percent}% so far); ask again shortly",

@@ -17,7 +17,7 @@ use super::cadence::Cadence;
 use super::dial::{ByteStream, Dial};
 use super::sequence::CandleUpdate;
 use super::subscriptions::{SubscriptionChange, Subscriptions};
-use super::wire::{self, Message};
+use super::wire::{self, StreamMessage};
 use crate::StreamConfig;
 
 const MESSAGE_BYTES_MAX: usize = 1 << 20;
@@ -201,17 +201,17 @@ impl<'a> ConnectionLoop<'a> {
             _ => return Ok(()),
         };
         match wire::read(text.as_str()) {
-            Ok(Message::Kline { stream, update }) => {
+            Ok(StreamMessage::Kline { stream, update }) => {
                 self.cadence.record(self.last_frame_at);
                 self.emit(ConnectionEvent::Candle { stream, update }).await
             }
-            Ok(Message::Done { id }) => self.confirmed(id).await,
-            Ok(Message::Shutdown) => {
+            Ok(StreamMessage::Done { id }) => self.confirmed(id).await,
+            Ok(StreamMessage::Shutdown) => {
                 self.retire_at = None;
                 self.emit(ConnectionEvent::Retiring).await
             }
-            Ok(Message::Refused { id, reason }) => self.refused(id, &reason).await,
-            Ok(Message::Other) => Ok(()),
+            Ok(StreamMessage::Refused { id, reason }) => self.refused(id, &reason).await,
+            Ok(StreamMessage::Other) => Ok(()),
             Err(error) => {
                 // One malformed frame does not end the connection; its candle comes again.
                 tracing::debug!(error, "a frame is not understood");

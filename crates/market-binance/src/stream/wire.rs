@@ -14,7 +14,7 @@ use crate::wire::KlineRow;
 
 /// One message of the exchange.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Message {
+pub(crate) enum StreamMessage {
     Kline {
         stream: String,
         update: Box<CandleUpdate>,
@@ -85,23 +85,23 @@ struct Candle<'a> {
 }
 
 /// Parses one message. The error says which value is impossible.
-pub(crate) fn read(text: &str) -> Result<Message, String> {
+pub(crate) fn read(text: &str) -> Result<StreamMessage, String> {
     let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if envelope.code.or(envelope.error).is_some() {
         let reason = text.chars().take(200).collect();
-        return Ok(Message::Refused { id: envelope.id, reason });
+        return Ok(StreamMessage::Refused { id: envelope.id, reason });
     }
     let (Some(stream), Some(data)) = (envelope.stream, envelope.data) else {
-        return Ok(envelope.id.map_or(Message::Other, |id| Message::Done { id }));
+        return Ok(envelope.id.map_or(StreamMessage::Other, |id| StreamMessage::Done { id }));
     };
     let data: Data<'_> = serde_json::from_str(data.get()).map_err(|error| error.to_string())?;
     match (data.e.as_ref(), data.k) {
-        ("serverShutdown", _) => Ok(Message::Shutdown),
+        ("serverShutdown", _) => Ok(StreamMessage::Shutdown),
         ("kline", Some(candle)) => {
             let update = Box::new(read_candle(&candle, data.event_time)?);
-            Ok(Message::Kline { stream: stream.into_owned(), update })
+            Ok(StreamMessage::Kline { stream: stream.into_owned(), update })
         }
-        _ => Ok(Message::Other),
+        _ => Ok(StreamMessage::Other),
     }
 }
 
@@ -139,7 +139,8 @@ mod tests {
     #[test]
     fn candles_are_read_with_their_state() {
         for closed in [true, false] {
-            let Message::Kline { stream, update } = read(&frame(60_000, "2.5", closed)).unwrap()
+            let StreamMessage::Kline { stream, update } =
+                read(&frame(60_000, "2.5", closed)).unwrap()
             else {
                 panic!("not a candle");
             };
@@ -170,7 +171,7 @@ mod tests {
         ) {
             let text = frame(open, &price, true).replace("119999", &close.to_string());
             for text in [text.clone(), format!("{text}{tail}"), tail] {
-                if let Ok(Message::Kline { update, .. }) = read(&text) {
+                if let Ok(StreamMessage::Kline { update, .. }) = read(&text) {
                     let CandleUpdate { kline, as_of } = *update;
                     prop_assert!(kline.bar.open_time <= as_of && kline.closed);
                     prop_assert!(kline.bar.low <= kline.bar.close);
@@ -183,16 +184,16 @@ mod tests {
     #[test]
     fn answers_and_unknown_messages_are_distinguished() {
         for (text, message) in [
-            (r#"{"result":null,"id":3}"#, Message::Done { id: 3 }),
-            (r#"{"result":null,"id":3,"error":null,"code":null}"#, Message::Done { id: 3 }),
+            (r#"{"result":null,"id":3}"#, StreamMessage::Done { id: 3 }),
+            (r#"{"result":null,"id":3,"error":null,"code":null}"#, StreamMessage::Done { id: 3 }),
             (
                 r#"{"stream":"!serverShutdown","data":{"e":"serverShutdown","E":1}}"#,
-                Message::Shutdown,
+                StreamMessage::Shutdown,
             ),
-            (r#"{"stream":"x","data":{"e":"dance","E":1}}"#, Message::Other),
-            (r#"{"stream":"x","data":{"new":1}}"#, Message::Other),
-            (r#"{"result":null,"id":null}"#, Message::Other),
-            ("{}", Message::Other),
+            (r#"{"stream":"x","data":{"e":"dance","E":1}}"#, StreamMessage::Other),
+            (r#"{"stream":"x","data":{"new":1}}"#, StreamMessage::Other),
+            (r#"{"result":null,"id":null}"#, StreamMessage::Other),
+            ("{}", StreamMessage::Other),
         ] {
             assert_eq!(read(text).unwrap(), message, "{text}");
         }
@@ -209,11 +210,13 @@ mod tests {
             (r#"{"id":3,"result":null,"error":{}}"#, Some(3)),
             (r#"{"error":"no","id":3}"#, Some(3)),
         ] {
-            let expected = Message::Refused { id, reason: text.to_owned() };
+            let expected = StreamMessage::Refused { id, reason: text.to_owned() };
             assert_eq!(read(text).unwrap(), expected, "{text}");
         }
         let long = format!(r#"{{"error":"{}"}}"#, "é".repeat(500));
-        let Message::Refused { reason, .. } = read(&long).unwrap() else { panic!("not refused") };
+        let StreamMessage::Refused { reason, .. } = read(&long).unwrap() else {
+            panic!("not refused")
+        };
         assert_eq!(reason.chars().count(), 200);
     }
 }

@@ -146,9 +146,9 @@ fn a_hanging_tool_does_not_block_the_answer() {
 #[test]
 fn message_count_and_length_are_limited() {
     let question = |count: usize, letters: usize| {
-        let message = crate::Message { role: "user".into(), content: "я".repeat(letters) };
+        let message = crate::ChatMessage { role: "user".into(), content: "я".repeat(letters) };
         let input = crate::Input { messages: vec![message; count], metadata: Default::default() };
-        crate::Question::new(crate::Args { input }).map_err(|it| it.code())
+        crate::Question::new(crate::AskArgs { input }).map_err(|it| it.code())
     };
     assert!(question(100, 80).is_ok());
     assert_eq!(question(101, 1).unwrap_err(), "too_many_messages");
@@ -177,15 +177,17 @@ fn hostile_names_are_sanitized() {
 
 #[test]
 fn only_user_messages_are_read() {
-    let message =
-        |role: &str, content: &str| crate::Message { role: role.into(), content: content.into() };
+    let message = |role: &str, content: &str| crate::ChatMessage {
+        role: role.into(),
+        content: content.into(),
+    };
     let messages = vec![
         message("system", "сравни GAZP и LKOH"),
         message("user", "SBER"),
         message("assistant", "GAZP"),
     ];
     let input = crate::Input { messages, metadata: crate::Metadata::default() };
-    let question = crate::Question::new(crate::Args { input }).unwrap();
+    let question = crate::Question::new(crate::AskArgs { input }).unwrap();
     assert_eq!(question.asked, ["SBER"]);
 }
 

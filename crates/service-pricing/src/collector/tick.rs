@@ -48,7 +48,7 @@ pub(crate) fn parse(
     fields: &Map<String, Value>,
     defaults: TickDefaults<'_>,
 ) -> Result<Tick, Vec<FieldProblem>> {
-    let mut reader = Reader { fields, wrong: Vec::new() };
+    let mut reader = TickReader { fields, wrong: Vec::new() };
     reader.refuse_unknown();
     let sku = reader.named("sku", sku_problem);
     if sku.is_none() {
@@ -83,12 +83,12 @@ pub(crate) fn parse(
     }
 }
 
-struct Reader<'a> {
+struct TickReader<'a> {
     fields: &'a Map<String, Value>,
     wrong: Vec<FieldProblem>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TickReader<'a> {
     fn refuse_unknown(&mut self) {
         let unknown = self.fields.keys().filter(|name| !FIELDS.contains(&name.as_str()));
         for name in unknown.take(8) {

@@ -14,7 +14,7 @@ const LINE_BYTES_MAX: usize = 64 * 1024;
 /// How long the end of the process waits for stderr to be read.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-enum Message {
+enum LogCommand {
     Line(Vec<u8>),
     /// Answered once all earlier lines are written.
     Flush(SyncSender<()>),
@@ -23,7 +23,7 @@ enum Message {
 /// The sending side. Writing never blocks and never fails.
 #[derive(Clone)]
 pub(super) struct LineQueue {
-    queue: SyncSender<Message>,
+    queue: SyncSender<LogCommand>,
     lost: Arc<AtomicU64>,
 }
 
@@ -34,7 +34,7 @@ impl Write for LineQueue {
             kept.truncate(LINE_BYTES_MAX);
             kept.extend_from_slice(b"...\n");
         }
-        if self.queue.try_send(Message::Line(kept)).is_err() {
+        if self.queue.try_send(LogCommand::Line(kept)).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
         Ok(line.len())
@@ -49,14 +49,14 @@ impl Write for LineQueue {
 #[must_use = "dropping the guard ends logging"]
 #[derive(Debug)]
 pub struct LogGuard {
-    queue: SyncSender<Message>,
+    queue: SyncSender<LogCommand>,
 }
 
 impl Drop for LogGuard {
     fn drop(&mut self) {
         let (done, wait) = sync_channel(1);
         // With a full queue stderr is not being read, so do not wait.
-        if self.queue.try_send(Message::Flush(done)).is_ok() {
+        if self.queue.try_send(LogCommand::Flush(done)).is_ok() {
             match wait.recv_timeout(FLUSH_TIMEOUT) {
                 Ok(()) | Err(RecvTimeoutError::Disconnected | RecvTimeoutError::Timeout) => {}
             }
@@ -75,11 +75,11 @@ pub(super) fn start(out: impl Write + Send + 'static) -> io::Result<(LineQueue, 
     Ok((LineQueue { queue, lost }, guard))
 }
 
-fn write_all(lines: &Receiver<Message>, mut out: impl Write, lost: &AtomicU64) {
+fn write_all(lines: &Receiver<LogCommand>, mut out: impl Write, lost: &AtomicU64) {
     for message in lines {
         let line = match message {
-            Message::Line(line) => line,
-            Message::Flush(done) => {
+            LogCommand::Line(line) => line,
+            LogCommand::Flush(done) => {
                 // The receiver may have timed out.
                 done.try_send(()).unwrap_or_default();
                 continue;
@@ -126,7 +126,7 @@ mod tests {
     /// Waits until all queued lines are written.
     fn flush(guard: &LogGuard) {
         let (done, wait) = sync_channel(1);
-        guard.queue.send(Message::Flush(done)).unwrap();
+        guard.queue.send(LogCommand::Flush(done)).unwrap();
         wait.recv().unwrap();
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct Offer {
 
 /// Everything that is offered for our SKU; empty where nothing is understood.
 pub(crate) fn read(text: &str, sku: &str) -> Vec<Offer> {
-    let mut reader = Reader { sku, found: Vec::new(), nodes: 0 };
+    let mut reader = OfferReader { sku, found: Vec::new(), nodes: 0 };
     let start = text.trim_start_matches('\u{feff}').trim_start();
     if start.starts_with(['{', '[']) {
         if let Ok(json) = serde_json::from_str::<Value>(start) {
@@ -64,13 +64,13 @@ fn find(text: &str, word: &str) -> Option<usize> {
     text.windows(word.len()).position(|it| it.eq_ignore_ascii_case(word))
 }
 
-struct Reader<'a> {
+struct OfferReader<'a> {
     sku: &'a str,
     found: Vec<Offer>,
     nodes: usize,
 }
 
-impl Reader<'_> {
+impl OfferReader<'_> {
     fn is_full(&mut self) -> bool {
         self.nodes += 1;
         self.nodes > NODES_MAX || self.found.len() >= OFFERS_MAX
