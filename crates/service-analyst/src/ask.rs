@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::number::Language;
 
 pub(crate) const MESSAGES_MAX: usize = 100;
-pub(crate) const LETTERS_MAX: usize = 8_000;
+pub(crate) const MESSAGE_CHARS_MAX: usize = 8_000;
 
 #[derive(Debug, Clone, Deserialize)]
 pub struct AskArgs {
@@ -32,11 +32,11 @@ pub struct Metadata {
     pub user_role: Option<String>,
 }
 
-/// The user's messages, earlier ones first. Messages of other roles are left out, because answers
+/// The user's messages, the earliest first. Messages of other roles are left out, because answers
 /// repeat external data, and data must not become a question.
 #[derive(Debug, Clone, Default)]
 pub struct Question {
-    pub asked: Vec<String>,
+    pub messages: Vec<String>,
     pub locale: Option<Language>,
 }
 
@@ -54,18 +54,18 @@ impl Question {
         if messages
             .iter()
             // Messages of other roles are not read, so their length does not matter.
-            .any(|it| it.role == "user" && it.content.chars().count() > LETTERS_MAX)
+            .any(|it| it.role == "user" && it.content.chars().count() > MESSAGE_CHARS_MAX)
         {
-            let expected = format!("at most {LETTERS_MAX} characters in a message");
+            let expected = format!("at most {MESSAGE_CHARS_MAX} characters in a message");
             return Err(Fault::invalid(
                 "message_too_long",
                 format!("input.messages: expected {expected}"),
             )
             .problem("input.messages", expected));
         }
-        let asked: Vec<String> =
+        let messages: Vec<String> =
             messages.into_iter().filter(|it| it.role == "user").map(|it| it.content).collect();
-        if asked.is_empty() {
+        if messages.is_empty() {
             let expected = "a message of the user";
             return Err(Fault::invalid(
                 "no_question",
@@ -81,11 +81,11 @@ impl Question {
                 it.starts_with("en").then_some(Language::English)
             }
         });
-        Ok(Self { asked, locale })
+        Ok(Self { messages, locale })
     }
 
-    /// Returns the message to answer.
+    /// Returns the last message, which is the one to answer.
     pub fn text(&self) -> &str {
-        self.asked.last().map_or("", String::as_str)
+        self.messages.last().map_or("", String::as_str)
     }
 }

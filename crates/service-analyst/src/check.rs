@@ -70,11 +70,11 @@ impl Formula {
         }
     }
 
-    fn of(self, sources: &[Value]) -> Option<Value> {
+    fn compute(self, sources: &[Value]) -> Option<Value> {
         let number = |at: usize| sources.get(at)?.as_f64();
-        let count = |holds: fn(f64) -> bool| {
+        let count_rows = |condition: fn(f64) -> bool| {
             let rows = sources.first()?.as_array()?;
-            let moved = |row: &&Value| row["price_change_pct"].as_f64().is_some_and(holds);
+            let moved = |row: &&Value| row["price_change_pct"].as_f64().is_some_and(condition);
             Some(json!(rows.iter().filter(moved).count()))
         };
         match self {
@@ -95,16 +95,16 @@ impl Formula {
             }
             Self::Grown(money) => Some(json!(money as f64 * (1.0 + number(0)? / 100.0))),
             Self::Became(money) => {
-                let (now, then) = sources.split_last()?;
-                Some(json!(money as f64 * now.as_f64()? / rescaled(then)?))
+                let (now, past) = sources.split_last()?;
+                Some(json!(money as f64 * now.as_f64()? / rescaled(past)?))
             }
             Self::Rescaled => Some(json!(rescaled(sources)?)),
             Self::RescaledChange => {
-                let (now, then) = sources.split_last()?;
-                Some(json!((now.as_f64()? / rescaled(then)? - 1.0) * 100.0))
+                let (now, past) = sources.split_last()?;
+                Some(json!((now.as_f64()? / rescaled(past)? - 1.0) * 100.0))
             }
-            Self::Rising => count(|it| it > 0.0),
-            Self::Falling => count(|it| it < 0.0),
+            Self::Rising => count_rows(|it| it > 0.0),
+            Self::Falling => count_rows(|it| it < 0.0),
             Self::Question => None,
         }
     }
@@ -166,21 +166,23 @@ impl Citation {
         object
     }
 
-    fn holds(&self, question: &str, findings: &[Finding]) -> bool {
+    /// Recomputes the figure from its sources and reports whether it shows the same value.
+    fn is_supported(&self, question: &str, findings: &[Finding]) -> bool {
         if self.formula == Formula::Question {
-            return digits(question).contains(&digits(&self.shown));
+            return letters_and_digits(question).contains(&letters_and_digits(&self.shown));
         }
-        let of = |(call, pointer): &(usize, String)| {
+        let source_value = |(call, pointer): &(usize, String)| {
             let finding = findings.iter().find(|it| it.id == *call)?;
-            finding.pointed(pointer)
+            finding.value_at(pointer)
         };
-        let sources: Option<Vec<Value>> = self.sources.iter().map(of).collect();
-        let found = sources.and_then(|sources| self.formula.of(&sources));
-        found.is_some_and(|found| shows(&self.shown, &found))
+        let sources: Option<Vec<Value>> = self.sources.iter().map(source_value).collect();
+        let computed = sources.and_then(|sources| self.formula.compute(&sources));
+        computed.is_some_and(|computed| shows(&self.shown, &computed))
     }
 }
 
-fn digits(text: &str) -> String {
+/// Returns the letters and the digits of a text, in lower case.
+fn letters_and_digits(text: &str) -> String {
     text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
@@ -189,23 +191,23 @@ fn shows(text: &str, value: &Value) -> bool {
     match value {
         Value::Number(value) => {
             let value = value.as_f64().unwrap_or(f64::NAN);
-            matches!(numbers(text).as_slice(), [only] if only.is(value))
+            matches!(numbers(text).as_slice(), [only] if only.shows(value))
         }
-        Value::String(said) => match clock::parse_date(said.get(..10).unwrap_or_default()) {
-            Some(date) => dated(text, date),
-            None => digits(said).contains(&digits(text)),
+        Value::String(value) => match clock::parse_date(value.get(..10).unwrap_or_default()) {
+            Some(date) => is_date_form(text, date),
+            None => letters_and_digits(value).contains(&letters_and_digits(text)),
         },
         _ => false,
     }
 }
 
-fn dated(text: &str, date: Date) -> bool {
+fn is_date_form(text: &str, date: Date) -> bool {
     [Language::Russian, Language::English]
         .iter()
         .any(|it| date_forms(date, *it).iter().any(|form| form == text))
 }
 
-/// A number without a source.
+/// A number without a source; `at` is its character in the text, or its row in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
     pub text: String,
@@ -222,12 +224,14 @@ pub fn check_numbers(
     let chars: Vec<char> = text.chars().collect();
     let mut wrong = Vec::new();
     for number in numbers(text) {
-        let cited = citations.iter().find(|it| match it.place {
+        let citation = citations.iter().find(|it| match it.place {
             CitationPlace::Text(from, to) => from <= number.from && number.to <= to,
             CitationPlace::Cell(..) => false,
         });
-        let supported = match cited {
-            Some(cited) => quoted(&chars, cited) && cited.holds(question, findings),
+        let supported = match citation {
+            Some(citation) => {
+                is_quoted(&chars, citation) && citation.is_supported(question, findings)
+            }
             None => is_mark(&chars, &number, findings) || is_code(&chars, &number, findings),
         };
         if !supported {
@@ -237,7 +241,7 @@ pub fn check_numbers(
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
-/// Checks every number of the tables in the same way.
+/// Checks that every number of the tables has a citation of its own cell with the same value.
 pub fn check_tables(
     tables: &[Value],
     citations: &[Citation],
@@ -245,14 +249,14 @@ pub fn check_tables(
     findings: &[Finding],
 ) -> Result<(), Vec<Unsupported>> {
     let mut wrong = Vec::new();
-    for (table, it) in tables.iter().enumerate() {
-        for (row, cells) in it["rows"].as_array().into_iter().flatten().enumerate() {
+    for (table_at, table) in tables.iter().enumerate() {
+        for (row, cells) in table["rows"].as_array().into_iter().flatten().enumerate() {
             for (column, cell) in cells.as_array().into_iter().flatten().enumerate() {
                 let Some(number) = cell.as_f64() else { continue };
-                let place = CitationPlace::Cell(table, row, column);
-                let cited = citations.iter().find(|it| it.place == place);
+                let place = CitationPlace::Cell(table_at, row, column);
+                let citation = citations.iter().find(|it| it.place == place);
                 let same = |it: &&Citation| it.value.as_f64() == Some(number);
-                if !cited.filter(same).is_some_and(|it| it.holds(question, findings)) {
+                if !citation.filter(same).is_some_and(|it| it.is_supported(question, findings)) {
                     wrong.push(Unsupported { text: cell.to_string(), at: row });
                 }
             }
@@ -261,23 +265,25 @@ pub fn check_tables(
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
-fn quoted(chars: &[char], citation: &Citation) -> bool {
+/// Reports whether the text at the citation's place is what the citation shows.
+fn is_quoted(chars: &[char], citation: &Citation) -> bool {
     let CitationPlace::Text(from, to) = citation.place else { return false };
     chars.get(from..to).is_some_and(|it| it.iter().collect::<String>() == citation.shown)
 }
 
+/// Reports whether a number in square brackets is the number of a call: `[1]`.
 fn is_mark(chars: &[char], number: &Number, findings: &[Finding]) -> bool {
-    let framed = number.from > 0
+    let bracketed = number.from > 0
         && chars.get(number.from - 1) == Some(&'[')
         && chars.get(number.to) == Some(&']');
-    framed && findings.iter().any(|it| it.id.to_string() == number.shown)
+    bracketed && findings.iter().any(|it| it.id.to_string() == number.shown)
 }
 
-/// Reports whether the digits begin a word that a tool returned as a whole, because some tickers
-/// begin with digits.
+/// Reports whether the digits begin a word with letters that a tool returned as a whole value,
+/// because some tickers begin with digits.
 fn is_code(chars: &[char], number: &Number, findings: &[Finding]) -> bool {
-    let end = chars.iter().skip(number.from).take_while(|it| it.is_alphanumeric()).count();
-    let word: String = chars.iter().skip(number.from).take(end).collect();
+    let len = chars.iter().skip(number.from).take_while(|it| it.is_alphanumeric()).count();
+    let word: String = chars.iter().skip(number.from).take(len).collect();
     if !word.chars().any(char::is_alphabetic) {
         return false;
     }

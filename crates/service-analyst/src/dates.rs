@@ -12,7 +12,7 @@ use jiff::civil::Date;
 
 use crate::note::Note;
 use crate::words::Word;
-use calendar::{clipped, quarter_at, year, year_at};
+use calendar::{calendar_unit, quarter_at, year, year_at};
 
 /// A range of days, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,13 +71,13 @@ pub(crate) struct DateMatch {
     /// The number of words.
     pub(crate) len: usize,
     /// Whether the question gives the year.
-    pub(crate) dated: bool,
+    pub(crate) has_year: bool,
     pub(crate) kind: PeriodKind,
 }
 
 impl DateMatch {
-    pub(super) fn new(period: Period, len: usize, dated: bool) -> Self {
-        Self { period, len, dated, kind: PeriodKind::Open }
+    pub(super) fn new(period: Period, len: usize, has_year: bool) -> Self {
+        Self { period, len, has_year, kind: PeriodKind::Open }
     }
 
     pub(super) fn with_kind(self, kind: PeriodKind) -> Self {
@@ -91,16 +91,16 @@ pub(crate) struct Dates {
     /// Marks the words about time, so that the name search skips them.
     pub(crate) used: Vec<bool>,
     /// Whether to compare the day with today: «год назад».
-    pub(crate) ago: bool,
+    pub(crate) compare_with_today: bool,
     pub(crate) notes: Vec<Note>,
     /// A period in the future.
-    pub(crate) ahead: Option<Period>,
-    /// Whether the year was guessed.
+    pub(crate) future: Option<Period>,
+    /// Whether the question gives no year, so that the year was guessed.
     pub(crate) guessed: bool,
 }
 
 pub(crate) fn read(words: &[Word], today: Date) -> Dates {
-    let mut found = Dates { used: vec![false; words.len()], ..Dates::default() };
+    let mut dates = Dates { used: vec![false; words.len()], ..Dates::default() };
     let mut date_matches: Vec<(usize, DateMatch)> = Vec::new();
     let mut at = 0;
     while at < words.len() {
@@ -108,31 +108,31 @@ pub(crate) fn read(words: &[Word], today: Date) -> Dates {
             at += 1;
             continue;
         };
-        found.used.iter_mut().skip(at).take(matched.len).for_each(|it| *it = true);
+        dates.used.iter_mut().skip(at).take(matched.len).for_each(|it| *it = true);
         match matched.kind {
             PeriodKind::Impossible => {
-                let said = words.get(at..at + matched.len).unwrap_or_default();
-                let said: Vec<&str> = said.iter().map(|it| it.text.as_str()).collect();
-                found.notes.push(Note::NoSuchDay(said.join(" ")));
+                let date_words = words.get(at..at + matched.len).unwrap_or_default();
+                let date_words: Vec<&str> = date_words.iter().map(|it| it.text.as_str()).collect();
+                dates.notes.push(Note::NoSuchDay(date_words.join(" ")));
             }
             kind if kind == PeriodKind::Future || matched.period.from > today => {
-                found.notes.push(Note::Future);
-                found.ahead = found.ahead.or(Some(matched.period));
+                dates.notes.push(Note::Future);
+                dates.future = dates.future.or(Some(matched.period));
             }
             kind => {
-                found.notes.extend((kind == PeriodKind::Reversed).then_some(Note::Reversed));
+                dates.notes.extend((kind == PeriodKind::Reversed).then_some(Note::Reversed));
                 date_matches.push((at, matched));
             }
         }
         at += matched.len.max(1);
     }
-    found.notes.dedup();
-    found.guessed = date_matches.first().is_some_and(|it| !it.1.dated);
-    found.ago = date_matches.first().is_some_and(|it| it.1.kind == PeriodKind::Ago);
-    if let Some(period) = join(words, &date_matches, today, &mut found.notes) {
-        found.period = Some(period.bounded(today, &mut found.notes));
+    dates.notes.dedup();
+    dates.guessed = date_matches.first().is_some_and(|it| !it.1.has_year);
+    dates.compare_with_today = date_matches.first().is_some_and(|it| it.1.kind == PeriodKind::Ago);
+    if let Some(period) = join(words, &date_matches, today, &mut dates.notes) {
+        dates.period = Some(period.bounded(today, &mut dates.notes));
     }
-    found
+    dates
 }
 
 fn match_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
@@ -145,7 +145,7 @@ fn match_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
         .or_else(|| year_at(words, at))
 }
 
-/// Joins two dates into a period. One date after «с» or "since" is the start of a period up to
+/// Joins the first two dates into a period. One date after «с» or "since" is the start of a period up to
 /// today.
 fn join(
     words: &[Word],
@@ -164,7 +164,7 @@ fn join(
         };
         let near = between.len() <= 2 && between.iter().any(joins);
         if near {
-            let from = if first.dated || !second.dated {
+            let from = if first.has_year || !second.has_year {
                 first.period.from
             } else {
                 with_year(first.period.from, second.period.from.year(), second.period.to)

@@ -97,11 +97,11 @@ impl Analyst {
         if self.mode == LOCAL {
             return self.answer_by(planner, writer, LOCAL, question, tool_session).await;
         }
-        // A part of the time is reserved for the rules in case the model is too slow.
+        // The model gets two thirds of the time; the rest is for the rules in case it is too slow.
         let now = Instant::now();
-        let patience = tool_session.deadline().saturating_duration_since(now) * 2 / 3;
+        let model_time = tool_session.deadline().saturating_duration_since(now) * 2 / 3;
         let answer = self.answer_by(planner, writer, &self.mode, question, tool_session);
-        let reason = match timeout_at(now + patience, answer).await {
+        let reason = match timeout_at(now + model_time, answer).await {
             Ok(Ok(answer)) => return Ok(answer),
             Ok(Err(fault)) => fault.code(),
             Err(_) => "llm_timeout",
@@ -134,9 +134,9 @@ impl Analyst {
         let draft = writer.write(question, &plan, findings, tool_session).await?;
         // An answer with an unsupported number is never returned, whether rules or a model wrote
         // it.
-        let asked = question.asked.join("\n");
-        check_numbers(&draft.text, &draft.citations, &asked, findings)
-            .and_then(|()| check_tables(&draft.tables, &draft.citations, &asked, findings))
+        let question_text = question.messages.join("\n");
+        check_numbers(&draft.text, &draft.citations, &question_text, findings)
+            .and_then(|()| check_tables(&draft.tables, &draft.citations, &question_text, findings))
             .map_err(|wrong| Fault::internal(format!("nothing supports {wrong:?}")))?;
         Ok(AnalystAnswer::new(draft, &plan, mode, tool_session.plan(), &all))
     }

@@ -34,7 +34,7 @@ use reply_stream::{ReplyProgress, stream_reply};
 
 /// Most rounds in which the model may call tools.
 const ROUNDS_MAX: usize = 4;
-/// Extra model requests allowed for replies that break off.
+/// Extra model requests allowed when a reply breaks off.
 const SPARE_CALLS: u32 = 2;
 /// Most tool calls that the model may make in all rounds together.
 const CALLS_MAX: usize = 12;
@@ -46,7 +46,7 @@ const TEXT_CHARS_MAX: usize = 12_000;
 /// Most user messages that are sent to the model.
 const MESSAGES_MAX: usize = 8;
 /// Most unsupported numbers that one correction request lists.
-const NAMED_MAX: usize = 20;
+const UNSUPPORTED_LISTED_MAX: usize = 20;
 
 /// A planner that lets a model choose the tool calls.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Planner for ModelPlanner {
         let request = understand(question, today);
         let calls_max = ROUNDS_MAX as u32 + SPARE_CALLS;
         let budget = Budget::new(PLANNING_TOKENS_MAX, calls_max, tool_session.deadline());
-        let mut talk = opening_messages(prompt::planning(today), question);
+        let mut messages = opening_messages(prompt::planning(today), question);
         let before = tool_session.findings().len();
         tool_session.report_progress(
             request.language.pick("модель выбирает инструменты", "the model chooses tools"),
@@ -94,17 +94,18 @@ impl Planner for ModelPlanner {
             if let ReplyProgress::Call(call) = progress
                 && let Some(name) = self.model_tools.name(&call.name)
             {
-                let what = request.language.pick("модель вызывает", "the model calls");
-                tool_session.report_progress(&format!("{what} {name}"));
+                let label = request.language.pick("модель вызывает", "the model calls");
+                tool_session.report_progress(&format!("{label} {name}"));
             }
         };
         for _ in 0..ROUNDS_MAX {
-            let asked = ModelRequest::new(talk.clone(), &budget).tools(self.model_tools.tools());
-            let reply = match stream_reply(&*self.model, asked, &on_progress).await {
+            let model_request =
+                ModelRequest::new(messages.clone(), &budget).tools(self.model_tools.tools());
+            let reply = match stream_reply(&*self.model, model_request, &on_progress).await {
                 Ok(reply) => require_complete(reply)?,
                 // The model sent malformed arguments and can correct them in the next round.
                 Err(fault) if !fault.problems().is_empty() && fault.code() == "llm_bad_answer" => {
-                    talk.push(ChatMessage::User(prompt::NOT_JSON.to_owned()));
+                    messages.push(ChatMessage::User(prompt::NOT_JSON.to_owned()));
                     continue;
                 }
                 Err(fault) => return Err(fault),
@@ -113,15 +114,15 @@ impl Planner for ModelPlanner {
                 break;
             }
             let calls = reply.tool_calls.clone();
-            talk.push(reply.into_message());
-            talk.extend(self.run_calls(&calls, before, request.language, tool_session).await);
+            messages.push(reply.into_message());
+            messages.extend(self.run_calls(&calls, before, request.language, tool_session).await);
         }
-        let found = tool_session.findings().split_off(before);
-        if !found.iter().any(|it| it.outcome.is_ok()) {
+        let findings = tool_session.findings().split_off(before);
+        if !findings.iter().any(|it| it.outcome.is_ok()) {
             let message = "the model called no tool that answered";
             return Err(Fault::unavailable("model_found_nothing", message));
         }
-        let resolved = Resolved { securities: securities(&found), ..Resolved::default() };
+        let resolved = Resolved { securities: securities(&findings), ..Resolved::default() };
         Ok(Plan::new(request, resolved))
     }
 }
@@ -135,31 +136,31 @@ impl ModelPlanner {
         language: Language,
         tool_session: &ToolSession<'_>,
     ) -> Vec<ChatMessage> {
-        let made = tool_session.findings().split_off(before);
+        let earlier_findings = tool_session.findings().split_off(before);
         let mut steps: Vec<Step> = Vec::new();
-        let mut taken = Vec::new();
+        let mut step_results = Vec::new();
         for call in calls {
-            let room = made.len() + steps.len() < CALLS_MAX;
+            let within_limit = earlier_findings.len() + steps.len() < CALLS_MAX;
             let step = self.model_tools.step(call, language).and_then(|step| {
                 let same = |tool: &str, args: &Value| tool == step.tool && *args == step.args;
-                if made.iter().any(|it| same(&it.tool, &it.args))
+                if earlier_findings.iter().any(|it| same(&it.tool, &it.args))
                     || steps.iter().any(|it| same(it.tool, &it.args))
                 {
                     Err("this very call was made already".to_owned())
-                } else if room {
+                } else if within_limit {
                     Ok(step)
                 } else {
                     Err("no more calls may be made".to_owned())
                 }
             });
-            taken.push(step.map(|step| {
+            step_results.push(step.map(|step| {
                 steps.push(step);
                 steps.len() - 1
             }));
         }
-        let found = tool_session.run(&steps).await;
-        let answers = calls.iter().zip(taken).map(|(call, taken)| match taken {
-            Ok(at) => match found.get(at) {
+        let findings = tool_session.run(&steps).await;
+        let answers = calls.iter().zip(step_results).map(|(call, step)| match step {
+            Ok(at) => match findings.get(at) {
                 Some(finding) => result(&call.id, finding),
                 None => refusal(&call.id, "no more calls may be made"),
             },
@@ -184,17 +185,18 @@ impl Writer for ModelWriter {
         // Progress reports only the length of the text, because its numbers are not checked yet.
         let on_progress = |progress: ReplyProgress<'_>| {
             if let ReplyProgress::Text(chars) = progress {
-                let what = language.pick("модель пишет ответ, знаков", "characters written so far");
-                tool_session.report_progress(&format!("{what}: {chars}"));
+                let label =
+                    language.pick("модель пишет ответ, знаков", "characters written so far");
+                tool_session.report_progress(&format!("{label}: {chars}"));
             }
         };
-        let mut talk = opening_messages(prompt::writing(plan.request.language), question);
-        talk.extend(findings_as_messages(findings));
-        let asked = question.asked.join("\n");
-        let mut last = "unsupported_numbers";
+        let mut messages = opening_messages(prompt::writing(plan.request.language), question);
+        messages.extend(findings_as_messages(findings));
+        let question_text = question.messages.join("\n");
+        let mut fault_code = "unsupported_numbers";
         for _ in 0..2 {
             let mut request =
-                ModelRequest::new(talk.clone(), &budget).tools(self.model_tools.tools());
+                ModelRequest::new(messages.clone(), &budget).tools(self.model_tools.tools());
             request.tool_choice = ToolChoice::None;
             tool_session.report_progress(
                 language.pick("модель пишет ответ", "the model writes the answer"),
@@ -208,41 +210,42 @@ impl Writer for ModelWriter {
                 return Err(Fault::unavailable("llm_bad_answer", message));
             }
             let feedback = if data::has_markup(&text) {
-                last = "model_wrote_markup";
+                fault_code = "model_wrote_markup";
                 prompt::NO_MARKUP.to_owned()
             } else {
-                match cite::cited(&text, &asked, findings) {
+                match cite::cited(&text, &question_text, findings) {
                     Ok(citations) => {
                         return Ok(finish_model_draft(&text, citations, plan, findings));
                     }
-                    Err(wrong) => {
+                    Err(unsupported) => {
                         tool_session.report_progress(language.pick(
                             "часть чисел не подтверждена инструментами",
                             "some numbers are not supported by the tools",
                         ));
-                        last = "unsupported_numbers";
-                        unsupported_feedback(&wrong)
+                        fault_code = "unsupported_numbers";
+                        unsupported_feedback(&unsupported)
                     }
                 }
             };
-            talk.push(ChatMessage::Assistant { text: reply.text, tool_calls: Vec::new() });
-            talk.push(ChatMessage::User(feedback));
+            messages.push(ChatMessage::Assistant { text: reply.text, tool_calls: Vec::new() });
+            messages.push(ChatMessage::User(feedback));
         }
-        Err(Fault::unavailable(last, "the model's text says what no tool has said"))
+        Err(Fault::unavailable(fault_code, "the model's text says what no tool has said"))
     }
 }
 
 /// Lists only the numbers, so that no other part of the model's text returns to it as an
 /// instruction.
-fn unsupported_feedback(wrong: &[Unsupported]) -> String {
-    let named: Vec<&str> = wrong.iter().take(NAMED_MAX).map(|it| it.text.as_str()).collect();
-    format!("{} {}", prompt::UNSUPPORTED, named.join("; "))
+fn unsupported_feedback(unsupported: &[Unsupported]) -> String {
+    let listed: Vec<&str> =
+        unsupported.iter().take(UNSUPPORTED_LISTED_MAX).map(|it| it.text.as_str()).collect();
+    format!("{} {}", prompt::UNSUPPORTED, listed.join("; "))
 }
 
 fn opening_messages(system: String, question: &Question) -> Vec<ChatMessage> {
-    let from = question.asked.len().saturating_sub(MESSAGES_MAX);
-    let asked = question.asked.iter().skip(from).map(|it| ChatMessage::User(it.clone()));
-    [ChatMessage::System(system)].into_iter().chain(asked).collect()
+    let from = question.messages.len().saturating_sub(MESSAGES_MAX);
+    let recent = question.messages.iter().skip(from).map(|it| ChatMessage::User(it.clone()));
+    [ChatMessage::System(system)].into_iter().chain(recent).collect()
 }
 
 /// Rejects a reply that is incomplete.
@@ -278,8 +281,8 @@ fn findings_as_messages(findings: &[Finding]) -> Vec<ChatMessage> {
         arguments: it.args.as_object().cloned().unwrap_or_default(),
     };
     let tool_calls = findings.iter().map(call).collect();
-    let asked = ChatMessage::Assistant { text: String::new(), tool_calls };
-    [asked].into_iter().chain(findings.iter().map(|it| result(&id(it), it))).collect()
+    let calls = ChatMessage::Assistant { text: String::new(), tool_calls };
+    [calls].into_iter().chain(findings.iter().map(|it| result(&id(it), it))).collect()
 }
 
 /// Lists the securities that the successful calls were about.
@@ -291,7 +294,7 @@ fn securities(findings: &[Finding]) -> Vec<Security> {
             all.push(Security {
                 ticker: ticker.to_owned(),
                 weight: weight.as_f64(),
-                asked: ticker.to_owned(),
+                mentioned_as: ticker.to_owned(),
                 ..Security::default()
             });
         }

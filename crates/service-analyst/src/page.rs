@@ -59,13 +59,13 @@ pub(crate) fn fact(label: (&'static str, &'static str), figure: Option<CitedFigu
 }
 
 impl Fact {
-    /// Adds a unit that is not part of the figure.
-    pub(crate) fn counted_in(self, unit: &str) -> Self {
+    /// Adds a unit after the figure that is not part of the figure.
+    pub(crate) fn with_unit(self, unit: &str) -> Self {
         Self { after: format!(" {unit}"), ..self }
     }
 
     /// Adds a word in brackets after the figure.
-    pub(crate) fn called(self, word: Option<&str>) -> Self {
+    pub(crate) fn with_word(self, word: Option<&str>) -> Self {
         Self { after: word.map(|it| format!(" ({it})")).unwrap_or_default(), ..self }
     }
 }
@@ -92,8 +92,8 @@ impl From<String> for Slot {
 /// characters.
 pub(crate) fn quoted(text: &str) -> String {
     let plain = |it: char| !it.is_control() && !"[]<>`*_#|{}\\".contains(it);
-    let kept: String = text.chars().filter(|it| plain(*it)).take(QUOTED_MAX).collect();
-    kept.split_whitespace().collect::<Vec<_>>().join(" ")
+    let plain_text: String = text.chars().filter(|it| plain(*it)).take(QUOTED_MAX).collect();
+    plain_text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[derive(Debug)]
@@ -120,8 +120,8 @@ impl Page {
 
     pub(crate) fn heading(&mut self, russian: &str, english: &str) {
         let title = self.language.pick(russian, english).to_owned();
-        let gap = if self.text.is_empty() { "" } else { "\n" };
-        self.push(&format!("{gap}## {title}\n"));
+        let line_break = if self.text.is_empty() { "" } else { "\n" };
+        self.push(&format!("{line_break}## {title}\n"));
     }
 
     /// Adds one line. Each `{}` takes the next slot; the marks of the cited calls end the line.
@@ -164,7 +164,7 @@ impl Page {
         facts: Vec<Fact>,
     ) {
         self.add_template(head, slots);
-        let none = self.language.pick("нет данных", "no data").to_owned();
+        let no_data = self.language.pick("нет данных", "no data").to_owned();
         let (known, missing): (Vec<Fact>, Vec<Fact>) =
             facts.into_iter().partition(|it| it.figure.is_some());
         let any = !known.is_empty();
@@ -177,16 +177,16 @@ impl Page {
             self.push(&after);
         }
         if !any {
-            self.push(&format!(": {none}"));
+            self.push(&format!(": {no_data}"));
         } else if !missing.is_empty() {
             let names: Vec<&str> =
                 missing.iter().map(|it| self.language.pick(it.label.0, it.label.1)).collect();
             let names = names.join(", ");
-            self.push(&format!("; {none}: {names}"));
+            self.push(&format!("; {no_data}: {names}"));
         }
         // An abbreviation already ends with a full stop.
-        let closed = self.text.ends_with('.');
-        self.push(if closed { "" } else { "." });
+        let ends_with_point = self.text.ends_with('.');
+        self.push(if ends_with_point { "" } else { "." });
         self.end();
     }
 
@@ -195,8 +195,8 @@ impl Page {
             Slot::Text(text) => self.push(&text),
             Slot::Many(all) => all.into_iter().for_each(|it| self.fill(it)),
             Slot::Figure(None) => {
-                let none = self.language.pick("нет данных", "no data").to_owned();
-                self.push(&none);
+                let no_data = self.language.pick("нет данных", "no data").to_owned();
+                self.push(&no_data);
             }
             Slot::Figure(Some(figure)) => self.add_figure(figure),
         }
@@ -314,23 +314,23 @@ impl Page {
     /// Returns a text of a finding that can contain digits, such as a name or a date.
     pub(crate) fn cited_text(&self, finding: Option<&Finding>, at: &str) -> Option<CitedFigure> {
         let finding = finding?;
-        let said = finding.pointed(at)?.as_str()?.to_owned();
-        let shown = match clock::parse_date(said.get(..10).unwrap_or_default()) {
+        let text = finding.value_at(at)?.as_str()?.to_owned();
+        let shown = match clock::parse_date(text.get(..10).unwrap_or_default()) {
             Some(date) => number::date(date, self.language),
-            None => quoted(&said),
+            None => quoted(&text),
         };
         let sources = vec![(finding.id, at.to_owned())];
         Some(CitedFigure {
             shown,
             unit: String::new(),
-            value: json!(said),
+            value: json!(text),
             sources,
             formula: Formula::Value,
         })
     }
 
     /// Returns words of the question, cited as the question's own.
-    pub(crate) fn asked(&self, text: &str) -> CitedFigure {
+    pub(crate) fn question_text(&self, text: &str) -> CitedFigure {
         let shown = quoted(text);
         let value = json!(shown);
         CitedFigure {
@@ -343,7 +343,7 @@ impl Page {
     }
 }
 
-/// Rounds a table figure to four digits after the point.
+/// Rounds a table figure to four digits after the point, or to six if it is below 1.
 fn rounded(value: &Value) -> Value {
     match value.as_f64() {
         Some(number) if value.is_f64() => {
@@ -355,15 +355,20 @@ fn rounded(value: &Value) -> Value {
 }
 
 impl Page {
-    /// Returns a piece of a text from a finding.
-    pub(crate) fn part(&self, finding: &Finding, at: &str, piece: &str) -> Option<CitedFigure> {
-        let said = finding.pointed(at)?.as_str()?.to_owned();
+    /// Returns a piece of a text of a finding, with the whole text as its value.
+    pub(crate) fn cited_part(
+        &self,
+        finding: &Finding,
+        at: &str,
+        piece: &str,
+    ) -> Option<CitedFigure> {
+        let text = finding.value_at(at)?.as_str()?.to_owned();
         let sources = vec![(finding.id, at.to_owned())];
         let shown = piece.to_owned();
         Some(CitedFigure {
             shown,
             unit: String::new(),
-            value: json!(said),
+            value: json!(text),
             sources,
             formula: Formula::Value,
         })

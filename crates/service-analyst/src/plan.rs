@@ -12,7 +12,7 @@ use crate::dates::Period;
 use crate::note::Note;
 use crate::resolve::{Resolved, Security, resolve};
 use crate::tool_session::{Step, ToolSession};
-use crate::understand::{Intent, Mention, Request, all, is_index};
+use crate::understand::{Intent, Mention, Request, is_index, requests};
 use crate::weights::resolve_weights;
 use crate::write::DAYS_BEFORE;
 
@@ -74,10 +74,11 @@ impl Planner for LocalPlanner {
     ) -> Result<Plan, Fault> {
         let mut plans: Vec<Plan> = Vec::new();
         let mut looked_up: Vec<(Vec<Mention>, Resolved)> = Vec::new();
-        for request in all(question, today) {
+        for request in requests(question, today) {
             let mentions = request.mentions.clone();
             let known = looked_up.iter().find(|it| it.0 == mentions).map(|it| it.1.clone());
-            // In a question about an index, a word that does not look like a name is not a mention.
+            // A question about an index resolves its mentions only if one looks like a name; a
+            // question about movers never does.
             let named = mentions.iter().any(|it| it.strong) && request.intent != Intent::Movers;
             let resolved = match known {
                 Some(resolved) => resolved,
@@ -85,7 +86,7 @@ impl Planner for LocalPlanner {
                 None => resolve(tool_session, &mentions, request.language).await,
             };
             looked_up.push((mentions, resolved.clone()));
-            plans.push(planned(request, resolved, tool_session).await);
+            plans.push(plan_request(request, resolved, tool_session).await);
         }
         let mut plans = plans.into_iter();
         let first = plans.next().ok_or_else(|| Fault::internal("a question without a part"))?;
@@ -93,7 +94,7 @@ impl Planner for LocalPlanner {
     }
 }
 
-async fn planned(
+async fn plan_request(
     mut request: Request,
     mut resolved: Resolved,
     tool_session: &ToolSession<'_>,
@@ -101,7 +102,7 @@ async fn planned(
     for note in std::mem::take(&mut resolved.notes) {
         request.note(note);
     }
-    // The number of securities found can change the intent that the words suggest.
+    // The number of resolved securities can change the intent that the words suggest.
     let count = resolved.securities.len();
     let named = request.mentions.iter().filter(|it| it.strong).count();
     request.intent = match request.intent {
@@ -117,19 +118,19 @@ async fn planned(
     if request.intent == Intent::Dividends {
         resolved.securities.retain(|it| !is_index(&it.ticker));
     }
-    let largest = resolved.securities.is_empty() && resolved.unknown.is_empty();
-    if request.intent == Intent::PortfolioRisk && request.of_largest && largest {
-        constituents(&request, &mut resolved, tool_session).await;
+    let without_names = resolved.securities.is_empty() && resolved.unknown.is_empty();
+    if request.intent == Intent::PortfolioRisk && request.of_largest && without_names {
+        use_constituents(&request, &mut resolved, tool_session).await;
     }
     if request.intent == Intent::PortfolioRisk {
         resolve_weights(tool_session, &mut request, &mut resolved).await;
     }
     widen(&mut request);
-    if request.market {
-        constituents(&request, &mut resolved, tool_session).await;
+    if request.ranks_dividends {
+        use_constituents(&request, &mut resolved, tool_session).await;
     }
     if request.intent.is_of_index() && request.index == "MOEXBC" {
-        blue_chips(&mut request, tool_session).await;
+        check_blue_chips(&mut request, tool_session).await;
     }
     let steps = steps(&request, &resolved.securities);
     Plan { steps, ..Plan::new(request, resolved) }
@@ -139,23 +140,23 @@ async fn planned(
 const RISK_DAYS_MIN: i32 = 6;
 
 fn widen(request: &mut Request) {
-    let computed = matches!(request.intent, Intent::PortfolioRisk | Intent::Correlation);
+    let needs_returns = matches!(request.intent, Intent::PortfolioRisk | Intent::Correlation);
     let period = request.period();
     let short = period.from.saturating_add(RISK_DAYS_MIN.days()) > period.to;
-    if computed && short && request.period.is_some() {
+    if needs_returns && short && request.period.is_some() {
         request.period = None;
-        request.ago = false;
+        request.compare_with_today = false;
         request.note(Note::Widened);
     }
 }
 
-/// Uses the index of the largest companies if the tool has it.
-async fn blue_chips(request: &mut Request, tool_session: &ToolSession<'_>) {
+/// Replaces the index of the largest companies by IMOEX if the tool does not have it.
+async fn check_blue_chips(request: &mut Request, tool_session: &ToolSession<'_>) {
     let mut steps = Steps { request, steps: Vec::new() };
     steps.basket(request.period().to);
     let steps = steps.steps;
-    let known = tool_session.run(&steps).await.iter().all(|it| it.outcome.is_ok());
-    if !known {
+    let available = tool_session.run(&steps).await.iter().all(|it| it.outcome.is_ok());
+    if !available {
         request.index = "IMOEX";
         request.note(Note::NoBlueChips);
     }
@@ -166,20 +167,25 @@ const CONSTITUENTS_MAX: usize = 60;
 /// Number of constituents in a portfolio of the largest, if the question gives no count.
 const LARGEST: usize = 5;
 
-/// Adds all constituents of the index if the question asks who pays the highest dividends, or the
-/// largest constituents otherwise.
-async fn constituents(request: &Request, resolved: &mut Resolved, tool_session: &ToolSession<'_>) {
+/// Sets the securities to the constituents of the index: at most `CONSTITUENTS_MAX` if the question
+/// asks who pays the highest dividends, otherwise the largest ones.
+async fn use_constituents(
+    request: &Request,
+    resolved: &mut Resolved,
+    tool_session: &ToolSession<'_>,
+) {
     let mut steps = Steps { request, steps: Vec::new() };
     steps.basket(request.today);
     let steps = steps.steps;
-    let found = tool_session.run(&steps).await;
-    let rows = found.first().and_then(|it| it.at("/data")).and_then(Value::as_array);
+    let findings = tool_session.run(&steps).await;
+    let rows = findings.first().and_then(|it| it.at("/data")).and_then(Value::as_array);
     let ticker = |row: &Value| row["ticker"].as_str().map(ToOwned::to_owned);
     let security = |ticker: String| Security { ticker, ..Security::default() };
     let mut rows: Vec<&Value> = rows.into_iter().flatten().collect();
     let weight = |row: &Value| row["weight_pct"].as_f64().unwrap_or(0.0);
-    let count = if request.market { CONSTITUENTS_MAX } else { request.top.unwrap_or(LARGEST) };
-    if !request.market {
+    let count =
+        if request.ranks_dividends { CONSTITUENTS_MAX } else { request.top.unwrap_or(LARGEST) };
+    if !request.ranks_dividends {
         rows.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     }
     resolved.securities = rows.into_iter().filter_map(ticker).take(count).map(security).collect();
@@ -216,7 +222,7 @@ impl Steps<'_> {
     /// Requests candles for a day and the days before it. A comparison with today also needs the
     /// splits up to today.
     fn days_up_to(&mut self, it: &Security, day: Date) {
-        let to = if self.request.ago { self.request.today } else { day };
+        let to = if self.request.compare_with_today { self.request.today } else { day };
         self.history(it, Period { from: day.saturating_sub(DAYS_BEFORE.days()), to });
     }
 
@@ -230,10 +236,10 @@ impl Steps<'_> {
     }
 
     fn risk(&mut self, all: &[Security], period: Period) {
-        let weighed = all.iter().all(|it| it.weight.is_some());
+        let all_weighted = all.iter().all(|it| it.weight.is_some());
         let position = |it: &Security| {
             let mut position = json!({ "ticker": it.ticker });
-            if let Some(weight) = it.weight.filter(|_| weighed) {
+            if let Some(weight) = it.weight.filter(|_| all_weighted) {
                 position["weight"] = json!(weight);
             }
             board(&mut position, it);
@@ -280,16 +286,16 @@ impl Steps<'_> {
 
     /// Requests the trading days of a period; for a single day also the days after it, to find the
     /// next trading day.
-    fn days(&mut self, period: Period) {
+    fn trading_days(&mut self, period: Period) {
         let to = if period.is_day() { period.to.saturating_add(12.days()) } else { period.to };
         let args = json!({ "from_date": period.from.to_string(), "to_date": to.to_string() });
         let why = ("торговый календарь", "trading calendar");
         self.add("get_trading_calendar", why, &period.from.to_string(), args);
     }
 
-    /// Asks whether today is a trading day, because before the opening a trading day has no trades
-    /// either.
-    fn calendar(&mut self, day: Date) {
+    /// Requests the calendar if the day is today, because before the opening a trading day has no
+    /// trades either.
+    fn calendar_if_today(&mut self, day: Date) {
         if day == self.request.today {
             let args = json!({ "from_date": day.to_string(), "to_date": day.to_string() });
             let why = ("торговый календарь", "trading calendar");
@@ -317,7 +323,7 @@ fn steps(request: &Request, all: &[Security]) -> Vec<Step> {
                 steps.snapshot(it);
                 steps.days_up_to(it, period.to);
             }
-            steps.calendar(period.to);
+            steps.calendar_if_today(period.to);
         }
         (Intent::Overview, [one]) => {
             steps.snapshot(one);
@@ -345,18 +351,18 @@ fn steps(request: &Request, all: &[Security]) -> Vec<Step> {
         (Intent::Dividends, [_, ..]) => {
             for it in all {
                 steps.dividends(it, request.period);
-                if !request.market {
+                if !request.ranks_dividends {
                     steps.snapshot(it);
                 }
             }
         }
-        (Intent::Calendar, _) => steps.days(period),
+        (Intent::Calendar, _) => steps.trading_days(period),
         (Intent::IndexScan | Intent::Movers, _) => {
             steps.basket(period.to);
             if request.intent == Intent::Movers && !period.is_day() {
                 steps.basket(period.from);
             }
-            steps.calendar(period.to);
+            steps.calendar_if_today(period.to);
         }
         _ => {}
     }

@@ -6,7 +6,7 @@ use crate::note::Note;
 use crate::number::Language;
 use crate::stem::{fit, near};
 use crate::tool_session::{Finding, Step, ToolSession};
-use crate::understand::{Amount, MENTIONS_MAX, Mention, board, is_popular};
+use crate::understand::{Amount, MENTIONS_MAX, Mention, board, popular_name};
 
 /// Most securities with an equal name score that are compared by turnover.
 const TIED_MAX: usize = 4;
@@ -23,7 +23,7 @@ pub struct Security {
     /// The amount that the question gives for it.
     pub amount: Option<Amount>,
     /// The name that the question used.
-    pub asked: String,
+    pub mentioned_as: String,
     /// Other tickers that the name fits equally well.
     pub others: Vec<String>,
 }
@@ -55,38 +55,38 @@ pub(crate) async fn resolve(
         ),
     };
     // An index mention already has its ticker, so it needs no search.
-    let mut asked: Vec<Mention> = mentions.to_vec();
-    let named: Vec<Mention> = asked.iter().filter(|it| it.index.is_none()).cloned().collect();
+    let mut mentions: Vec<Mention> = mentions.to_vec();
+    let named: Vec<Mention> = mentions.iter().filter(|it| it.index.is_none()).cloned().collect();
     let mut answers =
         tool_session.run(&named.iter().map(search).collect::<Vec<_>>()).await.into_iter();
-    let mut found: Vec<Option<Finding>> =
-        asked.iter().map(|it| if it.index.is_none() { answers.next() } else { None }).collect();
+    let mut findings: Vec<Option<Finding>> =
+        mentions.iter().map(|it| if it.index.is_none() { answers.next() } else { None }).collect();
     let mut notes = Vec::new();
     let mut at = 0;
-    while at < asked.len() {
+    while at < mentions.len() {
         // Splitting a mention into words can exceed `MENTIONS_MAX`.
-        let over = asked.len().saturating_sub(MENTIONS_MAX);
+        let over = mentions.len().saturating_sub(MENTIONS_MAX);
         for _ in 0..over {
             // The last mentions that do not look like names are dropped first.
-            let weak = asked.iter().rposition(|it| !it.strong && it.index.is_none());
-            let last = weak.unwrap_or(asked.len() - 1);
-            let (mention, answer) = (asked.remove(last), found.remove(last));
+            let weak = mentions.iter().rposition(|it| !it.strong && it.index.is_none());
+            let last = weak.unwrap_or(mentions.len() - 1);
+            let (mention, answer) = (mentions.remove(last), findings.remove(last));
             // A row of tickers that is not yet split also counts as names.
             let row = mention.text.is_ascii() && mention.text.contains(' ');
             if row || answer.is_some_and(|it| !best(&mention, &it).is_empty()) {
                 notes.push(Note::TooMany(over));
             }
         }
-        if at >= asked.len() {
+        if at >= mentions.len() {
             break;
         }
-        let misses = found[at].as_ref().is_some_and(|it| best(&asked[at], it).is_empty());
-        let others = if misses { alternative_readings(&asked[at]) } else { Vec::new() };
+        let not_found = findings[at].as_ref().is_some_and(|it| best(&mentions[at], it).is_empty());
+        let others = if not_found { alternative_readings(&mentions[at]) } else { Vec::new() };
         let answers = tool_session.run(&others.iter().map(search).collect::<Vec<_>>()).await;
         let len = others.len();
         if len > 0 && answers.len() == len {
-            asked.splice(at..=at, others);
-            found.splice(at..=at, answers.into_iter().map(Some));
+            mentions.splice(at..=at, others);
+            findings.splice(at..=at, answers.into_iter().map(Some));
             // Each word of a split mention is itself checked for a near match.
             at += if len > 1 { 0 } else { 1 };
             continue;
@@ -94,11 +94,11 @@ pub(crate) async fn resolve(
         at += 1;
     }
     let mut resolved = Resolved { notes, ..Resolved::default() };
-    for (mention, finding) in asked.iter().zip(&found) {
+    for (mention, finding) in mentions.iter().zip(&findings) {
         let it = match (mention.index, finding) {
-            (Some(index), _) => Some(of_index(mention, index)),
+            (Some(index), _) => Some(index_security(mention, index)),
             (None, Some(finding)) => {
-                chosen(tool_session, mention, finding, language, &mut resolved).await
+                choose_security(tool_session, mention, finding, language, &mut resolved).await
             }
             (None, None) => None,
         };
@@ -125,7 +125,7 @@ fn add(all: &mut Vec<Security>, it: Security) {
     };
 }
 
-fn of_index(mention: &Mention, index: &'static str) -> Security {
+fn index_security(mention: &Mention, index: &'static str) -> Security {
     let ticker = index.to_owned();
     Security { board: Some(board(index).to_owned()), ..security(mention, ticker, None, None) }
 }
@@ -134,10 +134,10 @@ fn of_index(mention: &Mention, index: &'static str) -> Security {
 /// a popular name that differs by one letter.
 fn alternative_readings(mention: &Mention) -> Vec<Mention> {
     if mention.text.contains(' ') {
-        return mention.text.split(' ').map(|text| part(mention, text)).collect();
+        return mention.text.split(' ').map(|text| word_mention(mention, text)).collect();
     }
     let lower = crate::words::lower(&mention.text);
-    let Some(name) = is_popular(|it| near(&lower, &crate::words::lower(it))) else {
+    let Some(name) = popular_name(|it| near(&lower, &crate::words::lower(it))) else {
         return Vec::new();
     };
     let words = crate::words::lower(name).split_whitespace().map(ToOwned::to_owned).collect();
@@ -148,7 +148,7 @@ fn alternative_readings(mention: &Mention) -> Vec<Mention> {
     vec![Mention { words, query: name.to_owned(), ..mention.clone() }]
 }
 
-fn part(whole: &Mention, text: &str) -> Mention {
+fn word_mention(whole: &Mention, text: &str) -> Mention {
     let lower = crate::words::lower(text);
     let capital = text.chars().next().is_some_and(char::is_uppercase);
     Mention {
@@ -160,7 +160,7 @@ fn part(whole: &Mention, text: &str) -> Mention {
     }
 }
 
-async fn chosen(
+async fn choose_security(
     tool_session: &ToolSession<'_>,
     mention: &Mention,
     finding: &Finding,
@@ -178,27 +178,27 @@ async fn chosen(
     let code = |it: &Match| row(it).and_then(|row| row["ticker"].as_str()).map(ToOwned::to_owned);
     let tied: Vec<String> = matches.iter().filter_map(code).take(TIED_MAX).collect();
     let at = if tied.len() > 1 { most_traded(tool_session, &tied, language).await } else { 0 };
-    let taken = matches.get(at)?;
-    let board = row(taken).and_then(|row| row["board"].as_str()).map(ToOwned::to_owned);
+    let chosen = matches.get(at)?;
+    let board = row(chosen).and_then(|row| row["board"].as_str()).map(ToOwned::to_owned);
     let name = ["short_name", "name"]
         .iter()
-        .find(|it| row(taken).is_some_and(|row| row[**it].is_string()));
-    let name = name.map(|it| (finding.id, format!("/result/data/{}/{it}", taken.row)));
-    let mut found = security(mention, code(taken)?, name, board);
-    found.others = tied.into_iter().filter(|it| *it != found.ticker).collect();
-    let own = row(taken).is_some_and(|row| is_preferred(row, &found.ticker));
-    if mention.preferred && !own {
-        resolved.notes.push(Note::NoPreferred(found.ticker.clone()));
+        .find(|it| row(chosen).is_some_and(|row| row[**it].is_string()));
+    let name = name.map(|it| (finding.id, format!("/result/data/{}/{it}", chosen.row)));
+    let mut security = security(mention, code(chosen)?, name, board);
+    security.others = tied.into_iter().filter(|it| *it != security.ticker).collect();
+    let preferred = row(chosen).is_some_and(|row| is_preferred(row, &security.ticker));
+    if mention.preferred && !preferred {
+        resolved.notes.push(Note::NoPreferred(security.ticker.clone()));
     }
-    let coded = mention.words.len() == 1 && mention.words[0].eq_ignore_ascii_case(&found.ticker);
-    if !mention.exact && !coded && !own {
-        let other = format!("{}P", found.ticker);
+    let coded = mention.words.len() == 1 && mention.words[0].eq_ignore_ascii_case(&security.ticker);
+    if !mention.exact && !coded && !preferred {
+        let other = format!("{}P", security.ticker);
         let rows = finding.at("/data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         if rows.iter().any(|row| row["ticker"] == other && row["is_traded"] != Value::Bool(false)) {
-            resolved.notes.push(Note::Preferred(found.ticker.clone(), other));
+            resolved.notes.push(Note::Preferred(security.ticker.clone(), other));
         }
     }
-    Some(found)
+    Some(security)
 }
 
 fn security(
@@ -207,11 +207,11 @@ fn security(
     name: Option<(usize, String)>,
     board: Option<String>,
 ) -> Security {
-    let (asked, amount) = (mention.text.clone(), mention.amount);
-    Security { ticker, name, board, amount, asked, ..Security::default() }
+    let (mentioned_as, amount) = (mention.text.clone(), mention.amount);
+    Security { ticker, name, board, amount, mentioned_as, ..Security::default() }
 }
 
-/// Returns the security with the greatest turnover today.
+/// Returns the position of the ticker with the greatest turnover today.
 async fn most_traded(
     tool_session: &ToolSession<'_>,
     tickers: &[String],
@@ -222,16 +222,16 @@ async fn most_traded(
         args: json!({ "ticker": ticker }),
         why: format!("{}: {ticker}", language.pick("сравнить обороты", "compare turnover")),
     };
-    let found = tool_session.run(&tickers.iter().map(step).collect::<Vec<_>>()).await;
+    let findings = tool_session.run(&tickers.iter().map(step).collect::<Vec<_>>()).await;
     let value = |it: &Finding| it.at("/data/value").and_then(Value::as_f64).unwrap_or(-1.0);
-    let most = found
+    let most = findings
         .iter()
         .enumerate()
         .max_by(|a, b| value(a.1).total_cmp(&value(b.1)).then(b.0.cmp(&a.0)));
     most.map_or(0, |(at, _)| at)
 }
 
-/// Returns the rows that share the best score.
+/// Returns the rows of a search that share the best score.
 fn best(mention: &Mention, finding: &Finding) -> Vec<Match> {
     let rows = finding.at("/data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let scored = rows
@@ -244,7 +244,8 @@ fn best(mention: &Mention, finding: &Finding) -> Vec<Match> {
     all
 }
 
-const FORMS: [&str; 14] = [
+/// Words of a company's registered name that do not tell companies apart.
+const LEGAL_FORMS: [&str; 14] = [
     "пао",
     "ао",
     "ап",
@@ -261,39 +262,40 @@ const FORMS: [&str; 14] = [
     "анк",
 ];
 
+/// Scores how well a row of the exchange's list fits a mention; `None` means no fit.
 fn score(mention: &Mention, row: &Value) -> Option<u32> {
     let ticker = row["ticker"].as_str()?;
     let kind = row["type"].as_str().unwrap_or_default();
     // Only shares, receipts and funds are accepted, because bonds and futures have the same names.
-    let taken = ["share", "receipt", "ppif"];
-    if !kind.is_empty() && !taken.iter().any(|it| kind.contains(it)) {
+    let accepted = ["share", "receipt", "ppif"];
+    if !kind.is_empty() && !accepted.iter().any(|it| kind.contains(it)) {
         return None;
     }
     let coded =
         |code: &str| mention.words.len() == 1 && mention.words[0].eq_ignore_ascii_case(code);
-    let asked_ticker = coded(ticker) || row["isin"].as_str().is_some_and(coded);
+    let is_ticker = coded(ticker) || row["isin"].as_str().is_some_and(coded);
     let names = ["name", "short_name", "latin_name"].iter().filter_map(|it| row[*it].as_str());
     let named = names.filter_map(|name| name_score(&mention.words, name)).max();
-    let fits = if asked_ticker { 200 } else { named? };
+    let fits = if is_ticker { 200 } else { named? };
     // A word that does not look like a name must be the first word of one: «нефть» is not a
     // company.
-    let own = |name: &str| {
+    let begins_name = |name: &str| {
         let lower = crate::words::lower(name);
         let mut words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
-        let first = words.find(|it| !FORMS.contains(it)).unwrap_or_default().to_owned();
-        let asked = mention.words.first().and_then(|it| it.split(['-', '&', '.']).next());
-        asked.is_some_and(|it| fit(it, &first) > 0)
+        let first = words.find(|it| !LEGAL_FORMS.contains(it)).unwrap_or_default().to_owned();
+        let first_word = mention.words.first().and_then(|it| it.split(['-', '&', '.']).next());
+        first_word.is_some_and(|it| fit(it, &first) > 0)
     };
     let mut names = ["name", "short_name", "latin_name"].iter().filter_map(|it| row[*it].as_str());
-    let single = mention.words.len() == 1 && !asked_ticker;
-    if !mention.strong && (fits < WEAK_FIT || single && !names.any(own)) {
+    let single = mention.words.len() == 1 && !is_ticker;
+    if !mention.strong && (fits < WEAK_FIT || single && !names.any(begins_name)) {
         return None;
     }
     let preferred = is_preferred(row, ticker);
     let traded = row["is_traded"] != Value::Bool(false);
     let main = row["board"].as_str().is_none_or(|it| it == "TQBR");
-    let right = preferred == mention.preferred;
-    Some(fits + 8 * u32::from(traded) + 4 * u32::from(main) + 40 * u32::from(right))
+    let class_matches = preferred == mention.preferred;
+    Some(fits + 8 * u32::from(traded) + 4 * u32::from(main) + 40 * u32::from(class_matches))
 }
 
 fn is_preferred(row: &Value, ticker: &str) -> bool {
@@ -307,12 +309,13 @@ fn is_preferred(row: &Value, ticker: &str) -> bool {
 
 /// Scores a name. Every word of the question must be in the name; each extra word of the name
 /// lowers the score.
-fn name_score(asked: &[String], name: &str) -> Option<u32> {
+fn name_score(words: &[String], name: &str) -> Option<u32> {
     let lower = crate::words::lower(name);
     let all: Vec<&str> =
         lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
-    let own: Vec<&str> = all.iter().copied().filter(|it| !FORMS.contains(it)).collect();
-    let parts = asked
+    let name_words: Vec<&str> =
+        all.iter().copied().filter(|it| !LEGAL_FORMS.contains(it)).collect();
+    let parts = words
         .iter()
         .flat_map(|it| it.split(|it: char| !it.is_alphanumeric()))
         .filter(|it| !it.is_empty());
@@ -324,8 +327,9 @@ fn name_score(asked: &[String], name: &str) -> Option<u32> {
         }
         worst = worst.min(fits);
     }
-    let begins = own.first().zip(asked.first()).is_some_and(|(own, asked)| fit(asked, own) > 0);
-    let extra = u32::try_from(own.len().saturating_sub(asked.len())).unwrap_or(9).min(4);
+    let begins =
+        name_words.first().zip(words.first()).is_some_and(|(name, word)| fit(word, name) > 0);
+    let extra = u32::try_from(name_words.len().saturating_sub(words.len())).unwrap_or(9).min(4);
     Some((worst + 6 * u32::from(begins)).saturating_sub(2 * extra).max(1))
         .filter(|_| worst < u32::MAX)
 }

@@ -16,8 +16,8 @@ fn is_cyrillic(word: &str) -> bool {
     word.chars().any(|it| ('а'..='я').contains(&it))
 }
 
-/// Returns a lower-case word without its ending. The stem is a prefix of all case forms of the
-/// word.
+/// Returns a lower-case word without its case ending, so that it is a prefix of the word's other
+/// case forms.
 pub(crate) fn stem(word: &str) -> String {
     if !is_cyrillic(word) {
         return word.to_owned();
@@ -34,33 +34,33 @@ fn is_ending(text: &str) -> bool {
 }
 
 /// Scores how well a question's word fits a name's word, both in lower case; 0 means no fit.
-pub(crate) fn fit(asked: &str, named: &str) -> u32 {
-    if asked == named {
+pub(crate) fn fit(word: &str, named: &str) -> u32 {
+    if word == named {
         return 60;
     }
-    let inflected = is_cyrillic(asked) && named.chars().count() >= STEM_MIN;
-    if inflected && asked.strip_prefix(named).is_some_and(is_ending) {
+    let inflected = is_cyrillic(word) && named.chars().count() >= STEM_MIN;
+    if inflected && word.strip_prefix(named).is_some_and(is_ending) {
         return 55;
     }
-    if inflected && stem(asked) == stem(named) {
+    if inflected && stem(word) == stem(named) {
         return 50;
     }
     let possessive = ["'s", "’s", "s"];
-    if possessive.iter().any(|it| asked.strip_suffix(it) == Some(named)) {
+    if possessive.iter().any(|it| word.strip_suffix(it) == Some(named)) {
         return 50;
     }
     let begins = |prefix: &str| prefix.chars().count() >= STEM_MIN && named.starts_with(prefix);
-    if begins(asked) {
+    if begins(word) {
         return 30;
     }
-    if is_cyrillic(asked) && begins(&stem(asked)) { 25 } else { 0 }
+    if is_cyrillic(word) && begins(&stem(word)) { 25 } else { 0 }
 }
 
 /// Reports whether a word differs from a name by one wrong, missing, extra or transposed letter.
 /// Words shorter than `NEAR_MIN` never match, because they would match too many names.
-pub(crate) fn near(asked: &str, named: &str) -> bool {
-    let close = |asked: &str, named: &str| {
-        let (a, b): (Vec<char>, Vec<char>) = (asked.chars().collect(), named.chars().collect());
+pub(crate) fn near(word: &str, named: &str) -> bool {
+    let differs_by_one = |word: &str, named: &str| {
+        let (a, b): (Vec<char>, Vec<char>) = (word.chars().collect(), named.chars().collect());
         if a.len().min(b.len()) < NEAR_MIN || a.len().abs_diff(b.len()) > 1 {
             return false;
         }
@@ -72,7 +72,9 @@ pub(crate) fn near(asked: &str, named: &str) -> bool {
             ([_, rest @ ..], [_, other @ ..]) => rest == other || rest == b || a == other,
         }
     };
-    close(asked, named) || close(&stem(asked), named) || close(&stem(asked), &stem(named))
+    differs_by_one(word, named)
+        || differs_by_one(&stem(word), named)
+        || differs_by_one(&stem(word), &stem(named))
 }
 
 /// Fewest letters a word needs for a one-mistake match.
@@ -83,9 +85,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(asked: &str, named: &str, at_least: u32) {
-        let found = fit(asked, named);
-        assert!(found >= at_least && (at_least > 0 || found == 0), "{asked} {named} {found}");
+    fn check(word: &str, named: &str, at_least: u32) {
+        let found = fit(word, named);
+        assert!(found >= at_least && (at_least > 0 || found == 0), "{word} {named} {found}");
     }
 
     #[test]
@@ -115,15 +117,15 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_near(asked: &str, named: &str, expected: bool) {
-        assert_eq!(near(asked, named), expected, "{asked} {named}");
+    fn check_near(word: &str, named: &str, expected: bool) {
+        assert_eq!(near(word, named), expected, "{word} {named}");
     }
 
     #[test]
     fn words_with_one_mistake_match_names() {
-        for asked in ["газпорм", "газпрм", "газпроом", "гаспром", "газпорма", "газпрому"]
+        for word in ["газпорм", "газпрм", "газпроом", "гаспром", "газпорма", "газпрому"]
         {
-            check_near(asked, "газпром", true);
+            check_near(word, "газпром", true);
         }
         check_near("сбербнак", "сбербанк", true);
         check_near("яндкес", "яндекс", true);

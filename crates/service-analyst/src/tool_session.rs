@@ -13,10 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ports::{ToolAnswer, ToolCaller, ToolFailure};
 
-/// Most calls that one question may make; a plan with more calls is faulty.
+/// Most calls that one question may make; further calls are dropped.
 const CALLS_MAX: usize = 90;
 /// Time reserved for writing the answer after the tool calls.
-const WRITING: Duration = Duration::from_millis(500);
+const WRITING_RESERVE: Duration = Duration::from_millis(500);
 
 /// One planned tool call.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +35,7 @@ pub struct Finding {
     pub tool: String,
     pub args: Value,
     pub outcome: Result<ToolAnswer, ToolFailure>,
-    pub took: Duration,
+    pub duration: Duration,
 }
 
 impl Finding {
@@ -50,15 +50,15 @@ impl Finding {
     }
 
     /// Returns the value at a citation pointer without copying the whole document.
-    pub(crate) fn pointed(&self, pointer: &str) -> Option<Value> {
-        let below = |name: &str| {
+    pub(crate) fn value_at(&self, pointer: &str) -> Option<Value> {
+        let rest_below = |name: &str| {
             let rest = pointer.strip_prefix(name)?;
             (rest.is_empty() || rest.starts_with('/')).then_some(rest)
         };
-        if let Some(rest) = below("/result") {
+        if let Some(rest) = rest_below("/result") {
             return self.at(rest).cloned();
         }
-        if let Some(rest) = below("/args") {
+        if let Some(rest) = rest_below("/args") {
             return self.args.pointer(rest).cloned();
         }
         let meta = json!({ "meta": &self.outcome.as_ref().ok()?.meta });
@@ -80,7 +80,7 @@ impl Finding {
             "tool": self.tool,
             "args": self.args,
             "ok": self.outcome.is_ok(),
-            "duration_ms": u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
+            "duration_ms": u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
         });
         if let Err(failure) = &self.outcome {
             trace["error"] = json!({ "code": failure.code, "message": failure.message });
@@ -110,7 +110,7 @@ impl<'a> ToolSession<'a> {
         deadline: Instant,
         progress: &'a Progress,
     ) -> Self {
-        let deadline = deadline.checked_sub(WRITING).unwrap_or(deadline);
+        let deadline = deadline.checked_sub(WRITING_RESERVE).unwrap_or(deadline);
         let (findings, plan) = (Mutex::default(), Mutex::default());
         let reported = AtomicU64::new(0);
         Self { tools, caller, cancel, deadline, progress, reported, findings, plan }
@@ -133,13 +133,13 @@ impl<'a> ToolSession<'a> {
         let steps = steps.get(..steps.len().min(CALLS_MAX.saturating_sub(done))).unwrap_or(&[]);
         self.plan.lock().extend(steps.iter().map(|step| step.why.clone()));
         let calls = steps.iter().enumerate().map(|(at, step)| self.call(done + at + 1, step));
-        let found = join_all(calls).await;
-        self.findings.lock().extend(found.iter().cloned());
-        found
+        let findings = join_all(calls).await;
+        self.findings.lock().extend(findings.iter().cloned());
+        findings
     }
 
     async fn call(&self, id: usize, step: &Step) -> Finding {
-        let begun = Instant::now();
+        let started = Instant::now();
         let args = step.args.as_object().cloned().unwrap_or_default();
         let call = self.tools.call(self.caller, step.tool, args, self.cancel, self.deadline);
         let outcome = match tokio::time::timeout_at(self.deadline, call).await {
@@ -151,7 +151,7 @@ impl<'a> ToolSession<'a> {
         };
         self.report_progress(&step.why);
         let (tool, args) = (step.tool.to_owned(), step.args.clone());
-        Finding { id, tool, args, outcome, took: begun.elapsed() }
+        Finding { id, tool, args, outcome, duration: started.elapsed() }
     }
 
     /// Returns the findings of all calls made so far.
@@ -166,11 +166,11 @@ impl<'a> ToolSession<'a> {
 
 /// Returns the first finding that reports the freshness of its data, with that report.
 pub(crate) fn freshness(findings: &[Finding]) -> Option<(&Finding, &Map<String, Value>)> {
-    let of = |finding: &'_ Finding| -> Option<bool> {
+    let reports_freshness = |finding: &'_ Finding| -> Option<bool> {
         let meta = &finding.outcome.as_ref().ok()?.meta;
         Some(finding.tool != "search_securities" && meta.get("stoa/freshness")?.is_object())
     };
-    let finding = findings.iter().find(|it| of(it) == Some(true))?;
+    let finding = findings.iter().find(|it| reports_freshness(it) == Some(true))?;
     let meta = &finding.outcome.as_ref().ok()?.meta;
     Some((finding, meta.get("stoa/freshness")?.as_object()?))
 }

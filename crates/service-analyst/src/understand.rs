@@ -29,7 +29,7 @@ pub(crate) use mentions::MENTIONS_MAX;
 pub use mentions::Mention;
 use mentions::{Named, named};
 use vocabulary::is_english;
-pub(crate) use vocabulary::is_popular;
+pub(crate) use vocabulary::popular_name;
 
 /// A parsed question whose names are not resolved yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ pub struct Request {
     /// The period in the question; if none, `Request::period()` gives the default for the intent.
     pub period: Option<Period>,
     /// Whether to compare the requested day with today.
-    pub ago: bool,
+    pub compare_with_today: bool,
     pub today: Date,
     pub index: &'static str,
     pub sector: Option<Sector>,
@@ -49,9 +49,9 @@ pub struct Request {
     pub top: Option<usize>,
     pub focus: Focus,
     /// Amounts without a name: «а если 70/30?».
-    pub spare: Vec<Amount>,
+    pub unnamed_amounts: Vec<Amount>,
     /// Whether the question asks which securities pay the highest dividends.
-    pub market: bool,
+    pub ranks_dividends: bool,
     /// Whether the portfolio consists of the largest constituents of an index.
     pub of_largest: bool,
     /// Whether to group the index by sector.
@@ -87,11 +87,14 @@ impl Request {
 pub(crate) fn understand(question: &Question, today: Date) -> Request {
     let text = question.text();
     let language = question.locale.unwrap_or_else(|| language(text));
-    all(question, today).into_iter().next().unwrap_or_else(|| one(&[], today, language).0)
+    requests(question, today)
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| read_request(&[], today, language).0)
 }
 
 /// Returns all requests of a question in order.
-pub(crate) fn all(question: &Question, today: Date) -> Vec<Request> {
+pub(crate) fn requests(question: &Question, today: Date) -> Vec<Request> {
     let text = question.text();
     let language = question.locale.unwrap_or_else(|| language(text));
     let words = words(text);
@@ -99,43 +102,44 @@ pub(crate) fn all(question: &Question, today: Date) -> Vec<Request> {
     if parts.len() > 1 {
         return parts;
     }
-    let earlier = question.asked.iter().rev().skip(1);
+    let earlier = question.messages.iter().rev().skip(1);
     vec![talk::continued(&words, earlier, today, language)]
 }
 
 fn language(text: &str) -> Language {
     let cyrillic = text.chars().any(|it| ('а'..='я').contains(&it) || ('А'..='Я').contains(&it));
-    // A lower-case Latin name without any Russian word also means English.
-    let small = |it: &Word| {
+    // A capitalized Latin word such as "Sberbank", without any Russian letter, also means English.
+    let capitalized = |it: &Word| {
         it.kind == WordKind::Latin
             && it.text.len() > 3
             && it.text.chars().skip(1).all(char::is_lowercase)
             && it.text.starts_with(char::is_uppercase)
     };
-    let english = || words(text).iter().any(|it| is_english(it) || small(it));
+    let english = || words(text).iter().any(|it| is_english(it) || capitalized(it));
     if !cyrillic && english() { Language::English } else { Language::Russian }
 }
 
 /// Reads one message or a part of one without context. The flag is true if its words state the
 /// intent.
-fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
-    let times = dates::read(words, today);
-    let Named { mut mentions, cash, more, spare } = named(words, &times.used);
-    let calendar = schedule::is_asked(words, &mentions);
-    let said = if calendar {
+fn read_request(words: &[Word], today: Date, language: Language) -> (Request, bool) {
+    let dates_read = dates::read(words, today);
+    let Named { mut mentions, cash, more, unnamed_amounts } = named(words, &dates_read.used);
+    let calendar = schedule::is_about_calendar(words, &mentions);
+    let stated = if calendar {
         mentions.clear();
         Some(Intent::Calendar)
     } else {
-        intent(words, &mut mentions, times.period, cash)
+        intent(words, &mut mentions, dates_read.period, cash)
     };
-    let market = said == Some(Intent::Dividends)
+    let ranks_dividends = stated == Some(Intent::Dividends)
         && mentions.iter().all(|it| !it.strong)
-        && (intent::has(words, intent::WHOSE) || intent::has(words, "индекс рынк index market"));
+        && (intent::has(words, intent::WHICH_PAY)
+            || intent::has(words, "индекс рынк index market"));
     let index = mentions.iter().find_map(|it| it.index).unwrap_or("IMOEX");
-    if market {
+    if ranks_dividends {
         mentions.clear();
     }
-    if said.is_some_and(Intent::is_of_index) {
+    if stated.is_some_and(Intent::is_of_index) {
         mentions.retain(|it| it.index.is_none());
     }
     let fallback = match mentions.len() {
@@ -143,37 +147,41 @@ fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
         1 => Intent::Overview,
         _ => Intent::Comparison,
     };
-    let intent = said.unwrap_or(fallback);
+    let intent = stated.unwrap_or(fallback);
     let (confidence, horizon_days) = risk_terms(words);
     let mut request = Request {
         language,
         intent,
         mentions,
-        period: if calendar { Some(schedule::period(words, &times, today)) } else { times.period },
-        ago: times.ago && !calendar,
+        period: if calendar {
+            Some(schedule::period(words, &dates_read, today))
+        } else {
+            dates_read.period
+        },
+        compare_with_today: dates_read.compare_with_today && !calendar,
         today,
         index,
         sector: focus::sector_of(words).filter(|_| intent.is_of_index()),
         direction: focus::direction(words, intent.is_of_index()),
         top: focus::top(words),
         focus: focus::focus(words),
-        market,
+        ranks_dividends,
         of_largest: intent::has(words, "крупнейш largest biggest топ top")
             && intent::has(words, "индекс index imoex"),
         by_sector: intent::has(words, "сектор отрасл sector industr"),
-        spare,
+        unnamed_amounts,
         cash,
         confidence,
         horizon_days,
-        notes: times.notes,
+        notes: dates_read.notes,
     };
-    if focus::forecasts(words) {
+    if focus::asks_forecast(words) {
         request.note(Note::Future);
     }
     if calendar {
         request.notes.retain(|it| *it != Note::Future);
     }
-    if focus::orders(words) {
+    if focus::is_order(words) {
         request.note(Note::NoOrders);
     }
     if vocabulary::begins(words, &["минут", "часов", "часа", "minute", "hour"]) {
@@ -187,7 +195,7 @@ fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
     if more > 0 {
         request.note(Note::TooMany(more));
     }
-    (request, said.is_some())
+    (request, stated.is_some())
 }
 
 /// Returns the confidence level and the horizon of a value at risk: «99%», «на 10 дней».

@@ -26,18 +26,18 @@ pub(crate) async fn resolve_weights(
     }
     drop_shorts(request, resolved);
     match unit(&resolved.securities, request.cash) {
-        Unit::Percent => of_percents(request, resolved, unknown),
+        Unit::Percent => weights_from_percents(request, resolved, unknown),
         Unit::Money => {
-            keep_given(request, resolved);
+            drop_without_amount(request, resolved);
             for it in &mut resolved.securities {
                 it.weight = it.amount.and_then(Amount::value);
             }
-            whole(&mut resolved.securities);
+            rescale_to_100(&mut resolved.securities);
             request.note(Note::FromMoney);
         }
         Unit::Pieces => {
-            keep_given(request, resolved);
-            of_pieces(tool_session, request, resolved).await;
+            drop_without_amount(request, resolved);
+            weights_from_pieces(tool_session, request, resolved).await;
         }
         Unit::Mixed => request.note(Note::Mixed),
     }
@@ -68,13 +68,14 @@ fn tickers(all: &[Security], of: impl Fn(&Security) -> bool) -> Vec<String> {
     all.iter().filter(|it| of(it)).map(|it| it.ticker.clone()).collect()
 }
 
+/// Drops short positions and positions of zero, with a note for each kind.
 fn drop_shorts(request: &mut Request, resolved: &mut Resolved) {
     let value = |it: &Security| it.amount.and_then(Amount::value);
     let short = |it: &Security| value(it).is_some_and(|it| it < 0.0);
-    let none = |it: &Security| value(it) == Some(0.0);
+    let zero = |it: &Security| value(it) == Some(0.0);
     let shorts = tickers(&resolved.securities, short);
-    let nothing = tickers(&resolved.securities, none);
-    resolved.securities.retain(|it| !short(it) && !none(it));
+    let nothing = tickers(&resolved.securities, zero);
+    resolved.securities.retain(|it| !short(it) && !zero(it));
     if !shorts.is_empty() {
         request.note(Note::Shorts(shorts));
     }
@@ -83,8 +84,8 @@ fn drop_shorts(request: &mut Request, resolved: &mut Resolved) {
     }
 }
 
-/// If the question gives share counts or money, securities without an amount are dropped.
-fn keep_given(request: &mut Request, resolved: &mut Resolved) {
+/// Drops the securities without an amount, because share counts and money leave them no weight.
+fn drop_without_amount(request: &mut Request, resolved: &mut Resolved) {
     let without = tickers(&resolved.securities, |it| it.amount.is_none());
     if !without.is_empty() {
         resolved.securities.retain(|it| it.amount.is_some());
@@ -93,14 +94,14 @@ fn keep_given(request: &mut Request, resolved: &mut Resolved) {
 }
 
 /// Rescales the weights to a sum of 100.
-fn whole(all: &mut [Security]) {
+fn rescale_to_100(all: &mut [Security]) {
     let sum: f64 = all.iter().filter_map(|it| it.weight).sum();
     for it in all.iter_mut() {
         it.weight = it.weight.filter(|_| sum > 0.0).map(|it| it / sum * 100.0);
     }
 }
 
-fn of_percents(request: &mut Request, resolved: &mut Resolved, unknown: bool) {
+fn weights_from_percents(request: &mut Request, resolved: &mut Resolved, unknown: bool) {
     let all = &mut resolved.securities;
     let plain = |it: &Security| matches!(it.amount, Some(Amount::Plain(_)) | None);
     let sum = |all: &[Security]| -> f64 {
@@ -110,37 +111,37 @@ fn of_percents(request: &mut Request, resolved: &mut Resolved, unknown: bool) {
     let parts = all.iter().all(plain) && !(50.0..=150.0).contains(&sum(all));
     if parts && all.iter().all(|it| it.amount.is_some()) {
         all.iter_mut().for_each(|it| it.weight = it.amount.and_then(Amount::value));
-        whole(all);
+        rescale_to_100(all);
         request.note(Note::AsParts);
         return;
     }
-    let of_cash = request.cash.and_then(Amount::value).unwrap_or(0.0);
+    let cash_share = request.cash.and_then(Amount::value).unwrap_or(0.0);
     // A security that was not found keeps its stated share of the total.
-    let lost: f64 = request
+    let unknown_share: f64 = request
         .mentions
         .iter()
         .filter(|it| resolved.unknown.contains(&it.text))
         .filter_map(|it| it.amount.and_then(Amount::value))
         .sum();
-    let left = 100.0 - sum(all) - of_cash - lost;
+    let remaining = 100.0 - sum(all) - cash_share - unknown_share;
     let open = |it: &Security| matches!(it.amount, None | Some(Amount::Rest));
-    let waiting = tickers(all, open);
-    if left < ROUNDING_TOLERANCE && !waiting.is_empty() {
+    let open_tickers = tickers(all, open);
+    if remaining < ROUNDING_TOLERANCE && !open_tickers.is_empty() {
         all.retain(|it| !open(it));
-        request.note(Note::NothingLeft(waiting));
-    } else if !waiting.is_empty() {
-        let unsaid = tickers(all, |it| it.amount.is_none());
-        let each = left / waiting.len() as f64;
+        request.note(Note::NothingLeft(open_tickers));
+    } else if !open_tickers.is_empty() {
+        let without_amount = tickers(all, |it| it.amount.is_none());
+        let each = remaining / open_tickers.len() as f64;
         for it in all.iter_mut().filter(|it| open(it)) {
             it.amount = Some(Amount::Percent(each));
         }
-        if !unsaid.is_empty() {
-            request.note(Note::RestShared(unsaid));
+        if !without_amount.is_empty() {
+            request.note(Note::RestShared(without_amount));
         }
     }
     if request.cash == Some(Amount::Rest) {
-        let left = 100.0 - sum(all);
-        request.cash = (left > ROUNDING_TOLERANCE).then_some(Amount::Percent(left));
+        let remaining = 100.0 - sum(all);
+        request.cash = (remaining > ROUNDING_TOLERANCE).then_some(Amount::Percent(remaining));
     }
     let cash = request.cash.and_then(Amount::value).unwrap_or(0.0);
     let total = sum(all) + cash;
@@ -152,26 +153,31 @@ fn of_percents(request: &mut Request, resolved: &mut Resolved, unknown: bool) {
 }
 
 /// Computes weights from share counts and last prices.
-async fn of_pieces(tool_session: &ToolSession<'_>, request: &mut Request, resolved: &mut Resolved) {
+async fn weights_from_pieces(
+    tool_session: &ToolSession<'_>,
+    request: &mut Request,
+    resolved: &mut Resolved,
+) {
     let why = request.language.pick("цена для доли", "price for the share").to_owned();
     let step = |it: &Security| {
         let mut args = json!({ "ticker": it.ticker });
         crate::plan::board(&mut args, it);
         Step { tool: "get_security_snapshot", args, why: format!("{why}: {}", it.ticker) }
     };
-    let found = tool_session.run(&resolved.securities.iter().map(step).collect::<Vec<_>>()).await;
+    let snapshots =
+        tool_session.run(&resolved.securities.iter().map(step).collect::<Vec<_>>()).await;
     let number = |it: &Finding, at: &str| it.at(at).and_then(Value::as_f64);
-    for (it, shot) in resolved.securities.iter_mut().zip(&found) {
+    for (it, snapshot) in resolved.securities.iter_mut().zip(&snapshots) {
         let pieces = match it.amount {
-            Some(Amount::Lots(lots)) => number(shot, "/data/lot_size").map(|lot| lot * lots),
+            Some(Amount::Lots(lots)) => number(snapshot, "/data/lot_size").map(|lot| lot * lots),
             amount => amount.and_then(Amount::value),
         };
-        it.weight = pieces.zip(number(shot, "/data/last_price")).map(|(a, b)| a * b);
+        it.weight = pieces.zip(number(snapshot, "/data/last_price")).map(|(a, b)| a * b);
     }
-    let priced = found.len() == resolved.securities.len()
+    let priced = snapshots.len() == resolved.securities.len()
         && resolved.securities.iter().all(|it| it.weight.is_some_and(|it| it > 0.0));
     if priced {
-        whole(&mut resolved.securities);
+        rescale_to_100(&mut resolved.securities);
         request.note(Note::FromPieces);
     } else {
         resolved.securities.iter_mut().for_each(|it| it.weight = None);

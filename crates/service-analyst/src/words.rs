@@ -15,7 +15,7 @@ pub(crate) enum WordKind {
     Number(f64, bool),
     Date(Date),
     /// Text in the form of a date that is not a valid date.
-    NoDate,
+    InvalidDate,
     Mark(char),
 }
 
@@ -68,41 +68,41 @@ pub(crate) fn lower(text: &str) -> String {
 
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let chars: Vec<char> = text.chars().collect();
-    let mut found: Vec<Word> = Vec::new();
+    let mut all: Vec<Word> = Vec::new();
     let (mut at, mut first, mut quoted) = (0, true, false);
     while at < chars.len() {
-        let here = chars[at];
+        let current = chars[at];
         let end = end_of(&chars, at);
-        if here.is_alphanumeric() {
+        if current.is_alphanumeric() {
             let text = unmixed(chars[at..end].iter().collect());
             let percent = after_spaces(&chars, end) == Some('%');
             let glued = at > 0 && !chars[at - 1].is_whitespace();
-            found.push(Word { glued, ..word(&text, percent, first, quoted) });
+            all.push(Word { glued, ..word(&text, percent, first, quoted) });
             first = false;
-        } else if !here.is_whitespace() && !here.is_control() {
-            quoted = match here {
+        } else if !current.is_whitespace() && !current.is_control() {
+            quoted = match current {
                 '«' | '“' | '„' => true,
                 '»' | '”' => false,
                 '"' => !quoted,
                 _ => quoted,
             };
-            first |= matches!(here, '.' | '!' | '?');
+            first |= matches!(current, '.' | '!' | '?');
             let glued = at > 0 && !chars[at - 1].is_whitespace();
-            found.push(Word { glued, ..mark(here) });
-        } else if here == '\n' {
+            all.push(Word { glued, ..mark(current) });
+        } else if current == '\n' {
             first = true;
-            found.push(mark('\n'));
+            all.push(mark('\n'));
         }
         at = end;
     }
     // Of a long message, only the beginning and the end are read, because one of them has the
     // question.
-    if found.len() > WORDS_MAX {
-        found.drain(WORDS_MAX / 2..found.len() - WORDS_MAX / 2);
+    if all.len() > WORDS_MAX {
+        all.drain(WORDS_MAX / 2..all.len() - WORDS_MAX / 2);
         // A line break keeps words on both sides of the gap apart.
-        found.insert(WORDS_MAX / 2, mark('\n'));
+        all.insert(WORDS_MAX / 2, mark('\n'));
     }
-    found
+    all
 }
 
 /// Cyrillic and Latin letters that look alike.
@@ -126,7 +126,7 @@ const ALIKE: [(char, char); 17] = [
     ('х', 'x'),
 ];
 
-/// Returns a word of mixed alphabets in one alphabet.
+/// Returns a word of mixed alphabets in one alphabet, if the letters of the other have look-alikes.
 fn unmixed(text: String) -> String {
     let latin = |it: char| it.is_ascii_alphabetic();
     let cyrillic = |it: char| matches!(it, 'А'..='я' | 'ё' | 'Ё');
@@ -172,17 +172,17 @@ fn end_of(chars: &[char], from: usize) -> usize {
     let figures = |to: usize| chars[from..to].iter().all(|it| it.is_ascii_digit() || *it == '.');
     let mut to = from;
     while to < chars.len() {
-        let (here, next) = (chars[to], chars.get(to + 1).copied().unwrap_or(' '));
-        let goes_on = match here {
+        let (current, next) = (chars[to], chars.get(to + 1).copied().unwrap_or(' '));
+        let continues_word = match current {
             it if it.is_alphanumeric() => true,
             '-' if next.is_ascii_digit() && percent_after(chars, to + 1) => false,
-            '-' | '&' if next.is_alphanumeric() => !figures(to) || dated(chars, from),
+            '-' | '&' if next.is_alphanumeric() => !figures(to) || is_iso_date(chars, from),
             '.' if next.is_ascii_digit() => chars[to - 1].is_ascii_digit(),
             '.' if next.is_alphabetic() => to - from <= 3 && !digits_only(to),
             ',' => digits_only(to) && next.is_ascii_digit(),
             _ => false,
         };
-        if !goes_on {
+        if !continues_word {
             break;
         }
         to += 1;
@@ -198,7 +198,7 @@ fn percent_after(chars: &[char], from: usize) -> bool {
 }
 
 /// Reports whether `YYYY-MM-DD` begins here.
-fn dated(chars: &[char], from: usize) -> bool {
+fn is_iso_date(chars: &[char], from: usize) -> bool {
     let digit = |at: usize| chars.get(from + at).is_some_and(char::is_ascii_digit);
     let dash = |at: usize| chars.get(from + at) == Some(&'-');
     (0..4).all(digit) && dash(4) && digit(5) && digit(6) && dash(7) && digit(8)
@@ -209,7 +209,7 @@ fn word(text: &str, percent: bool, first: bool, quoted: bool) -> Word {
     let kind = match (date(text), number(text)) {
         (Some(date), _) => WordKind::Date(date),
         (None, Some(value)) => WordKind::Number(value, percent),
-        _ if like_date(text) => WordKind::NoDate,
+        _ if like_date(text) => WordKind::InvalidDate,
         _ if lower.chars().any(|it| ('а'..='я').contains(&it)) => WordKind::Cyrillic,
         _ => WordKind::Latin,
     };
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(kinds("0,4"), WordKind::Number(0.4, false));
         assert_eq!(kinds("40 %"), WordKind::Number(40.0, true));
         assert_eq!(kinds("15.03.24"), WordKind::Date(jiff::civil::date(2024, 3, 15)));
-        assert_eq!(kinds("31.02.2024"), WordKind::NoDate);
+        assert_eq!(kinds("31.02.2024"), WordKind::InvalidDate);
         assert_eq!(kinds("6m"), WordKind::Latin);
     }
 }

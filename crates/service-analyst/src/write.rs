@@ -60,7 +60,7 @@ impl Writer for LocalWriter {
         findings: &[Finding],
         _: &ToolSession<'_>,
     ) -> Result<AnswerDraft, Fault> {
-        Ok(written(plan, findings))
+        Ok(write_answer(plan, findings))
     }
 }
 
@@ -101,54 +101,57 @@ fn is_answered(plan: &Plan) -> bool {
     }
 }
 
-fn body(sheet: &mut AnswerBuilder<'_>, section: Section) {
-    let all = &sheet.plan.resolved.securities;
-    let request = &sheet.plan.request;
+/// Writes one section of the current part, by its intent.
+fn write_section(builder: &mut AnswerBuilder<'_>, section: Section) {
+    let all = &builder.plan.resolved.securities;
+    let request = &builder.plan.request;
     match (request.intent, all.as_slice()) {
-        (Intent::Overview, [one]) if request.period().is_day() => day::write(sheet, one, section),
-        (Intent::Overview, [one]) => single::write(sheet, one, section),
-        (Intent::Comparison, all) => group::comparison(sheet, all, section),
-        (Intent::PortfolioRisk, all) => portfolio::write(sheet, all, section),
-        (Intent::Correlation, all) => group::correlation(sheet, all, section),
-        (Intent::Dividends, all) if request.market => dividends::market(sheet, all, section),
-        (Intent::Dividends, all) => dividends::write(sheet, all, section),
-        (Intent::IndexScan, _) => basket::index(sheet, section),
-        (Intent::Movers, _) => basket::movers(sheet, section),
-        (Intent::Calendar, _) => schedule::write(sheet, section),
+        (Intent::Overview, [one]) if request.period().is_day() => day::write(builder, one, section),
+        (Intent::Overview, [one]) => single::write(builder, one, section),
+        (Intent::Comparison, all) => group::comparison(builder, all, section),
+        (Intent::PortfolioRisk, all) => portfolio::write(builder, all, section),
+        (Intent::Correlation, all) => group::correlation(builder, all, section),
+        (Intent::Dividends, all) if request.ranks_dividends => {
+            dividends::market(builder, all, section)
+        }
+        (Intent::Dividends, all) => dividends::write(builder, all, section),
+        (Intent::IndexScan, _) => basket::index(builder, section),
+        (Intent::Movers, _) => basket::movers(builder, section),
+        (Intent::Calendar, _) => schedule::write(builder, section),
         _ => {}
     }
 }
 
-fn written(plan: &Plan, findings: &[Finding]) -> AnswerDraft {
+fn write_answer(plan: &Plan, findings: &[Finding]) -> AnswerDraft {
     let page = Page::new(plan.request.language);
-    let mut sheet = AnswerBuilder { page, plan, findings };
+    let mut builder = AnswerBuilder { page, plan, findings };
     let (answered, others): (Vec<&Plan>, Vec<&Plan>) = plan.parts().partition(|it| is_answered(it));
     for (section, russian, english) in Section::ALL.into_iter().filter(|_| !answered.is_empty()) {
-        sheet.page.heading(russian, english);
+        builder.page.heading(russian, english);
         for part in &answered {
-            sheet.plan = part;
+            builder.plan = part;
             if section == Section::Summary {
-                talk::first(&mut sheet);
+                talk::first(&mut builder);
             }
-            body(&mut sheet, section);
+            write_section(&mut builder, section);
         }
         for part in others.iter().filter(|_| section == Section::Summary) {
-            sheet.plan = part;
-            talk::help(&mut sheet);
+            builder.plan = part;
+            talk::help(&mut builder);
         }
     }
-    sheet.plan = plan;
+    builder.plan = plan;
     if answered.is_empty() {
-        talk::help(&mut sheet);
+        talk::help(&mut builder);
     }
     if plan.parts().any(|it| !it.steps.is_empty()) {
-        talk::notes(&mut sheet);
+        talk::notes(&mut builder);
     }
-    let Page { text, tables, citations, .. } = sheet.page;
+    let Page { text, tables, citations, .. } = builder.page;
     AnswerDraft { text: text.trim_end().to_owned(), tables, citations }
 }
 
-/// Builds the rules' tables, with citations, from the findings of another planner.
+/// Builds the tables of the rules, with citations, for an answer that a model planned.
 fn rule_tables(plan: &Plan, findings: &[Finding]) -> (Vec<Value>, Vec<Citation>) {
     let has_result = |tool: &str| findings.iter().any(|it| it.tool == tool && it.outcome.is_ok());
     let many = plan.resolved.securities.len() > 1;
@@ -175,9 +178,9 @@ fn rule_tables(plan: &Plan, findings: &[Finding]) -> (Vec<Value>, Vec<Citation>)
     };
     let mut plan = plan.clone();
     plan.request.intent = intent;
-    let AnswerDraft { tables, mut citations, .. } = written(&plan, findings);
+    let AnswerDraft { tables, mut citations, .. } = write_answer(&plan, findings);
     citations.retain(|it| matches!(it.place, CitationPlace::Cell(..)));
-    // A table without a single figure is left out.
+    // Tables without a single figure are left out.
     if citations.is_empty() { Default::default() } else { (tables, citations) }
 }
 
@@ -194,9 +197,9 @@ pub(crate) fn finish_model_draft(
     let (tables, cells) = rule_tables(plan, findings);
     page.tables = tables;
     page.citations.extend(cells);
-    let mut sheet = AnswerBuilder { page, plan, findings };
-    talk::notes(&mut sheet);
-    let Page { text, tables, citations, .. } = sheet.page;
+    let mut builder = AnswerBuilder { page, plan, findings };
+    talk::notes(&mut builder);
+    let Page { text, tables, citations, .. } = builder.page;
     AnswerDraft { text: text.trim_end().to_owned(), tables, citations }
 }
 
@@ -205,21 +208,22 @@ impl<'a> AnswerBuilder<'a> {
         self.page.language
     }
 
-    /// Reports whether a call belongs to the current part. Every call of another planner does.
-    fn own(&self, it: &Finding) -> bool {
+    /// Reports whether a call belongs to the current part. A plan without steps is a model's, and
+    /// every call belongs to it.
+    fn belongs_to_part(&self, it: &Finding) -> bool {
         let steps = &self.plan.steps;
         steps.is_empty() || steps.iter().any(|step| step.tool == it.tool && step.args == it.args)
     }
 
     /// Returns the last call of a tool for a ticker: the plan's own call, not an earlier name
     /// lookup.
-    pub(crate) fn of(&self, tool: &str, ticker: &str) -> Option<&'a Finding> {
-        self.findings.iter().rev().find(|it| it.is_of(tool, ticker) && self.own(it))
+    pub(crate) fn finding(&self, tool: &str, ticker: &str) -> Option<&'a Finding> {
+        self.findings.iter().rev().find(|it| it.is_of(tool, ticker) && self.belongs_to_part(it))
     }
 
     /// Returns the calls of a tool in call order.
     pub(crate) fn calls(&self, tool: &str) -> Vec<&'a Finding> {
-        self.findings.iter().filter(|it| it.tool == tool && self.own(it)).collect()
+        self.findings.iter().filter(|it| it.tool == tool && self.belongs_to_part(it)).collect()
     }
 
     pub(crate) fn last(&self, tool: &str) -> Option<&'a Finding> {
@@ -259,7 +263,7 @@ pub(crate) fn money_of(finding: Option<&Finding>, it: &Security) -> String {
 
 /// Returns the currency of a snapshot; roubles if the snapshot gives none.
 pub(crate) fn currency_of(finding: Option<&Finding>) -> String {
-    let said = finding.and_then(|it| it.at("/data/currency")).and_then(Value::as_str);
+    let code = finding.and_then(|it| it.at("/data/currency")).and_then(Value::as_str);
     let letters = |it: &char| it.is_ascii_alphabetic();
-    said.unwrap_or("RUB").chars().filter(letters).take(4).collect()
+    code.unwrap_or("RUB").chars().filter(letters).take(4).collect()
 }

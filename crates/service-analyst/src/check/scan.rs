@@ -14,10 +14,13 @@ pub struct Number {
 }
 
 impl Number {
-    pub fn is(&self, value: f64) -> bool {
+    /// Reports whether the text shows this value in any reading.
+    pub fn shows(&self, value: f64) -> bool {
         // The tolerance grows with the value, because large floats carry rounding errors.
-        let dust = 1e-12 + value.abs() * 1e-14;
-        self.readings.iter().any(|(read, half)| (read - value).abs() <= half * 1.000_001 + dust)
+        let tolerance = 1e-12 + value.abs() * 1e-14;
+        self.readings
+            .iter()
+            .any(|(read, half)| (read - value).abs() <= half * 1.000_001 + tolerance)
     }
 }
 
@@ -28,27 +31,27 @@ const SCALES: [(&str, f64); 6] =
 /// Returns all numbers of a text. Digits directly after a letter belong to a name and are skipped.
 pub fn numbers(text: &str) -> Vec<Number> {
     let chars: Vec<char> = text.chars().collect();
-    let mut found = Vec::new();
+    let mut numbers = Vec::new();
     let mut at = 0;
     while at < chars.len() {
         if !chars[at].is_ascii_digit() {
             at += 1;
             continue;
         }
-        let named = at > 0 && (chars[at - 1].is_alphabetic() || chars[at - 1] == '_');
+        let in_name = at > 0 && (chars[at - 1].is_alphabetic() || chars[at - 1] == '_');
         let mut to = at;
-        while to < chars.len() && goes_on(&chars, to) {
+        while to < chars.len() && continues_number(&chars, to) {
             to += 1;
         }
-        if !named {
-            found.push(number(&chars, at, to));
+        if !in_name {
+            numbers.push(number(&chars, at, to));
         }
         at = to.max(at + 1);
     }
-    found
+    numbers
 }
 
-fn goes_on(chars: &[char], at: usize) -> bool {
+fn continues_number(chars: &[char], at: usize) -> bool {
     let next = chars.get(at + 1).is_some_and(char::is_ascii_digit);
     chars[at].is_ascii_digit()
         || (next && (SPACES.contains(&chars[at]) || ",.".contains(chars[at])))
@@ -62,6 +65,7 @@ fn number(chars: &[char], at: usize, to: usize) -> Number {
     let rest: String = chars[to..].iter().take(8).collect();
     let rest = rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
     let scale = SCALES.iter().find(|(word, _)| rest.starts_with(word)).map_or(1.0, |it| it.1);
+    // "m" means millions only as a whole word.
     let scale = if rest.starts_with("m ") || rest.starts_with("m\u{a0}") || rest == "m" {
         1e6
     } else {
@@ -81,12 +85,12 @@ fn number(chars: &[char], at: usize, to: usize) -> Number {
 }
 
 /// Visits every scalar value of a document with its JSON pointer.
-pub(crate) fn visit_values(value: &Value, at: &mut String, tell: &mut dyn FnMut(&str, &Value)) {
+pub(crate) fn visit_values(value: &Value, at: &mut String, visit: &mut dyn FnMut(&str, &Value)) {
     let mut below = |name: &str, value: &Value, at: &mut String| {
         let len = at.len();
         at.push('/');
         at.push_str(&name.replace('~', "~0").replace('/', "~1"));
-        visit_values(value, at, tell);
+        visit_values(value, at, visit);
         at.truncate(len);
     };
     match value {
@@ -94,6 +98,6 @@ pub(crate) fn visit_values(value: &Value, at: &mut String, tell: &mut dyn FnMut(
         Value::Array(list) => {
             list.iter().enumerate().for_each(|(name, value)| below(&name.to_string(), value, at));
         }
-        value => tell(at, value),
+        value => visit(at, value),
     }
 }

@@ -1,9 +1,9 @@
-//! Builds citations for a text without marks: searches the tool results for each number.
+//! Builds citations for a text that has none: searches the tool results for each number.
 
 use serde_json::{Value, json};
 
 use super::scan::{Number, numbers, visit_values};
-use super::{Citation, CitationPlace, Formula, Unsupported, digits, is_code, is_mark};
+use super::{Citation, CitationPlace, Formula, Unsupported, is_code, is_mark, letters_and_digits};
 use crate::number::{Language, date_forms};
 use crate::tool_session::Finding;
 
@@ -23,14 +23,14 @@ pub fn trace(
     findings: &[Finding],
 ) -> Result<Vec<Citation>, Vec<Unsupported>> {
     let chars: Vec<char> = text.chars().collect();
-    let mut known = Vec::new();
+    let mut evidence = Vec::new();
     for finding in findings {
         visit_values(&finding.evidence(), &mut String::new(), &mut |pointer, value| {
             let (call, pointer, value) = (finding.id, pointer.to_owned(), value.clone());
-            known.push(EvidenceValue { call, pointer, value });
+            evidence.push(EvidenceValue { call, pointer, value });
         });
     }
-    let mut found = dates(text, &known);
+    let mut citations = dates(text, &evidence);
     let mut wrong = Vec::new();
     for number in numbers(text) {
         let within = |it: &Citation| match it.place {
@@ -38,36 +38,38 @@ pub fn trace(
             CitationPlace::Cell(..) => false,
         };
         let named = is_mark(&chars, &number, findings) || is_code(&chars, &number, findings);
-        if named || found.iter().any(within) {
+        if named || citations.iter().any(within) {
             continue;
         }
-        match of_number(&chars, &number, &known).or_else(|| of_question(&number, question)) {
-            Some(citation) => found.push(citation),
+        match cite_value(&chars, &number, &evidence).or_else(|| cite_question(&number, question)) {
+            Some(citation) => citations.push(citation),
             None => wrong.push(Unsupported { text: number.shown, at: number.from }),
         }
     }
-    if wrong.is_empty() { Ok(found) } else { Err(wrong) }
+    if wrong.is_empty() { Ok(citations) } else { Err(wrong) }
 }
 
-fn of_number(chars: &[char], number: &Number, known: &[EvidenceValue]) -> Option<Citation> {
+fn cite_value(chars: &[char], number: &Number, evidence: &[EvidenceValue]) -> Option<Citation> {
     let float = |it: &EvidenceValue| it.value.as_f64();
-    // Whole numbers of one or two digits would match too many values.
-    let plain: f64 = digits(&number.shown).parse().unwrap_or(f64::NAN);
-    let coarse = number.shown.chars().filter(|it| *it != '−' && *it != '-').count() < 3
-        && (number.is(plain) || number.is(-plain));
-    let float = |it: &EvidenceValue| float(it).filter(|it| !coarse || it.fract() == 0.0);
-    let exact = known.iter().find(|it| float(it).is_some_and(|it| number.is(it)));
-    let bare = || known.iter().find(|it| float(it).is_some_and(|it| it < 0.0 && number.is(-it)));
+    // A whole number of one or two digits would match too many values by rounding, so it matches
+    // only whole values.
+    let plain: f64 = letters_and_digits(&number.shown).parse().unwrap_or(f64::NAN);
+    let short = number.shown.chars().filter(|it| *it != '−' && *it != '-').count() < 3
+        && (number.shows(plain) || number.shows(-plain));
+    let float = |it: &EvidenceValue| float(it).filter(|it| !short || it.fract() == 0.0);
+    let exact = evidence.iter().find(|it| float(it).is_some_and(|it| number.shows(it)));
+    let negative =
+        || evidence.iter().find(|it| float(it).is_some_and(|it| it < 0.0 && number.shows(-it)));
     let (source, formula) = match exact {
         Some(source) => (source, Formula::Value),
-        None => (bare()?, Formula::Absolute),
+        None => (negative()?, Formula::Absolute),
     };
     // The citation includes the word for thousands or millions.
     let scaled = (number.to..chars.len().min(number.to + 6)).map(|to| to + 1).find(|to| {
         let shown: String = chars.iter().take(*to).skip(number.from).collect();
-        matches!(numbers(&shown).as_slice(), [it] if float(source).is_some_and(|value| it.is(value.abs()) || it.is(value)))
+        matches!(numbers(&shown).as_slice(), [it] if float(source).is_some_and(|value| it.shows(value.abs()) || it.shows(value)))
     });
-    let alone = matches!(numbers(&number.shown).as_slice(), [it] if float(source).is_some_and(|value| it.is(value.abs()) || it.is(value)));
+    let alone = matches!(numbers(&number.shown).as_slice(), [it] if float(source).is_some_and(|value| it.shows(value.abs()) || it.shows(value)));
     let to = if alone { number.to } else { scaled.unwrap_or(number.to) };
     Some(Citation {
         place: CitationPlace::Text(number.from, to),
@@ -78,9 +80,11 @@ fn of_number(chars: &[char], number: &Number, known: &[EvidenceValue]) -> Option
     })
 }
 
-fn of_question(number: &Number, question: &str) -> Option<Citation> {
-    let asked = numbers(question).iter().any(|it| digits(&it.shown) == digits(&number.shown));
-    asked.then(|| Citation {
+fn cite_question(number: &Number, question: &str) -> Option<Citation> {
+    let in_question = numbers(question)
+        .iter()
+        .any(|it| letters_and_digits(&it.shown) == letters_and_digits(&number.shown));
+    in_question.then(|| Citation {
         place: CitationPlace::Text(number.from, number.to),
         shown: number.shown.clone(),
         value: json!(number.shown),
@@ -89,14 +93,14 @@ fn of_question(number: &Number, question: &str) -> Option<Citation> {
     })
 }
 
-/// Cites every known date in the text, the longest written forms first.
-fn dates(text: &str, known: &[EvidenceValue]) -> Vec<Citation> {
+/// Cites every date in the text that a tool returned, the longest written forms first.
+fn dates(text: &str, evidence: &[EvidenceValue]) -> Vec<Citation> {
     let mut found: Vec<Citation> = Vec::new();
     let dated = |it: &EvidenceValue| {
         let date = clock::parse_date(it.value.as_str()?.get(..10)?)?;
         Some((it.call, it.pointer.clone(), it.value.clone(), date))
     };
-    let all: Vec<_> = known.iter().filter_map(dated).collect();
+    let all: Vec<_> = evidence.iter().filter_map(dated).collect();
     for form in 0..5 {
         for (call, pointer, value, date) in &all {
             for language in [Language::Russian, Language::English] {
@@ -144,7 +148,7 @@ mod tests {
             tool: "t".to_owned(),
             args: json!({ "from_date": "2024-03-05" }),
             outcome: Ok(ToolAnswer { result, meta: serde_json::Map::new() }),
-            took: Duration::ZERO,
+            duration: Duration::ZERO,
         };
         let findings = [finding];
         let question = "портфель 40%";

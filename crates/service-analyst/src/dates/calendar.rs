@@ -57,13 +57,13 @@ pub(super) fn year_at(words: &[Word], at: usize) -> Option<DateMatch> {
     // «2000 рублей» and «2000 акций» are amounts.
     let amounts =
         ["руб", "тыс", "млн", "акци", "шт", "лот", "долл", "share", "lot", "rub", "piece"];
-    let counted =
+    let is_amount_unit =
         |it: &Word| amounts.iter().any(|stem| it.lower.starts_with(stem)) || it.lower == "₽";
-    if words.get(at + 1).is_some_and(counted) {
+    if words.get(at + 1).is_some_and(is_amount_unit) {
         return None;
     }
-    let said = |it: &Word| it.is(&["год", "года", "году", "г"]);
-    let len = 1 + usize::from(words.get(at + 1).is_some_and(said));
+    let is_year_word = |it: &Word| it.is(&["год", "года", "году", "г"]);
+    let len = 1 + usize::from(words.get(at + 1).is_some_and(is_year_word));
     let period = Period { from: Date::new(year, 1, 1).ok()?, to: Date::new(year, 12, 31).ok()? };
     Some(DateMatch::new(period, len, true))
 }
@@ -72,15 +72,15 @@ pub(super) fn year_at(words: &[Word], at: usize) -> Option<DateMatch> {
 pub(super) fn month_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let word = words.get(at)?;
     let number = month(word)?;
-    let said = words.get(at + 1).and_then(year);
+    let given_year = words.get(at + 1).and_then(year);
     // Lower-case "may" without a year is usually a verb.
-    if said.is_none() && word.lower == "may" && !word.text.starts_with('M') {
+    if given_year.is_none() && word.lower == "may" && !word.text.starts_with('M') {
         return None;
     }
     let guessed = if number > today.month() { today.year() - 1 } else { today.year() };
-    let from = Date::new(said.unwrap_or(guessed), number, 1).ok()?;
+    let from = Date::new(given_year.unwrap_or(guessed), number, 1).ok()?;
     let len = 1 + year_len(words, at + 1);
-    Some(DateMatch::new(months(from, 1), len, said.is_some()))
+    Some(DateMatch::new(months(from, 1), len, given_year.is_some()))
 }
 
 fn year_len(words: &[Word], at: usize) -> usize {
@@ -115,17 +115,17 @@ pub(super) fn quarter_at(words: &[Word], at: usize, today: Date) -> Option<DateM
         return None;
     }
     let len = len + usize::from(words.get(at + len).is_some_and(|it| it.is(&["of"])));
-    let said = coded_year.or_else(|| words.get(at + len).and_then(year));
+    let given_year = coded_year.or_else(|| words.get(at + len).and_then(year));
     let month = i8::try_from((index - 1) * months_each + 1).ok()?;
     let guessed = if month > today.month() { today.year() - 1 } else { today.year() };
-    let from = Date::new(said.unwrap_or(guessed), month, 1).ok()?;
+    let from = Date::new(given_year.unwrap_or(guessed), month, 1).ok()?;
     let period = months(from, i32::try_from(months_each).ok()?);
     let bare = |it: &Word| it.is(&["год", "года", "year"]);
     let more = match year_len(words, at + len) {
         0 => usize::from(words.get(at + len).is_some_and(bare)),
         more => more,
     };
-    Some(DateMatch::new(period, len + more, said.is_some()))
+    Some(DateMatch::new(period, len + more, given_year.is_some()))
 }
 
 /// Reports whether a year follows, because a half can be of anything.
@@ -179,7 +179,7 @@ fn ordinal(word: &Word) -> Option<u32> {
 }
 
 /// Returns the calendar unit that is `back` units before the unit that contains `today`.
-pub(super) fn clipped(today: Date, unit: super::relative::Unit, back: i32) -> Period {
+pub(super) fn calendar_unit(today: Date, unit: super::relative::Unit, back: i32) -> Period {
     use super::relative::Unit;
     let month = today.first_of_month();
     match unit {

@@ -7,8 +7,8 @@ use super::calendar::{month, year};
 use super::{DateMatch, Period, PeriodKind};
 use crate::words::{Word, WordKind};
 
-/// Returns the date; without a year, the last such day up to today.
-fn dated(day: i8, month: i8, year: Option<i16>, today: Date) -> Option<Date> {
+/// Returns the date; without a year, the last such day up to today. `None` if no such day exists.
+fn resolve_date(day: i8, month: i8, year: Option<i16>, today: Date) -> Option<Date> {
     let date = Date::new(year.unwrap_or(today.year()), month, day).ok();
     match (year, date) {
         (None, Some(date)) if date > today => Date::new(today.year() - 1, month, day).ok(),
@@ -24,12 +24,12 @@ fn impossible(len: usize, today: Date) -> DateMatch {
     DateMatch::new(Period::day(today), len, true).with_kind(PeriodKind::Impossible)
 }
 
-/// Returns the word count of a year that begins here, and the year.
+/// Returns the number of words of a year that begins here, and the year.
 fn year_from(words: &[Word], at: usize) -> (usize, Option<i16>) {
     let of = usize::from(words.get(at).is_some_and(|it| it.is(&["of"]) || it.is_mark(&[','])));
-    let Some(found) = words.get(at + of).and_then(year) else { return (0, None) };
-    let said = |it: &Word| it.is(&["год", "года", "году", "г"]);
-    (of + 1 + usize::from(words.get(at + of + 1).is_some_and(said)), Some(found))
+    let Some(year) = words.get(at + of).and_then(year) else { return (0, None) };
+    let is_year_word = |it: &Word| it.is(&["год", "года", "году", "г"]);
+    (of + 1 + usize::from(words.get(at + of + 1).is_some_and(is_year_word)), Some(year))
 }
 
 /// «3 по 10 февраля 2025», «3-10 февраля», "February 3 to 10", "3rd to 10th of February".
@@ -54,7 +54,7 @@ pub(super) fn range_at(words: &[Word], at: usize, today: Date) -> Option<DateMat
     let (more, year) = year_from(words, at + len);
     let len = len + more;
     let (Some(from), Some(to)) =
-        (dated(first, month, year, today), dated(last, month, year, today))
+        (resolve_date(first, month, year, today), resolve_date(last, month, year, today))
     else {
         return Some(impossible(len, today));
     };
@@ -97,9 +97,9 @@ pub(super) fn weekday_at(words: &[Word], at: usize, today: Date) -> Option<DateM
     let day = words.get(at + skip).and_then(weekday)?;
     let mut len = skip + 1;
     if next {
-        let ahead = i32::from(day.since(today.weekday()));
-        let ahead = if ahead == 0 { 7 } else { ahead };
-        let period = Period::day(today.saturating_add(ahead.days()));
+        let days_ahead = i32::from(day.since(today.weekday()));
+        let days_ahead = if days_ahead == 0 { 7 } else { days_ahead };
+        let period = Period::day(today.saturating_add(days_ahead.days()));
         return Some(DateMatch::new(period, len, true).with_kind(PeriodKind::Future));
     }
     // A date next to the weekday decides which day it is.
@@ -119,7 +119,7 @@ pub(super) fn day_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch
     let next = |more: usize, list: &[&str]| words.get(at + more).is_some_and(|it| it.is(list));
     match word.kind {
         WordKind::Date(date) => return day(date, 1),
-        WordKind::NoDate => return Some(impossible(1, today)),
+        WordKind::InvalidDate => return Some(impossible(1, today)),
         _ => {}
     }
     if word.is(&["day"]) && next(1, &["before"]) && next(2, &["yesterday"]) {
@@ -136,8 +136,8 @@ pub(super) fn day_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch
     if let Some(back) = back {
         return day(today.saturating_sub(back.days()), 1);
     }
-    if let Some((day_of, month)) = short(words, at) {
-        let date = dated(day_of, month, None, today);
+    if let Some((day_of, month)) = short_date(words, at) {
+        let date = resolve_date(day_of, month, None, today);
         return Some(
             date.map_or(impossible(1, today), |date| DateMatch::new(Period::day(date), 1, false)),
         );
@@ -155,12 +155,14 @@ pub(super) fn day_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch
     };
     let (more, year) = year_from(words, at + len);
     let len = len + more;
-    let Some(date) = dated(day, month, year, today) else { return Some(impossible(len, today)) };
+    let Some(date) = resolve_date(day, month, year, today) else {
+        return Some(impossible(len, today));
+    };
     Some(DateMatch::new(Period::day(date), len, year.is_some()))
 }
 
 /// Reads a short date: «с 03.02 по 10.02». Without a preposition before it, it is a number.
-fn short(words: &[Word], at: usize) -> Option<(i8, i8)> {
+fn short_date(words: &[Word], at: usize) -> Option<(i8, i8)> {
     let before = at.checked_sub(1).and_then(|at| words.get(at))?;
     let near = ["с", "со", "по", "до", "от", "на", "за", "from", "since", "to", "on", "until"];
     let (day, month) = words.get(at).filter(|it| it.percent().is_none())?.text.split_once('.')?;
@@ -172,7 +174,7 @@ fn short(words: &[Word], at: usize) -> Option<(i8, i8)> {
     ((1..=31).contains(&day) && (1..=12).contains(&month)).then_some((day, month))
 }
 
-/// Returns a day of a month, or a number too large to be one.
+/// Returns a number from 1 to 99; one above 31 makes an impossible date.
 fn day_number(word: &Word) -> Option<i8> {
     let text = ["st", "nd", "rd", "th", "-го", "го", "-е"]
         .iter()

@@ -3,7 +3,7 @@
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
-use super::{DateMatch, Period, PeriodKind, calendar, clipped, year};
+use super::{DateMatch, Period, PeriodKind, calendar, calendar_unit, year};
 use crate::words::Word;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ fn count(word: &Word) -> Option<f64> {
     (value > 0.0 && value <= 5_000.0).then_some(value)
 }
 
-fn which(word: &Word) -> Option<UnitPosition> {
+fn unit_position(word: &Word) -> Option<UnitPosition> {
     let begins = |stems: &[&str]| stems.iter().any(|it| word.lower.starts_with(it));
     if begins(&["позапрошл"]) {
         Some(UnitPosition::Previous(2))
@@ -102,9 +102,9 @@ fn which(word: &Word) -> Option<UnitPosition> {
 
 pub(super) fn at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     since_start(words, at, today)
-        .or_else(|| ahead(words, at, today))
-        .or_else(|| ago(words, at, today))
-        .or_else(|| counted(words, at, today))
+        .or_else(|| future_at(words, at, today))
+        .or_else(|| ago_at(words, at, today))
+        .or_else(|| counted_at(words, at, today))
 }
 
 /// «с начала года», "year to date", "since the start of last year", «с начала марта», "YTD".
@@ -112,7 +112,7 @@ fn since_start(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let is = |offset: usize, list: &[&str]| words.get(at + offset).is_some_and(|it| it.is(list));
     let unit_at = |offset: usize| words.get(at + offset).and_then(unit);
     let to_date = |unit: Unit, len: usize| {
-        let period = Period { from: clipped(today, unit, 0).from, to: today };
+        let period = Period { from: calendar_unit(today, unit, 0).from, to: today };
         Some(DateMatch::new(period, len, true).with_kind(PeriodKind::Closed))
     };
     if is(0, &["ytd"]) {
@@ -131,7 +131,7 @@ fn since_start(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     while is(len, &["the", "of"]) {
         len += 1;
     }
-    let back = match words.get(at + len).and_then(which) {
+    let back = match words.get(at + len).and_then(unit_position) {
         Some(UnitPosition::Previous(back)) => Some(back),
         Some(UnitPosition::Current) => Some(0),
         _ if is(len, &["этого", "текущего", "этой"]) => Some(0),
@@ -139,7 +139,7 @@ fn since_start(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     };
     len += usize::from(back.is_some());
     let (from, more) = match unit_at(len) {
-        Some(unit) => (clipped(today, unit, back.unwrap_or(0)).from, 1),
+        Some(unit) => (calendar_unit(today, unit, back.unwrap_or(0)).from, 1),
         None => {
             let named = calendar::quarter_at(words, at + len, today)
                 .or_else(|| calendar::month_at(words, at + len, today))
@@ -152,10 +152,10 @@ fn since_start(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
 }
 
 /// Reads a future period: «завтра», «через месяц», «на следующей неделе», "next year".
-fn ahead(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
+fn future_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let first = words.get(at)?;
     let unit_at = |offset: usize| words.get(at + offset).and_then(unit);
-    let counted = words.get(at + 1).and_then(count).is_some();
+    let has_count = words.get(at + 1).and_then(count).is_some();
     let next = ["следующ", "будущ", "предстоящ"].iter().any(|it| first.lower.starts_with(it))
         || first.is(&["next"]);
     let after = |unit: Unit, count: f64| {
@@ -167,13 +167,13 @@ fn ahead(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
         (after(Unit::Day, 1.0), 1)
     } else if first.is(&["послезавтра"]) {
         (after(Unit::Day, 2.0), 1)
-    } else if first.is(&["через"]) && counted && unit_at(2).is_some() {
+    } else if first.is(&["через"]) && has_count && unit_at(2).is_some() {
         let count = words.get(at + 1).and_then(count).unwrap_or(1.0);
         (after(unit_at(2)?, count), 3)
     } else if first.is(&["через"]) && unit_at(1).is_some() {
         (after(unit_at(1)?, 1.0), 2)
     } else if next && unit_at(1).is_some() {
-        (clipped(today, unit_at(1)?, -1), 2)
+        (calendar_unit(today, unit_at(1)?, -1), 2)
     } else {
         return None;
     };
@@ -182,7 +182,7 @@ fn ahead(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
 
 /// Reads «год назад», "two weeks ago" as one day to compare with today, and "the year before last"
 /// as a period.
-fn ago(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
+fn ago_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let is = |offset: usize, list: &[&str]| words.get(at + offset).is_some_and(|it| it.is(list));
     let number = words.get(at).filter(|it| year(it).is_none()).and_then(count);
     let mut len = usize::from(number.is_some());
@@ -190,7 +190,7 @@ fn ago(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let unit = words.get(at + len).and_then(unit)?;
     len += 1;
     if number.is_none() && is(len, &["before"]) && is(len + 1, &["last"]) {
-        return Some(DateMatch::new(clipped(today, unit, 2), len + 2, true));
+        return Some(DateMatch::new(calendar_unit(today, unit, 2), len + 2, true));
     }
     len += usize::from(is(len, &["тому"]));
     if !is(len, &["назад", "ago"]) {
@@ -204,7 +204,7 @@ fn ago(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
 }
 
 /// Reads a count with a unit, or a unit with a word for its position.
-fn counted(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
+fn counted_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let before = |list: &[&str]| {
         at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|it| it.is(list))
     };
@@ -212,15 +212,15 @@ fn counted(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     if let Some((count, unit)) = coded(first) {
         return Some(DateMatch::new(past(today, unit, count), 1, true));
     }
-    if let Some(unit) = owned(words, at) {
+    if let Some(unit) = genitive_unit(words, at) {
         let len = if first.is(&["of"]) { 3 } else { 1 };
         return Some(DateMatch::new(past(today, unit, 1.0), len, true));
     }
     let preposition = usize::from(first.is(&["за", "for", "over", "during", "in", "within"]));
     let the = usize::from(words.get(at + preposition).is_some_and(|it| it.is(&["the"])));
     let mut len = preposition + the;
-    let which = words.get(at + len).and_then(which);
-    len += usize::from(which.is_some());
+    let unit_position = words.get(at + len).and_then(unit_position);
+    len += usize::from(unit_position.is_some());
     if calendar::short_year(words, at + len).is_some() {
         return None;
     }
@@ -230,14 +230,16 @@ fn counted(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let unit = words.get(at + len).and_then(unit)?;
     len += 1;
     // «на 10 дней» is in the future, and a unit alone is not a period.
-    let said = preposition > 0 || which.is_some() || (number.is_some() && unit != Unit::Day);
-    if before(&["на"]) && which.is_none() || !(said || first.lower == "полгода") {
+    let is_period =
+        preposition > 0 || unit_position.is_some() || (number.is_some() && unit != Unit::Day);
+    if before(&["на"]) && unit_position.is_none() || !(is_period || first.lower == "полгода")
+    {
         return None;
     }
     // «за первый квартал» is a calendar quarter; `calendar::quarter_at` reads it.
     if number.is_some_and(|it| it <= 4.0)
         && matches!(unit, Unit::Quarter | Unit::Half)
-        && which.is_none()
+        && unit_position.is_none()
     {
         let cardinal = words.get(at + len - 1).is_some_and(|it| it.is(&["квартала", "quarters"]));
         if !cardinal {
@@ -245,16 +247,18 @@ fn counted(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
         }
     }
     let rolling = the > 0 || number.is_some();
-    let period = match which {
-        Some(UnitPosition::Previous(back)) if !rolling => clipped(today, unit, back),
-        Some(UnitPosition::Current) => Period { from: clipped(today, unit, 0).from, to: today },
+    let period = match unit_position {
+        Some(UnitPosition::Previous(back)) if !rolling => calendar_unit(today, unit, back),
+        Some(UnitPosition::Current) => {
+            Period { from: calendar_unit(today, unit, 0).from, to: today }
+        }
         _ => past(today, unit, number.unwrap_or(1.0)),
     };
     Some(DateMatch::new(period, len, true))
 }
 
 /// Reads a unit in the genitive: «лидеры недели», «итоги месяца», "gainers of the week".
-fn owned(words: &[Word], at: usize) -> Option<Unit> {
+fn genitive_unit(words: &[Word], at: usize) -> Option<Unit> {
     let word = words.get(at)?;
     let before = at.checked_sub(1).and_then(|at| words.get(at))?;
     if word.is(&["of"]) {
@@ -262,7 +266,7 @@ fn owned(words: &[Word], at: usize) -> Option<Unit> {
         let the = words.get(at + 1).is_some_and(|it| it.is(&["the"]));
         return words.get(at + 2).and_then(unit).filter(|_| the && !part);
     }
-    let owners = [
+    let governing_stems = [
         "лидер",
         "аутсайдер",
         "лучш",
@@ -275,9 +279,9 @@ fn owned(words: &[Word], at: usize) -> Option<Unit> {
         "движен",
         "дивиденд",
     ];
-    let owned = word.is(&["дня", "недели", "месяца", "квартала", "полугодия", "года"])
-        && owners.iter().any(|it| before.lower.starts_with(it));
-    unit(word).filter(|_| owned)
+    let genitive = word.is(&["дня", "недели", "месяца", "квартала", "полугодия", "года"])
+        && governing_stems.iter().any(|it| before.lower.starts_with(it));
+    unit(word).filter(|_| genitive)
 }
 
 fn past(today: Date, unit: Unit, count: f64) -> Period {

@@ -29,22 +29,24 @@ pub(super) fn cited(
     findings: &[Finding],
 ) -> Result<Vec<Citation>, Vec<Unsupported>> {
     let chars: Vec<char> = text.chars().collect();
-    let known = known(findings);
-    let dates = dates(&known);
+    let evidence = evidence_values(findings);
+    let dates = dates(&evidence);
     let marks = marks(&chars);
-    let asked = numbers(question);
+    let question_numbers = numbers(question);
     let mut citations: Vec<Citation> = Vec::new();
-    let mut done = 0;
+    let mut cited_to = 0;
     for number in numbers(text) {
-        if number.from < done || marks.iter().any(|it| it.from < number.from && number.to < it.to) {
+        if number.from < cited_to
+            || marks.iter().any(|it| it.from < number.from && number.to < it.to)
+        {
             continue;
         }
-        let found = cite_date(&chars, &number, &dates)
-            .or_else(|| cite_result_value(&chars, &number, &known, &marks))
-            .or_else(|| cite_question_number(&number, &asked));
-        if let Some(citation) = found {
+        let citation = cite_date(&chars, &number, &dates)
+            .or_else(|| cite_result_value(&chars, &number, &evidence, &marks))
+            .or_else(|| cite_question_number(&number, &question_numbers));
+        if let Some(citation) = citation {
             if let CitationPlace::Text(_, to) = citation.place {
-                done = to;
+                cited_to = to;
             }
             citations.push(citation);
         }
@@ -52,27 +54,27 @@ pub(super) fn cited(
     check_numbers(text, &citations, question, findings).map(|()| citations)
 }
 
-fn known(findings: &[Finding]) -> Vec<EvidenceValue> {
-    let mut known = Vec::new();
+fn evidence_values(findings: &[Finding]) -> Vec<EvidenceValue> {
+    let mut evidence = Vec::new();
     for finding in findings {
         visit_values(&finding.evidence(), &mut String::new(), &mut |pointer, value| {
             let (call, pointer) = (finding.id, pointer.to_owned());
-            known.push(EvidenceValue { call, pointer, value: value.clone() });
+            evidence.push(EvidenceValue { call, pointer, value: value.clone() });
         });
     }
-    known
+    evidence
 }
 
 /// Lists every distinct date among the values, with all its written forms.
-fn dates(known: &[EvidenceValue]) -> Vec<(&EvidenceValue, Vec<Vec<char>>)> {
+fn dates(evidence: &[EvidenceValue]) -> Vec<(&EvidenceValue, Vec<Vec<char>>)> {
     let mut seen = std::collections::BTreeSet::new();
     let mut dates = Vec::new();
-    for known_value in known {
-        let text = known_value.value.as_str().and_then(|it| it.get(..10)).unwrap_or_default();
+    for source in evidence {
+        let text = source.value.as_str().and_then(|it| it.get(..10)).unwrap_or_default();
         let Some(date) = clock::parse_date(text).filter(|it| seen.insert(*it)) else { continue };
         let forms = [Language::Russian, Language::English];
         let forms = forms.iter().flat_map(|it| date_forms(date, *it));
-        dates.push((known_value, forms.map(|it| it.chars().collect()).collect()));
+        dates.push((source, forms.map(|it| it.chars().collect()).collect()));
     }
     dates
 }
@@ -96,33 +98,33 @@ fn cite_date(
     dates: &[(&EvidenceValue, Vec<Vec<char>>)],
 ) -> Option<Citation> {
     let rest = chars.get(number.from..)?;
-    dates.iter().find_map(|(known_value, forms)| {
-        let goes_on = |at: usize| rest.get(at).is_some_and(char::is_ascii_digit);
-        let form = forms.iter().find(|it| rest.starts_with(it) && !goes_on(it.len()))?;
+    dates.iter().find_map(|(source, forms)| {
+        let digit_follows = |at: usize| rest.get(at).is_some_and(char::is_ascii_digit);
+        let form = forms.iter().find(|it| rest.starts_with(it) && !digit_follows(it.len()))?;
         Some(Citation {
             place: CitationPlace::Text(number.from, number.from + form.len()),
             shown: form.iter().collect(),
-            value: known_value.value.clone(),
-            sources: vec![(known_value.call, known_value.pointer.clone())],
+            value: source.value.clone(),
+            sources: vec![(source.call, source.pointer.clone())],
             formula: Formula::Value,
         })
     })
 }
 
-/// Returns the calls named for a number: by the marks that follow it on its line, or else by the
-/// marks before it.
+/// Returns the calls named for a number: by the first group of adjacent marks after it on its line,
+/// or else by all marks before it on the line.
 fn calls_named_for(chars: &[char], number: &Number, marks: &[CallMark]) -> Vec<usize> {
     let is_break = |it: &char| *it == '\n';
     let start = chars[..number.from].iter().rposition(is_break).map_or(0, |it| it + 1);
     let end = chars[number.to..].iter().position(is_break).map_or(chars.len(), |it| number.to + it);
     let mut calls = Vec::new();
-    let mut reach = end;
+    let mut group_end = end;
     for mark in marks.iter().filter(|it| number.to <= it.from && it.to <= end) {
-        if mark.from > reach && !calls.is_empty() {
+        if mark.from > group_end && !calls.is_empty() {
             break;
         }
         calls.push(mark.call);
-        reach = mark.to + 2;
+        group_end = mark.to + 2;
     }
     if calls.is_empty() {
         let earlier = marks.iter().filter(|it| start <= it.from && it.to <= number.from);
@@ -136,39 +138,39 @@ fn calls_named_for(chars: &[char], number: &Number, marks: &[CallMark]) -> Vec<u
 fn cite_result_value(
     chars: &[char],
     number: &Number,
-    known: &[EvidenceValue],
+    evidence: &[EvidenceValue],
     marks: &[CallMark],
 ) -> Option<Citation> {
     let calls = calls_named_for(chars, number, marks);
     let mut after = chars[number.to..].iter().skip_while(|it| it.is_whitespace());
     let percent = after.next() == Some(&'%');
-    let fits = |known_value: &EvidenceValue| {
-        let value = known_value.value.as_f64()?;
-        if number.is(value) {
-            Some((Formula::Value, known_value.value.clone()))
-        } else if percent && number.is(value * 100.0) {
+    let matching = |source: &EvidenceValue| {
+        let value = source.value.as_f64()?;
+        if number.shows(value) {
+            Some((Formula::Value, source.value.clone()))
+        } else if percent && number.shows(value * 100.0) {
             Some((Formula::Percent, json!(value * 100.0)))
         } else {
             None
         }
     };
-    let said = known.iter().filter(|it| it.pointer.starts_with("/result/"));
-    let mut said = said.filter(|it| calls.contains(&it.call));
-    said.find_map(|known_value| {
-        let (formula, value) = fits(known_value)?;
+    let results = evidence.iter().filter(|it| it.pointer.starts_with("/result/"));
+    let mut named_results = results.filter(|it| calls.contains(&it.call));
+    named_results.find_map(|source| {
+        let (formula, value) = matching(source)?;
         Some(Citation {
             place: CitationPlace::Text(number.from, number.to),
             shown: number.shown.clone(),
             value,
-            sources: vec![(known_value.call, known_value.pointer.clone())],
+            sources: vec![(source.call, source.pointer.clone())],
             formula,
         })
     })
 }
 
 /// Cites a number that the question itself contains.
-fn cite_question_number(number: &Number, asked: &[Number]) -> Option<Citation> {
-    asked.iter().any(|it| it.shown == number.shown).then(|| Citation {
+fn cite_question_number(number: &Number, question_numbers: &[Number]) -> Option<Citation> {
+    question_numbers.iter().any(|it| it.shown == number.shown).then(|| Citation {
         place: CitationPlace::Text(number.from, number.to),
         shown: number.shown.clone(),
         value: json!(number.shown),
@@ -187,7 +189,7 @@ mod tests {
 
     fn finding(id: usize, args: Value, result: Value) -> Finding {
         let outcome = Ok(ToolAnswer { result, ..ToolAnswer::default() });
-        Finding { id, tool: "t".to_owned(), args, outcome, took: Duration::ZERO }
+        Finding { id, tool: "t".to_owned(), args, outcome, duration: Duration::ZERO }
     }
 
     #[track_caller]

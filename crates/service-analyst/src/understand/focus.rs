@@ -90,7 +90,7 @@ pub(super) fn focus(words: &[Word]) -> Focus {
 }
 
 /// Reports whether a question asks for a forecast.
-pub(super) fn forecasts(words: &[Word]) -> bool {
+pub(super) fn asks_forecast(words: &[Word]) -> bool {
     begins(
         words,
         &[
@@ -113,9 +113,9 @@ pub(super) fn forecasts(words: &[Word]) -> bool {
 }
 
 /// Reports whether the message is an order to trade.
-pub(super) fn orders(words: &[Word]) -> bool {
-    let told = ["купи", "купите", "продай", "продайте", "закажи", "выставь", "выстави"];
-    words.iter().any(|it| it.is(&told))
+pub(super) fn is_order(words: &[Word]) -> bool {
+    let order_verbs = ["купи", "купите", "продай", "продайте", "закажи", "выставь", "выстави"];
+    words.iter().any(|it| it.is(&order_verbs))
         || words.first().is_some_and(|it| it.is(&["buy", "sell", "place"]))
 }
 
@@ -172,14 +172,14 @@ pub(super) fn top(words: &[Word]) -> Option<usize> {
             "biggest",
         ];
         let named = listed.iter().any(|it| next.lower.starts_with(it));
-        let said = match word.lower.as_str() {
+        let count = match word.lower.as_str() {
             "три" | "трех" | "three" => Some(3.0),
             "четыре" | "четырех" | "four" => Some(4.0),
             "пять" | "пяти" | "five" => Some(5.0),
             "десять" | "десяти" | "ten" => Some(10.0),
             _ => word.number(),
         };
-        said.filter(|_| named && word.percent().is_none())
+        count.filter(|_| named && word.percent().is_none())
     });
     count.filter(|it| small(*it)).map(|it| it as usize)
 }

@@ -47,12 +47,12 @@ const COMPOSITION: &str = "состав состо вес веса весом в
 const FIGURES: &str =
     "волатильн волатилен просадк максимум минимум риск volatil drawdown high low risk";
 
-/// Words that ask who or which.
-pub(super) const WHOSE: &str = "кто кого каких какие самые самых самая лидер топ top who which whose \
+/// Words that ask which securities pay dividends.
+pub(super) const WHICH_PAY: &str = "кто кого каких какие самые самых самая лидер топ top who which whose \
     highest most best";
 
-/// Words that ask who or which.
-const WHICH: &str = "что кто какие какая лидер аутсайдер топ top what which who biggest mover gainer \
+/// Words that ask which securities moved.
+const WHICH_MOVED: &str = "что кто какие какая лидер аутсайдер топ top what which who biggest mover gainer \
     loser";
 
 /// Words that ask about the state of the market.
@@ -81,20 +81,20 @@ struct QuestionTraits {
 impl QuestionTraits {
     /// Reports whether the question is about the level of an index and not about its constituents.
     fn is_of_level(&self, words: &[Word], period: Option<Period>) -> bool {
-        let spoken = self.index && (self.moved || period.is_some())
+        let mentioned = self.index && (self.moved || period.is_some())
             || self.moved && has(words, "рынок рынк market");
         let others = self.composition || self.sector;
         let several = self.topped || has(words, "какие кто which who лидер");
         let figure = self.index && has(words, FIGURES) && !several;
-        self.unnamed && !others && (figure || spoken && !self.which)
+        self.unnamed && !others && (figure || mentioned && !self.which)
     }
 
     fn is_of_composition(&self, words: &[Word]) -> bool {
-        let spoken = self.index
+        let mentioned = self.index
             || self.sector
             || has(words, "состав constituent")
             || self.topped && self.composition;
-        self.unnamed && spoken
+        self.unnamed && mentioned
     }
 }
 
@@ -121,7 +121,7 @@ fn question_traits(words: &[Word], mentions: &[Mention], cash: Option<Amount>) -
         market: index || has(words, "рынк рынок бирж market"),
         sector: unnamed && focus::sector_of(words).is_some(),
         moved: begins(words, &MOVED),
-        which: topped || !about && has(words, WHICH),
+        which: topped || !about && has(words, WHICH_MOVED),
         composition: has(words, COMPOSITION),
         topped,
         weighed: amounts + usize::from(cash.is_some()) >= 2 || percent && mine || short,
@@ -148,9 +148,9 @@ pub(super) fn intent(
     period: Option<Period>,
     cash: Option<Amount>,
 ) -> Option<Intent> {
-    let it = question_traits(words, mentions, cash);
+    let traits = question_traits(words, mentions, cash);
     let names = mentions.iter().filter(|it| it.index.is_none()).count();
-    let beside = it.market && names == 1 || it.against && names > 0;
+    let with_index = traits.market && names == 1 || traits.against && names > 0;
     let indices = mentions.len() - names;
     let compares = has(words, "сравн против compar vs versus лучше better");
     let best = has(words, "лучш худш хуже best worst");
@@ -158,30 +158,30 @@ pub(super) fn intent(
     {
         Intent::Dividends
     } else if has(words, "корр correl взаимосвяз") {
-        add_index(mentions, beside);
+        add_index(mentions, with_index);
         Intent::Correlation
-    } else if has(words, "портфел portfolio портфол var") || it.weighed {
+    } else if has(words, "портфел portfolio портфол var") || traits.weighed {
         Intent::PortfolioRisk
-    } else if it.index && names > 0 && has(words, "вес веса весит доля долю weight")
+    } else if traits.index && names > 0 && has(words, "вес веса весит доля долю weight")
     {
         mentions.iter_mut().filter(|it| it.index.is_none()).for_each(|it| it.strong = true);
         Intent::IndexScan
     } else if indices > 1 && compares {
         Intent::Comparison
-    } else if it.is_of_level(words, period) {
+    } else if traits.is_of_level(words, period) {
         mentions.retain(|it| it.index.is_some());
         add_index(mentions, true);
         Intent::Overview
-    } else if it.unnamed && it.moved && (it.which || it.market || it.sector) {
+    } else if traits.unnamed && traits.moved && (traits.which || traits.market || traits.sector) {
         Intent::Movers
-    } else if it.is_of_composition(words) {
+    } else if traits.is_of_composition(words) {
         Intent::IndexScan
-    } else if it.unnamed && it.market && has(words, MARKET)
-        || mentions.is_empty() && best && (it.composition || period.is_some())
+    } else if traits.unnamed && traits.market && has(words, MARKET)
+        || mentions.is_empty() && best && (traits.composition || period.is_some())
     {
         Intent::Movers
     } else if compares {
-        add_index(mentions, beside);
+        add_index(mentions, with_index);
         Intent::Comparison
     } else {
         return None;

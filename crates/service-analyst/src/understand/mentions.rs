@@ -40,7 +40,7 @@ pub(super) struct Named {
     /// Number of names beyond `MENTIONS_MAX`.
     pub(super) more: usize,
     /// Amounts without a name.
-    pub(super) spare: Vec<Amount>,
+    pub(super) unnamed_amounts: Vec<Amount>,
 }
 
 /// A name, cash, or an amount, in the order of the question.
@@ -56,7 +56,7 @@ pub(super) fn named(words: &[Word], used: &[bool]) -> Named {
     let mut items: Vec<(Item, usize)> = Vec::new();
     let portfolio = is_portfolio(words) || amounts::has_units(words);
     let moved = begins(words, &MOVED) && !portfolio;
-    let mut slashed: Vec<(usize, Vec<f64>)> = Vec::new();
+    let mut ratios: Vec<(usize, Vec<f64>)> = Vec::new();
     let (mut at, mut ended, mut clause) = (0, usize::MAX, 0);
     let mut shorts = Vec::new();
     while let Some(word) = words.get(at) {
@@ -86,27 +86,28 @@ pub(super) fn named(words: &[Word], used: &[bool]) -> Named {
         let joint = words.get(ended).is_some_and(|it| it.is_mark(&['=', ':', '-', '–', '—']));
         let marked = joint && at == ended + 1;
         let near = at == ended || marked || name_follows(words, used, at);
-        let grew = moved && at.checked_sub(1).is_some_and(|at| words[at].is(&["на", "by"]));
-        let said = free && !grew;
-        let Some((said, len)) = said.then(|| amounts::at(words, at, portfolio, near)).flatten()
+        let is_change = moved && at.checked_sub(1).is_some_and(|at| words[at].is(&["на", "by"]));
+        let may_be_amount = free && !is_change;
+        let Some((amount_match, len)) =
+            may_be_amount.then(|| amounts::at(words, at, portfolio, near)).flatten()
         else {
             at += 1;
             continue;
         };
-        match said {
+        match amount_match {
             AmountMatch::One(amount) => {
                 let amount = if is_negative(words, at) { amount.negated() } else { amount };
                 items.push((Item::Amount(amount), clause));
             }
-            AmountMatch::Slashed(list) => {
-                slashed.push((items.len(), list));
+            AmountMatch::Ratio(list) => {
+                ratios.push((items.len(), list));
                 items.push((Item::Amount(Amount::Rest), clause));
             }
         }
         at += len;
     }
-    let items = unfold(items, &slashed, &found.mentions);
-    let items = few(items, &mut found);
+    let items = unfold(items, &ratios, &found.mentions);
+    let items = drop_excess_names(items, &mut found);
     let signed = |(item, clause): (Item, usize)| match item {
         Item::Amount(amount) if shorts.contains(&clause) && amount.value() > Some(0.0) => {
             Item::Amount(amount.negated())
@@ -114,48 +115,48 @@ pub(super) fn named(words: &[Word], used: &[bool]) -> Named {
         item => item,
     };
     let items: Vec<Item> = items.into_iter().map(signed).collect();
-    assign_weights(&inherited(items), &mut found);
+    assign_amounts(&inherit_units(items), &mut found);
     found
 }
 
-/// If there are too many names, keeps the ones that look like names.
-fn few(items: Vec<(Item, usize)>, found: &mut Named) -> Vec<(Item, usize)> {
+/// Keeps at most `MENTIONS_MAX` names and prefers the ones that look like names.
+fn drop_excess_names(items: Vec<(Item, usize)>, found: &mut Named) -> Vec<(Item, usize)> {
     let all = std::mem::take(&mut found.mentions);
-    let sure = all.iter().filter(|it| it.strong || it.index.is_some()).count();
-    let mut room = MENTIONS_MAX.saturating_sub(sure);
-    let mut places: Vec<Option<usize>> = Vec::new();
+    let strong_count = all.iter().filter(|it| it.strong || it.index.is_some()).count();
+    let mut weak_room = MENTIONS_MAX.saturating_sub(strong_count);
+    let mut new_positions: Vec<Option<usize>> = Vec::new();
     for mention in all {
         let strong = mention.strong || mention.index.is_some();
-        let fits = found.mentions.len() < MENTIONS_MAX && (strong || room > 0);
-        room -= usize::from(fits && !strong);
+        let fits = found.mentions.len() < MENTIONS_MAX && (strong || weak_room > 0);
+        weak_room -= usize::from(fits && !strong);
         found.more += usize::from(!fits && strong);
-        places.push(fits.then_some(found.mentions.len()));
+        new_positions.push(fits.then_some(found.mentions.len()));
         if fits {
             found.mentions.push(mention);
         }
     }
     let moved = |(item, clause): (Item, usize)| match item {
-        Item::Name(at) => Some((Item::Name(places.get(at).copied().flatten()?), clause)),
+        Item::Name(at) => Some((Item::Name(new_positions.get(at).copied().flatten()?), clause)),
         item => Some((item, clause)),
     };
     items.into_iter().filter_map(moved).collect()
 }
 
-/// Expands a slash-separated list into amounts: one fraction, or one amount per name.
+/// Expands a ratio into amounts: one fraction, or one amount per name.
 fn unfold(
     items: Vec<(Item, usize)>,
-    slashed: &[(usize, Vec<f64>)],
+    ratios: &[(usize, Vec<f64>)],
     mentions: &[Mention],
 ) -> Vec<(Item, usize)> {
     let names = mentions.len();
     let mut out = Vec::new();
     for (at, (item, clause)) in items.into_iter().enumerate() {
-        let Some((_, list)) = slashed.iter().find(|it| it.0 == at) else {
+        let Some((_, list)) = ratios.iter().find(|it| it.0 == at) else {
             out.push((item, clause));
             continue;
         };
-        let ratio = slashed.len() == 1 && list.len() == names;
-        match amounts::fraction(list).filter(|_| !ratio) {
+        let one_per_name = ratios.len() == 1 && list.len() == names;
+        match amounts::fraction(list).filter(|_| !one_per_name) {
             Some(amount) => out.push((Item::Amount(amount), clause)),
             None => {
                 let whole: f64 = list.iter().sum();
@@ -170,7 +171,7 @@ fn unfold(
 }
 
 /// Gives a number without a unit the unit of the others: «100 акций Сбера и 50 Лукойла».
-fn inherited(items: Vec<Item>) -> Vec<Item> {
+fn inherit_units(items: Vec<Item>) -> Vec<Item> {
     let unit = items.iter().find_map(|it| match it {
         Item::Amount(amount @ (Amount::Pieces(_) | Amount::Lots(_) | Amount::Money(_))) => {
             Some(*amount)
@@ -183,11 +184,11 @@ fn inherited(items: Vec<Item>) -> Vec<Item> {
         Some(Amount::Money(_)) => Amount::Money(it),
         _ => Amount::Plain(it),
     };
-    let mended = |it: Item| match it {
+    let with_unit = |it: Item| match it {
         Item::Amount(Amount::Plain(value)) => Item::Amount(like(value)),
         it => it,
     };
-    items.into_iter().map(mended).collect()
+    items.into_iter().map(with_unit).collect()
 }
 
 fn is_cash(word: &Word) -> bool {
@@ -214,10 +215,10 @@ fn name_follows(words: &[Word], used: &[bool], at: usize) -> bool {
     !used.get(next).copied().unwrap_or(true) && is_candidate(words, next)
 }
 
-fn assign_weights(items: &[Item], found: &mut Named) {
+fn assign_amounts(items: &[Item], found: &mut Named) {
     let strong: Vec<bool> = found.mentions.iter().map(|it| it.strong).collect();
     let is_amount = |it: &Item| matches!(it, Item::Amount(_));
-    let sure = |it: &&Item| match it {
+    let looks_like_name = |it: &&Item| match it {
         Item::Name(at) => strong.get(*at).copied().unwrap_or(false),
         it => !is_amount(it),
     };
@@ -229,9 +230,9 @@ fn assign_weights(items: &[Item], found: &mut Named) {
         })
         .collect();
     if found.mentions.is_empty() {
-        found.spare.clone_from(&given);
+        found.unnamed_amounts.clone_from(&given);
     }
-    let mut give = |item: Option<&Item>, amount: Amount| match item {
+    let mut assign = |item: Option<&Item>, amount: Amount| match item {
         Some(Item::Name(at)) => {
             if let Some(mention) = found.mentions.get_mut(*at) {
                 mention.amount = Some(amount);
@@ -243,26 +244,26 @@ fn assign_weights(items: &[Item], found: &mut Named) {
     let mut others: Vec<&Item> = items.iter().filter(|it| !is_amount(it)).collect();
     if given.len() < others.len() {
         // A word that does not look like a name may not be one.
-        let named: Vec<&Item> = items.iter().filter(sure).collect();
+        let named: Vec<&Item> = items.iter().filter(looks_like_name).collect();
         others = if named.len() == given.len() { named } else { others };
     }
     if given.len() == others.len() {
         // Names and amounts pair up in their order, for both «40% SBER» and «SBER 40%».
-        others.into_iter().zip(given).for_each(|(item, amount)| give(Some(item), amount));
+        others.into_iter().zip(given).for_each(|(item, amount)| assign(Some(item), amount));
         return;
     }
     let first = items.first().is_some_and(is_amount);
-    let mut taken = vec![false; items.len()];
+    let mut assigned = vec![false; items.len()];
     for (at, item) in items.iter().enumerate() {
         let Item::Amount(amount) = item else { continue };
         let open = |at: Option<usize>| {
-            at.filter(|at| items.get(*at).is_some_and(|it| !is_amount(it)) && !taken[*at])
+            at.filter(|at| items.get(*at).is_some_and(|it| !is_amount(it)) && !assigned[*at])
         };
         let (before, after) = (open(at.checked_sub(1)), open(Some(at + 1)));
         let to = if first { after.or(before) } else { before.or(after) };
         if let Some(to) = to {
-            taken[to] = true;
-            give(items.get(to), *amount);
+            assigned[to] = true;
+            assign(items.get(to), *amount);
         }
     }
 }
@@ -277,10 +278,10 @@ fn name_at(words: &[Word], used: &[bool], at: usize) -> Option<(Vec<Mention>, us
     if !is_candidate(words, at) {
         return None;
     }
-    let len = run(words, used, at);
+    let len = name_len(words, used, at);
     let it = mention(words, at, len);
     let other = |preferred: bool| Mention { preferred, exact: true, ..it.clone() };
-    Some(match class(words, at, len) {
+    Some(match share_classes(words, at, len) {
         (true, true) => (vec![other(false), other(true)], len),
         (_, preferred) if preferred => (vec![other(true)], len),
         (true, _) => (vec![other(false)], len),
@@ -312,16 +313,16 @@ fn is_candidate(words: &[Word], at: usize) -> bool {
     if exchange {
         return !venue;
     }
-    if is_kind(word) {
+    if is_share_class(word) {
         return false;
     }
     if is_one_letter(words, at) {
         return true;
     }
     let capital = word.text.chars().next().is_some_and(char::is_uppercase) && !word.first;
-    let said = share || capital || before.is_some_and(|it| it.is(&["афк", "afk"]));
+    let looks_like_name = share || capital || before.is_some_and(|it| it.is(&["афк", "afk"]));
     if is_ambiguous(word) {
-        return said;
+        return looks_like_name;
     }
     word.quoted && !is_common(word) || share && nickname(word).is_some() || !is_common(word)
 }
@@ -353,50 +354,51 @@ fn is_ordinary(word: &Word) -> bool {
 }
 
 /// Reports whether a word names a share class.
-fn is_kind(word: &Word) -> bool {
+fn is_share_class(word: &Word) -> bool {
     is_preferred(word) || is_ordinary(word)
 }
 
 /// Reports whether the words around a name ask for ordinary and for preferred shares: «обычку и
 /// префы Сбера», «привилегированные акции Сбера», «Сбер преф», «Сбера ао и ап», «Сбер (префы)».
-fn class(words: &[Word], at: usize, len: usize) -> (bool, bool) {
+fn share_classes(words: &[Word], at: usize, len: usize) -> (bool, bool) {
     let (mut ordinary, mut preferred) = (false, false);
-    let mut tell = |word: &Word| {
+    let mut record_class = |word: &Word| {
         ordinary |= is_ordinary(word);
         preferred |= is_preferred(word);
     };
     let mut back = at;
     while let Some(word) = back.checked_sub(1).and_then(|at| words.get(at)) {
         let joins = word.is(&["и", "and", "или", "or"]) || word.is_mark(&[',']);
-        let between = joins && back < at && words.get(back).is_some_and(is_kind);
+        let between = joins && back < at && words.get(back).is_some_and(is_share_class);
         let quote = back == at && word.is_mark(&QUOTES);
-        if !(is_kind(word) || is_share(word) || between || quote) || at - back > 4 {
+        if !(is_share_class(word) || is_share(word) || between || quote) || at - back > 4 {
             break;
         }
-        tell(word);
+        record_class(word);
         back -= 1;
     }
     let mut next = at + len;
     while let Some(word) = words.get(next).filter(|_| next < at + len + 5) {
         let joins =
             word.is(&["и", "and", "или", "or"]) || word.is_mark(&['(', '-', ',', '»', '"', '”']);
-        if joins && words.get(next + 1).is_some_and(is_kind) {
+        if joins && words.get(next + 1).is_some_and(is_share_class) {
             next += 1;
             continue;
         }
         // A share class before another name belongs to that name.
         let owned = is_candidate(words, next + 1) || words.get(next + 1).is_some_and(is_share);
-        if !is_kind(word) || (owned && !words.get(next + 1).is_some_and(is_kind)) {
+        if !is_share_class(word) || (owned && !words.get(next + 1).is_some_and(is_share_class)) {
             break;
         }
-        tell(word);
+        record_class(word);
         next += 1;
     }
     (ordinary, preferred)
 }
 
-/// Returns how many words from here form one name: adjacent words of one kind.
-fn run(words: &[Word], used: &[bool], at: usize) -> usize {
+/// Returns how many words from here form one name: text in quotation marks, or adjacent words of
+/// one alphabet.
+fn name_len(words: &[Word], used: &[bool], at: usize) -> usize {
     let Some(first) = words.get(at) else { return 1 };
     let alone = |word: &Word| nickname(word).is_some() || is_ticker(word);
     let joins = |at: usize| {
@@ -437,20 +439,22 @@ fn is_ticker(word: &Word) -> bool {
 }
 
 fn mention(words: &[Word], at: usize, len: usize) -> Mention {
-    let own: Vec<Word> = words.get(at..at + len).unwrap_or_default().to_vec();
-    let own: Vec<Word> =
-        own.into_iter().filter(|it| !matches!(it.kind, WordKind::Mark(_))).collect();
-    let len = own.len();
-    let text = own.iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ");
+    let name_words: Vec<Word> = words.get(at..at + len).unwrap_or_default().to_vec();
+    let name_words: Vec<Word> =
+        name_words.into_iter().filter(|it| !matches!(it.kind, WordKind::Mark(_))).collect();
+    let len = name_words.len();
+    let text = name_words.iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ");
     let capital = |it: &Word| it.text.chars().next().is_some_and(char::is_uppercase);
-    let short = own.first().filter(|_| len == 1).and_then(nickname);
+    let full_name = name_words.first().filter(|_| len == 1).and_then(nickname);
     let letter = is_one_letter(words, at);
     let strong = !letter
-        && (short.is_some()
-            || own.iter().any(|it| is_ticker(it) || it.quoted || (capital(it) && !it.first)));
+        && (full_name.is_some()
+            || name_words
+                .iter()
+                .any(|it| is_ticker(it) || it.quoted || (capital(it) && !it.first)));
     let lower =
         |text: &str| crate::words::lower(text).split_whitespace().map(ToOwned::to_owned).collect();
-    let (names, query): (Vec<String>, String) = match short {
+    let (names, query): (Vec<String>, String) = match full_name {
         Some(name) => (lower(name), name.to_owned()),
         // «Т» is the only one-letter ticker that people write in Cyrillic.
         None if letter && text == "Т" => (vec!["t".to_owned()], "T".to_owned()),
@@ -458,17 +462,17 @@ fn mention(words: &[Word], at: usize, len: usize) -> Mention {
         None => {
             let plain =
                 |it: &Word| it.lower.split(['\'', '’']).next().unwrap_or_default().to_owned();
-            let stems: Vec<&str> = own
+            let stems: Vec<&str> = name_words
                 .iter()
                 .map(|it| match it.kind {
                     WordKind::Cyrillic => it.stem.as_str(),
                     _ => it.lower.split(['\'', '’']).next().unwrap_or_default(),
                 })
                 .collect();
-            (own.iter().map(plain).collect(), stems.join(" "))
+            (name_words.iter().map(plain).collect(), stems.join(" "))
         }
     };
-    let exact = len == 1 && own.first().is_some_and(|it| is_ticker(it) || letter);
+    let exact = len == 1 && name_words.first().is_some_and(|it| is_ticker(it) || letter);
     let query = query.chars().take(60).collect();
     Mention { text, words: names, query, strong, exact, ..Mention::default() }
 }

@@ -4,7 +4,7 @@
 use jiff::civil::Date;
 
 use super::vocabulary::begins;
-use super::{Intent, Request, one};
+use super::{Intent, Request, read_request};
 use crate::number::Language;
 use crate::words::Word;
 
@@ -68,13 +68,13 @@ pub(super) fn split(words: &[Word], today: Date, language: Language) -> Vec<Requ
         return parts;
     }
     parts.push(request(rest, today, language));
-    share(&mut parts);
+    fill_omissions(&mut parts);
     parts
 }
 
 /// Returns the intent of a part if its words state one, an overview included.
-fn clear(words: &[Word], today: Date, language: Language) -> Option<Intent> {
-    let (request, said) = one(words, today, language);
+fn stated_intent(words: &[Word], today: Date, language: Language) -> Option<Intent> {
+    let (request, stated) = read_request(words, today, language);
     let overview = begins(
         words,
         &[
@@ -90,11 +90,11 @@ fn clear(words: &[Word], today: Date, language: Language) -> Option<Intent> {
             "котировк",
         ],
     );
-    if said { Some(request.intent) } else { overview.then_some(Intent::Overview) }
+    if stated { Some(request.intent) } else { overview.then_some(Intent::Overview) }
 }
 
 fn request(words: &[Word], today: Date, language: Language) -> Request {
-    let mut request = one(words, today, language).0;
+    let mut request = read_request(words, today, language).0;
     if request.intent == Intent::Help {
         request.intent = Intent::Overview;
     }
@@ -135,7 +135,7 @@ fn cut(words: &[Word], today: Date, language: Language) -> Option<(&[Word], &[Wo
             continue;
         }
         let (left, right) = (words.get(..at)?, words.get(next..)?);
-        let kinds = (clear(left, today, language), clear(right, today, language));
+        let kinds = (stated_intent(left, today, language), stated_intent(right, today, language));
         if let (Some(first), Some(second)) = kinds
             && first != second
         {
@@ -145,8 +145,9 @@ fn cut(words: &[Word], today: Date, language: Language) -> Option<(&[Word], &[Wo
     None
 }
 
-/// Copies what a part omits from the part next to it, except the period of a dividend request.
-fn share(parts: &mut [Request]) {
+/// Copies omitted names from the part before, and an omitted period from the last part that has
+/// one, except for dividends. Parts about an index stay as they are.
+fn fill_omissions(parts: &mut [Request]) {
     let names = parts.iter().find(|it| !it.mentions.is_empty()).map(|it| it.mentions.clone());
     let period = parts.iter().rev().find_map(|it| it.period);
     let mut before = names.unwrap_or_default();

@@ -20,7 +20,7 @@ fn has(words: &[Word], stems: &str) -> bool {
 }
 
 /// Reports whether the question is about trading days. A question that names a security is not.
-pub(super) fn is_asked(words: &[Word], mentions: &[Mention]) -> bool {
+pub(super) fn is_about_calendar(words: &[Word], mentions: &[Mention]) -> bool {
     let exchange = |it: &Mention| {
         let lower = it.text.to_lowercase();
         ["мосбирж", "московск", "moex", "moscow"].iter().any(|stem| lower.starts_with(stem))
@@ -65,13 +65,13 @@ pub(super) fn is_asked(words: &[Word], mentions: &[Mention]) -> bool {
 }
 
 /// Returns the days that the question is about.
-pub(super) fn period(words: &[Word], times: &Dates, today: Date) -> Period {
+pub(super) fn period(words: &[Word], dates: &Dates, today: Date) -> Period {
     let before = has(words, "работала работал была были was were traded");
     let year_end = |year: i16| Date::new(year, 12, 31).unwrap_or(today);
-    let asked = match (times.ahead, times.period) {
-        (Some(ahead), _) => ahead,
+    let requested = match (dates.future, dates.period) {
+        (Some(future), _) => future,
         // A date without a year, or a weekday, means the next such day.
-        (None, Some(past)) if past.to < today && !before && times.guessed => Period {
+        (None, Some(past)) if past.to < today && !before && dates.guessed => Period {
             from: past.from.saturating_add(1.year()),
             to: past.to.saturating_add(1.year()),
         },
@@ -90,7 +90,10 @@ pub(super) fn period(words: &[Word], times: &Dates, today: Date) -> Period {
             Period { from: today, to: today.saturating_add(days.days()) }
         }
     };
-    Period { from: asked.from, to: asked.to.min(asked.from.saturating_add(DAYS_MAX.days())) }
+    Period {
+        from: requested.from,
+        to: requested.to.min(requested.from.saturating_add(DAYS_MAX.days())),
+    }
 }
 
 fn on_weekday(words: &[Word]) -> bool {

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::{Intent, Mention, Request, one};
+use super::{Intent, Mention, Request, read_request};
 use crate::number::Language;
 use crate::words::{Word, words};
 
@@ -16,19 +16,19 @@ pub(super) fn continued<'a>(
     today: Date,
     language: Language,
 ) -> Request {
-    let (mut request, clear) = one(message, today, language);
+    let (mut request, intent_stated) = read_request(message, today, language);
     let before: Vec<Request> =
-        earlier.take(LOOK_BACK).map(|it| one(&words(it), today, language).0).collect();
+        earlier.take(LOOK_BACK).map(|it| read_request(&words(it), today, language).0).collect();
     let several = matches!(request.intent, Intent::Comparison | Intent::Correlation);
-    if several && clear && request.mentions.len() < 2 {
-        together(&mut request, message, &before);
+    if several && intent_stated && request.mentions.len() < 2 {
+        add_earlier_names(&mut request, message, &before);
     }
     // «А за год?» repeats the previous request with another period.
     let refers = message.first().is_some_and(|it| it.is(&["а", "и", "and", "what"]));
-    let whole = request.market || request.intent == Intent::Calendar;
-    let lacks = request.mentions.is_empty() && !request.intent.is_of_index() && !whole;
-    let partial = lacks && (clear || request.period.is_some());
-    let elliptic = refers && !clear;
+    let needs_no_names = request.ranks_dividends || request.intent == Intent::Calendar;
+    let lacks = request.mentions.is_empty() && !request.intent.is_of_index() && !needs_no_names;
+    let partial = lacks && (intent_stated || request.period.is_some());
+    let elliptic = refers && !intent_stated;
     if !(partial || elliptic) {
         return request;
     }
@@ -38,15 +38,15 @@ pub(super) fn continued<'a>(
     if request.mentions.is_empty() {
         request.mentions = before.mentions;
         // «а если 70/30?» gives new weights to the same names.
-        if request.spare.len() == request.mentions.len() {
-            for (mention, amount) in request.mentions.iter_mut().zip(&request.spare) {
+        if request.unnamed_amounts.len() == request.mentions.len() {
+            for (mention, amount) in request.mentions.iter_mut().zip(&request.unnamed_amounts) {
                 mention.amount = Some(*amount);
             }
         }
         request.index = before.index;
         request.sector = request.sector.or(before.sector);
     }
-    if !clear {
+    if !intent_stated {
         request.intent = before.intent;
     }
     request.period = request.period.or(before.period);
@@ -54,7 +54,7 @@ pub(super) fn continued<'a>(
 }
 
 /// Adds the names of earlier messages, in their order: «сравни их», «сравни с Газпромом».
-fn together(request: &mut Request, message: &[Word], before: &[Request]) {
+fn add_earlier_names(request: &mut Request, message: &[Word], before: &[Request]) {
     let pronouns = [
         "их", "ими", "ними", "них", "эти", "этих", "обе", "оба", "него", "ним", "его", "ее", "ней",
         "them", "these", "both", "those", "it", "they",

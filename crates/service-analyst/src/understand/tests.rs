@@ -6,7 +6,7 @@ use super::*;
 
 #[track_caller]
 fn check_amounts(text: &str, expected: &[(&str, Option<Amount>)]) {
-    let (request, _) = one(&words(text), date(2024, 6, 14), Language::Russian);
+    let (request, _) = read_request(&words(text), date(2024, 6, 14), Language::Russian);
     let found: Vec<(&str, Option<Amount>)> =
         request.mentions.iter().map(|it| (it.text.as_str(), it.amount)).collect();
     assert_eq!(found, expected, "{text}");
@@ -98,7 +98,7 @@ fn share_counts_and_money_are_read() {
 
 #[track_caller]
 fn check_names(text: &str, expected: &[&str]) {
-    let (request, _) = one(&words(text), date(2024, 6, 14), Language::Russian);
+    let (request, _) = read_request(&words(text), date(2024, 6, 14), Language::Russian);
     let kind = |it: &Mention| if it.preferred { "-п" } else { "" };
     let found: Vec<String> =
         request.mentions.iter().map(|it| format!("{}{}", it.text, kind(it))).collect();
@@ -128,8 +128,8 @@ fn names_are_distinguished_from_other_words() {
 
 #[track_caller]
 fn check_parts(text: &str, expected: &[(&str, &[&str])]) {
-    let question = Question { asked: vec![text.to_owned()], locale: None };
-    let found: Vec<(&str, Vec<String>)> = all(&question, date(2024, 6, 14))
+    let question = Question { messages: vec![text.to_owned()], locale: None };
+    let found: Vec<(&str, Vec<String>)> = requests(&question, date(2024, 6, 14))
         .iter()
         .map(|it| (it.intent.word(), it.mentions.iter().map(|it| it.text.clone()).collect()))
         .collect();

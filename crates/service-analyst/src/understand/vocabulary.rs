@@ -241,7 +241,7 @@ const POPULAR: [&str; 34] = [
 ];
 
 /// Returns the exchange's name of the first popular security that fits.
-pub(crate) fn is_popular(fits: impl Fn(&str) -> bool) -> Option<&'static str> {
+pub(crate) fn popular_name(fits: impl Fn(&str) -> bool) -> Option<&'static str> {
     let name = POPULAR.iter().find(|it| fits(it))?;
     let known = crate::words::words(name).first().and_then(nickname);
     Some(known.unwrap_or(name))
@@ -250,8 +250,10 @@ pub(crate) fn is_popular(fits: impl Fn(&str) -> bool) -> Option<&'static str> {
 /// Reports whether a word is a common English word and not a name.
 pub(super) fn is_english(word: &Word) -> bool {
     // One letter, or a ticker in capitals, does not show the language.
-    let said = word.text.len() > 1 && word.text.chars().any(char::is_lowercase);
-    word.kind == WordKind::Latin && said && ENGLISH.split_whitespace().any(|it| it == word.lower)
+    let shows_language = word.text.len() > 1 && word.text.chars().any(char::is_lowercase);
+    word.kind == WordKind::Latin
+        && shows_language
+        && ENGLISH.split_whitespace().any(|it| it == word.lower)
 }
 
 /// Reports whether a word is a common word, which names no security.

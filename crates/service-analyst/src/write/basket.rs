@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::day::trades_today;
 use super::lead::change;
 use super::talk::reading_notes;
-use super::verdict::{NOTHING_PCT, breadth};
+use super::verdict::{ZERO_CHANGE_PCT, breadth};
 use super::{AnswerBuilder, Section, float};
 use crate::check::Formula;
 use crate::number::{Language, agree};
@@ -16,7 +16,7 @@ use crate::understand::{Focus, MoveDirection, Sector};
 const SHOWN_MAX: usize = 10;
 const MOVERS_MAX: usize = 5;
 /// Most constituents that the first sentence names.
-const LED_MAX: usize = 3;
+const LEADING_MAX: usize = 3;
 
 fn all_rows(finding: Option<&Finding>) -> &[Value] {
     finding.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(&[], Vec::as_slice)
@@ -28,100 +28,100 @@ fn is_of(row: &Value, sector: Option<Sector>) -> bool {
 
 /// Returns the rows of a basket in descending order of a figure, without the rows that lack it.
 fn ranked(
-    sheet: &AnswerBuilder<'_>,
+    builder: &AnswerBuilder<'_>,
     finding: Option<&Finding>,
     field: &str,
 ) -> Vec<(usize, String, f64)> {
-    let request = &sheet.plan.request;
+    let request = &builder.plan.request;
     let named: Vec<&str> =
-        sheet.plan.resolved.securities.iter().map(|it| it.ticker.as_str()).collect();
-    let asked = |row: &Value| {
+        builder.plan.resolved.securities.iter().map(|it| it.ticker.as_str()).collect();
+    let is_named = |row: &Value| {
         named.is_empty() || row["ticker"].as_str().is_some_and(|it| named.contains(&it))
     };
-    let mut found: Vec<(usize, String, f64)> = all_rows(finding)
+    let mut rows: Vec<(usize, String, f64)> = all_rows(finding)
         .iter()
         .enumerate()
-        .filter(|(_, row)| is_of(row, request.sector) && asked(row))
+        .filter(|(_, row)| is_of(row, request.sector) && is_named(row))
         .filter_map(|(at, row)| Some((at, quoted(row["ticker"].as_str()?), row[field].as_f64()?)))
         .collect();
-    found.sort_by(|a, b| b.2.total_cmp(&a.2));
-    found
+    rows.sort_by(|a, b| b.2.total_cmp(&a.2));
+    rows
 }
 
 /// Writes the index, its date and the number of constituents.
-fn opening(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
+fn opening(builder: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     let count = float(basket, "/metrics/num_constituents").unwrap_or(0.0) as u64;
-    let word = sheet.language().pick(
+    let word = builder.language().pick(
         agree(count, "бумага", "бумаги", "бумаг"),
         if count == 1 { "security" } else { "securities" },
     );
-    let shown = sheet.page.figure(basket, "/metrics/num_constituents", Style::Count);
-    let date = sheet.page.cited_text(basket, "/result/metrics/effective_date");
-    let index = sheet.plan.request.index;
+    let shown = builder.page.figure(basket, "/metrics/num_constituents", Style::Count);
+    let date = builder.page.cited_text(basket, "/result/metrics/effective_date");
+    let index = builder.plan.request.index;
     match (shown, date) {
-        (Some(shown), Some(date)) => sheet.page.add_line(
+        (Some(shown), Some(date)) => builder.page.add_line(
             "Индекс {} на {}: {} {}.",
             "{} on {}: {} {}.",
             [index.into(), Some(date).into(), Some(shown).into(), word.into()],
         ),
-        (Some(shown), None) => sheet.page.add_line(
+        (Some(shown), None) => builder.page.add_line(
             "Индекс {}: {} {}.",
             "{}: {} {}.",
             [index.into(), Some(shown).into(), word.into()],
         ),
-        _ => sheet.page.facts(("Индекс {}", "{}"), [index.into()], Vec::new()),
+        _ => builder.page.facts(("Индекс {}", "{}"), [index.into()], Vec::new()),
     }
-    not_traded(sheet, basket);
+    not_traded(builder, basket);
 }
 
 /// Writes a sentence if the requested day has no trades.
-fn not_traded(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
+fn not_traded(builder: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     let effective = basket.and_then(|it| it.at("/metrics/effective_date"));
-    let asked = basket.map(|it| &it.args["as_of_date"]);
-    if effective.is_none() || effective == asked {
+    let requested = basket.map(|it| &it.args["as_of_date"]);
+    if effective.is_none() || effective == requested {
         return;
     }
-    let today = sheet.plan.request.today.to_string();
-    let is_today = asked.and_then(Value::as_str) == Some(&today);
-    if is_today && trades_today(sheet) != Some(false) {
-        sheet.page.add_line(
+    let today = builder.plan.request.today.to_string();
+    let is_today = requested.and_then(Value::as_str) == Some(&today);
+    if is_today && trades_today(builder) != Some(false) {
+        builder.page.add_line(
             "Торги сегодня ещё не начались; показан последний торговый день.",
             "Trading has not begun yet today; this is the last trading day.",
             [],
         );
         return;
     }
-    let asked = sheet.page.cited_text(basket, "/args/as_of_date");
-    sheet.page.add_line(
+    let requested_date = builder.page.cited_text(basket, "/args/as_of_date");
+    builder.page.add_line(
         "{} торгов не было; показан последний торговый день до этой даты.",
         "{} was no trading day; this is the last one before it.",
-        [asked.into()],
+        [requested_date.into()],
     );
 }
 
 /// Writes how many constituents rose and fell.
-fn counted(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
+fn counted(builder: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     let source = vec![(basket.map_or(0, |it| it.id), "/result/data".to_owned())];
     let changes: Vec<f64> =
         all_rows(basket).iter().filter_map(|it| it["price_change_pct"].as_f64()).collect();
     if changes.is_empty() {
-        sheet.page.facts(("Изменения цен", "Price changes"), [], Vec::new());
+        builder.page.facts(("Изменения цен", "Price changes"), [], Vec::new());
         return;
     }
     let up = changes.iter().filter(|it| **it > 0.0).count();
     let down = changes.iter().filter(|it| **it < 0.0).count();
-    let rose = sheet.page.styled(up as f64, Style::Count, source.clone(), Formula::Rising);
-    let fell = sheet.page.styled(down as f64, Style::Count, source, Formula::Falling);
-    sheet.page.add_line(
+    let rose = builder.page.styled(up as f64, Style::Count, source.clone(), Formula::Rising);
+    let fell = builder.page.styled(down as f64, Style::Count, source, Formula::Falling);
+    builder.page.add_line(
         "В индексе выросли {}, снизились {}.",
         "In the index {} rose and {} fell.",
         [Some(rose).into(), Some(fell).into()],
     );
 }
 
-fn sector_name(sheet: &AnswerBuilder<'_>) -> Option<String> {
-    let sector = sheet.plan.request.sector?;
-    Some(sheet.language().pick(sector.russian, sector.name).to_owned())
+fn sector_name(builder: &AnswerBuilder<'_>) -> Option<String> {
+    let sector = builder.plan.request.sector?;
+    Some(builder.language().pick(sector.russian, sector.name).to_owned())
 }
 
 /// Joins a few rows with one figure each: «SBER 12 %, LKOH 11 %».
@@ -135,47 +135,47 @@ fn listed(items: Vec<(String, CitedFigure)>) -> Slot {
     Slot::Many(slots)
 }
 
-pub(super) fn index(sheet: &mut AnswerBuilder<'_>, section: Section) {
-    let basket = sheet.calls("get_index_constituents_metrics").first().copied();
-    let weights = ranked(sheet, basket, "weight_pct");
+pub(super) fn index(builder: &mut AnswerBuilder<'_>, section: Section) {
+    let basket = builder.calls("get_index_constituents_metrics").first().copied();
+    let weights = ranked(builder, basket, "weight_pct");
     match section {
         Section::Summary => {
-            let named = !sheet.plan.resolved.securities.is_empty();
-            if sheet.plan.request.by_sector && sheet.plan.request.sector.is_none() && !named {
-                sectors(sheet, basket, &weights);
+            let named = !builder.plan.resolved.securities.is_empty();
+            if builder.plan.request.by_sector && builder.plan.request.sector.is_none() && !named {
+                sectors(builder, basket, &weights);
             }
-            if sheet.plan.request.focus == Focus::Count && !named {
-                opening(sheet, basket);
-                heaviest(sheet, basket, &weights);
+            if builder.plan.request.focus == Focus::Count && !named {
+                opening(builder, basket);
+                heaviest(builder, basket, &weights);
             } else {
-                heaviest(sheet, basket, &weights);
-                opening(sheet, basket);
+                heaviest(builder, basket, &weights);
+                opening(builder, basket);
             }
-            counted(sheet, basket);
-            reading_notes(sheet);
+            counted(builder, basket);
+            reading_notes(builder);
         }
-        Section::Figures => constituents(sheet, basket, &weights),
+        Section::Figures => constituents(builder, basket, &weights),
         Section::Risks => {
-            let top = sheet.page.figure(basket, "/metrics/top5_weight_pct", Style::Percent);
+            let top = builder.page.figure(basket, "/metrics/top5_weight_pct", Style::Percent);
             let head =
                 ("Вес пяти крупнейших бумаг индекса", "Weight of the five largest in the index");
-            sheet.page.facts(head, [], vec![fact(("", ""), top)]);
+            builder.page.facts(head, [], vec![fact(("", ""), top)]);
         }
         Section::Conclusions => {
             let word = match float(basket, "/metrics/top5_weight_pct") {
-                Some(it) if it > 50.0 => sheet.language().pick(
+                Some(it) if it > 50.0 => builder.language().pick(
                     "индекс сильно зависит от нескольких бумаг",
                     "the index depends strongly on a few securities",
                 ),
-                Some(_) => sheet.language().pick(
+                Some(_) => builder.language().pick(
                     "вес в индексе распределён между многими бумагами",
                     "the index is spread over many securities",
                 ),
-                None => sheet
+                None => builder
                     .language()
                     .pick("для вывода данных не хватает", "there is not enough data to tell"),
             };
-            sheet.page.add_line("Итог: {}.", "In short: {}.", [word.into()]);
+            builder.page.add_line("Итог: {}.", "In short: {}.", [word.into()]);
         }
     }
 }
@@ -183,15 +183,15 @@ pub(super) fn index(sheet: &mut AnswerBuilder<'_>, section: Section) {
 /// Writes the first sentence about weights: of the named securities, of a sector, or of the largest
 /// constituents.
 fn heaviest(
-    sheet: &mut AnswerBuilder<'_>,
+    builder: &mut AnswerBuilder<'_>,
     basket: Option<&Finding>,
     weights: &[(usize, String, f64)],
 ) {
-    let top = sheet.plan.request.top.unwrap_or(LED_MAX);
+    let top = builder.plan.request.top.unwrap_or(LEADING_MAX);
     let figure =
-        |at: usize| sheet.page.figure(basket, &format!("/data/{at}/weight_pct"), Style::Percent);
-    let named = &sheet.plan.resolved.securities;
-    let index: Slot = sheet.plan.request.index.into();
+        |at: usize| builder.page.figure(basket, &format!("/data/{at}/weight_pct"), Style::Percent);
+    let named = &builder.plan.resolved.securities;
+    let index: Slot = builder.plan.request.index.into();
     let missing: Vec<String> = named
         .iter()
         .filter(|it| weights.iter().all(|row| row.1 != it.ticker))
@@ -204,19 +204,19 @@ fn heaviest(
         .filter_map(|(at, ticker, _)| Some((ticker.clone(), figure(*at)?)))
         .collect();
     let any = !items.is_empty();
-    let whole = together(sheet, basket, weights, count).filter(|_| named.is_empty());
+    let total = together(builder, basket, weights, count).filter(|_| named.is_empty());
     if any && !named.is_empty() {
-        sheet.page.add_line(
+        builder.page.add_line(
             "Вес в индексе {}: {}.",
             "Weight in {}: {}.",
             [index.clone(), listed(items)],
         );
-    } else if let Some(sector) = sector_name(sheet) {
+    } else if let Some(sector) = sector_name(builder) {
         if any {
             let slots = [index.clone(), sector.into(), listed(items)];
-            sheet.page.add_line("Бумаги индекса {}, {}: {}.", "{}, {}: {}.", slots);
+            builder.page.add_line("Бумаги индекса {}, {}: {}.", "{}, {}: {}.", slots);
         } else {
-            sheet.page.add_line(
+            builder.page.add_line(
                 "Бумаг такого сектора ({}) в данных индекса {} нет.",
                 "There are no securities of that sector ({}) in the data of {}.",
                 [sector.into(), index.clone()],
@@ -224,20 +224,20 @@ fn heaviest(
         }
     } else if any {
         let slots = [index.clone(), listed(items)];
-        sheet.page.add_line("Крупнейшие бумаги индекса {}: {}.", "The largest in {}: {}.", slots);
+        builder.page.add_line("Крупнейшие бумаги индекса {}: {}.", "The largest in {}: {}.", slots);
     }
-    if let Some(whole) = whole.filter(|_| sheet.plan.request.top.is_some()) {
-        sheet.page.add_line("Вместе их вес {}.", "Together they weigh {}.", [Some(whole).into()]);
+    if let Some(total) = total.filter(|_| builder.plan.request.top.is_some()) {
+        builder.page.add_line("Вместе их вес {}.", "Together they weigh {}.", [Some(total).into()]);
     }
     if !missing.is_empty() && basket.is_some_and(|it| it.outcome.is_ok()) {
         let slots = [index, missing.join(", ").into()];
-        sheet.page.add_line("В индексе {} нет: {}.", "Not in {}: {}.", slots);
+        builder.page.add_line("В индексе {} нет: {}.", "Not in {}: {}.", slots);
     }
 }
 
 /// Returns the sum of the first weights.
 fn together(
-    sheet: &AnswerBuilder<'_>,
+    builder: &AnswerBuilder<'_>,
     basket: Option<&Finding>,
     weights: &[(usize, String, f64)],
     count: usize,
@@ -247,7 +247,7 @@ fn together(
     let sources =
         taken.iter().map(|it| (id, format!("/result/data/{}/weight_pct", it.0))).collect();
     let sum = taken.iter().map(|it| it.2).sum();
-    Some(sheet.page.styled(sum, Style::Percent, sources, Formula::Sum))
+    Some(builder.page.styled(sum, Style::Percent, sources, Formula::Sum))
 }
 
 /// A sector with its rows.
@@ -256,7 +256,7 @@ type SectorRows<'a> = (String, Vec<&'a (usize, String, f64)>);
 /// Writes the weight of each sector, the heaviest first. Constituents without a sector are left
 /// out.
 fn sectors(
-    sheet: &mut AnswerBuilder<'_>,
+    builder: &mut AnswerBuilder<'_>,
     basket: Option<&Finding>,
     weights: &[(usize, String, f64)],
 ) {
@@ -276,8 +276,8 @@ fn sectors(
     let item = |(name, rows): &SectorRows<'_>| {
         let sources =
             rows.iter().map(|it| (id, format!("/result/data/{}/weight_pct", it.0))).collect();
-        let figure = sheet.page.styled(sum(rows), Style::Percent, sources, Formula::Sum);
-        let name = match sheet.language() {
+        let figure = builder.page.styled(sum(rows), Style::Percent, sources, Formula::Sum);
+        let name = match builder.language() {
             Language::Russian => {
                 Sector::russian(name).map_or_else(|| quoted(name), ToOwned::to_owned)
             }
@@ -287,21 +287,21 @@ fn sectors(
     };
     let items: Vec<(String, CitedFigure)> = all.iter().map(item).collect();
     if items.is_empty() {
-        sheet.page.facts(("Секторы индекса", "Sectors of the index"), [], Vec::new());
+        builder.page.facts(("Секторы индекса", "Sectors of the index"), [], Vec::new());
         return;
     }
-    let slots = [sheet.plan.request.index.into(), listed(items)];
-    sheet.page.add_line("Секторы индекса {} по весу: {}.", "Sectors of {} by weight: {}.", slots);
+    let slots = [builder.plan.request.index.into(), listed(items)];
+    builder.page.add_line("Секторы индекса {} по весу: {}.", "Sectors of {} by weight: {}.", slots);
 }
 
 fn constituents(
-    sheet: &mut AnswerBuilder<'_>,
+    builder: &mut AnswerBuilder<'_>,
     basket: Option<&Finding>,
     weights: &[(usize, String, f64)],
 ) {
-    let top = sheet.plan.request.top;
+    let top = builder.plan.request.top;
     let part = |at: usize, field: &str, style| {
-        sheet.page.figure(basket, &format!("/data/{at}/{field}"), style)
+        builder.page.figure(basket, &format!("/data/{at}/{field}"), style)
     };
     let rows = weights.iter().take(top.unwrap_or(SHOWN_MAX)).map(|(at, ticker, _)| {
         let sector =
@@ -319,17 +319,17 @@ fn constituents(
         let facts = vec![
             fact(
                 ("вес", "weight"),
-                sheet.page.figure(basket, &format!("/data/{at}/weight_pct"), Style::Percent),
+                builder.page.figure(basket, &format!("/data/{at}/weight_pct"), Style::Percent),
             ),
             fact(
                 ("за день", "on the day"),
-                sheet.page.figure(basket, &format!("/data/{at}/price_change_pct"), Style::Change),
+                builder.page.figure(basket, &format!("/data/{at}/price_change_pct"), Style::Change),
             ),
         ];
-        sheet.page.facts(("- {}", "- {}"), [ticker.as_str().into()], facts);
+        builder.page.facts(("- {}", "- {}"), [ticker.as_str().into()], facts);
     }
     if weights.is_empty() {
-        sheet.page.facts(("- Веса бумаг", "- Weights"), [], Vec::new());
+        builder.page.facts(("- Веса бумаг", "- Weights"), [], Vec::new());
     }
     let columns = [
         ("Бумага", "Security"),
@@ -338,7 +338,7 @@ fn constituents(
         ("Изменение, %", "Change, %"),
         ("Сектор", "Sector"),
     ];
-    sheet.page.table(("Бумаги индекса", "Constituents"), &columns, rows);
+    builder.page.table(("Бумаги индекса", "Constituents"), &columns, rows);
 }
 
 /// A constituent with its price change.
@@ -351,110 +351,116 @@ struct Mover {
 
 /// Returns the changes: for one day as the exchange gives them, for a longer period from the first
 /// and the last price.
-fn changes(sheet: &AnswerBuilder<'_>, now: Option<&Finding>, then: Option<&Finding>) -> Vec<Mover> {
-    let price =
-        |at: usize| sheet.page.figure(now, &format!("/data/{at}/last_price"), Style::Price("RUB"));
+fn changes(
+    builder: &AnswerBuilder<'_>,
+    now: Option<&Finding>,
+    then: Option<&Finding>,
+) -> Vec<Mover> {
+    let price = |at: usize| {
+        builder.page.figure(now, &format!("/data/{at}/last_price"), Style::Price("RUB"))
+    };
     let Some(then) = then else {
         let mover = |(at, ticker, change): (usize, String, f64)| {
             let figure =
-                sheet.page.figure(now, &format!("/data/{at}/price_change_pct"), Style::Change)?;
+                builder.page.figure(now, &format!("/data/{at}/price_change_pct"), Style::Change)?;
             Some(Mover { ticker, change, figure, price: price(at) })
         };
-        return ranked(sheet, now, "price_change_pct").into_iter().filter_map(mover).collect();
+        return ranked(builder, now, "price_change_pct").into_iter().filter_map(mover).collect();
     };
-    let before = ranked(sheet, Some(then), "last_price");
+    let before = ranked(builder, Some(then), "last_price");
     let mover = |(at, ticker, _): (usize, String, f64)| {
         let (was_at, ..) = before.iter().find(|it| it.1 == ticker)?;
         let (was, is) = (format!("/data/{was_at}/last_price"), format!("/data/{at}/last_price"));
-        let (change, figure) = change(sheet, (Some(then), &was), (now, &is))?;
+        let (change, figure) = change(builder, (Some(then), &was), (now, &is))?;
         Some(Mover { ticker, change, figure, price: price(at) })
     };
     let mut all: Vec<Mover> =
-        ranked(sheet, now, "last_price").into_iter().filter_map(mover).collect();
+        ranked(builder, now, "last_price").into_iter().filter_map(mover).collect();
     all.sort_by(|a, b| b.change.total_cmp(&a.change));
     all
 }
 
-pub(super) fn movers(sheet: &mut AnswerBuilder<'_>, section: Section) {
-    let calls = sheet.calls("get_index_constituents_metrics");
+pub(super) fn movers(builder: &mut AnswerBuilder<'_>, section: Section) {
+    let calls = builder.calls("get_index_constituents_metrics");
     let (now, then) = (calls.first().copied(), calls.get(1).copied());
-    let all = changes(sheet, now, then);
-    let rising: Vec<&Mover> = all.iter().filter(|it| it.change >= NOTHING_PCT).collect();
-    let falling: Vec<&Mover> = all.iter().rev().filter(|it| it.change <= -NOTHING_PCT).collect();
+    let all = changes(builder, now, then);
+    let rising: Vec<&Mover> = all.iter().filter(|it| it.change >= ZERO_CHANGE_PCT).collect();
+    let falling: Vec<&Mover> =
+        all.iter().rev().filter(|it| it.change <= -ZERO_CHANGE_PCT).collect();
     match section {
         Section::Summary => {
-            movers_lead(sheet, &rising, &falling);
-            opening(sheet, now);
+            movers_lead(builder, &rising, &falling);
+            opening(builder, now);
             if then.is_some() {
-                let from = sheet.page.cited_text(then, "/args/as_of_date");
-                let to = sheet.page.cited_text(now, "/args/as_of_date");
-                sheet.page.add_line(
+                let from = builder.page.cited_text(then, "/args/as_of_date");
+                let to = builder.page.cited_text(now, "/args/as_of_date");
+                builder.page.add_line(
                     "Изменения посчитаны по ценам с {} по {}, без поправки на дробление.",
                     "Changes are from prices between {} and {}, not adjusted for splits.",
                     [from.into(), to.into()],
                 );
             } else {
-                counted(sheet, now);
+                counted(builder, now);
             }
-            reading_notes(sheet);
+            reading_notes(builder);
         }
-        Section::Figures => movers_listed(sheet, &rising, &falling),
-        Section::Risks => sheet.page.add_line(
+        Section::Figures => movers_listed(builder, &rising, &falling),
+        Section::Risks => builder.page.add_line(
             "Движение одного периода не говорит о следующем.",
             "What moved in one period says nothing of the next.",
             [],
         ),
-        Section::Conclusions if all.is_empty() => sheet.page.add_line(
+        Section::Conclusions if all.is_empty() => builder.page.add_line(
             "Для вывода данных не хватает.",
             "There is not enough data for a conclusion.",
             [],
         ),
         Section::Conclusions => {
-            let word = breadth(rising.len(), falling.len(), sheet.language());
-            sheet.page.add_line("Итог: {}.", "In short: {}.", [word.into()]);
+            let word = breadth(rising.len(), falling.len(), builder.language());
+            builder.page.add_line("Итог: {}.", "In short: {}.", [word.into()]);
         }
     }
 }
 
-fn movers_lead(sheet: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&Mover]) {
-    let top = sheet.plan.request.top.unwrap_or(LED_MAX);
-    let direction = sheet.plan.request.direction;
-    let sector = sector_name(sheet).map(|it| format!(" ({it})")).unwrap_or_default();
+fn movers_lead(builder: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&Mover]) {
+    let top = builder.plan.request.top.unwrap_or(LEADING_MAX);
+    let direction = builder.plan.request.direction;
+    let sector = sector_name(builder).map(|it| format!(" ({it})")).unwrap_or_default();
     let items = |all: &[&Mover]| {
         listed(all.iter().take(top).map(|it| (it.ticker.clone(), it.figure.clone())).collect())
     };
     if rising.is_empty() && falling.is_empty() {
-        sheet.page.facts(("Изменения цен{}", "Price changes{}"), [sector.into()], Vec::new());
+        builder.page.facts(("Изменения цен{}", "Price changes{}"), [sector.into()], Vec::new());
         return;
     }
-    let up = |sheet: &mut AnswerBuilder<'_>| {
+    let up = |builder: &mut AnswerBuilder<'_>| {
         let slots: [Slot; 2] = [sector.as_str().into(), items(rising)];
         if rising.is_empty() {
-            sheet.page.add_line("Выросших бумаг нет{}.", "None rose{}.", slots);
+            builder.page.add_line("Выросших бумаг нет{}.", "None rose{}.", slots);
         } else {
-            sheet.page.add_line("Сильнее всего выросли{}: {}.", "Rose the most{}: {}.", slots);
+            builder.page.add_line("Сильнее всего выросли{}: {}.", "Rose the most{}: {}.", slots);
         }
     };
-    let down = |sheet: &mut AnswerBuilder<'_>| {
+    let down = |builder: &mut AnswerBuilder<'_>| {
         let slots: [Slot; 2] = [sector.as_str().into(), items(falling)];
         if falling.is_empty() {
-            sheet.page.add_line("Снизившихся бумаг нет{}.", "None fell{}.", slots);
+            builder.page.add_line("Снизившихся бумаг нет{}.", "None fell{}.", slots);
         } else {
-            sheet.page.add_line("Сильнее всего снизились{}: {}.", "Fell the most{}: {}.", slots);
+            builder.page.add_line("Сильнее всего снизились{}: {}.", "Fell the most{}: {}.", slots);
         }
     };
     match direction {
-        MoveDirection::Up => up(sheet),
-        MoveDirection::Down => down(sheet),
+        MoveDirection::Up => up(builder),
+        MoveDirection::Down => down(builder),
         MoveDirection::Both => {
-            up(sheet);
-            down(sheet);
+            up(builder);
+            down(builder);
         }
     }
 }
 
-fn movers_listed(sheet: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&Mover]) {
-    let request = &sheet.plan.request;
+fn movers_listed(builder: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&Mover]) {
+    let request = &builder.plan.request;
     let top = request.top.unwrap_or(MOVERS_MAX);
     let (first, second) = match request.direction {
         MoveDirection::Down => (falling, rising),
@@ -467,7 +473,7 @@ fn movers_listed(sheet: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&M
         second
     };
     if rising.is_empty() && falling.is_empty() {
-        sheet.page.facts(("- Изменения цен", "- Price changes"), [], Vec::new());
+        builder.page.facts(("- Изменения цен", "- Price changes"), [], Vec::new());
     }
     let mut rows = Vec::new();
     for it in first.iter().take(top).chain(second.iter().take(top)) {
@@ -476,7 +482,7 @@ fn movers_listed(sheet: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&M
             fact(if up { ("рост", "up") } else { ("снижение", "down") }, Some(it.figure.clone())),
             fact(("цена", "price"), it.price.clone()),
         ];
-        sheet.page.facts(("- {}", "- {}"), [it.ticker.as_str().into()], facts);
+        builder.page.facts(("- {}", "- {}"), [it.ticker.as_str().into()], facts);
         rows.push(vec![
             Slot::Text(it.ticker.clone()),
             Some(it.figure.clone()).into(),
@@ -484,5 +490,5 @@ fn movers_listed(sheet: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&M
         ]);
     }
     let columns = [("Бумага", "Security"), ("Изменение, %", "Change, %"), ("Цена", "Price")];
-    sheet.page.table(("Лидеры движения", "Movers"), &columns, rows);
+    builder.page.table(("Лидеры движения", "Movers"), &columns, rows);
 }

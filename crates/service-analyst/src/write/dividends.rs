@@ -15,85 +15,88 @@ use crate::tool_session::Finding;
 const PAYMENTS_MAX: usize = 8;
 /// Longest period, in days, for which a yield is shown; over a longer period it would mislead.
 const YIELD_DAYS_MAX: i32 = 400;
-/// Most securities of an index that the first sentence and the list name.
-const LED_MAX: usize = 5;
+/// Most securities of an index that the first sentence names.
+const LEADING_MAX: usize = 5;
+/// Most securities of an index that the list names.
 const RANKED_MAX: usize = 10;
 const YEAR_YIELD: &str = "/metrics/trailing_12m_yield_pct";
 const PERIOD_SUM: &str = "/metrics/period_sum";
 const YEAR_SUM: &str = "/metrics/trailing_12m_sum";
 
-pub(super) fn write(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: Section) {
+pub(super) fn write(builder: &mut AnswerBuilder<'_>, all: &[Security], section: Section) {
     match section {
         Section::Summary => {
             if all.len() > 1 {
-                best(sheet, all);
+                best(builder, all);
             }
             for it in all {
-                paid(sheet, it);
+                paid(builder, it);
             }
-            reading_notes(sheet);
+            reading_notes(builder);
         }
-        Section::Figures => figures(sheet, all),
-        Section::Risks => sheet.page.add_line(
+        Section::Figures => figures(builder, all),
+        Section::Risks => builder.page.add_line(
             "Прошлые выплаты не обещают будущих: их размер решает собрание акционеров.",
             "Past payments promise nothing: shareholders decide on every one.",
             [],
         ),
         Section::Conclusions => {
-            if all.len() == 1 || !best(sheet, all) {
-                latest(sheet, all);
+            if all.len() == 1 || !best(builder, all) {
+                latest(builder, all);
             }
         }
     }
 }
 
 /// Writes which securities of an index have the highest dividends.
-pub(super) fn market(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: Section) {
+pub(super) fn market(builder: &mut AnswerBuilder<'_>, all: &[Security], section: Section) {
     let mut ranked: Vec<(&Security, f64)> = all
         .iter()
-        .filter_map(|it| Some((it, float(sheet.of("get_dividends", &it.ticker), YEAR_YIELD)?)))
+        .filter_map(|it| {
+            Some((it, float(builder.finding("get_dividends", &it.ticker), YEAR_YIELD)?))
+        })
         .collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
     match section {
         Section::Summary => {
-            let top = sheet.plan.request.top.unwrap_or(LED_MAX);
+            let top = builder.plan.request.top.unwrap_or(LEADING_MAX);
             let mut slots = Vec::new();
             for (at, (it, _)) in ranked.iter().take(top).enumerate() {
                 let gap = if at == 0 { "" } else { ", " };
                 slots.push(Slot::Text(format!("{gap}{} ", it.ticker)));
-                slots.push(figure(sheet, it, YEAR_YIELD, Style::Percent).into());
+                slots.push(figure(builder, it, YEAR_YIELD, Style::Percent).into());
             }
-            of_index(sheet, slots);
-            reading_notes(sheet);
+            of_index(builder, slots);
+            reading_notes(builder);
         }
         Section::Figures => {
             for (it, _) in ranked.iter().take(RANKED_MAX) {
-                let code = currency(sheet.of("get_dividends", &it.ticker)).unwrap_or_default();
+                let code = currency(builder.finding("get_dividends", &it.ticker)).unwrap_or_default();
                 let facts = vec![
-                    fact(("доходность", "yield"), figure(sheet, it, YEAR_YIELD, Style::Percent)),
+                    fact(("доходность", "yield"), figure(builder, it, YEAR_YIELD, Style::Percent)),
                     fact(
                         ("на акцию за год", "a share in the year"),
-                        figure(sheet, it, YEAR_SUM, Style::Price(&code)),
+                        figure(builder, it, YEAR_SUM, Style::Price(&code)),
                     ),
                 ];
-                sheet.page.facts(("- {}", "- {}"), [it.ticker.as_str().into()], facts);
+                builder.page.facts(("- {}", "- {}"), [it.ticker.as_str().into()], facts);
             }
             if ranked.is_empty() {
-                sheet.page.facts(("- Дивиденды", "- Dividends"), [], Vec::new());
+                builder.page.facts(("- Дивиденды", "- Dividends"), [], Vec::new());
             }
             let row = |(it, _): &(&Security, f64)| {
                 vec![
                     Slot::Text(it.ticker.clone()),
-                    figure(sheet, it, YEAR_YIELD, Style::Percent).into(),
-                    figure(sheet, it, YEAR_SUM, Style::Plain(4)).into(),
+                    figure(builder, it, YEAR_YIELD, Style::Percent).into(),
+                    figure(builder, it, YEAR_SUM, Style::Plain(4)).into(),
                 ]
             };
             let table = ranked.iter().map(row).collect();
             let columns = [("Бумага", "Security"), ("Доходность, %", "Yield, %"), ("На акцию", "A share")];
-            sheet.page.table(("Дивиденды индекса", "Dividends of the index"), &columns, table);
+            builder.page.table(("Дивиденды индекса", "Dividends of the index"), &columns, table);
         }
-        Section::Risks => write(sheet, &[], section),
-        Section::Conclusions => sheet.page.add_line(
+        Section::Risks => write(builder, &[], section),
+        Section::Conclusions => builder.page.add_line(
             "Высокая доходность прошлого года бывает и оттого, что цена упала или выплата была разовой.",
             "A high yield of the past year may also come of a fallen price or of a single payment.",
             [],
@@ -102,30 +105,35 @@ pub(super) fn market(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: S
 }
 
 fn figure(
-    sheet: &AnswerBuilder<'_>,
+    builder: &AnswerBuilder<'_>,
     it: &Security,
     at: &str,
     style: Style<'_>,
 ) -> Option<CitedFigure> {
-    sheet.page.figure(sheet.of("get_dividends", &it.ticker), at, style)
+    builder.page.figure(builder.finding("get_dividends", &it.ticker), at, style)
 }
 
 /// Writes the first sentence about the dividends of an index, even if data is missing.
-fn of_index(sheet: &mut AnswerBuilder<'_>, slots: Vec<Slot>) {
-    let basket = sheet.findings.iter().rev().find(|it| it.tool == "get_index_constituents_metrics");
-    let count = sheet.page.figure(basket, "/metrics/num_constituents", Style::Count);
-    let index = sheet.plan.request.index;
+fn of_index(builder: &mut AnswerBuilder<'_>, slots: Vec<Slot>) {
+    let basket =
+        builder.findings.iter().rev().find(|it| it.tool == "get_index_constituents_metrics");
+    let count = builder.page.figure(basket, "/metrics/num_constituents", Style::Count);
+    let index = builder.plan.request.index;
     if slots.is_empty() {
-        sheet.page.facts(("Дивиденды бумаг индекса {}", "Dividends in {}"), [index.into()], vec![]);
+        builder.page.facts(
+            ("Дивиденды бумаг индекса {}", "Dividends in {}"),
+            [index.into()],
+            vec![],
+        );
         return;
     }
-    sheet.page.add_line(
+    builder.page.add_line(
         "Наибольшая дивидендная доходность за год среди бумаг индекса {}: {}.",
         "The highest dividend yields of a year in {}: {}.",
         [index.into(), Slot::Many(slots)],
     );
     if let Some(count) = count {
-        sheet.page.add_line(
+        builder.page.add_line(
             "Просмотрены все бумаги индекса, их {}; выплаты — за двенадцать месяцев, доходность — к цене на их конец.",
             "All {} securities of the index were looked at; payments are of twelve months, yields of the price at their end.",
             [Some(count).into()],
@@ -147,38 +155,39 @@ fn currency(paid: Option<&Finding>) -> Option<String> {
 
 /// Returns the sum paid in the period and its percentage of the last price.
 fn of_period(
-    sheet: &AnswerBuilder<'_>,
+    builder: &AnswerBuilder<'_>,
     it: &Security,
 ) -> (Option<CitedFigure>, Option<(f64, CitedFigure)>) {
-    let paid = sheet.of("get_dividends", &it.ticker);
-    let shot = sheet.of("get_security_snapshot", &it.ticker);
+    let paid = builder.finding("get_dividends", &it.ticker);
+    let snapshot = builder.finding("get_security_snapshot", &it.ticker);
     let (Some(found), Some(code)) = (paid, currency(paid)) else { return (None, None) };
     // The tool's sum is adjusted for splits; single payments are not.
     let Some(sum) = float(paid, PERIOD_SUM) else { return (None, None) };
-    let shown = sheet.page.figure(paid, PERIOD_SUM, Style::Price(&code));
+    let shown = builder.page.figure(paid, PERIOD_SUM, Style::Price(&code));
     let sources = vec![(found.id, format!("/result{PERIOD_SUM}"))];
-    let period = sheet.plan.request.period();
+    let period = builder.plan.request.period();
     let short = period.from.saturating_add(jiff::ToSpan::days(YIELD_DAYS_MAX)) > period.to;
-    let price = float(shot, "/data/last_price").filter(|it| *it > 0.0 && short);
-    let part = price.zip(shot).filter(|_| currency_of(shot) == code).map(|(price, shot)| {
-        let value = sum / price * 100.0;
-        let mut sources = sources;
-        sources.push((shot.id, "/result/data/last_price".to_owned()));
-        (value, sheet.page.styled(value, Style::Percent, sources, Formula::Part))
-    });
+    let price = float(snapshot, "/data/last_price").filter(|it| *it > 0.0 && short);
+    let part =
+        price.zip(snapshot).filter(|_| currency_of(snapshot) == code).map(|(price, snapshot)| {
+            let value = sum / price * 100.0;
+            let mut sources = sources;
+            sources.push((snapshot.id, "/result/data/last_price".to_owned()));
+            (value, builder.page.styled(value, Style::Percent, sources, Formula::Part))
+        });
     (shown, part)
 }
 
-fn paid(sheet: &mut AnswerBuilder<'_>, it: &Security) {
-    let paid = sheet.of("get_dividends", &it.ticker);
-    let money = currency_of(sheet.of("get_security_snapshot", &it.ticker));
-    let title = sheet.title(it);
-    if sheet.plan.request.period.is_none() {
-        let sum = sheet.page.figure(paid, YEAR_SUM, Style::Price(&money));
-        let part = sheet.page.figure(paid, "/metrics/trailing_12m_yield_pct", Style::Percent);
+fn paid(builder: &mut AnswerBuilder<'_>, it: &Security) {
+    let paid = builder.finding("get_dividends", &it.ticker);
+    let money = currency_of(builder.finding("get_security_snapshot", &it.ticker));
+    let title = builder.title(it);
+    if builder.plan.request.period.is_none() {
+        let sum = builder.page.figure(paid, YEAR_SUM, Style::Price(&money));
+        let part = builder.page.figure(paid, "/metrics/trailing_12m_yield_pct", Style::Percent);
         let none = paid.is_some_and(|it| it.outcome.is_ok()) && sum.is_none();
         if none {
-            sheet.page.add_line(
+            builder.page.add_line(
                 "{}: за последний год выплат не найдено.",
                 "{}: no payments were found in the last year.",
                 [title],
@@ -189,18 +198,18 @@ fn paid(sheet: &mut AnswerBuilder<'_>, it: &Security) {
             fact(("выплачено на акцию", "paid a share"), sum),
             fact(("доходность", "yield"), part),
         ];
-        sheet.page.facts(("{} за последний год", "{} over the last year"), [title], facts);
-        holding::received(sheet, it, (paid, YEAR_SUM), &money);
+        builder.page.facts(("{} за последний год", "{} over the last year"), [title], facts);
+        holding::received(builder, it, (paid, YEAR_SUM), &money);
         return;
     }
-    let (sum, part) = of_period(sheet, it);
-    let Some([from, to]) = sheet.period(paid) else {
-        sheet.page.facts(("{}", "{}"), [title], Vec::new());
+    let (sum, part) = of_period(builder, it);
+    let Some([from, to]) = builder.period(paid) else {
+        builder.page.facts(("{}", "{}"), [title], Vec::new());
         return;
     };
     let none = paid.is_some_and(|it| it.outcome.is_ok()) && rows(paid).is_empty();
     if none {
-        sheet.page.add_line(
+        builder.page.add_line(
             "{}: с {} по {} выплат не найдено (по датам закрытия реестра).",
             "{}: from {} to {} no payments were found (by record date).",
             [title, from, to],
@@ -211,30 +220,30 @@ fn paid(sheet: &mut AnswerBuilder<'_>, it: &Security) {
     if let Some((_, part)) = part {
         facts.push(fact(("доходность к последней цене", "yield on the last price"), Some(part)));
     }
-    sheet.page.facts(
+    builder.page.facts(
         ("{} с {} по {} (по датам закрытия реестра)", "{} from {} to {} (by record date)"),
         [title, from, to],
         facts,
     );
-    holding::received(sheet, it, (paid, PERIOD_SUM), &money);
+    holding::received(builder, it, (paid, PERIOD_SUM), &money);
 }
 
 /// Writes the security with the highest yield. Returns whether there is one.
-fn best(sheet: &mut AnswerBuilder<'_>, all: &[Security]) -> bool {
-    let trailing = sheet.plan.request.period.is_none();
+fn best(builder: &mut AnswerBuilder<'_>, all: &[Security]) -> bool {
+    let trailing = builder.plan.request.period.is_none();
     let part = |it: &Security| -> Option<(f64, CitedFigure)> {
         if !trailing {
-            return of_period(sheet, it).1;
+            return of_period(builder, it).1;
         }
-        let paid = sheet.of("get_dividends", &it.ticker);
+        let paid = builder.finding("get_dividends", &it.ticker);
         let at = "/metrics/trailing_12m_yield_pct";
-        Some((float(paid, at)?, sheet.page.figure(paid, at, Style::Percent)?))
+        Some((float(paid, at)?, builder.page.figure(paid, at, Style::Percent)?))
     };
     let found = all.iter().filter_map(|it| Some((it, part(it)?)));
     let Some((it, (_, shown))) = found.max_by(|a, b| a.1.0.total_cmp(&b.1.0)) else {
         return false;
     };
-    sheet.page.add_line(
+    builder.page.add_line(
         "Наибольшая дивидендная доходность: {}, {}.",
         "The highest dividend yield: {}, {}.",
         [it.ticker.as_str().into(), Some(shown).into()],
@@ -242,28 +251,28 @@ fn best(sheet: &mut AnswerBuilder<'_>, all: &[Security]) -> bool {
     true
 }
 
-fn figures(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
+fn figures(builder: &mut AnswerBuilder<'_>, all: &[Security]) {
     let mut table = Vec::new();
     for it in all {
-        let paid = sheet.of("get_dividends", &it.ticker);
-        let shot = sheet.of("get_security_snapshot", &it.ticker);
-        let money = currency_of(shot);
+        let paid = builder.finding("get_dividends", &it.ticker);
+        let snapshot = builder.finding("get_security_snapshot", &it.ticker);
+        let money = currency_of(snapshot);
         let count = float(paid, "/metrics/num_payments").unwrap_or(0.0) as u64;
-        let word = sheet.language().pick(
+        let word = builder.language().pick(
             agree(count, "выплата", "выплаты", "выплат"),
             if count == 1 { "payment" } else { "payments" },
         );
-        let price = sheet.page.figure(shot, "/data/last_price", Style::Price(&money));
+        let price = builder.page.figure(snapshot, "/data/last_price", Style::Price(&money));
         let price = fact(("последняя цена", "last price"), price);
-        match sheet.page.figure(paid, "/metrics/num_payments", Style::Count) {
-            Some(shown) => sheet.page.facts(
+        match builder.page.figure(paid, "/metrics/num_payments", Style::Count) {
+            Some(shown) => builder.page.facts(
                 ("- {}, {} {}", "- {}, {} {}"),
                 [it.ticker.as_str().into(), Some(shown).into(), word.into()],
                 vec![price],
             ),
-            None => sheet.page.facts(("- {}", "- {}"), [it.ticker.as_str().into()], vec![price]),
+            None => builder.page.facts(("- {}", "- {}"), [it.ticker.as_str().into()], vec![price]),
         }
-        table.extend(payments(sheet, it, paid));
+        table.extend(payments(builder, it, paid));
     }
     let columns = [
         ("Бумага", "Security"),
@@ -271,28 +280,28 @@ fn figures(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
         ("На акцию", "A share"),
         ("Валюта", "Currency"),
     ];
-    sheet.page.table(("Дивиденды", "Dividends"), &columns, table);
+    builder.page.table(("Дивиденды", "Dividends"), &columns, table);
 }
 
 /// Writes the latest payment of each security.
-fn latest(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
+fn latest(builder: &mut AnswerBuilder<'_>, all: &[Security]) {
     for it in all {
-        let paid = sheet.of("get_dividends", &it.ticker);
+        let paid = builder.finding("get_dividends", &it.ticker);
         let last = rows(paid).len().checked_sub(1);
         let date = last.and_then(|at| {
-            sheet.page.cited_text(paid, &format!("/result/data/{at}/registry_close_date"))
+            builder.page.cited_text(paid, &format!("/result/data/{at}/registry_close_date"))
         });
         let code = currency(paid).unwrap_or_default();
         let value = last.and_then(|at| {
-            sheet.page.figure(paid, &format!("/data/{at}/value"), Style::Price(&code))
+            builder.page.figure(paid, &format!("/data/{at}/value"), Style::Price(&code))
         });
         match (date, value) {
-            (Some(date), Some(value)) => sheet.page.add_line(
+            (Some(date), Some(value)) => builder.page.add_line(
                 "{}: последняя выплата из найденных {} на акцию, реестр {}.",
                 "{}: the latest payment found is {} a share, record date {}.",
                 [it.ticker.as_str().into(), Some(value).into(), Some(date).into()],
             ),
-            _ => sheet.page.facts(
+            _ => builder.page.facts(
                 ("{}, выплаты", "{}, payments"),
                 [it.ticker.as_str().into()],
                 Vec::new(),
@@ -301,15 +310,15 @@ fn latest(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
     }
 }
 
-fn payments(sheet: &AnswerBuilder<'_>, it: &Security, paid: Option<&Finding>) -> Vec<Vec<Slot>> {
+fn payments(builder: &AnswerBuilder<'_>, it: &Security, paid: Option<&Finding>) -> Vec<Vec<Slot>> {
     let count = rows(paid).len();
     let row = |at: usize| {
         let text = |field: &str| {
-            let said =
+            let value =
                 paid.and_then(|it| it.at(&format!("/data/{at}/{field}"))).and_then(Value::as_str);
-            Slot::Text(quoted(said.unwrap_or("—")))
+            Slot::Text(quoted(value.unwrap_or("—")))
         };
-        let value = sheet.page.figure(paid, &format!("/data/{at}/value"), Style::Plain(4));
+        let value = builder.page.figure(paid, &format!("/data/{at}/value"), Style::Plain(4));
         vec![
             Slot::Text(it.ticker.clone()),
             text("registry_close_date"),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::verdict::NOTHING_PCT;
+use super::verdict::ZERO_CHANGE_PCT;
 use super::{AnswerBuilder, float};
 use crate::check::Formula;
 use crate::page::{CitedFigure, Style};
@@ -40,7 +40,7 @@ pub(super) fn years(history: Option<&Finding>) -> f64 {
 
 /// Returns the change from one figure to another, in percent.
 pub(super) fn change(
-    sheet: &AnswerBuilder<'_>,
+    builder: &AnswerBuilder<'_>,
     from: (Option<&Finding>, &str),
     to: (Option<&Finding>, &str),
 ) -> Option<(f64, CitedFigure)> {
@@ -52,7 +52,7 @@ pub(super) fn change(
     let source =
         |(finding, at): (Option<&Finding>, &str)| Some((finding?.id, format!("/result{at}")));
     let sources = vec![source(from)?, source(to)?];
-    Some((value, sheet.page.styled(value, Style::Change, sources, Formula::Change)))
+    Some((value, builder.page.styled(value, Style::Change, sources, Formula::Change)))
 }
 
 /// The change from a past day to now, adjusted for splits.
@@ -69,9 +69,9 @@ pub(super) struct Since {
 /// Returns the sources: the close of the requested day, all splits after it, and the last price.
 pub(super) fn since_source(
     history: Option<&Finding>,
-    shot: Option<&Finding>,
+    snapshot: Option<&Finding>,
 ) -> Option<Vec<(usize, String)>> {
-    let (found, shot) = (history?, shot?);
+    let (found, snapshot) = (history?, snapshot?);
     let day = found.args["from_date"].as_str().and_then(clock::parse_date)?;
     let day = day.saturating_add(jiff::ToSpan::days(DAYS_BEFORE)).to_string();
     let (row, date) = row_until(history, &day)?;
@@ -85,20 +85,20 @@ pub(super) fn since_source(
             }
         }
     }
-    sources.push((shot.id, "/result/data/last_price".to_owned()));
+    sources.push((snapshot.id, "/result/data/last_price".to_owned()));
     Some(sources)
 }
 
 /// Returns the change of a security since the requested day.
 pub(super) fn since(
-    sheet: &AnswerBuilder<'_>,
+    builder: &AnswerBuilder<'_>,
     history: Option<&Finding>,
-    shot: Option<&Finding>,
+    snapshot: Option<&Finding>,
 ) -> Option<Since> {
-    let all = since_source(history, shot)?;
+    let all = since_source(history, snapshot)?;
     let number = |(id, at): &(usize, String)| {
-        let found = [history, shot].into_iter().flatten().find(|it| it.id == *id)?;
-        found.pointed(at)?.as_f64()
+        let found = [history, snapshot].into_iter().flatten().find(|it| it.id == *id)?;
+        found.value_at(at)?.as_f64()
     };
     let values: Option<Vec<f64>> = all.iter().map(number).collect();
     let values = values?;
@@ -109,41 +109,41 @@ pub(super) fn since(
         return None;
     }
     let change = (now / then - 1.0) * 100.0;
-    let moved = sheet.page.styled(change, Style::Change, all.clone(), Formula::RescaledChange);
+    let moved = builder.page.styled(change, Style::Change, all.clone(), Formula::RescaledChange);
     let sources: Vec<(usize, String)> = all.into_iter().take(1 + splits.len()).collect();
     Some(Since { then, change, sources, moved, is_split: !splits.is_empty() })
 }
 
 /// Returns the change of a day against the previous trading day.
 pub(super) fn day_change(
-    sheet: &AnswerBuilder<'_>,
+    builder: &AnswerBuilder<'_>,
     history: Option<&Finding>,
     row: usize,
 ) -> Option<(f64, CitedFigure)> {
     let (was, is) = (format!("/data/{}/close", row.checked_sub(1)?), format!("/data/{row}/close"));
-    change(sheet, (history, &was), (history, &is))
+    change(builder, (history, &was), (history, &is))
 }
 
 /// Returns the change of a security over the period, on the day, or since the day.
 pub(super) fn result<'a>(
-    sheet: &AnswerBuilder<'_>,
+    builder: &AnswerBuilder<'_>,
     it: &'a Security,
 ) -> Option<SecurityResult<'a>> {
-    let request = &sheet.plan.request;
-    let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
-    let shot = sheet.of("get_security_snapshot", &it.ticker);
+    let request = &builder.plan.request;
+    let history = builder.finding("get_ohlcv_timeseries", &it.ticker);
+    let snapshot = builder.finding("get_security_snapshot", &it.ticker);
     let period = request.period();
     let found = if !period.is_day() {
         let change = float(history, "/metrics/total_return_pct")?;
-        Some((change, sheet.page.figure(history, "/metrics/total_return_pct", Style::Change)?))
-    } else if request.ago {
-        since(sheet, history, shot).map(|it| (it.change, it.moved))
+        Some((change, builder.page.figure(history, "/metrics/total_return_pct", Style::Change)?))
+    } else if request.compare_with_today {
+        since(builder, history, snapshot).map(|it| (it.change, it.moved))
     } else if period.to == request.today {
-        let change = float(shot, "/data/price_change_pct")?;
-        Some((change, sheet.page.figure(shot, "/data/price_change_pct", Style::Change)?))
+        let change = float(snapshot, "/data/price_change_pct")?;
+        Some((change, builder.page.figure(snapshot, "/data/price_change_pct", Style::Change)?))
     } else {
         let (row, _) = row_until(history, &period.to.to_string())?;
-        day_change(sheet, history, row)
+        day_change(builder, history, row)
     };
     let (change, figure) = found?;
     Some(SecurityResult { security: it, change, figure })
@@ -151,5 +151,5 @@ pub(super) fn result<'a>(
 
 /// Reports whether two changes look equal when they are formatted.
 pub(super) fn is_same(a: f64, b: f64) -> bool {
-    (a - b).abs() < NOTHING_PCT
+    (a - b).abs() < ZERO_CHANGE_PCT
 }

@@ -12,58 +12,59 @@ use crate::resolve::Security;
 use crate::tool_session::Finding;
 use crate::understand::Focus;
 
-pub(super) fn write(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: Section) {
-    let risk = sheet.last("compute_portfolio_risk");
+pub(super) fn write(builder: &mut AnswerBuilder<'_>, all: &[Security], section: Section) {
+    let risk = builder.last("compute_portfolio_risk");
     match section {
         Section::Summary => {
-            summary(sheet, risk);
-            cash(sheet, risk);
-            reading_notes(sheet);
+            summary(builder, risk);
+            cash(builder, risk);
+            reading_notes(builder);
         }
         Section::Figures => {
-            common_days(sheet, risk);
-            holdings(sheet, all);
+            common_days(builder, risk);
+            holdings(builder, all);
         }
         Section::Risks => {
-            losses(sheet, risk);
+            losses(builder, risk);
             if all.len() > 1 {
-                pairs(sheet, all);
+                pairs(builder, all);
             }
         }
-        Section::Conclusions => concentration(sheet, risk),
+        Section::Conclusions => concentration(builder, risk),
     }
 }
 
-fn summary(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
-    let focus = sheet.plan.request.focus;
-    let change = sheet.page.figure(risk, "/metrics/total_return_pct", Style::Change);
-    let rough = sheet.page.figure(risk, "/metrics/annualized_volatility", Style::Percent);
+fn summary(builder: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
+    let focus = builder.plan.request.focus;
+    let change = builder.page.figure(risk, "/metrics/total_return_pct", Style::Change);
+    let volatility = builder.page.figure(risk, "/metrics/annualized_volatility", Style::Percent);
     let word = float(risk, "/metrics/annualized_volatility")
-        .map(|it| verdict::volatility_word(it, sheet.language()));
-    let fall = sheet.page.figure(risk, "/metrics/max_drawdown_pct", Style::Percent);
+        .map(|it| verdict::volatility_word(it, builder.language()));
+    let drawdown = builder.page.figure(risk, "/metrics/max_drawdown_pct", Style::Percent);
     let change = fact(("доходность", "return"), change);
-    let rough = fact(("годовая волатильность", "yearly volatility"), rough).called(word);
-    let fall = fact(("максимальная просадка", "deepest drawdown"), fall);
+    let volatility =
+        fact(("годовая волатильность", "yearly volatility"), volatility).with_word(word);
+    let drawdown = fact(("максимальная просадка", "deepest drawdown"), drawdown);
     if focus == Focus::ValueAtRisk {
-        value_at_risk(sheet, risk, ("VaR портфеля", "Value at risk of the portfolio"));
+        value_at_risk(builder, risk, ("VaR портфеля", "Value at risk of the portfolio"));
     }
     let facts = match focus {
-        Focus::Drawdown => vec![fall, rough, change],
-        Focus::Risk | Focus::Calm => vec![rough, fall, change],
-        _ => vec![change, rough],
+        Focus::Drawdown => vec![drawdown, volatility, change],
+        Focus::Risk | Focus::Calm => vec![volatility, drawdown, change],
+        _ => vec![change, volatility],
     };
-    match sheet.period(risk) {
-        Some([from, to]) => sheet.page.facts(
+    match builder.period(risk) {
+        Some([from, to]) => builder.page.facts(
             ("Портфель с {} по {}", "The portfolio from {} to {}"),
             [from, to],
             facts,
         ),
-        None => sheet.page.facts(("Портфель", "The portfolio"), [], facts),
+        None => builder.page.facts(("Портфель", "The portfolio"), [], facts),
     }
 }
 
 /// Returns the sum and the sources of the weights in the tool's arguments.
-pub(super) fn asked_weights(risk: Option<&Finding>) -> (f64, Vec<(usize, String)>) {
+pub(super) fn argument_weights(risk: Option<&Finding>) -> (f64, Vec<(usize, String)>) {
     let Some(risk) = risk else { return (0.0, Vec::new()) };
     let positions = risk.args["positions"].as_array().map_or(&[][..], Vec::as_slice);
     let weights = positions.iter().filter_map(|it| it["weight"].as_f64());
@@ -72,13 +73,13 @@ pub(super) fn asked_weights(risk: Option<&Finding>) -> (f64, Vec<(usize, String)
     (sum, (0..weights.count()).map(source).collect())
 }
 
-fn cash(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
-    let Some(cash) = sheet.plan.request.cash.and_then(crate::Amount::value) else { return };
-    let (sum, sources) = asked_weights(risk);
+fn cash(builder: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
+    let Some(cash) = builder.plan.request.cash.and_then(crate::Amount::value) else { return };
+    let (sum, sources) = argument_weights(risk);
     // Cash is shown as a figure only if the weights and the cash add up to 100 %.
-    let whole = (sum + cash - 100.0).abs() < 1e-6 && !sources.is_empty();
-    if !whole {
-        sheet.page.add_line(
+    let adds_up = (sum + cash - 100.0).abs() < 1e-6 && !sources.is_empty();
+    if !adds_up {
+        builder.page.add_line(
             "Деньги ценового риска акций не несут; показатели — для остальной части.",
             "Cash carries no price risk; the figures are of the rest.",
             [],
@@ -86,30 +87,30 @@ fn cash(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
         return;
     }
     let digits = usize::from(cash.fract().abs() > 1e-9) * 2;
-    let shown = sheet.page.styled(cash, Style::Plain(digits), sources, Formula::Rest);
-    sheet.page.add_line(
+    let shown = builder.page.styled(cash, Style::Plain(digits), sources, Formula::Rest);
+    builder.page.add_line(
         "Доля денег {} % ценового риска акций не несёт; показатели — для остальной части.",
         "The {}% held as cash carries no price risk; the figures are of the rest.",
         [Some(shown).into()],
     );
 }
 
-fn holdings(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
-    let risk = sheet.last("compute_portfolio_risk");
+fn holdings(builder: &mut AnswerBuilder<'_>, all: &[Security]) {
+    let risk = builder.last("compute_portfolio_risk");
     let mut rows = Vec::new();
     for it in all {
         let at = row_of(risk, &it.ticker);
         let figure = |field: &str, style| -> Option<CitedFigure> {
-            sheet.page.figure(risk, &format!("/data/{}/{field}", at?), style)
+            builder.page.figure(risk, &format!("/data/{}/{field}", at?), style)
         };
         let share = || -> Option<CitedFigure> {
             let (pointer, finding) = (format!("/data/{}/weight", at?), risk?);
             let value = finding.at(&pointer)?.as_f64()? * 100.0;
             let source = vec![(finding.id, format!("/result{pointer}"))];
-            Some(sheet.page.styled(value, Style::Percent, source, Formula::Percent))
+            Some(builder.page.styled(value, Style::Percent, source, Formula::Percent))
         };
         let part = figure("risk_contribution_pct", Style::Percent);
-        let (change, rough) = (
+        let (change, volatility) = (
             figure("total_return_pct", Style::Change),
             figure("annualized_volatility", Style::Percent),
         );
@@ -117,14 +118,14 @@ fn holdings(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
             Slot::Text(it.ticker.clone()),
             share().into(),
             change.into(),
-            rough.into(),
+            volatility.into(),
             part.clone().into(),
         ]);
         let facts = vec![
             fact(("доля", "share"), share()),
             fact(("вклад в риск", "part of the risk"), part),
         ];
-        sheet.page.facts(("- {}", "- {}"), [it.ticker.as_str().into()], facts);
+        builder.page.facts(("- {}", "- {}"), [it.ticker.as_str().into()], facts);
     }
     let columns = [
         ("Бумага", "Security"),
@@ -133,18 +134,18 @@ fn holdings(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
         ("Волатильность, %", "Volatility, %"),
         ("Вклад в риск, %", "Part of the risk, %"),
     ];
-    sheet.page.table(("Портфель", "Portfolio"), &columns, rows);
+    builder.page.table(("Портфель", "Portfolio"), &columns, rows);
 }
 
-fn concentration(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
-    let word = float(risk, "/metrics/hhi").map(|it| verdict::concentration(it, sheet.language()));
-    let shown = sheet.page.figure(risk, "/metrics/hhi", Style::Plain(2));
-    let top = sheet.page.figure(risk, "/metrics/top1_weight_pct", Style::Percent);
+fn concentration(builder: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
+    let word = float(risk, "/metrics/hhi").map(|it| verdict::concentration(it, builder.language()));
+    let shown = builder.page.figure(risk, "/metrics/hhi", Style::Plain(2));
+    let top = builder.page.figure(risk, "/metrics/top1_weight_pct", Style::Percent);
     let facts = vec![
-        fact(("индекс Херфиндаля", "Herfindahl index"), shown).called(word),
+        fact(("индекс Херфиндаля", "Herfindahl index"), shown).with_word(word),
         fact(("крупнейшая позиция", "largest position"), top),
     ];
-    sheet.page.facts(("Концентрация", "Concentration"), [], facts);
+    builder.page.facts(("Концентрация", "Concentration"), [], facts);
     let rows =
         risk.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let part = |row: &Value| row["risk_contribution_pct"].as_f64();
@@ -153,8 +154,8 @@ fn concentration(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
     if let Some((at, row, _)) = most.filter(|_| rows.len() > 1) {
         let ticker = crate::page::quoted(row["ticker"].as_str().unwrap_or_default());
         let shown =
-            sheet.page.figure(risk, &format!("/data/{at}/risk_contribution_pct"), Style::Percent);
-        sheet.page.add_line(
+            builder.page.figure(risk, &format!("/data/{at}/risk_contribution_pct"), Style::Percent);
+        builder.page.add_line(
             "Больше всего риска приносит {}: {}.",
             "Most of the risk comes from {}: {}.",
             [ticker.into(), shown.into()],

@@ -11,20 +11,20 @@ use crate::tool_session::Finding;
 /// Most days without trading that the answer names.
 const CLOSED_MAX: usize = 15;
 
-fn rows(found: Option<&Finding>) -> &[Value] {
-    found.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+fn rows(calendar: Option<&Finding>) -> &[Value] {
+    calendar.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn is_trading(row: &Value) -> bool {
     row["is_trading"] == Value::Bool(true)
 }
 
-fn date(sheet: &AnswerBuilder<'_>, found: Option<&Finding>, at: usize) -> Slot {
-    Slot::Figure(sheet.page.cited_text(found, &format!("/result/data/{at}/date")))
+fn date(builder: &AnswerBuilder<'_>, calendar: Option<&Finding>, at: usize) -> Slot {
+    Slot::Figure(builder.page.cited_text(calendar, &format!("/result/data/{at}/date")))
 }
 
 /// Returns the words for how the calendar knows a day.
-fn basis(sheet: &AnswerBuilder<'_>, row: &Value) -> &'static str {
+fn basis(builder: &AnswerBuilder<'_>, row: &Value) -> &'static str {
     let (russian, english) = match row["basis"].as_str() {
         Some("record") => ("по состоявшимся торгам", "as it was traded"),
         Some("announced") => ("так объявила биржа", "as the exchange announced"),
@@ -33,111 +33,111 @@ fn basis(sheet: &AnswerBuilder<'_>, row: &Value) -> &'static str {
             "by the usual week; nothing was announced about this day",
         ),
     };
-    sheet.language().pick(russian, english)
+    builder.language().pick(russian, english)
 }
 
-pub(super) fn write(sheet: &mut AnswerBuilder<'_>, section: Section) {
-    let found = sheet.last("get_trading_calendar");
-    let single = sheet.plan.request.period().is_day();
+pub(super) fn write(builder: &mut AnswerBuilder<'_>, section: Section) {
+    let calendar = builder.last("get_trading_calendar");
+    let single = builder.plan.request.period().is_day();
     match section {
         Section::Summary => {
-            match rows(found).first().filter(|_| single) {
-                Some(first) => day(sheet, found, first),
-                None => period_days(sheet, found),
+            match rows(calendar).first().filter(|_| single) {
+                Some(first) => day(builder, calendar, first),
+                None => period_days(builder, calendar),
             }
-            reading_notes(sheet);
+            reading_notes(builder);
         }
-        Section::Figures => listed(sheet, found, single),
-        Section::Risks => sheet.page.add_line(
+        Section::Figures => listed(builder, calendar, single),
+        Section::Risks => builder.page.add_line(
             "Биржа может изменить расписание и объявляет об этом отдельно.",
             "The exchange may change its days, and announces it.",
             [],
         ),
-        Section::Conclusions => next(sheet, found, single),
+        Section::Conclusions => next(builder, calendar, single),
     }
 }
 
-fn day(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>, first: &Value) {
-    let slots = [date(sheet, found, 0), basis(sheet, first).into()];
+fn day(builder: &mut AnswerBuilder<'_>, calendar: Option<&Finding>, first: &Value) {
+    let slots = [date(builder, calendar, 0), basis(builder, first).into()];
     if is_trading(first) {
-        sheet.page.add_line("{}: торги есть ({}).", "{}: there is trading ({}).", slots);
+        builder.page.add_line("{}: торги есть ({}).", "{}: there is trading ({}).", slots);
     } else {
-        sheet.page.add_line("{}: торгов нет ({}).", "{}: there is no trading ({}).", slots);
+        builder.page.add_line("{}: торгов нет ({}).", "{}: there is no trading ({}).", slots);
     }
 }
 
-fn period_days(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>) {
-    let count = float(found, "/metrics/num_trading_days").unwrap_or(0.0) as u64;
-    let shown = sheet.page.figure(found, "/metrics/num_trading_days", Style::Count);
-    let (Some(shown), Some([from, to])) = (shown, sheet.period(found)) else {
-        sheet.page.facts(("Торговый календарь", "Trading calendar"), [], Vec::new());
+fn period_days(builder: &mut AnswerBuilder<'_>, calendar: Option<&Finding>) {
+    let count = float(calendar, "/metrics/num_trading_days").unwrap_or(0.0) as u64;
+    let shown = builder.page.figure(calendar, "/metrics/num_trading_days", Style::Count);
+    let (Some(shown), Some([from, to])) = (shown, builder.period(calendar)) else {
+        builder.page.facts(("Торговый календарь", "Trading calendar"), [], Vec::new());
         return;
     };
-    let word = sheet.language().pick(
+    let word = builder.language().pick(
         agree(count, "торговый день", "торговых дня", "торговых дней"),
         if count == 1 { "trading day" } else { "trading days" },
     );
     let slots = [from, to, Some(shown).into(), word.into()];
-    sheet.page.add_line("С {} по {}: {} {}.", "From {} to {}: {} {}.", slots);
+    builder.page.add_line("С {} по {}: {} {}.", "From {} to {}: {} {}.", slots);
     let closed: Vec<usize> =
-        rows(found).iter().enumerate().filter(|it| !is_trading(it.1)).map(|it| it.0).collect();
+        rows(calendar).iter().enumerate().filter(|it| !is_trading(it.1)).map(|it| it.0).collect();
     if closed.is_empty() {
-        sheet.page.add_line("Дней без торгов нет.", "There is no day without trading.", []);
+        builder.page.add_line("Дней без торгов нет.", "There is no day without trading.", []);
         return;
     }
     let mut slots = Vec::new();
     for (at, row) in closed.iter().take(CLOSED_MAX).enumerate() {
         slots.push(Slot::from(if at == 0 { "" } else { ", " }));
-        slots.push(date(sheet, found, *row));
+        slots.push(date(builder, calendar, *row));
     }
     if closed.len() > CLOSED_MAX {
-        slots.push(sheet.language().pick(" и другие", " and others").into());
+        slots.push(builder.language().pick(" и другие", " and others").into());
     }
-    sheet.page.add_line("Без торгов: {}.", "No trading on: {}.", [Slot::Many(slots)]);
+    builder.page.add_line("Без торгов: {}.", "No trading on: {}.", [Slot::Many(slots)]);
 }
 
-fn listed(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>, single: bool) {
-    let day = |at: &str| sheet.page.cited_text(found, at);
+fn listed(builder: &mut AnswerBuilder<'_>, calendar: Option<&Finding>, single: bool) {
+    let day = |at: &str| builder.page.cited_text(calendar, at);
     let facts = [
         (("последний торговый день", "last trading day"), "/result/metrics/last_trading_day"),
         (("следующий торговый день", "next trading day"), "/result/metrics/next_trading_day"),
     ];
     let facts: Vec<_> =
         facts.into_iter().filter_map(|(name, at)| Some(fact(name, Some(day(at)?)))).collect();
-    sheet.page.facts(("- В этих днях", "- Among these days"), [], facts);
-    let count = if single { 1 } else { rows(found).len() };
+    builder.page.facts(("- В этих днях", "- Among these days"), [], facts);
+    let count = if single { 1 } else { rows(calendar).len() };
     let row = |row: &Value| {
         let word = if is_trading(row) { ("да", "yes") } else { ("нет", "no") };
         vec![
             Slot::Text(quoted(row["date"].as_str().unwrap_or("—"))),
-            sheet.language().pick(word.0, word.1).into(),
-            basis(sheet, row).into(),
+            builder.language().pick(word.0, word.1).into(),
+            basis(builder, row).into(),
         ]
     };
-    let table = rows(found).iter().take(count.min(62)).map(row).collect();
+    let table = rows(calendar).iter().take(count.min(62)).map(row).collect();
     let columns = [("Дата", "Date"), ("Торги", "Trading"), ("Основание", "Basis")];
-    sheet.page.table(("Торговые дни", "Trading days"), &columns, table);
+    builder.page.table(("Торговые дни", "Trading days"), &columns, table);
 }
 
 /// Writes the first trading day after the requested days, or among them.
-fn next(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>, single: bool) {
+fn next(builder: &mut AnswerBuilder<'_>, calendar: Option<&Finding>, single: bool) {
     let closed = |row: &Value| !is_trading(row);
-    let skip = match rows(found).first() {
+    let skip = match rows(calendar).first() {
         Some(first) if single && closed(first) => 1,
-        _ => rows(found).iter().position(closed).filter(|_| !single).unwrap_or(0),
+        _ => rows(calendar).iter().position(closed).filter(|_| !single).unwrap_or(0),
     };
-    let at = rows(found).iter().enumerate().skip(skip).find(|it| is_trading(it.1));
+    let at = rows(calendar).iter().enumerate().skip(skip).find(|it| is_trading(it.1));
     match at {
         Some((at, _)) if at > 0 => {
-            let slots = [date(sheet, found, at)];
-            sheet.page.add_line(
+            let slots = [date(builder, calendar, at)];
+            builder.page.add_line(
                 "Первый торговый день после дня без торгов: {}.",
                 "The first trading day after a day off: {}.",
                 slots,
             );
         }
-        Some(_) => sheet.page.add_line("Итог: торги идут.", "In short: there is trading.", []),
-        None => sheet.page.add_line(
+        Some(_) => builder.page.add_line("Итог: торги идут.", "In short: there is trading.", []),
+        None => builder.page.add_line(
             "Для вывода данных не хватает.",
             "There is not enough data for a conclusion.",
             [],

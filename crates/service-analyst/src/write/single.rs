@@ -17,32 +17,32 @@ use crate::understand::{Focus, is_index};
 const HIGH: &str = "/metrics/period_high";
 const LOW: &str = "/metrics/period_low";
 
-pub(super) fn write(sheet: &mut AnswerBuilder<'_>, it: &Security, section: Section) {
-    let shot = sheet.of("get_security_snapshot", &it.ticker);
-    let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
-    let risk = sheet.last("compute_portfolio_risk");
-    let money = money_of(shot, it);
+pub(super) fn write(builder: &mut AnswerBuilder<'_>, it: &Security, section: Section) {
+    let snapshot = builder.finding("get_security_snapshot", &it.ticker);
+    let history = builder.finding("get_ohlcv_timeseries", &it.ticker);
+    let risk = builder.last("compute_portfolio_risk");
+    let money = money_of(snapshot, it);
     match section {
         Section::Summary => {
-            summary(sheet, it, &money);
-            reading_notes(sheet);
-            stale(sheet, shot);
+            summary(builder, it, &money);
+            reading_notes(builder);
+            stale(builder, snapshot);
         }
         Section::Figures => {
-            session(sheet, shot, &money);
-            period(sheet, history, &money);
+            session(builder, snapshot, &money);
+            period(builder, history, &money);
         }
         Section::Risks => {
-            let (rough, word) = volatility(sheet, history);
+            let (figure, word) = volatility(builder, history);
             let label = ("", "");
-            let fact = fact(label, rough).called(word);
-            sheet.page.facts(("- Годовая волатильность", "- Yearly volatility"), [], vec![fact]);
-            losses(sheet, risk);
+            let fact = fact(label, figure).with_word(word);
+            builder.page.facts(("- Годовая волатильность", "- Yearly volatility"), [], vec![fact]);
+            losses(builder, risk);
         }
         Section::Conclusions => {
-            let paid = sheet.of("get_dividends", &it.ticker);
+            let paid = builder.finding("get_dividends", &it.ticker);
             if let Some(paid) = paid {
-                let part = sheet.page.figure(
+                let part = builder.page.figure(
                     Some(paid),
                     "/metrics/trailing_12m_yield_pct",
                     Style::Percent,
@@ -51,76 +51,80 @@ pub(super) fn write(sheet: &mut AnswerBuilder<'_>, it: &Security, section: Secti
                     "Дивидендная доходность за последний год",
                     "Dividend yield over the last year",
                 );
-                sheet.page.facts(head, [], vec![fact(("", ""), part)]);
+                builder.page.facts(head, [], vec![fact(("", ""), part)]);
             }
-            conclusion(sheet, it, history);
+            conclusion(builder, it, history);
         }
     }
 }
 
 fn volatility(
-    sheet: &AnswerBuilder<'_>,
+    builder: &AnswerBuilder<'_>,
     history: Option<&Finding>,
 ) -> (Option<CitedFigure>, Option<&'static str>) {
     let at = "/metrics/annualized_volatility";
-    let word = float(history, at).map(|it| volatility_word(it, sheet.language()));
-    (sheet.page.figure(history, at, Style::Percent), word)
+    let word = float(history, at).map(|it| volatility_word(it, builder.language()));
+    (builder.page.figure(history, at, Style::Percent), word)
 }
 
-fn summary(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) {
-    let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
-    let shot = sheet.of("get_security_snapshot", &it.ticker);
-    let focus = sheet.plan.request.focus;
-    holding::worth(sheet, it, money);
-    holding::grown(sheet, it, money);
-    let asked = focused(sheet, it, money);
+fn summary(builder: &mut AnswerBuilder<'_>, it: &Security, money: &str) {
+    let history = builder.finding("get_ohlcv_timeseries", &it.ticker);
+    let snapshot = builder.finding("get_security_snapshot", &it.ticker);
+    let focus = builder.plan.request.focus;
+    holding::worth(builder, it, money);
+    holding::grown(builder, it, money);
+    let price_written = focused(builder, it, money);
     let changed = matches!(focus, Focus::Change | Focus::Best | Focus::Worst | Focus::Why);
     if changed {
-        write_trend(sheet, Some(it), history);
+        write_trend(builder, Some(it), history);
     }
     if focus == Focus::Why {
-        sheet.page.add_line(
+        builder.page.add_line(
             "Причин движения биржевые данные не называют.",
             "Exchange data does not say what caused a move.",
             [],
         );
     }
-    let price = sheet.page.figure(shot, "/data/last_price", Style::Price(money));
-    let day = sheet.page.figure(shot, "/data/price_change_pct", Style::Change);
+    let price = builder.page.figure(snapshot, "/data/last_price", Style::Price(money));
+    let day = builder.page.figure(snapshot, "/data/price_change_pct", Style::Change);
     let name = if is_index(&it.ticker) {
         ("значение", "level")
     } else {
         ("последняя цена", "last price")
     };
     let facts = vec![fact(name, price), fact(("изменение за день", "change on the day"), day)];
-    if !asked {
-        sheet.page.facts(("{}", "{}"), [sheet.title(it)], facts);
+    if !price_written {
+        builder.page.facts(("{}", "{}"), [builder.title(it)], facts);
     }
     if !changed {
-        write_trend(sheet, None, history);
+        write_trend(builder, None, history);
     }
 }
 
 /// Writes the figures that the question focuses on, if any, so that the answer begins with them.
-/// Returns whether it wrote any.
-fn focused(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool {
-    let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
-    let shot = sheet.of("get_security_snapshot", &it.ticker);
-    let risk = sheet.last("compute_portfolio_risk");
-    let fall = || sheet.page.figure(risk, "/metrics/max_drawdown_pct", Style::Percent);
-    let (rough, word) = volatility(sheet, history);
-    let rough = fact(("годовая волатильность", "yearly volatility"), rough).called(word);
+/// Returns whether they include the last price, so that the summary does not repeat it.
+fn focused(builder: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool {
+    let history = builder.finding("get_ohlcv_timeseries", &it.ticker);
+    let snapshot = builder.finding("get_security_snapshot", &it.ticker);
+    let risk = builder.last("compute_portfolio_risk");
+    let drawdown_figure = || builder.page.figure(risk, "/metrics/max_drawdown_pct", Style::Percent);
+    let (figure, word) = volatility(builder, history);
+    let volatility_fact =
+        fact(("годовая волатильность", "yearly volatility"), figure).with_word(word);
     let drawdown = ("максимальная просадка", "deepest drawdown");
-    let price = |at: &str| sheet.page.figure(history, at, Style::Price(money));
+    let price = |at: &str| builder.page.figure(history, at, Style::Price(money));
     let last = ("последняя цена", "last price");
-    let now = sheet.page.figure(shot, "/data/last_price", Style::Price(money));
-    let (facts, whole) = match sheet.plan.request.focus {
-        Focus::Risk | Focus::Calm => (vec![rough, fact(drawdown, fall())], false),
-        Focus::Drawdown => (vec![fact(drawdown, fall())], false),
+    let now = builder.page.figure(snapshot, "/data/last_price", Style::Price(money));
+    let (facts, has_price) = match builder.plan.request.focus {
+        Focus::Risk | Focus::Calm => {
+            (vec![volatility_fact, fact(drawdown, drawdown_figure())], false)
+        }
+        Focus::Drawdown => (vec![fact(drawdown, drawdown_figure())], false),
         Focus::Volume => {
-            let volume = sheet.page.figure(history, "/metrics/avg_daily_volume", Style::Amount(""));
-            let value = sheet.page.figure(shot, "/data/value", Style::Amount(money));
-            let volume = pieces(sheet, ("средний объём за день", "average daily volume"), volume);
+            let volume =
+                builder.page.figure(history, "/metrics/avg_daily_volume", Style::Amount(""));
+            let value = builder.page.figure(snapshot, "/data/value", Style::Amount(money));
+            let volume = pieces(builder, ("средний объём за день", "average daily volume"), volume);
             (
                 vec![volume, fact(("оборот последнего дня", "turnover of the last day"), value)],
                 false,
@@ -132,38 +136,39 @@ fn focused(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool {
             (vec![high, low], false)
         }
         Focus::FromHigh => {
-            let moved = change(sheet, (history, HIGH), (shot, "/data/last_price")).map(|it| it.1);
+            let moved =
+                change(builder, (history, HIGH), (snapshot, "/data/last_price")).map(|it| it.1);
             let high = fact(("максимум за период", "high of the period"), price(HIGH));
             let moved = fact(("от максимума", "from the high"), moved);
             (vec![moved, fact(last, now), high], true)
         }
         Focus::Days => {
-            days(sheet, it, history);
+            days(builder, it, history);
             return false;
         }
         Focus::Code => {
-            code(sheet, it);
+            code(builder, it);
             return false;
         }
         Focus::Advice => {
-            let change = sheet.page.figure(history, "/metrics/total_return_pct", Style::Change);
+            let change = builder.page.figure(history, "/metrics/total_return_pct", Style::Change);
             let change = fact(("за период", "over the period"), change);
-            (vec![fact(last, now), change, rough], true)
+            (vec![fact(last, now), change, volatility_fact], true)
         }
         _ => return false,
     };
-    let head = if sheet.plan.request.focus == Focus::Advice {
+    let head = if builder.plan.request.focus == Focus::Advice {
         ("{}, данные для решения", "{}, the data to decide by")
     } else {
         ("{}", "{}")
     };
-    sheet.page.facts(head, [sheet.title(it)], facts);
-    whole
+    builder.page.facts(head, [builder.title(it)], facts);
+    has_price
 }
 
 /// Writes the best and the worst day. Split days are left out, because a split changes the quoted
 /// price without changing the value.
-fn days(sheet: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Finding>) {
+fn days(builder: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Finding>) {
     let rows = history.and_then(|it| it.at("/data")).and_then(Value::as_array);
     let rows = rows.map_or(&[][..], Vec::as_slice);
     let day = |row: &Value| row["ts"].as_str().and_then(|it| it.get(..10)).map(ToOwned::to_owned);
@@ -177,27 +182,28 @@ fn days(sheet: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Finding>)
     };
     let mut found: Vec<(usize, f64, CitedFigure)> = (1..rows.len())
         .filter(|at| !split(*at))
-        .filter_map(|at| day_change(sheet, history, at).map(|it| (at, it.0, it.1)))
+        .filter_map(|at| day_change(builder, history, at).map(|it| (at, it.0, it.1)))
         .collect();
     found.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let date =
-        |at: usize| Slot::Figure(sheet.page.cited_text(history, &format!("/result/data/{at}/ts")));
+    let date = |at: usize| {
+        Slot::Figure(builder.page.cited_text(history, &format!("/result/data/{at}/ts")))
+    };
     let (Some(worst), Some(best)) = (found.first(), found.last()) else {
-        sheet.page.facts(
+        builder.page.facts(
             ("{}, дни периода", "{}, days of the period"),
-            [sheet.title(it)],
+            [builder.title(it)],
             Vec::new(),
         );
         return;
     };
     let slots = [
-        sheet.title(it),
+        builder.title(it),
         date(best.0),
         Some(best.2.clone()).into(),
         date(worst.0),
         Some(worst.2.clone()).into(),
     ];
-    sheet.page.add_line(
+    builder.page.add_line(
         "{}: лучший день периода — {}, {}; худший — {}, {}.",
         "{}: the best day of the period was {}, {}; the worst {}, {}.",
         slots,
@@ -205,26 +211,30 @@ fn days(sheet: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Finding>)
 }
 
 /// Writes the ticker and the ISIN from the exchange's list.
-fn code(sheet: &mut AnswerBuilder<'_>, it: &Security) {
+fn code(builder: &mut AnswerBuilder<'_>, it: &Security) {
     let row = it.name.as_ref().and_then(|(id, at)| Some((*id, at.rsplit_once('/')?.0)));
     let isin = row.and_then(|(id, row)| {
-        let found = sheet.findings.iter().find(|it| it.id == id);
-        sheet.page.cited_text(found, &format!("{row}/isin"))
+        let found = builder.findings.iter().find(|it| it.id == id);
+        builder.page.cited_text(found, &format!("{row}/isin"))
     });
-    sheet.page.facts(
+    builder.page.facts(
         ("{}, тикер {}", "{}, ticker {}"),
-        [sheet.title(it), it.ticker.as_str().into()],
+        [builder.title(it), it.ticker.as_str().into()],
         vec![fact(("ISIN", "ISIN"), isin)],
     );
 }
 
 /// Writes how the price moved over the period.
-fn write_trend(sheet: &mut AnswerBuilder<'_>, lead: Option<&Security>, history: Option<&Finding>) {
-    let title = lead.map(|it| sheet.title(it));
+fn write_trend(
+    builder: &mut AnswerBuilder<'_>,
+    lead: Option<&Security>,
+    history: Option<&Finding>,
+) {
+    let title = lead.map(|it| builder.title(it));
     let at = "/metrics/total_return_pct";
-    let (Some(change), Some([from, to])) = (float(history, at), sheet.period(history)) else {
+    let (Some(change), Some([from, to])) = (float(history, at), builder.period(history)) else {
         if let Some(title) = title {
-            sheet.page.add_line(
+            builder.page.add_line(
                 "{}: за период нет данных.",
                 "{}: no data for the period.",
                 [title],
@@ -233,15 +243,15 @@ fn write_trend(sheet: &mut AnswerBuilder<'_>, lead: Option<&Security>, history: 
         return;
     };
     let volatility = float(history, "/metrics/annualized_volatility");
-    let word = price_trend(change, volatility, years(history)).noun(sheet.language());
-    let shown = sheet.page.figure(history, at, Style::Change);
+    let word = price_trend(change, volatility, years(history)).noun(builder.language());
+    let shown = builder.page.figure(history, at, Style::Change);
     match title {
-        Some(title) => sheet.page.add_line(
+        Some(title) => builder.page.add_line(
             "{}: {} с {} по {}, {}.",
             "{}: {} from {} to {}, {}.",
             [title, shown.into(), from, to, word.into()],
         ),
-        None => sheet.page.add_line(
+        None => builder.page.add_line(
             "С {} по {}: {}, {} за период.",
             "From {} to {}: {}, {} over the period.",
             [from, to, word.into(), shown.into()],
@@ -251,16 +261,16 @@ fn write_trend(sheet: &mut AnswerBuilder<'_>, lead: Option<&Security>, history: 
 
 /// Formats a number of shares.
 pub(super) fn pieces(
-    sheet: &AnswerBuilder<'_>,
+    builder: &AnswerBuilder<'_>,
     label: (&'static str, &'static str),
     figure: Option<CitedFigure>,
 ) -> Fact {
-    fact(label, figure).counted_in(sheet.language().pick("шт.", "pieces"))
+    fact(label, figure).with_unit(builder.language().pick("шт.", "pieces"))
 }
 
-pub(super) fn stale(sheet: &mut AnswerBuilder<'_>, shot: Option<&Finding>) {
-    if shot.and_then(|it| it.at("/data/is_stale")) == Some(&Value::Bool(true)) {
-        sheet.page.add_line(
+pub(super) fn stale(builder: &mut AnswerBuilder<'_>, snapshot: Option<&Finding>) {
+    if snapshot.and_then(|it| it.at("/data/is_stale")) == Some(&Value::Bool(true)) {
+        builder.page.add_line(
             "Сделок в текущей сессии ещё не было: цена — из прошлой сессии.",
             "Nothing was traded in this session yet: the price is an earlier one.",
             [],
@@ -268,19 +278,22 @@ pub(super) fn stale(sheet: &mut AnswerBuilder<'_>, shot: Option<&Finding>) {
     }
 }
 
-fn session(sheet: &mut AnswerBuilder<'_>, shot: Option<&Finding>, money: &str) {
-    let price = |at: &str| sheet.page.figure(shot, at, Style::Price(money));
+fn session(builder: &mut AnswerBuilder<'_>, snapshot: Option<&Finding>, money: &str) {
+    let price = |at: &str| builder.page.figure(snapshot, at, Style::Price(money));
     let facts = vec![
         fact(("открытие", "open"), price("/data/open_price")),
         fact(("максимум", "high"), price("/data/high_price")),
         fact(("минимум", "low"), price("/data/low_price")),
-        fact(("оборот", "turnover"), sheet.page.figure(shot, "/data/value", Style::Amount(money))),
+        fact(
+            ("оборот", "turnover"),
+            builder.page.figure(snapshot, "/data/value", Style::Amount(money)),
+        ),
     ];
-    sheet.page.facts(("- День", "- The day"), [], facts);
+    builder.page.facts(("- День", "- The day"), [], facts);
 }
 
-fn period(sheet: &mut AnswerBuilder<'_>, history: Option<&Finding>, money: &str) {
-    let price = |at: &str| sheet.page.figure(history, at, Style::Price(money));
+fn period(builder: &mut AnswerBuilder<'_>, history: Option<&Finding>, money: &str) {
+    let price = |at: &str| builder.page.figure(history, at, Style::Price(money));
     let last = history.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(0, Vec::len);
     let close = last.checked_sub(1).and_then(|at| price(&format!("/data/{at}/close")));
     let facts = vec![
@@ -288,48 +301,48 @@ fn period(sheet: &mut AnswerBuilder<'_>, history: Option<&Finding>, money: &str)
         fact(("минимум", "low"), price(LOW)),
         fact(("последнее закрытие", "last close"), close),
     ];
-    match sheet.period(history) {
-        Some([from, to]) => sheet.page.facts(
+    match builder.period(history) {
+        Some([from, to]) => builder.page.facts(
             ("- Период с {} по {}", "- The period from {} to {}"),
             [from, to],
             facts,
         ),
-        None => sheet.page.facts(("- Период", "- The period"), [], facts),
+        None => builder.page.facts(("- Период", "- The period"), [], facts),
     }
     let days = float(history, "/metrics/num_days").unwrap_or(0.0) as u64;
-    let word = sheet.language().pick(
+    let word = builder.language().pick(
         agree(days, "торговый день", "торговых дня", "торговых дней"),
         if days == 1 { "trading day" } else { "trading days" },
     );
-    let volume = sheet.page.figure(history, "/metrics/avg_daily_volume", Style::Amount(""));
-    if let Some(count) = sheet.page.figure(history, "/metrics/num_days", Style::Count) {
+    let volume = builder.page.figure(history, "/metrics/avg_daily_volume", Style::Amount(""));
+    if let Some(count) = builder.page.figure(history, "/metrics/num_days", Style::Count) {
         let head = ("- В периоде {} {}", "- The period has {} {}");
         let slots = [Slot::Figure(Some(count)), word.into()];
         if volume.is_none() {
             let [count, word] = slots;
-            sheet.page.add_line("- В периоде {} {}.", "- The period has {} {}.", [count, word]);
+            builder.page.add_line("- В периоде {} {}.", "- The period has {} {}.", [count, word]);
             return;
         }
-        let volume = pieces(sheet, ("средний объём за день", "average daily volume"), volume);
-        sheet.page.facts(head, slots, vec![volume]);
+        let volume = pieces(builder, ("средний объём за день", "average daily volume"), volume);
+        builder.page.facts(head, slots, vec![volume]);
     }
 }
 
 /// Writes the drawdown and the value at risk.
-pub(super) fn losses(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
-    let fall = sheet.page.figure(risk, "/metrics/max_drawdown_pct", Style::Percent);
+pub(super) fn losses(builder: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
+    let drawdown_figure = builder.page.figure(risk, "/metrics/max_drawdown_pct", Style::Percent);
     let head = ("- Максимальная просадка за период", "- Deepest drawdown of the period");
-    sheet.page.facts(head, [], vec![fact(("", ""), fall)]);
-    value_at_risk(sheet, risk, ("- VaR", "- Value at risk"));
+    builder.page.facts(head, [], vec![fact(("", ""), drawdown_figure)]);
+    value_at_risk(builder, risk, ("- VaR", "- Value at risk"));
 }
 
-/// Returns the value at risk with its horizon and its confidence level.
+/// Writes the value at risk with its horizon and its confidence level.
 pub(super) fn value_at_risk(
-    sheet: &mut AnswerBuilder<'_>,
+    builder: &mut AnswerBuilder<'_>,
     risk: Option<&Finding>,
     name: (&'static str, &'static str),
 ) {
-    let percent = |at: &str| sheet.page.figure(risk, at, Style::Percent);
+    let percent = |at: &str| builder.page.figure(risk, at, Style::Percent);
     let facts = vec![
         fact(("исторический", "historical"), percent("/metrics/var_historical_pct")),
         fact(("параметрический", "parametric"), percent("/metrics/var_parametric_pct")),
@@ -337,30 +350,35 @@ pub(super) fn value_at_risk(
     let sure = float(risk, "/metrics/confidence").map(|it| {
         let source = vec![(risk.map_or(0, |it| it.id), "/result/metrics/confidence".to_owned())];
         let digits = if (it * 100.0).fract().abs() < 1e-9 { 0 } else { 1 };
-        sheet.page.styled(it * 100.0, Style::Plain(digits), source, crate::check::Formula::Percent)
+        builder.page.styled(
+            it * 100.0,
+            Style::Plain(digits),
+            source,
+            crate::check::Formula::Percent,
+        )
     });
     let horizon = float(risk, "/metrics/horizon_days").unwrap_or(1.0) as u64;
-    let days = sheet.page.figure(risk, "/metrics/horizon_days", Style::Count);
-    let word = sheet
+    let days = builder.page.figure(risk, "/metrics/horizon_days", Style::Count);
+    let word = builder
         .language()
         .pick(agree(horizon, "день", "дня", "дней"), if horizon == 1 { "day" } else { "days" });
-    let name = sheet.language().pick(name.0, name.1);
+    let name = builder.language().pick(name.0, name.1);
     let (Some(days), Some(sure)) = (days, sure) else {
-        sheet.page.facts(("{}", "{}"), [name.into()], facts);
+        builder.page.facts(("{}", "{}"), [name.into()], facts);
         return;
     };
-    sheet.page.facts(
+    builder.page.facts(
         ("{} на {} {} с вероятностью {} %", "{} over {} {} at {}%"),
         [name.into(), Some(days).into(), word.into(), Some(sure).into()],
         facts,
     );
 }
 
-fn conclusion(sheet: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Finding>) {
-    let language = sheet.language();
+fn conclusion(builder: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Finding>) {
+    let language = builder.language();
     let volatility = float(history, "/metrics/annualized_volatility");
     let Some(change) = float(history, "/metrics/total_return_pct") else {
-        sheet.page.add_line(
+        builder.page.add_line(
             "Для вывода о тенденции данных за период не хватает.",
             "There is not enough data of the period for a conclusion.",
             [],
@@ -369,25 +387,25 @@ fn conclusion(sheet: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Fin
     };
     let price_trend = price_trend(change, volatility, years(history));
     if is_index(&it.ticker) {
-        let rough = volatility.map_or_else(
+        let volatility_fact = volatility.map_or_else(
             || language.pick("нет данных", "no data"),
             |it| volatility_word(it, language),
         );
-        sheet.page.add_line(
+        builder.page.add_line(
             "Индекс за период: {}; волатильность: {}.",
             "The index over the period: {}; volatility: {}.",
-            [price_trend.noun(language).into(), rough.into()],
+            [price_trend.noun(language).into(), volatility_fact.into()],
         );
         return;
     }
     let verb = price_trend.verb(language);
     match volatility.map(|it| volatility_word(it, language)) {
-        Some(rough) => sheet.page.add_line(
+        Some(volatility_fact) => builder.page.add_line(
             "За период бумага {}; волатильность {}.",
             "The security {} over the period; its volatility is {}.",
-            [verb.into(), rough.into()],
+            [verb.into(), volatility_fact.into()],
         ),
-        None => sheet.page.add_line(
+        None => builder.page.add_line(
             "За период бумага {}.",
             "The security {} over the period.",
             [verb.into()],

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::portfolio::asked_weights;
+use super::portfolio::argument_weights;
 use super::{AnswerBuilder, currency_of};
 use crate::check::Formula;
 use crate::note::Note;
@@ -11,11 +11,11 @@ use crate::tool_session::freshness;
 use crate::understand::Intent;
 
 /// Writes what the user can ask, or what the question lacks.
-pub(super) fn help(sheet: &mut AnswerBuilder<'_>) {
-    first(sheet);
-    reading_notes(sheet);
-    let page = &mut sheet.page;
-    match sheet.plan.request.intent {
+pub(super) fn help(builder: &mut AnswerBuilder<'_>) {
+    first(builder);
+    reading_notes(builder);
+    let page = &mut builder.page;
+    match builder.plan.request.intent {
         Intent::Correlation | Intent::Comparison => page.add_line(
             "Уточните, пожалуйста: нужны как минимум две бумаги, например «SBER и GAZP».",
             "Please name at least two securities, such as \"SBER and GAZP\".",
@@ -63,10 +63,10 @@ pub(super) fn help(sheet: &mut AnswerBuilder<'_>) {
 }
 
 /// Writes how the question was read: names not found, ambiguous names, and assumptions.
-pub(super) fn reading_notes(sheet: &mut AnswerBuilder<'_>) {
-    unknown(sheet);
-    for note in sheet.plan.request.notes.iter().filter(|it| !is_first(it)) {
-        remark(sheet, note);
+pub(super) fn reading_notes(builder: &mut AnswerBuilder<'_>) {
+    unknown(builder);
+    for note in builder.plan.request.notes.iter().filter(|it| !is_first(it)) {
+        remark(builder, note);
     }
 }
 
@@ -76,37 +76,37 @@ fn is_first(note: &Note) -> bool {
 }
 
 /// Writes the notes that come before the answer.
-pub(super) fn first(sheet: &mut AnswerBuilder<'_>) {
-    for note in sheet.plan.request.notes.iter().filter(|it| is_first(it)) {
-        remark(sheet, note);
+pub(super) fn first(builder: &mut AnswerBuilder<'_>) {
+    for note in builder.plan.request.notes.iter().filter(|it| is_first(it)) {
+        remark(builder, note);
     }
 }
 
 /// Writes the names that were not found and the names that fit several securities.
-fn unknown(sheet: &mut AnswerBuilder<'_>) {
-    for name in sheet.plan.resolved.unknown.iter().take(10) {
-        let asked = Some(sheet.page.asked(name));
-        sheet.page.add_line(
+fn unknown(builder: &mut AnswerBuilder<'_>) {
+    for name in builder.plan.resolved.unknown.iter().take(10) {
+        let name = Some(builder.page.question_text(name));
+        builder.page.add_line(
             "Бумага «{}» на Московской бирже не найдена.",
             "No security \"{}\" was found on the Moscow Exchange.",
-            [asked.into()],
+            [name.into()],
         );
     }
-    for it in &sheet.plan.resolved.securities {
+    for it in &builder.plan.resolved.securities {
         if it.others.is_empty() {
             continue;
         }
-        let asked = Some(sheet.page.asked(&it.asked));
-        sheet.page.add_line(
+        let name = Some(builder.page.question_text(&it.mentioned_as));
+        builder.page.add_line(
             "«{}» подходит нескольким бумагам; взята самая торгуемая, {} (есть также {}).",
             "\"{}\" fits several securities; the most traded one, {}, was taken (there is also {}).",
-            [asked.into(), Slot::Text(quoted(&it.ticker)), Slot::Text(quoted(&it.others.join(", ")))],
+            [name.into(), Slot::Text(quoted(&it.ticker)), Slot::Text(quoted(&it.others.join(", ")))],
         );
     }
 }
 
 /// Returns the sentence for a note. A note with a text puts it in place of `{}`.
-fn words(note: &Note) -> (&'static str, &'static str) {
+fn sentence(note: &Note) -> (&'static str, &'static str) {
     match note {
         Note::Reversed => (
             "Даты были даны в обратном порядке и переставлены.",
@@ -148,12 +148,12 @@ fn words(note: &Note) -> (&'static str, &'static str) {
             "Состав индекса голубых фишек (MOEXBC) инструмент не отдаёт; показан индекс Мосбиржи (IMOEX).",
             "The tool does not give the blue chip index (MOEXBC); IMOEX is shown instead.",
         ),
-        note => words_on_shares(note),
+        note => weight_sentence(note),
     }
 }
 
 /// Returns the sentence for a note about portfolio weights or units.
-fn words_on_shares(note: &Note) -> (&'static str, &'static str) {
+fn weight_sentence(note: &Note) -> (&'static str, &'static str) {
     match note {
         Note::RestShared(_) => (
             "Доля не названа у {}; остаток до целого поделён поровну.",
@@ -199,30 +199,30 @@ fn words_on_shares(note: &Note) -> (&'static str, &'static str) {
     }
 }
 
-fn remark(sheet: &mut AnswerBuilder<'_>, note: &Note) {
-    let (russian, english) = words(note);
+fn remark(builder: &mut AnswerBuilder<'_>, note: &Note) {
+    let (russian, english) = sentence(note);
     match note {
-        Note::Rescaled => rescaled(sheet),
-        Note::FromPieces => from_pieces(sheet),
+        Note::Rescaled => rescaled(builder),
+        Note::FromPieces => from_pieces(builder),
         Note::NoSuchDay(text) => {
-            let asked = Some(sheet.page.asked(text));
-            sheet.page.add_line(russian, english, [asked.into()]);
+            let text = Some(builder.page.question_text(text));
+            builder.page.add_line(russian, english, [text.into()]);
         }
         Note::Preferred(_, text) | Note::NoPreferred(text) => {
-            sheet.page.add_line(russian, english, [quoted(text).into()]);
+            builder.page.add_line(russian, english, [quoted(text).into()]);
         }
         Note::RestShared(all) | Note::NothingLeft(all) | Note::Shorts(all) => {
-            sheet.page.add_line(russian, english, [quoted(&all.join(", ")).into()]);
+            builder.page.add_line(russian, english, [quoted(&all.join(", ")).into()]);
         }
-        _ => sheet.page.add_line(russian, english, []),
+        _ => builder.page.add_line(russian, english, []),
     }
 }
 
 /// Writes the sum of the weights if it is not 100 %.
-fn rescaled(sheet: &mut AnswerBuilder<'_>) {
-    let (sum, sources) = asked_weights(sheet.last("compute_portfolio_risk"));
-    if sources.is_empty() || sheet.plan.request.cash.is_some() {
-        sheet.page.add_line(
+fn rescaled(builder: &mut AnswerBuilder<'_>) {
+    let (sum, sources) = argument_weights(builder.last("compute_portfolio_risk"));
+    if sources.is_empty() || builder.plan.request.cash.is_some() {
+        builder.page.add_line(
             "Доли вместе с деньгами не дают целого и приведены к нему.",
             "Shares and cash do not make a whole and were rescaled to one.",
             [],
@@ -230,8 +230,8 @@ fn rescaled(sheet: &mut AnswerBuilder<'_>) {
         return;
     }
     let digits = usize::from(sum.fract().abs() > 1e-6) * 2;
-    let shown = sheet.page.styled(sum, Style::Plain(digits), sources, Formula::Sum);
-    sheet.page.add_line(
+    let shown = builder.page.styled(sum, Style::Plain(digits), sources, Formula::Sum);
+    builder.page.add_line(
         "Доли в сумме дают {} %, а не целое; они приведены к целому.",
         "The shares add up to {}%, not to a whole; they were rescaled to one.",
         [Some(shown).into()],
@@ -239,20 +239,20 @@ fn rescaled(sheet: &mut AnswerBuilder<'_>) {
 }
 
 /// Writes the prices that converted share counts into weights.
-fn from_pieces(sheet: &mut AnswerBuilder<'_>) {
+fn from_pieces(builder: &mut AnswerBuilder<'_>) {
     let mut slots = Vec::new();
-    for it in &sheet.plan.resolved.securities {
-        let shot =
-            sheet.findings.iter().rev().find(|f| f.is_of("get_security_snapshot", &it.ticker));
-        let money = currency_of(shot);
-        let price = sheet.page.figure(shot, "/data/last_price", Style::Price(&money));
+    for it in &builder.plan.resolved.securities {
+        let snapshot =
+            builder.findings.iter().rev().find(|f| f.is_of("get_security_snapshot", &it.ticker));
+        let money = currency_of(snapshot);
+        let price = builder.page.figure(snapshot, "/data/last_price", Style::Price(&money));
         if let Some(price) = price {
             let gap = if slots.is_empty() { "" } else { ", " };
             slots.push(Slot::Text(format!("{gap}{} ", it.ticker)));
             slots.push(Slot::Figure(Some(price)));
         }
     }
-    sheet.page.add_line(
+    builder.page.add_line(
         "Доли посчитаны по числу бумаг и последним ценам: {}.",
         "Shares are computed from the numbers of pieces and the last prices: {}.",
         [Slot::Many(slots)],
@@ -284,25 +284,25 @@ fn reason(code: &str) -> (&'static str, &'static str) {
 }
 
 /// Writes which calls failed, how fresh the data is, and that the answer is not advice.
-pub(super) fn notes(sheet: &mut AnswerBuilder<'_>) {
-    sheet.page.add_line("", "", []);
+pub(super) fn notes(builder: &mut AnswerBuilder<'_>) {
+    builder.page.add_line("", "", []);
     let failed: Vec<_> =
-        sheet.findings.iter().filter_map(|it| Some((it, it.outcome.as_ref().err()?))).collect();
+        builder.findings.iter().filter_map(|it| Some((it, it.outcome.as_ref().err()?))).collect();
     for (finding, failure) in failed.into_iter().take(8) {
         let about = finding.args["ticker"].as_str().or(finding.args["index_ticker"].as_str());
         let about = about.map(|it| format!(" ({})", quoted(it))).unwrap_or_default();
         // The text uses a fixed sentence; the failure code is only in the trace.
         let why = reason(&failure.code);
-        let why = sheet.language().pick(why.0, why.1);
-        sheet.page.add_line(
+        let why = builder.language().pick(why.0, why.1);
+        builder.page.add_line(
             "Инструмент {}{} не дал ответа: {}, поэтому части данных нет.",
             "The tool {}{} gave no answer: {}, so some data is missing.",
             [Slot::Text(finding.tool.clone()), Slot::Text(about), why.into()],
         );
     }
-    if let Some((finding, freshness_meta)) = freshness(sheet.findings) {
+    if let Some((finding, freshness_meta)) = freshness(builder.findings) {
         if freshness_meta.get("source").and_then(Value::as_str) == Some("simulated") {
-            sheet.page.add_line(
+            builder.page.add_line(
                 "Данные смоделированы (учебная биржа), это не настоящие торги.",
                 "The data is simulated; these are not real trades.",
                 [],
@@ -311,14 +311,14 @@ pub(super) fn notes(sheet: &mut AnswerBuilder<'_>) {
         match freshness_meta.get("delay").and_then(Value::as_str) {
             Some("delayed_15m") => {
                 let delay = "/meta/stoa~1freshness/delay";
-                let minutes = sheet.page.part(finding, delay, "15");
-                sheet.page.add_line(
+                let minutes = builder.page.cited_part(finding, delay, "15");
+                builder.page.add_line(
                     "Котировки идут с задержкой {} минут.",
                     "Quotes are delayed by {} minutes.",
                     [minutes.into()],
                 );
             }
-            Some("eod") => sheet.page.add_line(
+            Some("eod") => builder.page.add_line(
                 "Данные — на конец торгового дня.",
                 "The data is of the end of the day.",
                 [],
@@ -326,10 +326,10 @@ pub(super) fn notes(sheet: &mut AnswerBuilder<'_>) {
             _ => {}
         }
         if freshness_meta.get("stale") == Some(&Value::Bool(true)) {
-            sheet.page.add_line("Часть данных устарела.", "Some of the data is stale.", []);
+            builder.page.add_line("Часть данных устарела.", "Some of the data is stale.", []);
         }
     }
-    sheet.page.add_line(
+    builder.page.add_line(
         "Это не инвестиционная рекомендация.",
         "This is not investment advice.",
         [],

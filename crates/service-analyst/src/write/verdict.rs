@@ -18,7 +18,7 @@ const USUAL_VOLATILITY: f64 = 25.0;
 /// A change of this many percent counts as a move at any volatility.
 const CLEAR_PCT: f64 = 10.0;
 /// A change below this many percent is shown as zero and counts as none.
-pub(super) const NOTHING_PCT: f64 = 0.005;
+pub(super) const ZERO_CHANGE_PCT: f64 = 0.005;
 
 /// The shortest period for a trend, in years: one day.
 const YEARS_MIN: f64 = 1.0 / 365.25;
@@ -27,7 +27,7 @@ pub(super) fn price_trend(change_pct: f64, volatility: Option<f64>, years: f64) 
     let yearly = volatility.filter(|it| *it > 0.0).unwrap_or(USUAL_VOLATILITY);
     let strength = change_pct / (yearly * years.max(YEARS_MIN).sqrt());
     match strength {
-        _ if change_pct.abs() < NOTHING_PCT => PriceTrend::Flat,
+        _ if change_pct.abs() < ZERO_CHANGE_PCT => PriceTrend::Flat,
         it if it > 1.5 => PriceTrend::StrongUp,
         it if it > 0.3 || change_pct >= CLEAR_PCT => PriceTrend::Up,
         it if it < -1.5 => PriceTrend::StrongDown,
