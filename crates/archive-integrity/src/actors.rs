@@ -7,7 +7,7 @@ mod sentence_actors;
 mod speech;
 mod tables;
 
-pub(crate) use segment::{Person, Segment, Slot, Thread};
+pub(crate) use segment::{Person, ReadingContext, Segment, Slot};
 pub(crate) use speech::is_saying;
 
 use std::collections::{HashMap, HashSet};
@@ -72,7 +72,7 @@ impl ActorIndex {
         names.sort_by_key(|it| std::cmp::Reverse(it.len()));
         names.dedup();
         for tokens in names {
-            actors.admit(tokens);
+            actors.add_name(tokens);
         }
         for page in pages {
             for sentence in &page.sentences {
@@ -92,20 +92,21 @@ impl ActorIndex {
                 actors.roles.entry(role).or_insert_with(|| HashSet::from([actor]));
             }
         }
-        actors.insurer();
+        actors.find_insurer();
         for page in pages {
-            actors.tell_parties(page);
+            actors.find_parties(page);
             let small = page.words.iter().filter(|it| !it.is_capital()).map(Word::fold);
             let small: Vec<String> = small.filter(|it| actors.by_token.contains_key(it)).collect();
             actors.common.extend(small);
         }
-        let held: Vec<Actor> = actors.roles.values().flatten().copied().collect();
-        actors.parties.extend(held);
+        let with_role: Vec<Actor> = actors.roles.values().flatten().copied().collect();
+        actors.parties.extend(with_role);
         actors
     }
 
-    /// Finds parties: names with a title such as Mr., firms, and names followed by a verb.
-    fn tell_parties(&mut self, page: &Reading<'_>) {
+    /// Finds parties: names with a title such as Mr., firms, names in a mail header or in quotation
+    /// marks, and names that own something or are followed by a verb.
+    fn find_parties(&mut self, page: &Reading<'_>) {
         let word = |at: usize| page.words.get(at).map(Word::fold).unwrap_or_default();
         for mark in &page.marks {
             let Value::Name { tokens, words: (from, to), .. } = &mark.value else { continue };
@@ -164,8 +165,9 @@ impl ActorIndex {
         actor >= ROLE_FIRST || (self.parties.contains(&actor) && !name.is_some_and(place))
     }
 
-    /// A firm with «Insurance» in its name is the insurer, if no other actor has that role.
-    fn insurer(&mut self) {
+    /// Gives the role of the insurer to a firm with «Insurance» in its name, if no other actor has
+    /// it.
+    fn find_insurer(&mut self) {
         let Some(insurer) = role("insurer") else { return };
         let tokens = |it: &String| it.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let mut named = self.names.iter().enumerate().filter(|it| is_insurer(&tokens(it.1)));
@@ -175,7 +177,7 @@ impl ActorIndex {
         }
     }
 
-    fn admit(&mut self, tokens: &[String]) {
+    fn add_name(&mut self, tokens: &[String]) {
         // «Supplier» with a capital is still a role.
         if tokens.iter().all(|it| role(it).is_some() || name::is_plain(it)) {
             return;
@@ -191,9 +193,9 @@ impl ActorIndex {
             if list.len() < NAMESAKES_MAX && !list.contains(&id) {
                 list.push(id);
             }
-            let thing = token.chars().count() > 3 && tokens.len() > 1 && !is_russian(token);
+            let is_noun = token.chars().count() > 3 && tokens.len() > 1 && !is_russian(token);
             let list = self.by_stem.entry(stem(token)).or_default();
-            if thing && list.len() < NAMESAKES_MAX && !list.contains(&id) {
+            if is_noun && list.len() < NAMESAKES_MAX && !list.contains(&id) {
                 list.push(id);
             }
         }
@@ -202,11 +204,11 @@ impl ActorIndex {
     fn people(&self, tokens: &[String]) -> Vec<Actor> {
         let mut lists = tokens.iter().map(|it| self.by_token.get(&canon(it)));
         let Some(Some(first)) = lists.next() else { return Vec::new() };
-        let mut left = first.clone();
+        let mut candidates = first.clone();
         for list in lists {
-            left.retain(|it| list.is_some_and(|list| list.contains(it)));
+            candidates.retain(|it| list.is_some_and(|list| list.contains(it)));
         }
-        left
+        candidates
     }
 
     /// The only person that the name can mean.
@@ -218,7 +220,7 @@ impl ActorIndex {
     }
 
     /// The name of an actor in messages.
-    pub(crate) fn called(&self, actor: Actor) -> String {
+    pub(crate) fn display_name(&self, actor: Actor) -> String {
         if actor == COURT {
             return "the court".to_owned();
         }
@@ -232,7 +234,7 @@ impl ActorIndex {
 
     fn role_actor(&self, role: usize) -> Actor {
         match self.roles.get(&role) {
-            Some(held) if held.len() == 1 => held.iter().copied().next().unwrap_or(COURT),
+            Some(holders) if holders.len() == 1 => holders.iter().copied().next().unwrap_or(COURT),
             _ => ROLE_FIRST + u32::try_from(role).unwrap_or(0),
         }
     }
@@ -245,8 +247,8 @@ impl ActorIndex {
     /// Whether the source gives an actor roles, and none on the same side as this role: a claimant
     /// is a plaintiff by another word.
     pub(crate) fn has_other_role(&self, actor: Actor, role: usize) -> bool {
-        let mut held = self.roles.iter().filter(|it| it.1.contains(&actor)).peekable();
-        held.peek().is_some() && !held.any(|it| roles::is_one_side(*it.0, role))
+        let mut roles = self.roles.iter().filter(|it| it.1.contains(&actor)).peekable();
+        roles.peek().is_some() && !roles.any(|it| roles::is_one_side(*it.0, role))
     }
 
     /// Names, roles and courts of a sentence, in order, with their words.
@@ -281,9 +283,9 @@ impl ActorIndex {
                 list.push((at, at + 1, COURT));
             } else if let Some(role) = role(&folded).filter(|_| !titled && is_noun(page, at)) {
                 let actor = self.role_actor(role);
-                let thing = self.thing(page, at).filter(|_| actor >= ROLE_FIRST);
-                list.push((at, at + 1, thing.unwrap_or(actor)));
-            } else if let Some(actor) = self.thing(page, at).filter(|_| !titled) {
+                let named = self.actor_by_noun(page, at).filter(|_| actor >= ROLE_FIRST);
+                list.push((at, at + 1, named.unwrap_or(actor)));
+            } else if let Some(actor) = self.actor_by_noun(page, at).filter(|_| !titled) {
                 list.push((at, at + 1, actor));
             }
             at += 1;
@@ -292,7 +294,7 @@ impl ActorIndex {
     }
 
     /// `The marina`, where only one name contains that word.
-    fn thing(&self, page: &Reading<'_>, at: usize) -> Option<Actor> {
+    fn actor_by_noun(&self, page: &Reading<'_>, at: usize) -> Option<Actor> {
         let before = page.words.get(at.checked_sub(1)?)?.fold();
         let next = page.words.get(at + 1).map(Word::fold).unwrap_or_default();
         let word = page.words.get(at)?;
@@ -350,8 +352,8 @@ that both former";
 
 fn class(folded: &str) -> Option<String> {
     // An employer is not an employee, and an employment is neither.
-    let thing = ["ment", "ments", "tion", "tions", "er", "ers", "ee", "ees", "ing", "ings"];
-    if thing.iter().any(|it| folded.ends_with(it)) && !folded.ends_with("paying") {
+    let noun_endings = ["ment", "ments", "tion", "tions", "er", "ers", "ee", "ees", "ing", "ings"];
+    if noun_endings.iter().any(|it| folded.ends_with(it)) && !folded.ends_with("paying") {
         return None;
     }
     let base = stem(folded);
@@ -403,7 +405,7 @@ pub(crate) fn is_court(actor: Actor) -> bool {
     actor == COURT
 }
 
-/// Whether two actors must differ: two names, or two opposed roles.
+/// Whether two actors cannot be one person: two different names, or two opposed roles.
 pub(crate) fn is_rival(one: Actor, other: Actor) -> bool {
     if one < ROLE_FIRST || other < ROLE_FIRST {
         return one != other;
@@ -434,8 +436,9 @@ mod tests {
         let mut got = Vec::new();
         for sentence in &pages[0].sentences {
             for it in actors.relations(&pages[0], sentence) {
-                let agents: Vec<String> = it.agents.iter().map(|it| actors.called(*it)).collect();
-                let patient = it.patient.map(|it| actors.called(it)).unwrap_or_default();
+                let agents: Vec<String> =
+                    it.agents.iter().map(|it| actors.display_name(*it)).collect();
+                let patient = it.patient.map(|it| actors.display_name(it)).unwrap_or_default();
                 got.push(format!("{} {} {patient}", agents.join("+"), it.class));
             }
         }
@@ -443,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn word_order_and_the_passive_tell_who_acts() {
+    fn word_order_and_the_passive_give_the_agent() {
         check("Casper Nye hired Maud Pell on May 4, 2020.", &["casper nye hire maud pell"]);
         check("Maud Pell was hired by Casper Nye.", &["casper nye hire maud pell"]);
         check("Maud Pell sued Casper Nye.", &["maud pell sue casper nye"]);
@@ -461,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn roles_stand_for_their_holders() {
+    fn roles_refer_to_their_holders() {
         check(
             "Maud Pell, Plaintiff, v. Casper Nye, Defendant. The plaintiff sued the defendant.",
             &["maud pell sue casper nye"],

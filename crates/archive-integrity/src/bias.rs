@@ -22,9 +22,9 @@ pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
     let mut sides: BTreeMap<Actor, PartyTreatment> = BTreeMap::new();
     for sentence in &reading.sentences {
         list.extend(loaded(reading, index, sentence));
-        weigh(reading, index, sentence, &mut sides);
+        count_treatment(reading, index, sentence, &mut sides);
     }
-    list.extend(lopsided(reading, index, &sides));
+    list.extend(unequal_treatment(reading, index, &sides));
     if reading.words.len() < WORDS_MIN {
         list.push(insufficient_evidence("the insight is too short to have a tone"));
     }
@@ -34,7 +34,8 @@ pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
 fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<Issue> {
     let hits = own_hits(reading, sentence);
     // The words before the verb of saying are the writer's own.
-    let said = hits.iter().filter(|it| it.tone == Tone::Attribution).map(|it| it.at).min();
+    let attribution_at =
+        hits.iter().filter(|it| it.tone == Tone::Attribution).map(|it| it.at).min();
     let mut list = Vec::new();
     if hits.is_empty() {
         return list;
@@ -47,7 +48,7 @@ fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<
         if within && word.starts_with(char::is_uppercase) && hit.tone != Tone::Sweeping {
             continue;
         }
-        let reported = said.is_some_and(|it| it < hit.at);
+        let reported = attribution_at.is_some_and(|it| it < hit.at);
         let (code, weight, what) = match hit.tone {
             Tone::Blame if !reported => ("loaded_blame", 0.35, "blames by its tone"),
             Tone::Praise if !reported => ("loaded_praise", 0.35, "praises by its tone"),
@@ -56,7 +57,7 @@ fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<
         };
         let place = index.word(&word.to_lowercase());
         let weight = if place.is_some() && hit.tone != Tone::Sweeping { 0.15 } else { weight };
-        let about = near(index, &parties, hit.span.start);
+        let about = nearest_party(index, &parties, hit.span.start);
         let message = format!("\"{word}\" {what}{about}");
         let advice = format!("say what was done without \"{word}\", or quote who called it so");
         let found = Issue::at(reading, hit.span, code, weight, message, advice);
@@ -66,9 +67,9 @@ fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<
 }
 
 /// The party nearest to a loaded word, for the message.
-fn near(index: &Index<'_>, parties: &[(Actor, Span)], byte: usize) -> String {
+fn nearest_party(index: &Index<'_>, parties: &[(Actor, Span)], byte: usize) -> String {
     let nearest = parties.iter().min_by_key(|it| it.1.start.abs_diff(byte));
-    nearest.map(|it| format!(", about {}", index.actors.called(it.0))).unwrap_or_default()
+    nearest.map(|it| format!(", about {}", index.actors.display_name(it.0))).unwrap_or_default()
 }
 
 /// How one party's words are treated.
@@ -81,7 +82,7 @@ struct PartyTreatment {
 }
 
 /// Counts for each party that speaks in the sentence.
-fn weigh(
+fn count_treatment(
     reading: &Reading<'_>,
     index: &Index<'_>,
     sentence: &Sentence,
@@ -115,7 +116,7 @@ fn weigh(
     }
 }
 
-fn lopsided(
+fn unequal_treatment(
     reading: &Reading<'_>,
     index: &Index<'_>,
     sides: &BTreeMap<Actor, PartyTreatment>,
@@ -123,7 +124,7 @@ fn lopsided(
     let doubted = sides.iter().find(|it| it.1.doubted > 0 && it.1.proven == 0);
     let proven = sides.iter().find(|it| it.1.proven > 0 && it.1.doubted == 0);
     if let Some(((one, _), (other, side))) = doubted.zip(proven) {
-        let (one, other) = (index.actors.called(*one), index.actors.called(*other));
+        let (one, other) = (index.actors.display_name(*one), index.actors.display_name(*other));
         let message =
             format!("what {one} says is doubted and what {other} says is taken as proven");
         let advice = "use the same verb for both sides";
@@ -131,7 +132,7 @@ fn lopsided(
     }
     let (only, side) = sides.iter().next().filter(|it| sides.len() == 1 && it.1.quoted >= 2)?;
     let other = index.speakers().into_iter().find(|it| it != only)?;
-    let (only, other) = (index.actors.called(*only), index.actors.called(other));
+    let (only, other) = (index.actors.display_name(*only), index.actors.display_name(other));
     let message = format!("only {only} is heard, though {other} speaks in the source too");
     let advice = format!("add what {other} says");
     Some(Issue::at(reading, side.at, "one_sided", 0.35, message, advice))

@@ -13,7 +13,7 @@ pub(crate) struct Date {
 
 impl Date {
     /// The other reading of a numeric date, where day and month may be swapped.
-    pub(crate) fn turned(self) -> Option<Self> {
+    pub(crate) fn day_month_swapped(self) -> Option<Self> {
         let (month, day) = (self.month?, self.day?);
         (day <= 12 && day != month).then_some(Self { month: Some(day), day: Some(month), ..self })
     }
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn every_usual_spelling_is_the_same_day() {
+    fn every_usual_date_format_gives_the_same_day() {
         for text in [
             "on March 4, 2021",
             "Mar. 4, 2021",

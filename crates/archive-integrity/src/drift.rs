@@ -60,8 +60,8 @@ struct Statement<'a> {
     hits: Vec<ToneHit>,
 }
 
-/// Statements indexed per word; the newest replaces the oldest.
-const REMEMBERED: usize = 32;
+/// The most statements indexed for one word; the newest replaces the oldest.
+const STATEMENTS_PER_WORD_MAX: usize = 32;
 /// The share of common words from which two statements have the same topic.
 const SAME_TOPIC: f64 = 0.5;
 /// The share from which they may be the same sentence with one part replaced.
@@ -77,23 +77,23 @@ pub(crate) fn check(insights: &[Insight], options: &TestOptions) -> Vec<InsightR
     let mut compared = vec![false; insights.len()];
     let mut order: Vec<usize> = (0..insights.len()).collect();
     order.sort_by_key(|it| (insights[*it].created_ms, *it));
-    let wanted: Option<HashSet<String>> = options.topic.as_deref().map(topic_words);
-    let mut memory = StatementIndex::default();
+    let topic: Option<HashSet<String>> = options.topic.as_deref().map(topic_words);
+    let mut earlier = StatementIndex::default();
     for at in order {
         let reading = &readings[at];
-        let mut fresh = Vec::new();
+        let mut statements = Vec::new();
         for sentence in &reading.sentences {
             let statement = Statement::new(at, reading, sentence);
-            let asked = wanted.as_ref().is_none_or(|it| !it.is_disjoint(&statement.topic));
-            if statement.topic.len() < 2 || !asked {
+            let about_topic = topic.as_ref().is_none_or(|it| !it.is_disjoint(&statement.topic));
+            if statement.topic.len() < 2 || !about_topic {
                 continue;
             }
-            if let Some((before, share)) = memory.nearest(&statement) {
+            if let Some((before, share)) = earlier.nearest(&statement) {
                 let pair =
                     StatementPair { insights, readings: &readings, before, after: &statement };
                 let replaced = pair.replaced();
                 if share < SAME_TOPIC && !replaced {
-                    fresh.push(statement);
+                    statements.push(statement);
                     continue;
                 }
                 (compared[at], compared[before.insight]) = (true, true);
@@ -102,10 +102,10 @@ pub(crate) fn check(insights: &[Insight], options: &TestOptions) -> Vec<InsightR
                     details[at].changes.push(change);
                 }
             }
-            fresh.push(statement);
+            statements.push(statement);
         }
-        for it in fresh {
-            memory.add(it);
+        for it in statements {
+            earlier.add(it);
         }
     }
     for (detail, compared) in details.iter_mut().zip(compared) {
@@ -180,7 +180,7 @@ impl<'a> StatementIndex<'a> {
         let id = self.statements.len();
         for word in &statement.topic {
             let list = self.by_word.entry(word.clone()).or_default();
-            if list.len() >= REMEMBERED {
+            if list.len() >= STATEMENTS_PER_WORD_MAX {
                 list.remove(0);
             }
             list.push(id);
@@ -229,7 +229,7 @@ struct StatementPair<'a> {
 impl StatementPair<'_> {
     fn changes(&self, replaced: bool) -> Vec<(Issue, OpinionChange)> {
         let mut list = Vec::new();
-        if let Some(at) = self.turned() {
+        if let Some(at) = self.reversed() {
             list.push(self.change("reversed", 0.55, at));
         }
         let (then, now) = (&self.readings[self.before.insight], &self.readings[self.after.insight]);
@@ -266,7 +266,7 @@ impl StatementPair<'_> {
         };
         let (gone, come) = (telling(gone), telling(come));
         let count = |it: usize| f64::from(u32::try_from(it).unwrap_or(u32::MAX));
-        let kept = count(front + back) / count(old.len().max(new.len()).max(1));
+        let unchanged_share = count(front + back) / count(old.len().max(new.len()).max(1));
         let alike = |list: &WordList| {
             gone.iter().any(|it| list.contains(it)) && come.iter().any(|it| list.contains(it))
         };
@@ -283,7 +283,7 @@ impl StatementPair<'_> {
         };
         let counted = valued(self.before) && valued(self.after) && front + back < old.len() / 2;
         front >= 2
-            && kept >= SAME_FRAME
+            && unchanged_share >= SAME_FRAME
             && short
             && !same
             && !values
@@ -293,7 +293,7 @@ impl StatementPair<'_> {
     }
 
     /// A decision or a negation that is reversed.
-    fn turned(&self) -> Option<Span> {
+    fn reversed(&self) -> Option<Span> {
         let (old, new) = (&self.before.sentence.polarity, &self.after.sentence.polarity);
         for it in &new.mentions {
             let mut same = old.mentions.iter().filter(|old| old.axis == it.axis).peekable();
@@ -304,7 +304,7 @@ impl StatementPair<'_> {
         if !new.mentions.is_empty() && !old.mentions.is_empty() {
             return None;
         }
-        if self.judged_otherwise() || self.other_side() {
+        if self.judgement_reversed() || self.favours_other_side() {
             return Some(self.after.sentence.span);
         }
         let stems = |sentence: &Sentence, word: &String| sentence.stems.contains(word);
@@ -326,10 +326,10 @@ impl StatementPair<'_> {
     }
 
     /// A good word turned into a bad one, or a word into the same word with a negating prefix.
-    fn judged_otherwise(&self) -> bool {
+    fn judgement_reversed(&self) -> bool {
         let (old, new) = (self.folded(self.before), self.folded(self.after));
         let has = |words: &[String], list: &WordList| words.iter().any(|it| list.contains(it));
-        let turned = |one: &WordList, two: &WordList| {
+        let reversed = |one: &WordList, two: &WordList| {
             has(&old, one) && has(&new, two) && !has(&old, two) && !has(&new, one)
         };
         let plain = self.before.sentence.polarity.negated.is_empty()
@@ -337,12 +337,12 @@ impl StatementPair<'_> {
         let opposed = old.iter().any(|it| {
             !new.contains(it) && new.iter().any(|at| !old.contains(at) && is_opposed(it, at))
         });
-        let judged = turned(&GOOD, &BAD) || turned(&BAD, &GOOD);
-        plain && (judged || turned(&HIGH, &LOW) || turned(&LOW, &HIGH) || opposed)
+        let judged = reversed(&GOOD, &BAD) || reversed(&BAD, &GOOD);
+        plain && (judged || reversed(&HIGH, &LOW) || reversed(&LOW, &HIGH) || opposed)
     }
 
     /// A verdict that favoured one side and now favours the other.
-    fn other_side(&self) -> bool {
+    fn favours_other_side(&self) -> bool {
         let (old, new) = (self.folded(self.before), self.folded(self.after));
         let only = |words: &[String], one: &str, two: &str| {
             words.iter().any(|it| it == one) && !words.iter().any(|it| it == two)
@@ -402,14 +402,14 @@ fn other_amount(
     let same = |one: &crate::amount::Amount, two: &crate::amount::Amount| {
         one.value.abs_diff(two.value) <= one.slack.max(two.slack)
     };
-    let strange = new.iter().find(|it| {
+    let changed = new.iter().find(|it| {
         !old.iter().any(|old| same(&old.0, &it.0)) && old.iter().any(|old| old.0.unit == it.0.unit)
     })?;
     // A part counts as changed only if an old part is gone.
     let gone = old
         .iter()
-        .any(|old| old.0.unit == strange.0.unit && !new.iter().any(|it| same(&it.0, &old.0)));
-    gone.then_some(strange.1)
+        .any(|old| old.0.unit == changed.0.unit && !new.iter().any(|it| same(&it.0, &old.0)));
+    gone.then_some(changed.1)
 }
 
 fn other_date(
@@ -419,9 +419,9 @@ fn other_date(
     let same = |one: &crate::date::Date, two: &crate::date::Date| {
         one.views().contains(two) || two.views().contains(one)
     };
-    let strange = new.iter().find(|it| !old.iter().any(|old| same(&old.0, &it.0)))?;
+    let changed = new.iter().find(|it| !old.iter().any(|old| same(&old.0, &it.0)))?;
     let gone = old.iter().any(|old| !new.iter().any(|it| same(&it.0, &old.0)));
-    gone.then_some(strange.1)
+    gone.then_some(changed.1)
 }
 
 /// The day of an instant, `2021-03-04`.
@@ -445,7 +445,7 @@ mod tests {
     use super::day;
 
     #[test]
-    fn an_instant_has_its_day() {
+    fn an_instant_is_converted_to_its_day() {
         assert_eq!(day(0), "1970-01-01");
         assert_eq!(day(1_583_020_799_000), "2020-02-29");
         assert_eq!(day(-1), "1969-12-31");

@@ -136,21 +136,21 @@ pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
 pub(crate) fn findings(reading: &Reading<'_>, claims: &[Claim]) -> Vec<Issue> {
     let mut list = Vec::new();
     for claim in claims {
-        let (kind, said) = (claim.kind.word(), &claim.text);
-        let there = claim.evidence.as_ref().map_or("", |it| it.text.as_str());
+        let (kind, text) = (claim.kind.word(), &claim.text);
+        let evidence_text = claim.evidence.as_ref().map_or("", |it| it.text.as_str());
         let (code, weight, message, advice) = match claim.support {
             Support::Supported => continue,
             Support::Contradicted => (
                 "contradicted",
                 CONTRADICTED,
-                format!("{kind} \"{said}\" is contradicted: the source has \"{there}\""),
-                format!("replace \"{said}\" by what the source says, \"{there}\""),
+                format!("{kind} \"{text}\" is contradicted: the source has \"{evidence_text}\""),
+                format!("replace \"{text}\" by what the source says, \"{evidence_text}\""),
             ),
             Support::NotFound => (
                 "not_found",
                 claim.kind.missing(),
-                format!("{kind} \"{said}\" is not in the source"),
-                format!("remove \"{said}\" or name the source it comes from"),
+                format!("{kind} \"{text}\" is not in the source"),
+                format!("remove \"{text}\" or name the source it comes from"),
             ),
         };
         let found = Issue::at(reading, claim.bytes, code, weight, message, advice);
@@ -281,15 +281,15 @@ impl FactCheck<'_, '_, '_> {
         self.negation(&pair);
         self.closed(&pair);
         self.roles(&pair);
-        let placed = self.slots(&pair);
-        if !self.relations(&pair, placed) && placed != Some(Support::Supported) {
+        let slot_verdict = self.slots(&pair);
+        if !self.relations(&pair, slot_verdict) && slot_verdict != Some(Support::Supported) {
             self.lone_party(&pair);
             self.swapped_clauses(&pair);
         }
-        let told = pair.best().filter(|it| it.score >= 0.25 && self.claims.len() == before);
-        if let Some(best) = told {
-            let (_, there) = self.index.sentence(best.sentence);
-            let place = self.index.place_in(best.sentence, there.span);
+        let closest = pair.best().filter(|it| it.score >= 0.25 && self.claims.len() == before);
+        if let Some(best) = closest {
+            let (_, source_sentence) = self.index.sentence(best.sentence);
+            let place = self.index.place_in(best.sentence, source_sentence.span);
             self.push(ClaimKind::Statement, sentence.span, (Support::Supported, Some(place)));
         }
         let lonely = pair.best().is_none_or(|it| it.score < 0.2);
@@ -305,7 +305,7 @@ impl FactCheck<'_, '_, '_> {
             let moved = place.zip(source.page).is_some_and(|(place, page)| {
                 let words = quote::folded(&source.quote);
                 !self.index.is_on(place, &source.file_hash, page)
-                    && !self.index.stands_on(&words, &source.file_hash, page)
+                    && !self.index.has_words_on_page(&words, &source.file_hash, page)
             });
             if support == Support::Supported && moved {
                 support = Support::Contradicted;

@@ -117,7 +117,7 @@ fn phrase(folded: &[String], at: usize) -> Option<(usize, bool, usize)> {
 }
 
 /// «Asked the court to set it aside» is a request, not a decision.
-fn is_asked(folded: &[String], at: usize) -> bool {
+fn is_request(folded: &[String], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).map_or("", |it| folded[it].as_str());
     before(1) == "to" && !is_in("refused declined agreed decided voted refuses declines", before(2))
 }
@@ -132,19 +132,19 @@ fn ends(folded: &[String], at: usize, words: &[&str]) -> Option<usize> {
 }
 
 /// Axes that all say whether a thing was upheld.
-pub(crate) fn is_kin(one: usize, other: usize) -> bool {
-    let kin = |it: usize| {
+pub(crate) fn is_related(one: usize, other: usize) -> bool {
+    let upholds = |it: usize| {
         matches!(
             axis_name(it),
             "motion" | "appeal" | "objection" | "force" | "совет" | "обжалование" | "сила"
         )
     };
-    kin(one) && kin(other)
+    upholds(one) && upholds(other)
 }
 
 /// All axes related to one, without that one.
-pub(crate) fn kin(axis: usize) -> impl Iterator<Item = usize> {
-    (0..AXES.len()).filter(move |it| *it != axis && is_kin(axis, *it))
+pub(crate) fn related_axes(axis: usize) -> impl Iterator<Item = usize> {
+    (0..AXES.len()).filter(move |it| *it != axis && is_related(axis, *it))
 }
 
 /// Whether one word is the other with a negating prefix: `reliable` and `unreliable`.
@@ -188,7 +188,7 @@ pub(crate) struct Polarity {
 }
 
 /// Words that open another clause, at which a negation ends.
-const ANEW: &str = "and but because although while whereas when after since that which who if unless \
+const CLAUSE_OPENERS: &str = "and but because although while whereas when after since that which who if unless \
 и но а потому поскольку что если когда";
 const BEFORE: usize = 8;
 const AFTER: usize = 8;
@@ -218,12 +218,13 @@ fn is_negation(folded: &str) -> bool {
 }
 
 /// «Denies that» and «denies having» are statements of a party, not decisions of a court.
-fn said(folded: &[String], at: usize) -> Option<(usize, bool)> {
+fn denial_statement(folded: &[String], at: usize) -> Option<(usize, bool)> {
     let next = folded.get(at + 1)?;
-    let told = is_in("that having any knowing", next) || (next.len() > 4 && next.ends_with("ing"));
+    let states_view =
+        is_in("that having any knowing", next) || (next.len() > 4 && next.ends_with("ing"));
     let denies = is_in("denies denied deny denying", &folded[at]);
     let axis = AXES.iter().position(|it| it.0 == "word")?;
-    (denies && told && next != "granting").then_some((axis, false))
+    (denies && states_view && next != "granting").then_some((axis, false))
 }
 
 fn side(folded: &str) -> Option<(usize, bool)> {
@@ -256,21 +257,21 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
     let mut found = Polarity::default();
     let mut reach = 0;
     let mut places = Vec::new();
-    let mut told = 0;
-    let mut fresh = false;
+    let mut phrase_end = 0;
+    let mut first_in_scope = false;
     for (at, word) in folded.iter().enumerate() {
         // A comma or «and» opens another clause, at which the negation ends.
         let apart = at.checked_sub(1).is_some_and(|it| words[at].start - words[it].end > 1);
-        if apart || is_in(ANEW, word) {
+        if apart || is_in(CLAUSE_OPENERS, word) {
             reach = 0;
         }
         let to = folded.get(at + 1).is_some_and(|it| it == "to");
         let failed = matches!(word.as_str(), "failed" | "fails" | "fail" | "failure") && to;
         let span = Span { start: words[at].start, end: words[at].end };
         if let Some((axis, positive, end)) =
-            phrase(&folded, at).filter(|_| at >= told && !is_asked(&folded, at))
+            phrase(&folded, at).filter(|_| at >= phrase_end && !is_request(&folded, at))
         {
-            told = end;
+            phrase_end = end;
             let span = Span { start: span.start, end: words[end - 1].end };
             let positive = positive != (reach > 0);
             found.mentions.push(Mention::new(axis, positive, span));
@@ -282,7 +283,7 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
             continue;
         }
         let refused = is_in("refused refuses refuse declined declines decline", word) && to;
-        if refused && at >= told {
+        if refused && at >= phrase_end {
             // «refused to grant» is one decision; «refused to enforce» negates the verb.
             let decides = folded.get(at + 2).is_some_and(|it| side(it).is_some());
             if !decides {
@@ -290,16 +291,16 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
                 found.mentions.push(Mention::new(axis, positive != (reach > 0), span));
                 places.push(at);
             }
-            (reach, fresh) = (REACH, true);
+            (reach, first_in_scope) = (REACH, true);
             continue;
         }
         if failed || is_negation(word) {
-            (reach, fresh) = (denies(words, &folded, at), true);
+            (reach, first_in_scope) = (denies(words, &folded, at), true);
             continue;
         }
-        let plain = said(&folded, at)
+        let plain = denial_statement(&folded, at)
             .or_else(|| side(word))
-            .filter(|it| at >= told && !idle_side(it.0, &folded, at));
+            .filter(|it| at >= phrase_end && !idle_side(it.0, &folded, at));
         if let Some((axis, positive)) = plain {
             let fixed = word == "изменения";
             // «Admitted no fault».
@@ -309,10 +310,10 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
             places.push(at);
         }
         if reach > 0 && !is_stop(word) {
-            if fresh {
+            if first_in_scope {
                 found.heads.push((stem(word), span));
             }
-            fresh = false;
+            first_in_scope = false;
             reach -= 1;
             found.negated.push((stem(word), span));
         }
@@ -414,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn opposite_words_and_negations_are_read_together() {
+    fn opposite_words_and_negations_combine() {
         check("The court granted the motion.", &[("motion", true)]);
         check("The court did not grant the motion.", &[("motion", false)]);
         check("The panel reversed.", &[("appeal", false)]);

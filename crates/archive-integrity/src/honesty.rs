@@ -1,8 +1,9 @@
 //! `honesty`: whether an insight is as certain as its evidence allows.
 //!
 //! Weights: memory or capability that a text cannot have 0.45; stated flatly what the source only
-//! alleges or supposes 0.4; certain words without support 0.35, with support 0.1; a superlative or
-//! a nameless authority that the source does not have 0.35; three hedges in one sentence 0.15.
+//! alleges or supposes 0.4; certain words without support 0.35, with support 0.1; a superlative, a
+//! nameless authority or an accusation that the source does not have 0.35; three hedges in one
+//! sentence 0.15.
 
 use crate::fact::{self, Claim, Support};
 use crate::index::{AlignedSentence, Index};
@@ -163,8 +164,8 @@ impl<'a, 't, 's> SentenceContext<'a, 't, 's> {
             let that = words.iter().skip(it.at + 1).take(4).any(|it| it.text == "that");
             // A person who concedes or finds a thing does not leave it open.
             let settled = SETTLED.split(' ').any(|it| it == word);
-            let told = it.tone == Tone::Attribution && (!neutral || that) && !settled;
-            it.tone == Tone::Hedge || told
+            let attributed = it.tone == Tone::Attribution && (!neutral || that) && !settled;
+            it.tone == Tone::Hedge || attributed
         };
         hits.iter().find(open).map(|it| it.span)
     }

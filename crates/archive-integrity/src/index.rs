@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::actors::{self, Actor, ActorIndex, Relation, Segment, Thread};
+use crate::actors::{self, Actor, ActorIndex, ReadingContext, Relation, Segment};
 use crate::date::Date;
 use crate::quote::{self, Folded};
 use crate::reading::{CiteKey, Reading, Sentence, Value, ValueMark};
@@ -124,10 +124,10 @@ impl<'s> Index<'s> {
         for (page, reading) in pages.iter().enumerate() {
             index.lines.extend(index.actors.lines(reading));
             let author = index.actors.author(reading);
-            let mut thread = Thread { author, last: None };
+            let mut context = ReadingContext { author, last: None };
             for (at, sentence) in reading.sentences.iter().enumerate() {
-                thread.author = index.speaker(index.sentences.len()).or(author);
-                let segments = index.actors.segments(reading, sentence, &mut thread);
+                context.author = index.speaker(index.sentences.len()).or(author);
+                let segments = index.actors.segments(reading, sentence, &mut context);
                 index.segments.push(segments);
                 index.add_sentence(page, at, reading, sentence);
             }
@@ -318,7 +318,7 @@ impl<'s> Index<'s> {
     }
 
     /// Whether the words occur on the page of a file, counted from 1.
-    pub(crate) fn stands_on(&self, words: &[String], file_hash: &str, page: u32) -> bool {
+    pub(crate) fn has_words_on_page(&self, words: &[String], file_hash: &str, page: u32) -> bool {
         let Some(at) = self.origins.iter().position(|it| *it == (file_hash, page)) else {
             return false;
         };
@@ -386,8 +386,9 @@ impl<'s> Index<'s> {
     /// The weight of a content word: rare words weigh more.
     pub(crate) fn weight(&self, stem: &str) -> f64 {
         let all = f64::from(u32::try_from(self.sentences.len()).unwrap_or(u32::MAX));
-        let held = self.stems.get(stem).map_or(0, Vec::len);
-        (1.0 + (all + 1.0) / (f64::from(u32::try_from(held).unwrap_or(u32::MAX)) + 1.0)).ln()
+        let sentence_count = self.stems.get(stem).map_or(0, Vec::len);
+        (1.0 + (all + 1.0) / (f64::from(u32::try_from(sentence_count).unwrap_or(u32::MAX)) + 1.0))
+            .ln()
     }
 
     /// The speaker of a sentence in a transcript or a letter.

@@ -132,7 +132,7 @@ pub fn run(
     let mut details = if test == IntegrityTest::OpinionDrift {
         drift::check(insights, options)
     } else {
-        each(test, insights, texts)
+        run_per_insight(test, insights, texts)
     };
     for detail in &mut details {
         detail.bound(options.findings_max);
@@ -141,7 +141,11 @@ pub fn run(
 }
 
 /// Insights of the same files are checked together, so that each source is parsed once.
-fn each(test: IntegrityTest, insights: &[Insight], texts: &[SourceText]) -> Vec<InsightReport> {
+fn run_per_insight(
+    test: IntegrityTest,
+    insights: &[Insight],
+    texts: &[SourceText],
+) -> Vec<InsightReport> {
     let mut groups: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     for (at, insight) in insights.iter().enumerate() {
         let mut chosen: Vec<usize> = if insight.sources.is_empty() {
@@ -159,14 +163,14 @@ fn each(test: IntegrityTest, insights: &[Insight], texts: &[SourceText]) -> Vec<
         let sources: Vec<&SourceText> = chosen.iter().map(|it| &texts[*it]).collect();
         let index = Index::new(&sources);
         for at in members {
-            details.push((at, one(test, &insights[at], &index)));
+            details.push((at, test_insight(test, &insights[at], &index)));
         }
     }
     details.sort_by_key(|it| it.0);
     details.into_iter().map(|it| it.1).collect()
 }
 
-fn one(test: IntegrityTest, insight: &Insight, index: &Index<'_>) -> InsightReport {
+fn test_insight(test: IntegrityTest, insight: &Insight, index: &Index<'_>) -> InsightReport {
     let content = readable(&insight.content);
     let reading = Reading::new(content);
     let mut detail = match test {

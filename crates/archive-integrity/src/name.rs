@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_from_the_start_of_a_sentence() {
+    fn names_and_sentence_starts_are_distinguished() {
         check("The Court heard Judge Alma R. Quist.", &["alma r quist"]);
         check(
             "Plaintiff Orrin Vale sued Hartwell Tools, Inc. on Monday.",

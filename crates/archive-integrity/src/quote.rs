@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_of_all_shapes_are_found() {
+    fn all_kinds_of_quotation_marks_are_found() {
         let text = "He said \"one\" and “two” and «три», it's \"open";
         let got: Vec<&str> = find(text).iter().map(|it| &text[it.start..it.end]).collect();
         assert_eq!(got, ["one", "two", "три"]);

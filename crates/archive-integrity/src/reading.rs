@@ -139,7 +139,7 @@ impl<'t> Reading<'t> {
                 polarity: holding::read(own),
             });
         }
-        hand_down(&words, &mut sentences);
+        inherit_subject(&words, &mut sentences);
         Self { text, words, sentences, marks, quotes: quote::find(text), chars: Chars::new(text) }
     }
 
@@ -172,8 +172,9 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// «That request is denied»: the subject stands in the previous sentence.
-fn hand_down(words: &[Word<'_>], sentences: &mut [Sentence]) {
+/// Adds the words of the previous sentence to a decision whose subject is there: «That request is
+/// denied».
+fn inherit_subject(words: &[Word<'_>], sentences: &mut [Sentence]) {
     for at in 1..sentences.len() {
         let (before, rest) = sentences.split_at_mut(at);
         let (Some(before), Some(it)) = (before.last(), rest.first_mut()) else { continue };
@@ -196,7 +197,7 @@ fn hand_down(words: &[Word<'_>], sentences: &mut [Sentence]) {
 }
 
 /// Marks the words that a span covers.
-fn take(words: &[Word<'_>], taken: &mut [bool], span: Span) {
+fn mark_taken(words: &[Word<'_>], taken: &mut [bool], span: Span) {
     let from = words.partition_point(|it| it.end <= span.start);
     for (at, word) in words.iter().enumerate().skip(from) {
         if word.start >= span.end {
@@ -211,7 +212,7 @@ fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<ValueMark> {
     let mut list = Vec::new();
     for it in cite::find(text) {
         let tail = it.full_span.end.max(it.span.end);
-        take(words, &mut taken, Span { start: it.span.start, end: tail });
+        mark_taken(words, &mut taken, Span { start: it.span.start, end: tail });
         if let Some(key) = CiteKey::new(&it) {
             let span = Span { start: it.span.start, end: it.span.end };
             list.push(ValueMark { value: Value::Citation(key), span });
@@ -227,12 +228,12 @@ fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<ValueMark> {
             taken[at] = true;
             list.push(ValueMark { value: Value::Date { date, other: None }, span });
         }
-        take(words, &mut taken, it.span);
-        let other = it.date.turned().filter(|_| it.ambiguous);
+        mark_taken(words, &mut taken, it.span);
+        let other = it.date.day_month_swapped().filter(|_| it.ambiguous);
         list.push(ValueMark { value: Value::Date { date: it.date, other }, span: it.span });
     }
     for (number, span) in numbers(text, words, &taken) {
-        take(words, &mut taken, span);
+        mark_taken(words, &mut taken, span);
         list.push(ValueMark { value: Value::Number(number), span });
     }
     for it in amount::find(text, words, &taken) {
@@ -310,15 +311,17 @@ fn numbers(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<(String, Span)
     let mut at = 0;
     while at < words.len() {
         let lead = text[..words[at].start].trim_end();
-        let called = ["No.", "Nos.", "no.", "№", "Number", "number", "#", "numbered"];
-        let called = called.iter().any(|it| lead.ends_with(it));
+        let display_name = ["No.", "Nos.", "no.", "№", "Number", "number", "#", "numbered"];
+        let display_name = display_name.iter().any(|it| lead.ends_with(it));
         let mut end = at + 1;
         while end < words.len() && end - at < 8 {
             let gap = &text[words[end - 1].end..words[end].start];
             let three =
                 words[end].text.len() == 3 && words[end].text.bytes().all(|it| it.is_ascii_digit());
             let clock = gap == "." && end == at + 1 && is_half_day(text, words[end].end);
-            if !(matches!(gap, "-" | ":" | "/" | "–") || (called && gap == "," && three) || clock)
+            if !(matches!(gap, "-" | ":" | "/" | "–")
+                || (display_name && gap == "," && three)
+                || clock)
             {
                 break;
             }
@@ -327,7 +330,7 @@ fn numbers(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<(String, Span)
         let span = Span { start: words[at].start, end: words[end - 1].end };
         let body = &text[span.start..span.end];
         let digits = body.bytes().filter(u8::is_ascii_digit).count();
-        let named = called && digits >= 2;
+        let named = display_name && digits >= 2;
         let free = !taken[at..end].iter().any(|it| *it);
         if let Some(time) = clock(text, &words[at..end], span).filter(|_| free) {
             list.push((time, span));

@@ -210,52 +210,52 @@ impl RuleIssues<'_, '_> {
     fn tones(&mut self, sentence: &Sentence, hits: &[ToneHit], disclosed: bool) {
         for hit in hits {
             let word = self.reading.slice(hit.span).to_owned();
-            let said = |what: &str| format!("\"{word}\" {what}");
+            let message = |problem: &str| format!("\"{word}\" {problem}");
             match hit.tone {
                 Tone::Human => self.add(
                     5,
                     hit.span,
                     BROKEN,
-                    &said("speaks of a feeling"),
+                    &message("speaks of a feeling"),
                     "state the matter without the feeling",
                 ),
                 Tone::Memory => self.add(
                     6,
                     hit.span,
                     BROKEN,
-                    &said("claims a memory or an ability"),
+                    &message("claims a memory or an ability"),
                     "say where it is written",
                 ),
                 Tone::Offer => self.add(
                     8,
                     hit.span,
                     0.1,
-                    &said("offers more"),
+                    &message("offers more"),
                     "leave offers out of a stored insight",
                 ),
                 Tone::Unfinished => self.add(
                     8,
                     hit.span,
                     0.1,
-                    &said("leaves the work unfinished"),
+                    &message("leaves the work unfinished"),
                     "finish it or say what is missing",
                 ),
                 Tone::Interest if !disclosed => self.add(
                     9,
                     hit.span,
                     BROKEN,
-                    &said("has an interest that is not disclosed"),
+                    &message("has an interest that is not disclosed"),
                     "disclose the interest beside it",
                 ),
                 Tone::Override => self.add(
                     10,
                     hit.span,
                     BROKEN,
-                    &said("asks for an exception"),
+                    &message("asks for an exception"),
                     "remove the request; the rules hold for every insight",
                 ),
                 Tone::Weasel if !self.reading.marks_of(sentence).iter().any(is_citation) => {
-                    self.add(4, hit.span, BROKEN, &said("is no source"), "name the source");
+                    self.add(4, hit.span, BROKEN, &message("is no source"), "name the source");
                 }
                 _ => {}
             }

@@ -242,20 +242,20 @@ pub(crate) fn stem(folded: &str) -> String {
         for row in same::SAME.lines() {
             let first = row.split(' ').next().unwrap_or_default();
             for word in row.split(' ') {
-                map.entry(bare(word)).or_insert(first);
+                map.entry(strip_ending(word)).or_insert(first);
                 map.entry(word.to_owned()).or_insert(first);
             }
         }
         map
     });
-    let base = bare(folded);
+    let base = strip_ending(folded);
     match FIRST.get(base.as_str()) {
         Some(first) => (*first).to_owned(),
         None => base,
     }
 }
 
-fn bare(folded: &str) -> String {
+fn strip_ending(folded: &str) -> String {
     static BASES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| IRREGULAR.into_iter().collect());
     if let Some(base) = BASES.get(folded) {
         return (*base).to_owned();
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_end_where_a_reader_stops() {
+    fn sentence_ends_are_found() {
         check("One here. Two there.", &["One here.", "Two there."]);
         check(
             "Smith v. Jones Co. No. 4 is old. It ended.",
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn stems_bring_forms_together() {
+    fn forms_of_a_word_have_one_stem() {
         for (one, other) in [
             ("granted", "grants"),
             ("filed", "filing"),

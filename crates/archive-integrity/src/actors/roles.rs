@@ -39,14 +39,14 @@ pub(super) fn role_word(role: usize) -> &'static str {
 }
 
 /// Words for the party that asks a court for something.
-const ASKING: &str = "plaintiff claimant petitioner complainant applicant appellant movant истец \
+const CLAIMANT_SIDE: &str = "plaintiff claimant petitioner complainant applicant appellant movant истец \
     заявитель взыскатель кредитор";
 /// Words for the opposing party.
-const ASKED: &str = "defendant respondent appellee debtor employer ответчик должник";
+const RESPONDENT_SIDE: &str = "defendant respondent appellee debtor employer ответчик должник";
 
 pub(super) fn is_one_side(one: usize, other: usize) -> bool {
     let (one, other) = (role_word(one), role_word(other));
-    [ASKING, ASKED].iter().any(|side| {
+    [CLAIMANT_SIDE, RESPONDENT_SIDE].iter().any(|side| {
         let has = |word: &str| side.split_ascii_whitespace().any(|it| it == word);
         has(one) && has(other)
     })

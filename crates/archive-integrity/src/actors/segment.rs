@@ -32,11 +32,11 @@ pub(crate) struct Segment {
     pub(crate) people: Vec<Person>,
     pub(crate) denied: bool,
     /// The pair of converse verbs of the segment, and whether its verb is the receiving one.
-    pub(crate) turn: Option<(usize, bool)>,
+    pub(crate) converse: Option<(usize, bool)>,
     /// The agent is only a pronoun such as «we» or «he».
-    pub(crate) veiled: bool,
-    /// The verb only says what a person is or has.
-    pub(crate) rests: bool,
+    pub(crate) has_pronoun_agent: bool,
+    /// The verb only states what a person is or has, not an act.
+    pub(crate) is_stative: bool,
     /// The words behind a verb of saying, thinking or asking.
     pub(crate) topic: Option<(usize, usize)>,
 }
@@ -56,8 +56,8 @@ const CONVERSE: [(&str, &str); 5] = [
     ("hire employ engage retain", "work"),
 ];
 
-const JOINTS: &str = "and but while whereas и а но что";
-const THEY: &str = "he she it they him her them ему ей им он она они его ее их";
+const CONJUNCTIONS: &str = "and but while whereas и а но что";
+const PRONOUNS: &str = "he she it they him her them ему ей им он она они его ее их";
 /// These words begin a new segment, unless it has no people of its own.
 const CONDITIONS: &str = "although because after before when if unless since though until хотя если \
 когда поскольку потому";
@@ -70,9 +70,9 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|it| it == word)
 }
 
-/// The context in which a sentence is read.
+/// The persons that the pronouns of a sentence mean.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Thread {
+pub(crate) struct ReadingContext {
     /// The person that «I» means.
     pub(crate) author: Option<Actor>,
     /// The person that «he», «she» or «it» means.
@@ -84,7 +84,7 @@ impl ActorIndex {
         &self,
         page: &Reading<'_>,
         sentence: &Sentence,
-        thread: &mut Thread,
+        context: &mut ReadingContext,
     ) -> Vec<Segment> {
         let mut people: Vec<(usize, usize, Actor)> = self.actors_in(page, sentence);
         people.retain(|it| self.is_party(it.2));
@@ -98,7 +98,7 @@ impl ActorIndex {
                 it.2 = super::COURT;
             }
         }
-        self.pronouns(page, sentence, thread, &mut people);
+        self.pronouns(page, sentence, context, &mut people);
         people.sort_by_key(|it| it.0);
         // «The manager, Mr. Orr» is one person.
         people.dedup_by(|next, one| {
@@ -124,8 +124,11 @@ impl ActorIndex {
         for (from, to, topic) in parts(page, sentence, &people) {
             let mut inside: Vec<(usize, usize, Actor)> =
                 people.iter().filter(|it| it.0 >= from && it.0 < to).copied().collect();
-            if let Some(agent) =
-                list.iter().rev().find_map(Segment::agent).filter(|_| goes_on(page, from, &inside))
+            if let Some(agent) = list
+                .iter()
+                .rev()
+                .find_map(Segment::agent)
+                .filter(|_| continues_agent(page, from, &inside))
             {
                 inside.insert(0, (from, from + 1, agent));
             }
@@ -140,10 +143,10 @@ impl ActorIndex {
             }
         }
         let all = list.iter().flat_map(|it| &it.people);
-        let human = |it: &&Person| Some(it.actor) != thread.author && self.is_human(it.actor);
+        let human = |it: &&Person| Some(it.actor) != context.author && self.is_human(it.actor);
         let agent = all.clone().find(|it| it.slot == Slot::Agent && human(it));
         let other = all.clone().rfind(human);
-        thread.last = agent.or(other).map(|it| it.actor).or(thread.last);
+        context.last = agent.or(other).map(|it| it.actor).or(context.last);
         list
     }
 
@@ -151,22 +154,22 @@ impl ActorIndex {
         &self,
         page: &Reading<'_>,
         sentence: &Sentence,
-        thread: &Thread,
+        context: &ReadingContext,
         people: &mut Vec<(usize, usize, Actor)>,
     ) {
         for at in sentence.words.0..sentence.words.1 {
             let word = &page.words[at];
             let quoted = page.in_quote(word.start);
-            let meant = match word.text {
-                "I" | "me" | "я" | "Я" | "мне" => thread.author.filter(|_| !quoted),
-                "He" | "She" | "Он" | "Она" => thread.last,
+            let actor = match word.text {
+                "I" | "me" | "я" | "Я" | "мне" => context.author.filter(|_| !quoted),
+                "He" | "She" | "Он" | "Она" => context.last,
                 "he" | "she" | "она" | "он" => {
                     let first = people.iter().find(|it| it.0 < at);
-                    thread.last.filter(|_| first.is_none())
+                    context.last.filter(|_| first.is_none())
                 }
                 _ => None,
             };
-            people.extend(meant.map(|it| (at, at + 1, it)));
+            people.extend(actor.map(|it| (at, at + 1, it)));
         }
     }
 }
@@ -177,8 +180,8 @@ impl Segment {
     }
 }
 
-/// «… and named Orr»: the agent is that of the previous segment.
-fn goes_on(page: &Reading<'_>, from: usize, people: &[(usize, usize, Actor)]) -> bool {
+/// Whether the segment has the agent of the previous one: «… and named Orr».
+fn continues_agent(page: &Reading<'_>, from: usize, people: &[(usize, usize, Actor)]) -> bool {
     let word = |at: usize| page.words.get(at).map(Word::fold).unwrap_or_default();
     let next = word(from + 1);
     let verb = is_past(&next) || next == "name" || next == "names" || next.ends_with("ies");
@@ -189,10 +192,10 @@ fn goes_on(page: &Reading<'_>, from: usize, people: &[(usize, usize, Actor)]) ->
         || (bare && !people.iter().any(|it| it.0 <= from))
 }
 
-/// The words of a segment, and those that it reports as said.
+/// The words of a segment, and the words that it reports as a statement.
 type Part = (usize, usize, Option<(usize, usize)>);
 
-/// The bounds of each segment: it ends at a joint with people on both sides.
+/// The bounds of each segment: it ends at a conjunction with people on both sides.
 fn parts(page: &Reading<'_>, sentence: &Sentence, people: &[(usize, usize, Actor)]) -> Vec<Part> {
     let (first, last) = sentence.words;
     let inside = |at: usize| people.iter().any(|it| it.0 < at && at < it.1);
@@ -207,23 +210,23 @@ fn parts(page: &Reading<'_>, sentence: &Sentence, people: &[(usize, usize, Actor
         before.len() > 1 && before.contains([',', ';', ':', '—', '–', '|']) && !joined
     };
     // A reported statement is not an act of the speaker.
-    let said = |from: usize, at: usize| {
+    let reports_statement = |from: usize, at: usize| {
         let opens = matches!(page.words[at].text, "that" | "whether" | "of" | "что");
-        let told = || (from..at).any(|it| is_saying(&page.words[it].fold()));
+        let is_saying_before = || (from..at).any(|it| is_saying(&page.words[it].fold()));
         let accused = || (from..at).any(|it| page.words[it].text.starts_with("accus"));
-        opens && (page.words[at].text != "of" || accused()) && told()
+        opens && (page.words[at].text != "of" || accused()) && is_saying_before()
     };
     let mut list: Vec<Part> = Vec::new();
     let mut from = first;
     let mut dropped = false;
     for at in first + 1..=last {
-        let opens = at < last && !dropped && said(from, at);
+        let opens = at < last && !dropped && reports_statement(from, at);
         let folded = page.words.get(at).filter(|_| at < last).map(Word::fold).unwrap_or_default();
         let about = is_in("which whom where that who", &folded)
             && people.iter().any(|it| it.0 > at && it.0 <= at + 2);
         let about = about || (folded == "who" && opens_person(at));
         let condition = is_in(CONDITIONS, &folded);
-        let joins = !opens && !inside(at) && (about || condition || is_in(JOINTS, &folded));
+        let joins = !opens && !inside(at) && (about || condition || is_in(CONJUNCTIONS, &folded));
         if at < last && (inside(at) || !(opens || joins || comma(at))) {
             continue;
         }
@@ -241,14 +244,14 @@ fn parts(page: &Reading<'_>, sentence: &Sentence, people: &[(usize, usize, Actor
                 continue;
             }
             // «… and he gets it back» is another segment.
-            Some(_) if !peopled && is_in(THEY, &word(page, from + 1)) => {}
+            Some(_) if !peopled && is_in(PRONOUNS, &word(page, from + 1)) => {}
             Some(before) if !peopled => before.1 = at,
             _ if !peopled && at < last && !joins && !apart => continue,
             _ if !peopled => {}
             _ => list.push((from, at, None)),
         }
-        if let Some(told) = list.last_mut().filter(|_| opens) {
-            told.2 = Some((at, last));
+        if let Some(speaker_part) = list.last_mut().filter(|_| opens) {
+            speaker_part.2 = Some((at, last));
         }
         (dropped, from) = (opens || condition, at);
     }
@@ -276,26 +279,34 @@ fn segment(
         let noun = it.trim_end_matches('s').ends_with("ment") || it.ends_with("ry");
         !noun && !is_in("credit deliveries loan loans", it)
     });
-    let turn = verbs.into_iter().find_map(|it| turn(&it));
+    let converse = verbs.into_iter().find_map(|it| converse(&it));
     let hidden = |at: usize| {
         let known = list.iter().any(|it| it.words.0 <= at && at < it.words.1);
         let word = page.words[at].fold();
         !known && is_in("i we he she they you", &word)
     };
-    let veiled = (words.0..words.1).any(hidden);
-    let rests = list.first().is_some_and(|it| {
+    let has_pronoun_agent = (words.0..words.1).any(hidden);
+    let is_stative = list.first().is_some_and(|it| {
         is_in("has have had is was are were gets got keeps holds", &word(page, it.words.1))
     });
     // `Vale (plaintiff) and Orr (defendant) are the parties`.
     let is = own.windows(2).any(|it| {
         is_in("is was are were", &it[0].fold()) && is_in("the a an named", &it[1].fold())
     });
-    let rests = rests || is;
-    Segment { words, people: list, denied: false, turn, veiled, rests, topic: None }
+    let is_stative = is_stative || is;
+    Segment {
+        words,
+        people: list,
+        denied: false,
+        converse,
+        has_pronoun_agent,
+        is_stative,
+        topic: None,
+    }
 }
 
 /// The pair of converse verbs of a word, and whether the word is the receiving side.
-fn turn(folded: &str) -> Option<(usize, bool)> {
+fn converse(folded: &str) -> Option<(usize, bool)> {
     static FORMS: LazyLock<BTreeMap<String, (usize, bool)>> = LazyLock::new(|| {
         let rows = CONVERSE.iter().enumerate().flat_map(|(at, (one, two))| {
             let one = one.split(' ').map(move |it| (it, (at, false)));
@@ -431,12 +442,13 @@ mod tests {
     fn check(text: &str, want: &str) {
         let pages = [Reading::new(text)];
         let actors = ActorIndex::new(&pages);
-        let mut thread = Thread { author: actors.author(&pages[0]), last: None };
+        let mut context = ReadingContext { author: actors.author(&pages[0]), last: None };
         let mut got: Vec<String> = Vec::new();
         for sentence in &pages[0].sentences {
-            for it in actors.segments(&pages[0], sentence, &mut thread) {
+            for it in actors.segments(&pages[0], sentence, &mut context) {
                 let people = it.people.iter();
-                let people = people.map(|it| format!("{:?} {}", it.slot, actors.called(it.actor)));
+                let people =
+                    people.map(|it| format!("{:?} {}", it.slot, actors.display_name(it.actor)));
                 got.push(people.collect::<Vec<_>>().join(", "));
             }
         }
@@ -444,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn order_prepositions_and_the_passive_give_a_place() {
+    fn word_order_prepositions_and_the_passive_give_slots() {
         check("Mr. Nye paid Ms. Pell.", "Agent nye, Goal pell");
         check("Ms. Pell was paid by Mr. Nye.", "Goal pell, Agent nye");
         check("Mr. Nye left, but Ms. Pell stayed.", "Agent nye | Agent pell");
@@ -455,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pronoun_and_a_role_stand_for_a_name() {
+    fn pronouns_and_roles_refer_to_names() {
         check("Mr. Nye came. He sued Ms. Pell.", "Agent nye | Agent nye, Goal pell");
         check(
             "The manager, Mr. Nye, left. The manager sued Ms. Pell.",
@@ -468,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn russian_cases_give_a_place() {
+    fn russian_cases_give_slots() {
         check("Подрядчик платит заказчику.", "Agent the подрядчик, Goal the заказчик");
         check("Заказчику платит подрядчик.", "Goal the заказчик, Agent the подрядчик");
     }

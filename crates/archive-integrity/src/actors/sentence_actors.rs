@@ -65,7 +65,7 @@ impl SentenceActors<'_, '_> {
             class = self.filed(at).unwrap_or(class);
         }
         if matches!(folded.as_str(), "made" | "makes" | "make") {
-            class = self.made(at).unwrap_or(class);
+            class = self.act_of_light_verb(at).unwrap_or(class);
         }
         let by = (1..=8).find(|it| self.folded(at + it) == "by").map(|it| at + it);
         let be = self.is_passive(at);
@@ -95,9 +95,9 @@ impl SentenceActors<'_, '_> {
         let agents = first.map_or_else(|| self.before(at), |it| vec![it.2]);
         let patient = self.after(at, PATIENT_REACH);
         // «I arrested Vale» names the patient, although not the agent.
-        let told =
+        let first_person =
             at.checked_sub(1).is_some_and(|it| matches!(self.folded(it).as_str(), "i" | "we"));
-        let known = !agents.is_empty() || (told && patient.is_some());
+        let known = !agents.is_empty() || (first_person && patient.is_some());
         known.then_some(Relation { class, agents, patient, span, denied: false })
     }
 
@@ -209,7 +209,7 @@ impl SentenceActors<'_, '_> {
     }
 
     /// The act that «made a payment» stands for.
-    fn made(&self, at: usize) -> Option<String> {
+    fn act_of_light_verb(&self, at: usize) -> Option<String> {
         let meant = (1..=3).find_map(|it| match self.folded(at + it).as_str() {
             "payment" | "payments" => Some("pay"),
             "delivery" | "deliveries" => Some("deliver"),

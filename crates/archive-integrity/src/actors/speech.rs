@@ -84,7 +84,7 @@ impl ActorIndex {
     }
 
     /// Whether the sentence reports a statement.
-    pub(crate) fn is_told(page: &Reading<'_>, sentence: &Sentence) -> bool {
+    pub(crate) fn reports_statement(page: &Reading<'_>, sentence: &Sentence) -> bool {
         let words = page.words_of(sentence);
         words.iter().any(|it| SAYS.split(' ').any(|says| says == it.text))
     }

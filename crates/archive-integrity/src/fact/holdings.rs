@@ -3,7 +3,7 @@
 
 use super::{ClaimKind, FactCheck, SentencePair, Support};
 use crate::Span;
-use crate::holding::{Polarity, axis_name, is_kin, is_opposed, kin};
+use crate::holding::{Polarity, axis_name, is_opposed, is_related, related_axes};
 use crate::index::{AlignedSentence, SourcePosition};
 use crate::reading::{Reading, Sentence};
 use crate::text::{Word, clauses, is_stop, stem};
@@ -20,13 +20,13 @@ const CLOSED: [&str; 6] = [
 /// The share of common words from which two clauses are about the same thing.
 const SAME_CLAUSE: f64 = 0.75;
 /// The weight of a word outside the clause.
-const FAR: f64 = 0.4;
+const FAR_WEIGHT: f64 = 0.4;
 /// The share of common words from which a decision in other words is compared with ours.
-const KIN: f64 = 0.27;
+const RELATED_SHARE: f64 = 0.27;
 /// The similarity from which one negated word reverses a sentence.
-const TURNED: f64 = 0.4;
+const REVERSED_SHARE: f64 = 0.4;
 /// The share of common words from which a decision contradicts ours.
-const GAINSAYS: f64 = 0.12;
+const CONTRADICTS_SHARE: f64 = 0.12;
 /// Words that introduce a statement and are no part of it.
 const FRAME: &str = "court judge board panel find found hold conclud determin rul суд";
 
@@ -46,16 +46,17 @@ impl FactCheck<'_, '_, '_> {
             let shared = |one: &[String], two: &[String]| -> f64 {
                 one.iter().filter(|it| two.contains(it)).map(weigh).sum()
             };
-            let total = sum(&mention.near) + FAR * sum(&mention.far);
+            let total = sum(&mention.near) + FAR_WEIGHT * sum(&mention.far);
             // The best match of the same side, and of the other side.
             let mut sides: [Option<(f64, usize, Span)>; 2] = [None, None];
             // The same pair of words is compared first; related pairs only where it has no match.
             let own = near.iter().copied().chain(on(mention.axis)).take(96);
             let own = own.map(|it| (it, false));
-            let kindred = near.iter().copied().chain(kin(mention.axis).flat_map(on)).take(96);
-            let kindred = kindred.map(|it| (it, true));
-            for (id, other) in own.chain(kindred) {
-                if other && sides.iter().flatten().next().is_some_and(|it| it.0 >= KIN) {
+            let related =
+                near.iter().copied().chain(related_axes(mention.axis).flat_map(on)).take(96);
+            let related = related.map(|it| (it, true));
+            for (id, other) in own.chain(related) {
+                if other && sides.iter().flatten().next().is_some_and(|it| it.0 >= RELATED_SHARE) {
                     break;
                 }
                 let alike = pair.aligned.iter().find(|it| it.sentence == id);
@@ -63,17 +64,17 @@ impl FactCheck<'_, '_, '_> {
                 let there = &self.index.sentence(id).1.polarity.mentions;
                 let fits = |axis: usize| {
                     if other {
-                        axis != mention.axis && is_kin(axis, mention.axis)
+                        axis != mention.axis && is_related(axis, mention.axis)
                     } else {
                         axis == mention.axis
                     }
                 };
                 for it in there.iter().filter(|it| fits(it.axis)) {
                     let across = shared(&mention.near, &it.far) + shared(&mention.far, &it.near);
-                    let weight = shared(&mention.near, &it.near) + FAR * across;
+                    let weight = shared(&mention.near, &it.near) + FAR_WEIGHT * across;
                     let theirs = sum(&it.near);
                     let score = weight / (total + 0.4 * theirs).max(1.0) + 0.2 * alike;
-                    if weight <= 0.0 || (other && score < KIN) {
+                    if weight <= 0.0 || (other && score < RELATED_SHARE) {
                         continue;
                     }
                     let side = &mut sides[usize::from(it.positive != mention.positive)];
@@ -85,13 +86,14 @@ impl FactCheck<'_, '_, '_> {
             let place = |it: (f64, usize, Span)| Some(self.index.place_in(it.1, it.2));
             let answer = match sides {
                 [same, Some(other)]
-                    if other.0 >= GAINSAYS && same.is_none_or(|it| it.0 * 1.05 < other.0) =>
+                    if other.0 >= CONTRADICTS_SHARE
+                        && same.is_none_or(|it| it.0 * 1.05 < other.0) =>
                 {
                     (Support::Contradicted, place(other))
                 }
                 [Some(same), _] => (Support::Supported, place(same)),
                 [None, Some(_)] => continue,
-                _ if elsewhere_said(self, mention.axis) => continue,
+                _ if source_has_axis(self, mention.axis) => continue,
                 // The parties check compares «against» alone.
                 _ if axis_name(mention.axis) == "side" => continue,
                 _ => (Support::NotFound, None),
@@ -191,7 +193,7 @@ impl FactCheck<'_, '_, '_> {
                 let theirs = head.is_some() || inner.is_some();
                 if theirs == denied {
                     same = true;
-                } else if it.score >= TURNED
+                } else if it.score >= REVERSED_SHARE
                     && ((theirs && flat(&pair.sentence.polarity))
                         || (denied && flat(&there.polarity)))
                 {
@@ -257,7 +259,7 @@ impl FactCheck<'_, '_, '_> {
     }
 }
 
-fn elsewhere_said(check: &FactCheck<'_, '_, '_>, axis: usize) -> bool {
+fn source_has_axis(check: &FactCheck<'_, '_, '_>, axis: usize) -> bool {
     check.index.holdings.contains_key(&axis)
 }
 

@@ -98,8 +98,12 @@ impl FactCheck<'_, '_, '_> {
     }
 
     /// Whether the check of the agent reached a verdict.
-    pub(super) fn relations(&mut self, pair: &SentencePair<'_>, placed: Option<Support>) -> bool {
-        let borne_out = placed == Some(Support::Supported);
+    pub(super) fn relations(
+        &mut self,
+        pair: &SentencePair<'_>,
+        slot_verdict: Option<Support>,
+    ) -> bool {
+        let is_supported = slot_verdict == Some(Support::Supported);
         let mut settled = false;
         for ours in self.index.actors.relations(self.reading, pair.sentence) {
             let Some(list) = self.index.relations.get(&ours.class) else { continue };
@@ -122,7 +126,7 @@ impl FactCheck<'_, '_, '_> {
                     let loose = matches!(it.class.as_str(), "from" | "for");
                     (!loose || pair.score_of(*id) > 0.0) && it.mirrors(&ours)
                         || (taken && it.patient == ours.patient)
-                        || (!borne_out && pair.score_of(*id) >= 0.35 && it.conflicts(&ours))
+                        || (!is_supported && pair.score_of(*id) >= 0.35 && it.conflicts(&ours))
                 })
                 .max_by(|one, other| pair.score_of(one.1).total_cmp(&pair.score_of(other.1)));
             if let Some((_, id)) = conflict {

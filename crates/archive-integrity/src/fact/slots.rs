@@ -3,7 +3,7 @@
 
 use super::{ClaimKind, FactCheck, SentencePair, Support};
 use crate::Span;
-use crate::actors::{self, Segment, Slot, Thread};
+use crate::actors::{self, ReadingContext, Segment, Slot};
 use crate::date;
 use crate::index::SourcePosition;
 use crate::reading::Reading;
@@ -14,11 +14,11 @@ const FLOOR_TWO: f64 = 0.2;
 /// The minimum where only one of our people is compared.
 const FLOOR_ONE: f64 = 0.42;
 /// The minimum where another person is in our person's slot.
-const FLOOR_STRANGE: f64 = 0.5;
+const FLOOR_OTHER_PERSON: f64 = 0.5;
 /// The minimum where only one of our two people occurs.
 const FLOOR_PART: f64 = 0.5;
 /// The minimum where the segments share a single word.
-const LONE: f64 = 0.4;
+const FLOOR_ONE_WORD: f64 = 0.4;
 /// How much more similar a contradicting segment must be than a supporting one.
 const MARGIN: f64 = 1.2;
 
@@ -26,9 +26,9 @@ impl FactCheck<'_, '_, '_> {
     /// Assigns people to slots in every sentence in order, because «she» may mean a person of the
     /// previous sentence.
     pub(super) fn people(&mut self) {
-        let mut thread = Thread::default();
+        let mut context = ReadingContext::default();
         for sentence in &self.reading.sentences {
-            self.segments.push(self.index.actors.segments(self.reading, sentence, &mut thread));
+            self.segments.push(self.index.actors.segments(self.reading, sentence, &mut context));
         }
     }
 
@@ -47,7 +47,7 @@ impl FactCheck<'_, '_, '_> {
                 continue;
             }
             let stems = context(self.reading, ours);
-            let Some((support, place)) = self.placed(pair, ours, &stems) else { continue };
+            let Some((support, place)) = self.slot_verdict(pair, ours, &stems) else { continue };
             let Some(first) = ours.people.first() else { continue };
             let words = &self.reading.words[first.words.0..first.words.1];
             let (Some(one), Some(last)) = (words.first(), words.last()) else { continue };
@@ -61,7 +61,7 @@ impl FactCheck<'_, '_, '_> {
         Some(support)
     }
 
-    fn is_told(&self, ours: &Segment) -> bool {
+    fn reports_speech(&self, ours: &Segment) -> bool {
         let words = &self.reading.words[ours.words.0..ours.words.1];
         let hits = crate::lexicon::find(words);
         crate::lexicon::has(&hits, crate::lexicon::Tone::Attribution)
@@ -69,7 +69,7 @@ impl FactCheck<'_, '_, '_> {
             || words.iter().any(|it| matches!(it.text, "doubts" | "doubted" | "expects" | "wants"))
     }
 
-    fn placed(
+    fn slot_verdict(
         &self,
         pair: &SentencePair<'_>,
         ours: &Segment,
@@ -99,30 +99,33 @@ impl FactCheck<'_, '_, '_> {
                 }
                 let Some((agrees, two)) = compare(ours, theirs) else { continue };
                 // A caption or a label states no act.
-                if !agrees && !is_told_in_words(page, theirs) {
+                if !agrees && !has_content_words(page, theirs) {
                     continue;
                 }
                 let there = context(page, theirs);
                 let shared: Vec<String> =
                     stems.iter().filter(|it| there.contains(it)).cloned().collect();
                 let score = sum(&shared) / (total + 0.2 * sum(&there)).max(1.0);
-                let met = ours
+                let same_person = ours
                     .people
                     .iter()
                     .any(|it| theirs.people.iter().any(|one| one.actor == it.actor));
-                let floor = match (two, met) {
+                let floor = match (two, same_person) {
                     (true, _) => FLOOR_TWO,
                     (false, true) if !agrees && theirs.people.len() < ours.people.len() => {
                         FLOOR_PART
                     }
                     (false, true) => FLOOR_ONE,
-                    (false, false) => FLOOR_STRANGE,
+                    (false, false) => FLOOR_OTHER_PERSON,
                 };
                 // «Vale blames the weather» is a statement about Vale alone.
-                if !two && !agrees && ours.topic.is_none() && self.is_told(ours) {
+                if !two && !agrees && ours.topic.is_none() && self.reports_speech(ours) {
                     continue;
                 }
-                let few = !two && !met && score < LONE && shared.len() < stems.len().min(2);
+                let few = !two
+                    && !same_person
+                    && score < FLOOR_ONE_WORD
+                    && shared.len() < stems.len().min(2);
                 if score < floor || few {
                     continue;
                 }
@@ -163,7 +166,7 @@ fn context(page: &Reading<'_>, it: &Segment) -> Vec<String> {
 }
 
 /// Whether a segment has content words in lower case, as sentences do.
-fn is_told_in_words(page: &Reading<'_>, it: &Segment) -> bool {
+fn has_content_words(page: &Reading<'_>, it: &Segment) -> bool {
     let words = page.words.get(it.words.0..it.words.1).unwrap_or_default();
     words.iter().any(|it| {
         it.text.chars().count() > 2 && it.text.chars().all(char::is_lowercase) && !is_stop(it.text)
@@ -174,15 +177,15 @@ fn is_told_in_words(page: &Reading<'_>, it: &Segment) -> bool {
 /// the segments do not show it.
 fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
     // The buyer of one verb is the recipient of «sell».
-    let turned = match (ours.turn, theirs.turn) {
+    let turned = match (ours.converse, theirs.converse) {
         // The payer is the buyer.
         (Some((0, gets)), Some((1, got))) | (Some((1, gets)), Some((0, got))) => gets == got,
         (Some((one, gets)), Some((two, got))) => one == two && gets != got,
         _ => false,
     };
     // A recipient is not an agent, whatever the other verb is.
-    let gets = |it: &Segment| it.turn.is_some_and(|it| it.1);
-    if gets(ours) != gets(theirs) && (ours.turn.is_none() || theirs.turn.is_none()) {
+    let gets = |it: &Segment| it.converse.is_some_and(|it| it.1);
+    if gets(ours) != gets(theirs) && (ours.converse.is_none() || theirs.converse.is_none()) {
         return None;
     }
     let acts = |slot: Slot| slot != Slot::Goal;
@@ -210,7 +213,7 @@ fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
         let rival = theirs.people.iter().any(|one| {
             actors::comparable(one.actor, it.actor)
                 && acts(it.slot)
-                && !theirs.veiled
+                && !theirs.has_pronoun_agent
                 && actors::is_rival(one.actor, it.actor)
                 && (acts(one.slot) == acts(it.slot)) != turned
                 && one.actor != it.actor
@@ -221,11 +224,11 @@ fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
         (0, 0) => None,
         (_, 0) => Some((true, known > 1)),
         // A state of a person proves no act; the roles check covers states.
-        (0, _) if ours.rests => None,
+        (0, _) if ours.is_stative => None,
         (0, _) => {
             // Different slots are a swap only where both segments have both people.
             let alone = theirs.people.len() < 2 && ours.people.len() < 2;
-            let idle = known == 1 && ours.people.len() < 2 && theirs.rests;
+            let idle = known == 1 && ours.people.len() < 2 && theirs.is_stative;
             let swapped = known != 1 || oppose > 1 || !(alone || idle);
             swapped.then_some((false, known > 1))
         }

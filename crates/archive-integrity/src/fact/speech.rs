@@ -32,7 +32,10 @@ impl FactCheck<'_, '_, '_> {
             let (page, there) = self.index.sentence(id);
             let stated = actors.speaker(page, there).map(|it| it.0);
             // «You wrote that» attributes the words to a person whom the line does not name.
-            let line = self.index.speaker(id).filter(|_| !actors::ActorIndex::is_told(page, there));
+            let line = self
+                .index
+                .speaker(id)
+                .filter(|_| !actors::ActorIndex::reports_statement(page, there));
             let Some(theirs) = stated.or(line) else { continue };
             // The sentence names the listener too, so a name alone does not prove a speaker; but a
             // named person who may be the subject counts as one.

@@ -13,9 +13,9 @@ type SupportAt = (Support, Option<SourcePosition>);
 
 /// How much less similar a sentence with our value may be than the nearest one; below that it may
 /// be about another thing.
-const ELSEWHERE: f64 = 0.6;
+const OUR_VALUE_MARGIN: f64 = 0.6;
 /// How much more similar a sentence with another value must be than the one with our value.
-const FAR_OFF: f64 = 1.5;
+const OTHER_VALUE_MARGIN: f64 = 1.5;
 /// The similarity from which the nearest source sentence is about the same thing.
 const SAME_MATTER: f64 = 0.35;
 
@@ -110,7 +110,7 @@ impl FactCheck<'_, '_, '_> {
                 return Some((Support::Supported, Some(*place)));
             }
         }
-        Some(self.settle(pair, &found, rival))
+        Some(self.choose_position(pair, &found, rival))
     }
 
     fn led_by(&self, span: Span) -> Option<&str> {
@@ -224,17 +224,17 @@ impl FactCheck<'_, '_, '_> {
         let rival = |mark: &ValueMark| match &mark.value {
             Value::Date { date: there, .. } => {
                 let same_form = there.day.is_some() || date.day.is_none();
-                let said = ours.iter().any(|it| match &it.value {
+                let in_our_sentence = ours.iter().any(|it| match &it.value {
                     Value::Date { date, other } => {
                         std::iter::once(date).chain(other).any(|it| it.fits(*there))
                     }
                     _ => false,
                 });
-                same_form && !said
+                same_form && !in_our_sentence
             }
             _ => false,
         };
-        self.settle(pair, &found, rival)
+        self.choose_position(pair, &found, rival)
     }
 
     /// The source has the day without a year, and the year elsewhere.
@@ -252,7 +252,7 @@ impl FactCheck<'_, '_, '_> {
     }
 
     /// Chooses between the positions of our value and those of another value.
-    fn settle(
+    fn choose_position(
         &self,
         pair: &SentencePair<'_>,
         found: &[SourcePosition],
@@ -272,7 +272,7 @@ impl FactCheck<'_, '_, '_> {
             })
             .copied();
         let reached = near.map_or(0.0, |it| pair.score_of(it.sentence));
-        if let Some(place) = near.filter(|_| reached >= ELSEWHERE * best.score) {
+        if let Some(place) = near.filter(|_| reached >= OUR_VALUE_MARGIN * best.score) {
             return match self.beside(pair, place, &rival) {
                 Some(other) => (Support::Contradicted, Some(other)),
                 None => (Support::Supported, Some(place)),
@@ -281,7 +281,7 @@ impl FactCheck<'_, '_, '_> {
         let close = pair.plain.iter().filter(|it| {
             let floor = if near.is_some() { SAME_MATTER } else { SAME_MATTER / 2.0 };
             let share = if near.is_some() { 0.5 } else { 0.8 };
-            it.score >= floor.max(share * best.score) && it.score > FAR_OFF * reached
+            it.score >= floor.max(share * best.score) && it.score > OTHER_VALUE_MARGIN * reached
         });
         for it in close {
             let (reading, sentence) = self.index.sentence(it.sentence);

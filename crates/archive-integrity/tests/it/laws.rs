@@ -29,7 +29,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn any_text_is_answered(content in text(), other in text(), page in text(), max in 0_usize..4) {
+    fn any_text_gives_a_valid_report(content in text(), other in text(), page in text(), max in 0_usize..4) {
         let source = CitedSource { file_hash: "f".to_owned(), page: Some(1), span: None, quote: other.clone() };
         let insight = |id: &str, content: String| Insight {
             id: id.to_owned(),
@@ -67,7 +67,7 @@ fn verdict(test: IntegrityTest, content: &str, page: &str) -> (Verdict, Vec<Stri
 }
 
 #[test]
-fn too_little_evidence_is_a_warning_that_says_so() {
+fn too_little_evidence_is_a_warning() {
     for (test, content) in [
         (IntegrityTest::FactCheck, "The court denied it on May 4, 2020."),
         (IntegrityTest::Honesty, "The court denied it on May 4, 2020."),
@@ -81,7 +81,7 @@ fn too_little_evidence_is_a_warning_that_says_so() {
 }
 
 #[test]
-fn russian_claims_are_checked_too() {
+fn russian_claims_are_checked() {
     let page = "Арбитражный суд города Москвы 4 марта 2021 года удовлетворил иск Орлова к Белову \
         и взыскал 500 000 руб. основного долга. Дело № А40-12345/2020.";
     for (content, want) in [
@@ -97,7 +97,7 @@ fn russian_claims_are_checked_too() {
 }
 
 #[test]
-fn a_source_quote_must_stand_where_it_is_said_to() {
+fn a_quote_must_be_on_the_cited_page() {
     let pages =
         vec!["The rent is due on the first.".to_owned(), "Nothing else is owed.".to_owned()];
     let texts = [SourceText { file_hash: "f".to_owned(), pages }];

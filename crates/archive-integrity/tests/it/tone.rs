@@ -179,17 +179,17 @@ fn one_by_one(test: IntegrityTest, bad: &[&str]) {
 }
 
 #[test]
-fn honesty_is_told_from_its_opposite() {
+fn honest_and_dishonest_texts_are_distinguished() {
     one_by_one(IntegrityTest::Honesty, &DISHONEST);
 }
 
 #[test]
-fn bias_is_told_from_fairness() {
+fn biased_and_fair_texts_are_distinguished() {
     one_by_one(IntegrityTest::Bias, &BIASED);
 }
 
 #[test]
-fn each_broken_rule_is_named() {
+fn each_broken_rule_is_reported() {
     let mut tally = Tally::default();
     for people in PEOPLE {
         let texts = page(people);
@@ -220,7 +220,7 @@ fn each_broken_rule_is_named() {
 }
 
 #[test]
-fn a_change_of_opinion_is_told_from_a_change_of_words() {
+fn changed_opinions_and_reworded_ones_are_distinguished() {
     let mut tally = Tally::default();
     for people in PEOPLE {
         for (early, late, drifts) in TURNS {
