@@ -7,7 +7,7 @@ use crate::name;
 use crate::party;
 use crate::text::TokenText;
 
-/// Lines of a letterhead; the recipient stands below it.
+/// Most lines of a letterhead, each counted as 16 tokens; the recipient is below it.
 const HEAD_TOKENS: usize = 16;
 
 pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
@@ -20,14 +20,16 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
             }
             "behalf" if text.is(at + 1, "of") => on_behalf(reading, at, out),
             "mr" | "ms" | "mrs" if text.breaks(at) > 0 => by_title(text, at, out),
-            "are" | "is" if text.is(at + 1, ":") => told(text, at, out),
+            "are" | "is" if text.is(at + 1, ":") => named_after_colon(text, at, out),
             "от" => russian_side(text, at, out),
-            "доверенности" | "доверенность" => entrusted(text, at, out),
+            "доверенности" | "доверенность" => {
+                by_power_of_attorney(text, at, out)
+            }
             "юрисконсульт" | "юрист" | "юриста" => {
                 russian_named(text, at + 1, None, out)
             }
-            "yours" | "sincerely" | "regards" | "respectfully" if firm => closes(text, at, out),
-            "am" => declares(text, at, out),
+            "yours" | "sincerely" | "regards" | "respectfully" if firm => closing(text, at, out),
+            "am" => declaration(text, at, out),
             "by" if text.is(at + 1, ":") => signs_for_firm(text, at, out),
             "and" if reading.organisation_at(at + 1).is_none() => with_firm(text, at, out),
             _ => {}
@@ -68,7 +70,7 @@ fn by_title<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>)
 }
 
 /// `the plaintiff's attorney, whose name and address are:\n Jane Roe`
-fn told<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
+fn named_after_colon<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let lawyer =
         (at.saturating_sub(36)..at).any(|it| matches!(text.low(it), "attorney" | "counsel"));
     if let Some(end) = name::person(text, at + 2, false).filter(|_| lawyer) {
@@ -89,7 +91,7 @@ fn russian_side<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'
     }
 }
 
-/// A Russian name here, after a word for a lawyer or two.
+/// A Russian name after one or two words for a lawyer.
 fn russian_named<'t>(
     text: &TokenText<'t>,
     at: usize,
@@ -118,7 +120,7 @@ fn russian_named<'t>(
 }
 
 /// `Иванов И.И. по доверенности`, `Иванов И.И. (доверенность от …)`, `по доверенности Иванов И.И.`
-fn entrusted<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
+fn by_power_of_attorney<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let mut end = at;
     while end > 0
         && at - end < 6
@@ -140,7 +142,7 @@ fn entrusted<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>
 fn is_firm_letter(reading: &PieceContext<'_, '_>) -> bool {
     let text = reading.text;
     let letter = (0..text.len().min(16 * HEAD_TOKENS)).any(|it| text.is(it, "dear"));
-    let says = (0..text.len().min(16 * HEAD_TOKENS)).any(|it| {
+    let names_firm = (0..text.len().min(16 * HEAD_TOKENS)).any(|it| {
         text.is(it, "this")
             && matches!(text.low(it + 1), "firm" | "office")
             && text.is(it + 2, "represents")
@@ -149,20 +151,20 @@ fn is_firm_letter(reading: &PieceContext<'_, '_>) -> bool {
         text.run(it, &["attorneys", "at", "law"])
             || text.run(it, &["law", "offices"])
             || matches!(text.low(it), "llp" | "pllc" | "lpa" | "solicitors")
-            || text.is(it, "legal") && text.at(it).is_some_and(|it| it.shout)
+            || text.is(it, "legal") && text.at(it).is_some_and(|it| it.all_caps)
     });
-    letter && (says || headed)
+    letter && (names_firm || headed)
 }
 
 /// `Very truly yours,\n\nJane Roe`
-fn closes<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
+fn closing<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     if !text.is(at + 1, ",") || text.breaks(at + 2) == 0 {
         return;
     }
     let from =
         (at + 2..at + 12).find(|it| text.is_word(*it) && !matches!(text.low(*it), "s" | "by"));
     let Some(from) = from else { return };
-    // The firm may sign above the person.
+    // The line of the firm may precede that of the person.
     let line = text.line_end(from);
     let alone = |from: usize| {
         name::person(text, from, false).filter(|end| text.breaks(*end) > 0 || text.is(*end, ","))
@@ -176,7 +178,7 @@ fn closes<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
 }
 
 /// `I, Jane Roe, am counsel of record for`
-fn declares<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
+fn declaration<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let lawyer = (at + 1..at + 4).any(|it| matches!(text.low(it), "counsel" | "attorney"));
     let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { return };
     if let Some(from) = name::person_before(text, end, false).filter(|_| lawyer) {

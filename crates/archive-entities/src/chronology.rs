@@ -4,7 +4,7 @@ use jiff::civil::Date;
 
 use crate::entity::{Ground, Mention};
 
-/// How exactly a time is given.
+/// How exactly a date is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Precision {
     Day,
@@ -14,7 +14,7 @@ pub enum Precision {
     Range,
 }
 
-/// A time: its first and last day.
+/// A date or a period: its first and last day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DateRange {
     pub from: Date,
@@ -38,14 +38,14 @@ impl DateRange {
         Some(Self { from, to: from.last_of_year(), precision: Precision::Year })
     }
 
-    /// From the first day of one to the last of the other, where that is not backwards.
+    /// From the first day of `first` to the last day of `last`; `None` if the end precedes the start.
     pub(crate) fn range(first: Self, last: Self) -> Option<Self> {
         let it = Self { from: first.from, to: last.to, precision: Precision::Range };
         (it.from <= it.to).then_some(it)
     }
 }
 
-/// What happened, or is to happen.
+/// The kind of a past or future event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {
     Filed,
@@ -59,7 +59,7 @@ pub enum EventKind {
     /// A letter, a demand, a notice.
     Notice,
     Employment,
-    /// Something is due on a day that is named.
+    /// Something is due on a stated day.
     Deadline,
     /// The document's own date.
     Dated,
@@ -75,7 +75,7 @@ pub struct CaseEvent<'t> {
     pub subject: Option<String>,
     /// The date alone.
     pub date: Mention<'t>,
-    /// The sentence it stands in, cut to [`crate::SENTENCE_TOKENS_MAX`] words about the date.
+    /// The sentence that contains the date, cut to [`crate::SENTENCE_TOKENS_MAX`] words about the date.
     pub sentence: Mention<'t>,
     pub ground: Ground,
 }
@@ -97,7 +97,7 @@ pub enum DeadlineUnit {
     Years,
 }
 
-/// What a deadline is counted from.
+/// The event from which a deadline is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Anchor {
     Service,
@@ -108,29 +108,29 @@ pub enum Anchor {
     ThisDocument,
     Judgment,
     Hearing,
-    /// Something else, or nothing is said.
+    /// Another event, or none is named.
     Unknown,
 }
 
 /// Why a deadline has no day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UncountedReason {
-    /// The text does not say what it counts from, or gives no date for it.
+    /// The text names no anchor, or gives no date for it.
     AnchorUnknown,
-    /// The text gives several dates for it.
+    /// The text gives several dates for the anchor.
     AnchorAmbiguous,
     /// The day lies outside the calendar.
     OutOfCalendar,
 }
 
-/// The day that a deadline ends on.
+/// The day on which a deadline ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Due {
     /// The day itself, moved off a weekend.
     pub day: Date,
-    /// Where the count ended.
+    /// The day at which the count ended.
     pub counted: Date,
-    /// The event that it was counted from, as a place in the list of events.
+    /// The index of the event from which the deadline was counted.
     pub from: usize,
 }
 
@@ -139,7 +139,7 @@ pub struct Due {
 pub struct Deadline<'t> {
     pub count: u16,
     pub unit: DeadlineUnit,
-    /// It is counted back: `7 days before the hearing`.
+    /// Whether it is counted back: `7 days before the hearing`.
     pub before: bool,
     pub anchor: Anchor,
     pub due: Result<Due, UncountedReason>,
@@ -149,7 +149,7 @@ pub struct Deadline<'t> {
 }
 
 impl Deadline<'_> {
-    /// How the day was counted, to be shown with it.
+    /// How days are counted; shown with every deadline.
     pub const COUNTING: &'static str = "the day of the event is not counted; every calendar day \
         is (business days are Monday to Friday); a last day on a weekend moves to the Monday \
         after, or to the Friday before when counting back; holidays are not known and are not \
@@ -161,11 +161,11 @@ impl Deadline<'_> {
     }
 }
 
-/// One event with different days.
+/// One event for which the text gives different days.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     pub kind: EventKind,
     pub subject: String,
-    /// Places in the list of events, one for each day.
+    /// Indices of events, one for each day.
     pub events: Vec<usize>,
 }

@@ -1,4 +1,5 @@
-//! Which words belong to citations of other cases: their parties, courts and years are not ours.
+//! Finds the words that belong to citations of other cases, because their parties, courts and years
+//! are not those of this case.
 
 use archive_text::{JoinedPages, TextSpan};
 use cite::{Citation, CitationKind};
@@ -20,7 +21,7 @@ pub fn cited_spans(joined: &JoinedPages, citations: &[Citation<'_>]) -> Vec<Text
 }
 
 fn is_other_case(text: &str, citation: &Citation<'_>) -> bool {
-    // A decision may be one of this case, but a resolution of a plenum never is.
+    // A decision may belong to this case, but a resolution of a plenum never does.
     let plenary = citation.kind == CitationKind::Decision && citation.text.contains("Пленум");
     if matches!(
         citation.kind,
@@ -33,8 +34,8 @@ fn is_other_case(text: &str, citation: &Citation<'_>) -> bool {
     !NUMBER_LABELS.iter().any(|label| before.ends_with(label))
 }
 
-/// For each token of a piece whether it is within one of the sorted spans. Spans may nest, so
-/// their ends are counted and not filled one by one; a span ends with the piece it begins in.
+/// For each token of a piece, whether it is within one of the sorted spans. Spans may nest, so the
+/// open ones are counted; a span ends at the latest with the piece in which it begins.
 pub(crate) fn token_flags(text: &TokenText<'_>, cited: &[TextSpan]) -> Vec<bool> {
     let piece_end = text.offset + text.raw.len();
     let first = cited.partition_point(|it| (it.page, it.start) < (text.page, text.offset));

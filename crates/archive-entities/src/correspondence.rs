@@ -1,4 +1,4 @@
-//! Who wrote and who received a letter or an e-mail, from its head.
+//! Finds the sender and the recipients of a letter or an e-mail in its head.
 
 use crate::entity::{EntityKind, Ground, Role};
 use crate::entity_match::{EntityMatch, PieceContext};

@@ -6,7 +6,7 @@ use crate::name;
 use crate::party;
 use crate::text::TokenText;
 
-/// `Attorney for Plaintiff` is looked for this far below a name.
+/// Most tokens below a name that are searched for `Attorney for Plaintiff`.
 const BLOCK_TOKENS: usize = 60;
 
 pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
@@ -44,21 +44,24 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
 }
 
 fn attorney<'t>(text: &TokenText<'t>, range: (usize, usize), ground: Ground) -> EntityMatch<'t> {
-    let side = side(text, range.1, text.at(range.0).is_some_and(|token| token.aside));
+    let side = side(text, range.1, text.at(range.0).is_some_and(|token| token.after_gap));
     EntityMatch::attorney(text, range, ground, side)
 }
 
-/// Whom the words below a name say it speaks for, in the same column.
-fn side(text: &TokenText<'_>, from: usize, aside: bool) -> Option<Role> {
+/// The side that an attorney represents, by the words below the name in the same column.
+fn side(text: &TokenText<'_>, from: usize, after_gap: bool) -> Option<Role> {
     let mut blank = 0;
     for at in from..(from + BLOCK_TOKENS).min(text.len()) {
         blank += usize::from(text.breaks(at) >= 2);
         if blank > 1 {
             return None;
         }
-        let said = matches!(text.low(at), "attorney" | "attorneys" | "counsel" | "behalf")
-            && text.at(at).is_some_and(|it| it.aside == aside || text.breaks(at) == 0 && !it.aside);
-        if !said {
+        let is_lawyer_word =
+            matches!(text.low(at), "attorney" | "attorneys" | "counsel" | "behalf")
+                && text.at(at).is_some_and(|it| {
+                    it.after_gap == after_gap || text.breaks(at) == 0 && !it.after_gap
+                });
+        if !is_lawyer_word {
             continue;
         }
         let next = (at + 1..at + 5).find_map(|it| party::roles(text.low(it)).next());
@@ -110,7 +113,7 @@ fn plain_number<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'
     }
 }
 
-/// `Jane Roe P68550`; a judge's number may stand so too.
+/// `Jane Roe P68550`; a judge may have such a number too.
 fn unboxed<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     if text.number(at + 1).is_none_or(|(_, digits)| digits != 5) {
         return;
@@ -170,11 +173,11 @@ fn signature<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>
     let Some(end) = name::person(text, from, false) else { return };
     let judge =
         (end..end + 14).any(|it| matches!(text.low(it), "judge" | "justice" | "magistrate"));
-    // The other column is about another person.
-    let column = text.at(from).map(|it| it.aside);
+    // Words in the other column belong to another person.
+    let column = text.at(from).map(|it| it.after_gap);
     let lawyer = (end..end + 40).any(|it| {
         matches!(text.low(it), "attorney" | "attorneys" | "counsel" | "bar")
-            && text.at(it).map(|it| it.aside) == column
+            && text.at(it).map(|it| it.after_gap) == column
     }) || (end..end + 12)
         .any(|it| text.is(it, "(") && text.is(it + 1, "p") && text.is_number(it + 2));
     if judge {
@@ -216,8 +219,8 @@ fn named_after<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t
 
 /// `Jane Roe, counsel for Defendant,` and `Jane Roe, attorney for the plaintiff`
 fn appositive<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
-    let speaks = text.is(at + 1, "for") || text.run(at + 1, &["at", "law"]);
-    if at == 0 || !text.is(at - 1, ",") || !speaks {
+    let represents = text.is(at + 1, "for") || text.run(at + 1, &["at", "law"]);
+    if at == 0 || !text.is(at - 1, ",") || !represents {
         return;
     }
     if let Some(from) = name::person_before(text, at - 1, false) {

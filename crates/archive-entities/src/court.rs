@@ -1,4 +1,4 @@
-//! Courts: the words about `Court` that say which one.
+//! Finds courts: the word `Court` with the words around it that name the court.
 
 mod column;
 mod place;
@@ -10,7 +10,7 @@ use crate::text::TokenText;
 use place::{bench, capital, is_ordinal, place, region, state};
 
 const SIDE_TOKENS: usize = 8;
-/// The body that decides is named above the parties.
+/// Most tokens at the head of a document in which the deciding body is named, above the parties.
 const HEAD_TOKENS: usize = 40;
 
 pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
@@ -27,9 +27,11 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
             "участок" | "участка" | "участке" | "участку" => {
                 russian::precinct(text, at)
             }
-            "judicial" if text.at(at).is_some_and(|it| it.shout && !it.aside) => circuit(text, at),
+            "judicial" if text.at(at).is_some_and(|it| it.all_caps && !it.after_gap) => {
+                circuit(text, at)
+            }
             // `Macomb CC` of a lower court.
-            "cc" if text.at(at).is_some_and(|it| it.shout && it.aside) && at > 0 => {
+            "cc" if text.at(at).is_some_and(|it| it.all_caps && it.after_gap) && at > 0 => {
                 let county =
                     capital(text, at - 1) && text.breaks(at) == 0 && text.breaks(at + 1) > 0;
                 county.then_some((at - 1, at + 1))
@@ -48,7 +50,7 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
         };
         let found = EntityMatch::new(EntityKind::Court, text, (from, to), Ground::Label);
         out.push(match column::name(text, from, at, to) {
-            Some(name) => found.called(name),
+            Some(name) => found.with_name(name),
             None => found,
         });
         at = to.max(at + 1);
@@ -119,12 +121,12 @@ fn english(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
     if other && text.breaks(at + 1) == 0 && text.capital(at + 1) {
         return None;
     }
-    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
+    let after_gap = |it: usize| text.at(it).is_some_and(|token| token.after_gap);
     let mut from = at;
     while from > 0
         && at - from < SIDE_TOKENS
         && text.breaks(from) == 0
-        && aside(from - 1) == aside(from)
+        && after_gap(from - 1) == after_gap(from)
     {
         let before = from - 1;
         let point = text.is(before, ".") && before > 0 && matches!(text.low(before - 1), "u" | "s");
@@ -157,40 +159,40 @@ fn english(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
         from = before;
     }
     let end = after(text, at + 1);
-    let said = from < at
+    let qualified = from < at
         && (from..at).any(|it| {
             is_qualifier(text.low(it))
                 || text.is_number(it) && matches!(text.low(it + 1), "th" | "st" | "nd" | "rd")
         });
     let named = end > at + 1;
-    (said || named).then_some((from, end))
+    (qualified || named).then_some((from, end))
 }
 
 /// Past `of Appeals`, `for the Eastern District of Michigan`, `for the County of Wayne`.
 fn after(text: &TokenText<'_>, at: usize) -> usize {
     let mut end = at;
-    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
+    let after_gap = |it: usize| text.at(it).is_some_and(|token| token.after_gap);
     // In the right column of a caption, what goes on below does so in that column.
-    let column = aside(at - 1) && !aside(text.line_start(at - 1));
+    let column = after_gap(at - 1) && !after_gap(text.line_start(at - 1));
     for _ in 0..6 {
         let mut next = end;
-        if text.breaks(next) == 1 && column && !aside(next) {
+        if text.breaks(next) == 1 && column && !after_gap(next) {
             break;
         }
         // The headings of pleadings put these on a line of their own.
-        let heading = text.at(at - 1).is_some_and(|it| it.shout);
-        let fresh_line = text.breaks(next) == 1 && text.at(next).is_some_and(|it| it.shout);
-        let goes_on = text.breaks(next) == 1
+        let heading = text.at(at - 1).is_some_and(|it| it.all_caps);
+        let new_line = text.breaks(next) == 1 && text.at(next).is_some_and(|it| it.all_caps);
+        let continues_below = text.breaks(next) == 1
             && (text.run(next, &["for", "the"])
                 || text.run(next, &["in", "and", "for"])
                 || text.is(next, "of")
                 || text.run(next, &["county", "of"]) && text.capital(next)
                 || text.run(next, &["district", "of"]) && text.capital(next)
                 || text.run(next + 1, &["district", "of"]) && text.capital(next));
-        if text.breaks(next) > 1 || text.breaks(next) == 1 && !fresh_line && !goes_on {
+        if text.breaks(next) > 1 || text.breaks(next) == 1 && !new_line && !continues_below {
             break;
         }
-        let gap = heading && text.breaks(next) == 0 && text.at(next).is_some_and(|it| it.aside);
+        let gap = heading && text.breaks(next) == 0 && text.at(next).is_some_and(|it| it.after_gap);
         // `in and for the County of`
         let link = if text.run(next, &["in", "and", "for"]) { 3 } else { 1 };
         if matches!(text.low(next), "for" | "of" | "," | ":") || link == 3 {
@@ -202,19 +204,19 @@ fn after(text: &TokenText<'_>, at: usize) -> usize {
         if text.is(next, "and") && text.run(next + 1, &["for"]) {
             next += 2;
         }
-        let linked = next > end || fresh_line || gap || goes_on;
+        let linked = next > end || new_line || gap || continues_below;
         // The rule of a caption's box may stand between a link and the rest.
         let boxed =
             next > end && text.breaks(next) == 1 && matches!(text.low(next), ":" | ")" | "|");
         next += usize::from(boxed);
         next += usize::from(text.is(next, "the"));
         // A link may end its line: `IN THE SUPERIOR COURT OF\nPENNSYLVANIA`.
-        let found = place(text, next).or_else(|| fresh_line.then(|| seat(text, next)).flatten());
+        let found = place(text, next).or_else(|| new_line.then(|| seat(text, next)).flatten());
         let Some(stop) = found.filter(|_| linked && text.breaks(next) <= 1) else {
             break;
         };
         // `WASHINGTON, DC 20217` below a court is its address.
-        if fresh_line && next == end && text.is(stop, ",") && state(text, next) == Some(stop) {
+        if new_line && next == end && text.is(stop, ",") && state(text, next) == Some(stop) {
             break;
         }
         end = stop;
@@ -234,11 +236,11 @@ fn seat(text: &TokenText<'_>, at: usize) -> Option<usize> {
 /// `WORKERS' COMPENSATION BOARD` in a line of its own.
 fn headed(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
     let from = text.line_start(at);
-    let shout = |it: usize| {
-        text.at(it).is_some_and(|token| token.shout)
+    let all_caps = |it: usize| {
+        text.at(it).is_some_and(|token| token.all_caps)
             || matches!(text.low(it), "'" | "’" | "and" | "of")
     };
-    let alone = text.breaks(at + 1) > 0 && at > from && at - from <= 7 && (from..=at).all(shout);
+    let alone = text.breaks(at + 1) > 0 && at > from && at - from <= 7 && (from..=at).all(all_caps);
     alone.then_some((from, at + 1))
 }
 
@@ -250,7 +252,7 @@ fn circuit(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
     (bench && is_ordinal(text, from) && text.breaks(from) > 0).then_some((from, at + 2))
 }
 
-/// A body that is no court but decides: after `before the`, to the word that says what it is.
+/// A deciding body that is not a court: from `before the` to its noun, such as `Board`.
 fn tribunal(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
     let from = at + 2;
     let last = (from + 1..from + 9).take_while(|it| text.breaks(*it) == 0).find(|it| {
@@ -271,13 +273,13 @@ fn tribunal(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
             .unwrap_or(end);
     } else if text.breaks(end) <= 1 {
         let next = end + usize::from(text.is(end, ","));
-        let said = text.run(next, &["state", "of"]) || next > end;
-        end = region(text, next).filter(|_| said).unwrap_or(end);
+        let introduced = text.run(next, &["state", "of"]) || next > end;
+        end = region(text, next).filter(|_| introduced).unwrap_or(end);
     }
     (whole && capital(text, from)).then_some((from, end))
 }
 
-/// What the names of one court have in common: its words in order of the alphabet.
+/// The key that all names of one court share: its words in alphabetical order.
 pub(crate) fn key(name: &str) -> String {
     let lower = name.to_lowercase().replace("u.s.", "united states");
     let mut words: Vec<String> = lower
@@ -299,7 +301,7 @@ pub(crate) fn key(name: &str) -> String {
         })
         .map(|it| if it.is_ascii() { it.to_owned() } else { stem(it) })
         .collect();
-    // North and south are left out of divisions alone, never of districts.
+    // North and south are omitted in divisions, but never in districts.
     if lower.contains("district of") {
         words.extend(
             ["southern district", "northern district"]

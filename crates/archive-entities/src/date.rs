@@ -1,4 +1,4 @@
-//! Dates as lawyers write them, English and Russian. Days without a year are not dates here.
+//! Reads English and Russian dates in legal texts. A day without a year is not read as a date.
 
 use crate::chronology::{DateRange, Precision};
 use crate::entity::Ground;
@@ -19,8 +19,8 @@ fn found(end: usize, when: Option<DateRange>) -> Option<DateMatch> {
 /// The date that begins at this token, ranges first.
 pub(crate) fn at(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
     let token = text.at(at)?;
-    // Called for each token, and most begin no date.
-    let opens = match token.sort {
+    // This runs for each token, so tokens that cannot begin a date are rejected first.
+    let opens = match token.kind {
         TokenKind::Number => true,
         TokenKind::Mark => matches!(text.low(at), "«" | "\"" | "“"),
         TokenKind::Word => may_be_month(text.low(at), token.capital),
@@ -35,7 +35,7 @@ pub(crate) fn at(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
     range(text, at).or_else(|| single(text, at)).or_else(|| year_alone(text, at))
 }
 
-/// Whether a word has the first letter of a month, and the capital that English ones need.
+/// Whether a word begins with the first letter of a month; English months also need a capital.
 fn may_be_month(word: &str, capital: bool) -> bool {
     match word.chars().next() {
         Some('j' | 'f' | 'm' | 'a' | 's' | 'o' | 'n' | 'd') => capital,
@@ -231,7 +231,7 @@ fn range(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
     if let Some(first) = single(text, at) {
         let next = link(text, first.end)?;
         let last = single(text, next)?;
-        // `March 3, 2024 and …` joins two events unless something said `between`.
+        // `March 3, 2024 and …` joins two events unless `between` precedes.
         let and = text.is(first.end, "and") && !(at > 0 && text.is(at - 1, "between"));
         // `до` and `to` follow other things as well.
         let towards = matches!(text.low(first.end), "to" | "по" | "до");
@@ -270,7 +270,7 @@ fn range(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
     found(last.end, DateRange::range(first, last.when))
 }
 
-/// What joins the ends of a range.
+/// The token after the word that joins the ends of a range.
 fn link(text: &TokenText<'_>, at: usize) -> Option<usize> {
     match text.low(at) {
         "to" | "through" | "until" | "and" | "–" | "—" | "-" | "по" | "до" => Some(at + 1),
@@ -294,7 +294,7 @@ fn year_alone(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
         let when = DateRange::range(DateRange::year(first)?, DateRange::year(last)?)?;
         return Some(DateMatch { end: after_year(text, next + 1), when, ground: Ground::Shape });
     }
-    let said = matches!(
+    let introduced = matches!(
         before,
         "in" | "since" | "during" | "until" | "early" | "late" | "mid" | "year" | "of"
     );
@@ -310,5 +310,5 @@ fn year_alone(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
             text.low(at + 1),
             "dollars" | "shares" | "units" | "people" | "employees" | "pages" | "square" | "miles"
         );
-    if said && season && !counted { DateRange::year(first).map(shaped) } else { None }
+    if introduced && season && !counted { DateRange::year(first).map(shaped) } else { None }
 }

@@ -10,21 +10,21 @@ use crate::entity::Ground;
 use crate::numerals;
 use crate::text::TokenText;
 
-/// How far after the count its anchor is looked for.
+/// Most tokens after a count that are searched for its anchor.
 const ANCHOR_TOKENS: usize = 9;
 
-/// Where a sentence with a bare count says that something must be done, this far back.
+/// Most tokens before a bare count that are searched for a duty.
 const DUTY_TOKENS: usize = 45;
 
-/// What must follow a count for it to be a deadline.
+/// The context that a count needs to be a deadline.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RequiredContext {
     Nothing,
-    /// What it is counted from, or `notice`.
+    /// An anchor, or `notice`.
     Anchor,
-    /// The same, or what is to be done: `has 14 days to respond`.
+    /// An anchor, `notice`, or a task: `has 14 days to respond`.
     Task,
-    /// The same as an anchor, and a duty before it: `shall be exchanged 7 days before trial`.
+    /// An anchor or `notice`, and a duty before the count: `shall be exchanged 7 days before trial`.
     Duty,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn at<'t>(text: &TokenText<'t>, at: usize) -> Option<(usize, Deadline
     Some((end, found))
 }
 
-/// The place of the count, and what must follow for it to be a deadline.
+/// The token of the count, and the context that it needs to be a deadline.
 fn opening(text: &TokenText<'_>, at: usize) -> Option<(usize, RequiredContext)> {
     match text.low(at) {
         "within" => {
@@ -80,7 +80,7 @@ fn opening(text: &TokenText<'_>, at: usize) -> Option<(usize, RequiredContext)> 
             text.is(at + 2, "than").then_some((at + 3, RequiredContext::Anchor))
         }
         "at" if text.is(at + 1, "least") => Some((at + 2, RequiredContext::Anchor)),
-        "for" => keeps(text, at).then_some((at + 1, RequiredContext::Nothing)),
+        "for" => holds_offer(text, at).then_some((at + 1, RequiredContext::Nothing)),
         "в" if text.is(at + 1, "течение") => Some((at + 2, RequiredContext::Nothing)),
         "в" if text.low(at + 1).ends_with("срок") || text.is(at + 2, "срок") => {
             Some((at + 1, RequiredContext::Nothing))
@@ -99,7 +99,7 @@ fn opening(text: &TokenText<'_>, at: usize) -> Option<(usize, RequiredContext)> 
             .any(|it| text.is(it, "срок"))
             .then_some((at + 1, RequiredContext::Nothing)),
         word => {
-            // Few words stand before a unit, and most of the text is words.
+            // Most words do not precede a unit of time, so they are rejected by its first letter.
             let ahead = text.low(at + 1).as_bytes().first();
             let unit = matches!(ahead, Some(b'd' | b'w' | b'm' | b'c' | b'b' | b'('));
             let spelled = unit && (text.is_number(at) || numerals::is_number(word));
@@ -116,7 +116,7 @@ fn opening(text: &TokenText<'_>, at: usize) -> Option<(usize, RequiredContext)> 
     }
 }
 
-/// Whether no word of another opening stands before a count, and nothing that makes it a measure:
+/// Whether neither another opening nor a word that makes it a measure precedes a count:
 /// `more than 14 days after`, `for 30 days before`.
 fn is_bare(text: &TokenText<'_>, at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return false };
@@ -164,7 +164,7 @@ fn is_bare(text: &TokenText<'_>, at: usize) -> bool {
 }
 
 /// `the offer is good for 14 days`, `will hold it for 30 days`
-fn keeps(text: &TokenText<'_>, at: usize) -> bool {
+fn holds_offer(text: &TokenText<'_>, at: usize) -> bool {
     (at.saturating_sub(4)..at).any(|it| {
         matches!(
             text.low(it),
@@ -175,15 +175,15 @@ fn keeps(text: &TokenText<'_>, at: usize) -> bool {
 
 /// `за 5 дней до заседания`, `уведомив за 60 дней`
 fn ahead(text: &TokenText<'_>, at: usize) -> Option<RequiredContext> {
-    let told = (at.saturating_sub(8)..at).any(|it| {
+    let gives_notice = (at.saturating_sub(8)..at).any(|it| {
         ["уведом", "предупре", "предварит", "извест"]
             .iter()
             .any(|stem| text.low(it).starts_with(stem))
     });
-    Some(if told { RequiredContext::Nothing } else { RequiredContext::Anchor })
+    Some(if gives_notice { RequiredContext::Nothing } else { RequiredContext::Anchor })
 }
 
-/// `30 days' prior written notice`, `10 days to cure` has no notice.
+/// The end of `notice` after a count, as in `30 days' prior written notice`.
 fn notice(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let mut next = at;
     while next < at + 5
@@ -229,7 +229,7 @@ fn is_state(text: &TokenText<'_>, at: usize) -> bool {
     })
 }
 
-/// The count, the unit and the token after them. Russian has both in one word as well.
+/// The count, the unit and the token after them. A Russian word may contain both.
 fn term(text: &TokenText<'_>, at: usize) -> Option<(u16, DeadlineUnit, usize)> {
     const WHOLE: [(&str, u16, DeadlineUnit); 9] = [
         ("трехдневн", 3, DeadlineUnit::Days),
@@ -255,7 +255,7 @@ fn term(text: &TokenText<'_>, at: usize) -> Option<(u16, DeadlineUnit, usize)> {
     Some((count, unit, next))
 }
 
-/// `21`, `twenty-one (21)`, `(21)`, `a`; in Russian the one month may go without.
+/// `21`, `twenty-one (21)`, `(21)`, `a`; Russian may omit the count of one month.
 fn count(text: &TokenText<'_>, at: usize) -> Option<(u16, usize)> {
     let small = |it: u64| u16::try_from(it).ok().filter(|it| (1..=3650).contains(it));
     let (spelled, mut next) = match text.number(at) {
@@ -312,7 +312,7 @@ fn unit(text: &TokenText<'_>, at: usize) -> Option<(DeadlineUnit, usize)> {
     Some((unit, at + 1))
 }
 
-/// The end of the anchor's words, whether it counts back, and what it is.
+/// The end of the anchor's words, whether the deadline counts back from it, and the anchor.
 fn anchor(text: &TokenText<'_>, at: usize) -> (usize, bool, Anchor) {
     let before = matches!(text.low(at), "before" | "prior" | "preceding" | "до");
     let opens = before
@@ -350,7 +350,7 @@ fn noun(text: &TokenText<'_>, at: usize) -> Option<Anchor> {
         | "award"
         | "определения"
         | "постановления" => Anchor::Order,
-        // The pronounced act may follow, and decides then.
+        // The act that is pronounced may follow; then that word gives the anchor.
         "вынесения"
             if !["решени", "определени", "постановлени", "приговор"]
                 .iter()
@@ -380,7 +380,8 @@ fn noun(text: &TokenText<'_>, at: usize) -> Option<Anchor> {
     })
 }
 
-/// `the date of this order` is the document's own day, whatever the noun.
+/// Resolves an anchor from its words: `the date of this order` is the document's own day, whatever
+/// the noun.
 fn anchored(
     text: &TokenText<'_>,
     at: usize,
@@ -409,7 +410,7 @@ fn anchored(
         // `after this summons is served` is counted from its service.
         Anchor::Service | Anchor::Filing | Anchor::Hearing => anchor,
         _ if this => Anchor::ThisDocument,
-        // Another notice than this one: `after the notice was mailed`, `after written notice`.
+        // A notice other than this document: `after the notice was mailed`, `after written notice`.
         Anchor::ThisDocument
             if matches!(text.low(step), "today" | "hereof" | "effective" | "execution") =>
         {

@@ -8,10 +8,10 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
     let text = reading.text;
     let mut at = 0;
     while at < text.len() {
-        let fresh = !text.glued(at)
+        let starts_word = !text.glued(at)
             || !(at > 0
                 && (text.is_number(at - 1) || text.is(at - 1, "-") || text.is(at - 1, ":")));
-        let found = if fresh { number(text, at) } else { None };
+        let found = if starts_word { number(text, at) } else { None };
         let Some((end, ground)) = found.filter(|_| !reading.is_cited(at)) else {
             at += 1;
             continue;
@@ -31,7 +31,7 @@ fn number(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
             .or_else(|| named(text, at))
             .or_else(|| labelled(text, at));
     }
-    // Every number that begins with letters begins with a capital.
+    // A case number that begins with letters begins with a capital.
     if text.is_word(at) && text.capital(at) {
         return russian(text, at)
             .or_else(|| formed(text, at))
@@ -53,8 +53,8 @@ fn divided(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
         return None;
     }
     let end = past_initials(text, serial + 1);
-    let told = end > serial + 1 || text.is(at + 2, ".") || sign_before(text, at).is_some();
-    (told || opens(text, at)).then_some((end, Ground::Form))
+    let labelled = end > serial + 1 || text.is(at + 2, ".") || sign_before(text, at).is_some();
+    (labelled || opens(text, at)).then_some((end, Ground::Form))
 }
 
 /// Past `-2`, `(RLO)` and `(RLO) (KHP)`.
@@ -63,14 +63,14 @@ fn past_initials(text: &TokenText<'_>, at: usize) -> usize {
     while text.is(end, "-")
         && text.glued(end)
         && text.glued(end + 1)
-        && (text.is_number(end + 1) || text.at(end + 1).is_some_and(|it| it.shout))
+        && (text.is_number(end + 1) || text.at(end + 1).is_some_and(|it| it.all_caps))
     {
         end += 2;
     }
     for _ in 0..2 {
         let initials = text.is(end, "(")
             && text.breaks(end) == 0
-            && text.at(end + 1).is_some_and(|it| it.shout)
+            && text.at(end + 1).is_some_and(|it| it.all_caps)
             && (2..=4).contains(&text.word(end + 1).len())
             && text.is(end + 2, ")");
         end += if initials { 3 } else { 0 };
@@ -84,7 +84,7 @@ fn lettered(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     let label = back(1) == "." && back(2) == "no";
     let (_, year) = text.number(at + 2)?;
     let (_, length) = text.number(at + 4)?;
-    let shaped = text.at(at).is_some_and(|it| it.shout)
+    let shaped = text.at(at).is_some_and(|it| it.all_caps)
         && text.word(at).len() <= 4
         && matches!(year, 2 | 4)
         && (3..=7).contains(&length)
@@ -110,14 +110,14 @@ fn spaced(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     (label && shaped).then_some((at + 3, Ground::Form))
 }
 
-/// Whatever figures and letters stand together after `Case No.`, `Civil No.` or `Дело №`, and
-/// after a `No.` that opens its line where they look like nothing else.
+/// Joined figures and letters after `Case No.`, `Civil No.` or `Дело №`, or after a `No.` that opens
+/// its line if they look like a case number.
 fn named(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     if text.breaks(at) > 1 {
         return None;
     }
     let sign = sign_before(text, at)?;
-    let told = label_before(text, sign);
+    let labelled = label_before(text, sign);
     let end = run(text, at)?;
     let dashes = (at..end).filter(|it| text.word(*it).contains('-')).count();
     let other = sign.checked_sub(1).is_some_and(|it| {
@@ -137,7 +137,7 @@ fn named(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
                 | "счёт"
         )
     });
-    if !told && (text.breaks(at) > 0 || other || !(opens(text, sign) || dashes > 2)) {
+    if !labelled && (text.breaks(at) > 0 || other || !(opens(text, sign) || dashes > 2)) {
         return None;
     }
     let digits: usize =
@@ -145,12 +145,13 @@ fn named(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     let parts = (at..end).filter(|it| text.is_number(*it)).count();
     let letters = (at..end).any(|it| text.is_word(it));
     let plain = parts > 1 || letters;
-    let fits = if told { (4..=24).contains(&digits) } else { plain && (4..=20).contains(&digits) };
+    let fits =
+        if labelled { (4..=24).contains(&digits) } else { plain && (4..=20).contains(&digits) };
     let end = past_initials(text, chambers(text, end));
-    fits.then_some((tail(text, end), if told { Ground::Label } else { Ground::Layout }))
+    fits.then_some((tail(text, end), if labelled { Ground::Label } else { Ground::Layout }))
 }
 
-/// Where `No.`, `Number:`, `№` or `No(s):` stands that ends before this token.
+/// The token of `No.`, `Number:`, `№` or `No(s):` that ends before this token.
 fn sign_before(text: &TokenText<'_>, at: usize) -> Option<usize> {
     for steps in 1..=6 {
         let sign = at.checked_sub(steps)?;
@@ -165,7 +166,7 @@ fn sign_before(text: &TokenText<'_>, at: usize) -> Option<usize> {
     None
 }
 
-/// Whether the words before the sign say that a case is numbered.
+/// Whether the words before the sign name a case, so that the number is a case number.
 fn label_before(text: &TokenText<'_>, sign: usize) -> bool {
     let back = |steps: usize| sign.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     let word = match (back(1), back(2)) {
@@ -213,15 +214,15 @@ fn label_before(text: &TokenText<'_>, sign: usize) -> bool {
 /// before it.
 fn opens(text: &TokenText<'_>, at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
-    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
+    let after_gap = |it: usize| text.at(it).is_some_and(|token| token.after_gap);
     let rule = matches!(text.low(before), ")" | "|" | "*" | "§" | ":") && !text.glued(at)
         || text.is(before, "(") && text.breaks(before) > 0;
     let versus = matches!(text.low(before), "v" | "vs")
         || text.is(before, ".") && before > 0 && matches!(text.low(before - 1), "v" | "vs");
-    text.breaks(at) > 0 || aside(at) && !aside(before) || rule || versus
+    text.breaks(at) > 0 || after_gap(at) && !after_gap(before) || rule || versus
 }
 
-/// The figures, capitals and dashes that stand together from here on.
+/// The end of the joined figures, capitals and dashes that begin here.
 fn run(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let mut last = None;
     let mut end = at;
@@ -266,10 +267,10 @@ fn tail(text: &TokenText<'_>, end: usize) -> usize {
     let apart = (2..=3).contains(&word.len())
         && word.bytes().all(|it| it.is_ascii_uppercase())
         && text.breaks(end) == 0
-        && text.at(end).map(|it| it.aside)
-            == end.checked_sub(1).and_then(|it| text.at(it)).map(|it| it.aside)
+        && text.at(end).map(|it| it.after_gap)
+            == end.checked_sub(1).and_then(|it| text.at(it)).map(|it| it.after_gap)
         && !matches!(word, "IN" | "ON" | "AND" | "OF" | "TO" | "BY" | "FOR" | "THE");
-    let closes = text.breaks(end + 1) > 0 || text.at(end + 1).is_some_and(|it| it.aside);
+    let closes = text.breaks(end + 1) > 0 || text.at(end + 1).is_some_and(|it| it.after_gap);
     if apart && closes { end + 1 } else { end }
 }
 
@@ -302,8 +303,8 @@ fn formed(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     };
     // `B318842` of a court of appeal stands alone in its column.
     if let [letter, serial] = words.as_slice() {
-        let closed =
-            text.breaks(end) > 0 || text.at(end).is_some_and(|it| it.aside) && !text.at(at)?.aside;
+        let closed = text.breaks(end) > 0
+            || text.at(end).is_some_and(|it| it.after_gap) && !text.at(at)?.after_gap;
         let shaped = matches!(*letter, "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "S");
         if shaped && serial.len() == 6 && text.is_number(at + 1) && opens(text, at) && closed {
             return Some((end, Ground::Layout));
@@ -313,7 +314,7 @@ fn formed(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
         let serial = text.number(at + 2).is_some_and(|(_, it)| (3..=7).contains(&it));
         let letters = text.word(at + 1);
         let alone = opens(text, at)
-            && (text.breaks(at + 3) > 0 || text.at(at + 3).is_some_and(|it| it.aside));
+            && (text.breaks(at + 3) > 0 || text.at(at + 3).is_some_and(|it| it.after_gap));
         let row = text.number(at).is_some_and(|(_, it)| it == 2 || it == 4)
             && text.breaks(at + 1) == 0
             && text.breaks(at + 2) == 0
@@ -348,7 +349,7 @@ fn federal(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     while text.is(end, "-")
         && text.glued(end)
         && text.glued(end + 1)
-        && text.at(end + 1).is_some_and(|it| it.shout)
+        && text.at(end + 1).is_some_and(|it| it.all_caps)
         && text.word(end + 1).len() <= 12
     {
         end += 2;
@@ -364,7 +365,7 @@ fn state(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
         && text.is(at + 1, "-")
         && (3..=7).contains(&length)
         && text.is(at + 3, "-")
-        && text.at(at + 4).is_some_and(|it| it.shout)
+        && text.at(at + 4).is_some_and(|it| it.all_caps)
         && text.word(at + 4).len() == 2;
     (shaped && tight(text, at + 1, at + 5)).then_some((at + 5, Ground::Form))
 }
@@ -374,14 +375,14 @@ fn labelled(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     let back = |steps: usize| at.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     let named =
         |word: &str| matches!(word, "case" | "docket" | "appeal" | "file" | "coa" | "court");
-    let says = match back(1) {
+    let has_label = match back(1) {
         "." => back(2) == "no" || back(2) == "nos",
         "no" | "nos" => true,
         ":" => (back(2) == "." && back(3) == "no") || back(2) == "no",
         "#" => named(back(2)),
         _ => false,
     };
-    if !says {
+    if !has_label {
         return None;
     }
     let before_label = (2..=5).map(back).find(|it| !matches!(*it, "." | ":" | "no" | "nos"));

@@ -1,27 +1,28 @@
-//! The entity types: people, organisations, courts, case numbers and sums. No rules live here.
+//! The entity types: people, organisations, courts, case numbers and sums. The rules are in other
+//! modules.
 
 use archive_text::TextSpan;
 
-/// Words of the document with their position: the page's text at `span` is `quote`, always.
+/// Words of the document with their position; the page's text at `span` always equals `quote`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mention<'t> {
     pub span: TextSpan,
     pub quote: &'t str,
 }
 
-/// What a match rests on.
+/// The kind of evidence for a match.
 ///
-/// At least the share `confidence` of the matches on a ground is right: a test on generated documents
-/// measures each ground and fails below it.
+/// At least the share `confidence` of the matches with one ground is right: a test on generated
+/// documents measures each ground and fails below that share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ground {
-    /// Only the shape of the words speaks for it: capitals, a year alone.
+    /// Only the shape of the words: capitals, a year alone.
     Shape,
-    /// The place on the page does: a caption, a signature, the head of a letter.
+    /// The position on the page: a caption, a signature, the head of a letter.
     Layout,
-    /// A word beside it says what it is: `Plaintiff Jane Roe`, `Hon.`, `судья`.
+    /// A word beside it that names its role: `Plaintiff Jane Roe`, `Hon.`, `судья`.
     Label,
-    /// The writing hardly admits another reading: `2:24-cv-01234`, `(P12345)`, `$5,000`.
+    /// A form that hardly allows another reading: `2:24-cv-01234`, `(P12345)`, `$5,000`.
     Form,
 }
 
@@ -71,9 +72,9 @@ pub enum Role {
     ThirdParty,
     Amicus,
     Debtor,
-    /// Whom a matter is about: `In re Roe`.
+    /// The person or thing that a matter is about: `In re Roe`.
     Subject,
-    /// A side of the agreement that the document is.
+    /// A party to the agreement that the document itself is.
     Contracting,
     Attorney,
     Judge,
@@ -82,7 +83,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether it is a side of the case: not an attorney, a judge, a sender or a recipient.
+    /// Whether the role is that of a party: not an attorney, a judge, a sender or a recipient.
     #[must_use]
     pub fn is_party(self) -> bool {
         !matches!(self, Self::Attorney | Self::Judge | Self::Sender | Self::Recipient)
@@ -104,24 +105,24 @@ pub struct Money {
     pub cents: u64,
 }
 
-/// One person or thing, however often it is named.
+/// One person or thing with all its mentions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entity<'t> {
     pub kind: EntityKind,
-    /// The fullest form it was found in, spaces evened out.
+    /// The longest form in which it was found, with single spaces.
     pub name: String,
-    /// What mentions of the same have in common: lower case, no titles, no points.
+    /// The key that all its mentions share: lower case, no titles, no points.
     pub key: String,
     /// Sorted, without repeats.
     pub roles: Vec<Role>,
-    /// Whom an attorney speaks for.
+    /// The sides that an attorney represents.
     pub represents: Vec<Role>,
     /// `P12345`
     pub bar_number: Option<String>,
     pub money: Option<Money>,
     /// In the order of the document, at most [`crate::MENTIONS_MAX`].
     pub mentions: Vec<Mention<'t>>,
-    /// How many there were, with those left out.
+    /// The number of all mentions, listed or not.
     pub mention_count: usize,
     /// The best of its mentions' grounds.
     pub ground: Ground,

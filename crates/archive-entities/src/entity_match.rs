@@ -7,7 +7,7 @@ use crate::text::TokenText;
 pub(crate) struct EntityMatch<'t> {
     pub(crate) kind: EntityKind,
     pub(crate) mention: Mention<'t>,
-    /// The whole name, where its parts stand apart: in two lines of a box, before a shared surname.
+    /// The full name, if its parts are separated: in two lines of a box, or before a shared surname.
     pub(crate) shown: Option<String>,
     pub(crate) ground: Ground,
     pub(crate) role: Option<Role>,
@@ -35,7 +35,7 @@ impl<'t> EntityMatch<'t> {
         }
     }
 
-    /// Of an attorney, for the side that is known.
+    /// A match of an attorney, with the side that the attorney represents, if known.
     pub(crate) fn attorney(
         text: &TokenText<'t>,
         range: (usize, usize),
@@ -46,7 +46,7 @@ impl<'t> EntityMatch<'t> {
         Self { represents: side, ..it }
     }
 
-    pub(crate) fn called(mut self, name: String) -> Self {
+    pub(crate) fn with_name(mut self, name: String) -> Self {
         self.shown = Some(name);
         self
     }
@@ -62,7 +62,7 @@ pub(crate) struct PieceContext<'a, 't> {
     pub(crate) text: &'a TokenText<'t>,
     /// Tokens that belong to citations of other cases.
     pub(crate) cited: &'a [bool],
-    /// Organisations, in order: first token, token after the last, how sure.
+    /// Organisations, in order: first token, token after the last, ground.
     pub(crate) organisations: Vec<(usize, usize, Ground)>,
 }
 

@@ -1,5 +1,5 @@
-//! What a date is the date of, by the words of its sentence. The nearest keyword wins, and words
-//! before the date outweigh words after it.
+//! Finds the kind of event of a date by the words of its sentence. The nearest keyword wins, and
+//! words before the date outweigh words after it.
 
 mod keywords;
 mod refine;
@@ -9,10 +9,11 @@ use crate::text::TokenText;
 use keywords::kind_of_word;
 use refine::refine_kind;
 
-/// What the day is about on which a Russian court wrote its decision out; appeals count from it.
+/// The subject of the day on which a Russian court issued the full text of its decision; appeals
+/// count from that day.
 pub(crate) const FULL_TEXT: &str = "полный текст";
 
-/// Words after the date count this much farther away than words before it.
+/// Factor by which the distance of a word after the date is multiplied.
 const AFTER_COSTS: usize = 3;
 
 /// Whether the words before the date make it the last day for something.
@@ -55,7 +56,7 @@ pub(crate) fn is_due(text: &TokenText<'_>, date: usize) -> bool {
         }
         "to" => matches!(back(2), "extended" | "extension"),
         "истек" | "истёк" | "истекает" | "истекал" => near(6, "срок"),
-        // The end of an employment is no term.
+        // The end of an employment is not a deadline.
         "on" | "is" if (2..=16).any(|it| back(it) == "employment") => false,
         "is" => near(9, "deadline") || near(9, "cutoff") || near(4, "due") || back(2) == "due",
         "on" => ends(back(2)) || (2..=5).any(|it| back(it) == "expires") || near(4, "due"),
@@ -105,7 +106,7 @@ pub(crate) fn is_own(text: &TokenText<'_>, date: usize, end: usize) -> bool {
     }
     // `г. Казань                    5 мая 2020 г.`
     let line = text.line_start(date);
-    if text.is(line, "г") && text.at(date).is_some_and(|it| it.aside) {
+    if text.is(line, "г") && text.at(date).is_some_and(|it| it.after_gap) {
         return true;
     }
     if matches!(label, "dated" | "date" | "sent" | "дата" | "entered" | "enter" | "issued") {
@@ -118,21 +119,21 @@ pub(crate) fn is_own(text: &TokenText<'_>, date: usize, end: usize) -> bool {
         return true;
     }
     let alone = text.breaks(date) > 0 || date == 0;
-    let column =
-        text.at(end).is_some_and(|it| it.aside) && text.at(date).is_some_and(|it| !it.aside);
+    let column = text.at(end).is_some_and(|it| it.after_gap)
+        && text.at(date).is_some_and(|it| !it.after_gap);
     // In the right half of a caption's box.
     let boxed = date > 0
         && matches!(text.low(date - 1), ":" | ")" | "|" | "*")
         && !text.glued(date - 1)
-        && text.at(date - 1).is_some_and(|it| it.aside);
+        && text.at(date - 1).is_some_and(|it| it.after_gap);
     if boxed && text.breaks(end) > 0 {
         return true;
     }
     // `ROE, J.                      April 11, 2024`
     let right = text.breaks(end) > 0
-        && text.at(date).is_some_and(|it| it.aside)
+        && text.at(date).is_some_and(|it| it.after_gap)
         && date > line
-        && text.at(date - 1).is_some_and(|it| !it.aside)
+        && text.at(date - 1).is_some_and(|it| !it.after_gap)
         && date - line <= 8
         && (line..date).all(|it| text.capital(it) || !text.is_word(it))
         && !(line..date).any(|it| kind_of_word(text.low(it)).is_some());
@@ -154,12 +155,12 @@ pub(crate) fn is_filed_too(text: &TokenText<'_>, date: usize) -> bool {
     })
 }
 
-/// Where the date opens a row of a table, of a docket or of a chronology, whose next column says
-/// what was done.
+/// The kind of event if the date opens a row of a table, a docket or a chronology whose next column
+/// says what happened.
 /// The first word of a docket's text is the paper or the ruling.
 pub(crate) fn row(text: &TokenText<'_>, date: usize, end: usize) -> Option<EventKind> {
     let opens = (date == 0 || text.breaks(date) > 0) && text.breaks(end) == 0;
-    if !opens || !text.at(end).is_some_and(|it| it.aside) {
+    if !opens || !text.at(end).is_some_and(|it| it.after_gap) {
         return None;
     }
     let mut first = end;
@@ -186,7 +187,7 @@ pub(crate) fn row(text: &TokenText<'_>, date: usize, end: usize) -> Option<Event
     })
 }
 
-/// Whether the words before the date are those under which a paper is signed: `Dated this`,
+/// Whether the words before the date close a signed document: `Dated this`,
 /// `Respectfully submitted this`, `DATED: Honolulu, Hawaii,`, `In San Juan, this`.
 fn signs(text: &TokenText<'_>, date: usize) -> bool {
     let the = date > 0 && matches!(text.low(date - 1), "this" | "the");
@@ -211,7 +212,7 @@ fn signs(text: &TokenText<'_>, date: usize) -> bool {
 }
 
 /// The kind of the event, and whether a keyword gave it. `from..to` is the part of the sentence that
-/// belongs to this date rather than to the dates beside it.
+/// belongs to this date and not to a date next to it.
 pub(crate) fn kind(
     text: &TokenText<'_>,
     from: usize,
@@ -232,13 +233,13 @@ pub(crate) fn kind(
     let (_, at, kind) = before
         .chain(after)
         .filter(|(_, at)| text.is_word(*at))
-        .filter_map(|(cost, at)| said(text, at).map(|kind| (cost, at, kind)))
+        .filter_map(|(cost, at)| kind_at_word(text, at).map(|kind| (cost, at, kind)))
         .min_by_key(|(cost, ..)| *cost)?;
     Some(refine_kind(text, from, to, at, kind))
 }
 
-/// The kind that the word here gives, alone or with the next one.
-fn said(text: &TokenText<'_>, at: usize) -> Option<EventKind> {
+/// The kind that this word gives, alone or with the next word.
+fn kind_at_word(text: &TokenText<'_>, at: usize) -> Option<EventKind> {
     let pair = |words: [&str; 2]| text.run(at, &words);
     match text.low(at) {
         "gave" if pair(["gave", "way"]) => Some(EventKind::Incident),
@@ -267,20 +268,20 @@ fn said(text: &TokenText<'_>, at: usize) -> Option<EventKind> {
     }
 }
 
-/// What the event is about, for events of which there is one in a case.
+/// The subject of an event that happens once in a case.
 pub(crate) fn subject(
     text: &TokenText<'_>,
     kind: EventKind,
     from: usize,
     to: usize,
 ) -> Option<String> {
-    // The end of an agreement has another day than its making, and contradicts nothing.
-    let turned = |at: usize| {
+    // The end or change of an agreement does not contradict the day on which it was made.
+    let ends_or_changes = |at: usize| {
         ["expir", "terminat", "renew", "extend", "amend", "истека", "расторг", "продл"]
             .iter()
             .any(|stem| text.low(at).starts_with(stem))
     };
-    if kind == EventKind::Agreement && (from..to).any(turned) {
+    if kind == EventKind::Agreement && (from..to).any(ends_or_changes) {
         return None;
     }
     let whole = |at: usize| {

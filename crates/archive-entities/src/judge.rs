@@ -5,9 +5,9 @@ use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
 use crate::text::TokenText;
 
-/// The name of the court between a Russian judge's title and name is no longer.
+/// Most tokens of the court's name between the title and the name of a Russian judge.
 const COURT_TOKENS: usize = 14;
-/// A panel's list is read this far.
+/// Most tokens of a panel's list that are read.
 const PANEL_TOKENS: usize = 40;
 
 pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
@@ -128,7 +128,7 @@ fn entitled<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>)
     let end = if comma { from - 1 } else { from };
     // `KEMPNER, Judge.` at the head of an opinion is a surname alone.
     let head = comma
-        && text.at(end.saturating_sub(1)).is_some_and(|it| it.shout)
+        && text.at(end.saturating_sub(1)).is_some_and(|it| it.all_caps)
         && matches!(text.low(at + 1), "." | ":")
         || comma && text.breaks(at + 1) > 0 && text.breaks(end.saturating_sub(1)) > 0;
     if let Some(start) = name::person_before(text, end, head) {
@@ -188,7 +188,7 @@ fn author<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
         return;
     }
     if let Some(from) = name::person_before(text, at - 1, true)
-        && text.at(from).is_some_and(|it| it.shout)
+        && text.at(from).is_some_and(|it| it.all_caps)
     {
         out.push(judge(text, (from, at - 1), Ground::Label));
     }
@@ -202,7 +202,7 @@ fn joined<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let mut end = at - 1;
     for _ in 0..9 {
         let Some(from) = name::person_before(text, end, true) else { return };
-        if !text.at(from).is_some_and(|it| it.shout) {
+        if !text.at(from).is_some_and(|it| it.all_caps) {
             return;
         }
         out.push(judge(text, (from, end), Ground::Label));
@@ -236,8 +236,8 @@ fn lettered<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>)
     }
 }
 
-/// `/s/ Mary Roe` below an opinion says the whole name of a judge who was named before; what role
-/// it has is decided elsewhere.
+/// `/s/ Mary Roe` below an opinion gives the full name of a judge named before; the merge of
+/// mentions gives it the role.
 fn signed<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     if let Some(end) = name::person(text, at, false) {
         out.push(EntityMatch::new(EntityKind::Person, text, (at, end), Ground::Layout));

@@ -1,10 +1,9 @@
-//! Who, where, how much and when in a legal document: parties, attorneys, judges, courts, case
-//! numbers, organisations and sums with their roles, and a timeline with deadlines and
-//! contradictions, each with the place in the text that it was read from.
+//! Reads the facts of a legal document: parties, attorneys, judges, courts, case numbers,
+//! organisations and sums with their roles, and a timeline with deadlines and contradictions, each
+//! with its position in the text.
 //!
-//! It works by rules over words, in time that grows with the text and no faster, and reads English
-//! first and Russian second. It does not read files, does not know the world outside the text, and
-//! does not name people who have no part in the case.
+//! It applies rules to English and Russian words, in time linear in the length of the text. It does
+//! not read files, uses no outside knowledge, and omits people who have no role in the case.
 
 mod appearance;
 mod chronology;
@@ -46,20 +45,20 @@ pub use entity::{Currency, Entity, EntityKind, Ground, Mention, Money, Role};
 use entity_match::{EntityMatch, PieceContext};
 use text::TokenText;
 
-/// Entities of one document.
+/// Most entities of one document.
 pub const ENTITIES_MAX: usize = 2_000;
-/// Mentions that are listed of one entity; all are counted.
+/// Most mentions listed for one entity; all are counted.
 pub const MENTIONS_MAX: usize = 200;
-/// Events of one document.
+/// Most events of one document.
 pub const EVENTS_MAX: usize = 5_000;
-/// Deadlines of one document.
+/// Most deadlines of one document.
 pub const DEADLINES_MAX: usize = 500;
-/// Contradictions of one document.
+/// Most contradictions of one document.
 pub const CONFLICTS_MAX: usize = 200;
 /// The longest sentence that is quoted, in words and marks.
 pub const SENTENCE_TOKENS_MAX: usize = 160;
 
-/// What a document says about its case.
+/// The facts that a document states about its case.
 #[derive(Debug, Clone, Default)]
 pub struct CaseFacts<'t> {
     pub entities: Vec<Entity<'t>>,
@@ -67,7 +66,7 @@ pub struct CaseFacts<'t> {
     pub events: Vec<CaseEvent<'t>>,
     pub deadlines: Vec<Deadline<'t>>,
     pub conflicts: Vec<Conflict>,
-    /// There was more of something than is listed.
+    /// Whether a limit omitted something.
     pub truncated: bool,
 }
 
@@ -94,11 +93,11 @@ pub fn read<'t>(pages: &[PageText<'t>]) -> CaseFacts<'t> {
     read_with(pages, &cited, &mut || ())
 }
 
-/// How many passes [`read_with`] makes over the pages.
+/// The number of passes that [`read_with`] makes over the pages.
 pub const PASSES: usize = 2;
 
-/// Reads the pages of one document, of which the spans that [`cited_spans`] gave belong to
-/// citations of other cases. Calls `on_page` after each page of each of the [`PASSES`].
+/// Reads the pages of one document. `cited` are the spans of citations of other cases, from
+/// [`cited_spans`]. Calls `on_page` after each page of each of the [`PASSES`].
 #[must_use]
 pub fn read_with<'t>(
     pages: &[PageText<'t>],
@@ -119,7 +118,7 @@ pub fn read_with<'t>(
         registry.entities.iter().flat_map(|it| it.mentions.iter().map(|it| it.span)).collect();
     taken.sort_unstable_by_key(|it| (it.page, it.end, it.start));
     pieces.for_each(pages, cited, on_page, |text, cited| {
-        registry.look(text, cited, &probes, &taken);
+        registry.add_probed_mentions(text, cited, &probes, &taken);
     });
     registry.finish();
     timeline.finish();
@@ -132,8 +131,8 @@ pub fn read_with<'t>(
     }
 }
 
-/// The tokens of pieces, kept from the first pass for the second. Tokens need about nine times
-/// the memory of their text, so pieces beyond the first [`CACHED_BYTES`] are cut into tokens again.
+/// Keeps the tokens of the first pass for the second. Tokens need about nine times the memory of
+/// their text, so pieces beyond the first [`CACHED_BYTES`] are cut into tokens again.
 #[derive(Default)]
 struct PieceCache<'t> {
     pieces: Vec<(TokenText<'t>, Vec<bool>)>,
@@ -187,7 +186,7 @@ fn findings<'t>(text: &TokenText<'t>, cited: &[bool]) -> Vec<EntityMatch<'t>> {
     court::find(&reading, &mut list);
     docket::find(&reading, &mut list);
     money::find(text, &mut list);
-    // A county in the name of a court is no organisation of its own.
+    // A county in the name of a court is not a separate organisation.
     let courts: Vec<TextSpan> =
         list.iter().filter(|it| it.kind == EntityKind::Court).map(|it| it.mention.span).collect();
     for (from, to, ground) in &reading.organisations {

@@ -11,11 +11,11 @@ use crate::name::{PersonKey, is_title_word, person_key};
 use crate::text::{TokenText, evened};
 use crate::{ENTITIES_MAX, MENTIONS_MAX, court, docket, money, organisation};
 
-/// Entities that one surname, or one first word, is tried against.
+/// Most entities that one surname, or one first word, is compared with.
 const CANDIDATES_MAX: usize = 8;
-/// Sides of a case that are compared with each other.
+/// Most parties that are compared with each other.
 const SIDES_MAX: usize = 64;
-/// Courts that are compared with each other.
+/// Most courts that are compared with each other.
 const COURTS_MAX: usize = 64;
 
 #[derive(Default)]
@@ -37,9 +37,9 @@ impl<'t> EntityRegistry<'t> {
             return;
         }
         let place = if finding.kind == EntityKind::Person {
-            self.person(&finding, &name)
+            self.find_or_add_person(&finding, &name)
         } else {
-            self.thing(&finding, &name)
+            self.find_or_add(&finding, &name)
         };
         let Some(entity) = place.and_then(|it| self.entities.get_mut(it)) else { return };
         if name.len() > entity.name.len()
@@ -54,7 +54,7 @@ impl<'t> EntityRegistry<'t> {
         mention(entity, finding.mention);
     }
 
-    fn thing(&mut self, finding: &EntityMatch<'t>, name: &str) -> Option<usize> {
+    fn find_or_add(&mut self, finding: &EntityMatch<'t>, name: &str) -> Option<usize> {
         let key = match finding.kind {
             EntityKind::Organisation | EntityKind::Person => organisation::key(name),
             EntityKind::Court => court::key(name),
@@ -69,7 +69,7 @@ impl<'t> EntityRegistry<'t> {
         Some(place)
     }
 
-    fn person(&mut self, finding: &EntityMatch<'t>, name: &str) -> Option<usize> {
+    fn find_or_add_person(&mut self, finding: &EntityMatch<'t>, name: &str) -> Option<usize> {
         let key = person_key(name);
         if key.surname.is_empty() {
             return None;
@@ -93,7 +93,7 @@ impl<'t> EntityRegistry<'t> {
             .or_else(|| fitting.first())
             .copied();
         if let Some(place) = chosen {
-            // A fuller name says more than the one that was first.
+            // A longer name replaces the shorter one that was found first.
             if let Some(other) = self.people.get_mut(&place)
                 && key.given.len() > other.given.len()
             {
@@ -133,7 +133,7 @@ impl<'t> EntityRegistry<'t> {
         Some(self.entities.len() - 1)
     }
 
-    /// What to look for when the whole document has been read.
+    /// The names to search for in the second pass.
     pub(crate) fn probes(&self) -> NameProbes {
         let mut by_word: HashMap<String, Vec<(usize, Vec<String>)>> = HashMap::new();
         for (place, entity) in self.entities.iter().enumerate() {
@@ -166,7 +166,7 @@ impl<'t> EntityRegistry<'t> {
     }
 
     /// Adds the mentions that the probes find where no other mention is.
-    pub(crate) fn look(
+    pub(crate) fn add_probed_mentions(
         &mut self,
         text: &TokenText<'t>,
         cited: &[bool],
@@ -179,11 +179,11 @@ impl<'t> EntityRegistry<'t> {
             if !text.capital(at) || cited.get(at).copied().unwrap_or_default() {
                 continue;
             }
-            let here = text.place(at);
-            while taken.get(covered).is_some_and(|it| (it.page, it.end) <= (text.page, here)) {
+            let span = text.place(at);
+            while taken.get(covered).is_some_and(|it| (it.page, it.end) <= (text.page, span)) {
                 covered += 1;
             }
-            if taken.get(covered).is_some_and(|it| it.page == text.page && it.start <= here) {
+            if taken.get(covered).is_some_and(|it| it.page == text.page && it.start <= span) {
                 continue;
             }
             let word = text.low(at);
@@ -205,8 +205,9 @@ impl<'t> EntityRegistry<'t> {
         }
     }
 
-    /// A court that another one's name says more of is that one: `the Superior Court`.
-    fn fold_courts(&mut self) {
+    /// Merges a court into the court with the longest name that contains all its words: `the
+    /// Superior Court`.
+    fn merge_courts(&mut self) {
         let courts: Vec<usize> = (0..self.entities.len())
             .filter(|it| self.entities.get(*it).is_some_and(|it| it.kind == EntityKind::Court))
             .take(COURTS_MAX)
@@ -215,26 +216,26 @@ impl<'t> EntityRegistry<'t> {
             self.entities.get(place).map(|it| it.key.split(' ').collect()).unwrap_or_default()
         };
         let sets: Vec<(usize, HashSet<&str>)> = courts.iter().map(|it| (*it, words(*it))).collect();
-        let mut folds: Vec<(usize, usize)> = Vec::new();
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
         for (place, own) in &sets {
             let fuller = sets
                 .iter()
                 .filter(|(_, other)| other.len() > own.len() && own.is_subset(other))
                 .max_by_key(|(_, other)| other.len());
-            folds.extend(fuller.map(|(into, _)| (*place, *into)));
+            pairs.extend(fuller.map(|(into, _)| (*place, *into)));
         }
-        self.fold(&folds);
+        self.merge_pairs(&pairs);
     }
 
-    /// A side that is named by the first words of another's name, in the same role, is that one:
-    /// `Okada` of Okada Bearings Corp., a name that a column cut short.
-    fn fold_aliases(&mut self) {
+    /// Merges a party into one with the same role whose name begins with its words: `Okada` into
+    /// Okada Bearings Corp., or a name that a column cut short.
+    fn merge_aliases(&mut self) {
         let sides: Vec<(usize, Vec<String>)> = (self.entities.iter().enumerate())
             .filter(|(_, it)| it.is_party())
             .map(|(place, it)| (place, words(&it.name)))
             .take(SIDES_MAX)
             .collect();
-        let mut folds: Vec<(usize, usize)> = Vec::new();
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
         for (place, own) in &sides {
             let Some(entity) = self.entities.get(*place) else { continue };
             let longer = sides.iter().find(|(other, name)| {
@@ -245,14 +246,14 @@ impl<'t> EntityRegistry<'t> {
                             && entity.roles.iter().all(|it| other.roles.contains(it))
                     })
             });
-            folds.extend(longer.map(|(into, _)| (*place, *into)));
+            pairs.extend(longer.map(|(into, _)| (*place, *into)));
         }
-        self.fold(&folds);
+        self.merge_pairs(&pairs);
     }
 
-    /// Gives the mentions of the first of each pair to the second, and drops the first.
-    fn fold(&mut self, folds: &[(usize, usize)]) {
-        for (place, into) in folds {
+    /// Moves the mentions of the first entity of each pair to the second and removes the first.
+    fn merge_pairs(&mut self, pairs: &[(usize, usize)]) {
+        for (place, into) in pairs {
             let list = self.entities.get_mut(*place).map(|it| std::mem::take(&mut it.mentions));
             if let Some(entity) = self.entities.get_mut(*into) {
                 for it in list.unwrap_or_default() {
@@ -260,7 +261,7 @@ impl<'t> EntityRegistry<'t> {
                 }
             }
         }
-        let gone: HashSet<usize> = folds.iter().map(|it| it.0).collect();
+        let gone: HashSet<usize> = pairs.iter().map(|it| it.0).collect();
         let mut place = 0;
         self.entities.retain(|_| {
             place += 1;
@@ -269,8 +270,8 @@ impl<'t> EntityRegistry<'t> {
     }
 
     pub(crate) fn finish(&mut self) {
-        self.fold_aliases();
-        self.fold_courts();
+        self.merge_aliases();
+        self.merge_courts();
         for entity in &mut self.entities {
             entity.mentions.sort_by_key(|it| it.span);
             entity.mentions.truncate(MENTIONS_MAX);
@@ -302,7 +303,8 @@ fn add_role(list: &mut Vec<Role>, role: Option<Role>) {
     }
 }
 
-/// Rules may see the same words twice, and then one after the other.
+/// Adds a mention unless one of the last eight overlaps it, because two rules may match the same
+/// words.
 fn mention<'t>(entity: &mut Entity<'t>, mention: Mention<'t>) {
     let seen = |it: &Mention<'_>| it.span.overlaps(&mention.span);
     if entity.mentions.iter().rev().take(8).any(seen) {
@@ -314,7 +316,7 @@ fn mention<'t>(entity: &mut Entity<'t>, mention: Mention<'t>) {
     }
 }
 
-/// Without the numbers of the lines that a name runs over.
+/// Removes the line numbers of pleading paper inside a name.
 fn unnumbered(quote: &str) -> Cow<'_, str> {
     if !quote.contains('\n') {
         return Cow::Borrowed(quote);
@@ -332,7 +334,7 @@ fn unnumbered(quote: &str) -> Cow<'_, str> {
     Cow::Owned(name)
 }
 
-/// Without the rules of a caption's box that a name runs across.
+/// Removes the rules of a caption's box inside a name.
 fn unboxed(name: String) -> String {
     let rule = |it: &str| matches!(it, ")" | "|" | "*" | "§" | ":");
     if !name.split(' ').any(rule) {

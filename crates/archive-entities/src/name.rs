@@ -1,11 +1,11 @@
-//! The shapes of people's names, English and Russian, and which capitals are no names.
+//! The forms of English and Russian personal names, and the capitalised words that are not names.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::text::TokenText;
 
-/// Words that stand in capitals beside names and are none.
+/// Capitalised words that occur beside names and are not part of them.
 const TITLE_WORDS: &str = "
     deputy officer sheriff detective sergeant lieutenant captain trooper
     plaintiff plaintiffs defendant defendants petitioner respondent appellant appellee
@@ -22,7 +22,7 @@ const TITLE_WORDS: &str = "
     ответчика именем российской российская федерации город арбитражный арбитражного общество
     определил решил установил";
 
-/// What people are rather than what they are called; firms have such words in their names.
+/// Words for offices and occupations; firms may have them in their names, people do not.
 const OFFICE_WORDS: &str = "
     assistant special administrator administratrix executor executrix personal representative
     trustee guardian secretary president vice director manager treasurer chairman federal defender
@@ -131,7 +131,7 @@ fn is_particle(word: &str) -> bool {
     )
 }
 
-/// The token after the person's name that begins here; one word is enough if `single` says so.
+/// The token after the personal name that begins here; `single` accepts a name of one word.
 pub(crate) fn person(text: &TokenText<'_>, at: usize, single: bool) -> Option<usize> {
     if text.word(at).starts_with(|it| matches!(it, '\u{400}'..='\u{4ff}')) {
         return russian(text, at);
@@ -166,7 +166,7 @@ pub(crate) fn person(text: &TokenText<'_>, at: usize, single: bool) -> Option<us
             break;
         }
     }
-    // A name does not end in an initial: `John Q.` began something else.
+    // A name does not end in an initial, so `John Q.` alone is not one.
     let enough = words >= 2 || (words == 1 && (parts >= 2 || single));
     (enough && words > 0).then(|| generation(text, last_word))
 }
@@ -181,8 +181,8 @@ fn is_nickname(text: &TokenText<'_>, at: usize) -> bool {
 }
 
 fn wide(text: &TokenText<'_>, from: usize, at: usize) -> bool {
-    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
-    aside(at) != aside(from)
+    let after_gap = |it: usize| text.at(it).is_some_and(|token| token.after_gap);
+    after_gap(at) != after_gap(from)
 }
 
 fn is_generation(word: &str) -> bool {
@@ -249,7 +249,7 @@ fn russian(text: &TokenText<'_>, at: usize) -> Option<usize> {
     whole.then_some(at + 3)
 }
 
-/// Where the person's name begins that ends before this token.
+/// The first token of the personal name that ends before this token.
 pub(crate) fn person_before(text: &TokenText<'_>, end: usize, single: bool) -> Option<usize> {
     let first = end.saturating_sub(8);
     (first..end).find(|at| {
@@ -262,7 +262,7 @@ pub(crate) fn person_before(text: &TokenText<'_>, end: usize, single: bool) -> O
     })
 }
 
-/// What the mentions of one person have in common: surname, and what is known of the first name.
+/// The key that all mentions of one person share: the surname, and the given name if known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PersonKey {
     pub(crate) surname: String,
@@ -293,7 +293,7 @@ fn russian_key(words: &[&str]) -> PersonKey {
     PersonKey { surname: stem(surname), given }
 }
 
-/// A surname without the endings that its cases put on it.
+/// A Russian surname without its case ending.
 fn stem(word: &str) -> String {
     for end in
         ["ого", "ому", "ой", "ым", "ом", "ем", "ий", "ая", "ую", "а", "у", "е", "ы", "я", "ю", "й"]
@@ -308,7 +308,7 @@ fn stem(word: &str) -> String {
 }
 
 impl PersonKey {
-    /// Whether both may be one person; a name without a first name may be anybody of the family.
+    /// Whether both may be one person; a surname alone fits any given name.
     pub(crate) fn fits(&self, other: &Self) -> bool {
         if self.surname != other.surname {
             return false;

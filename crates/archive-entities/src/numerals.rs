@@ -2,7 +2,7 @@
 
 use crate::text::TokenText;
 
-/// No number in words takes more tokens than this.
+/// Most tokens of a number in words.
 const TOKENS_MAX: usize = 16;
 
 enum NumberWord {

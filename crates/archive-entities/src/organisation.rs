@@ -1,10 +1,10 @@
-//! Organisations by the word that makes them one: `LLC`, `Inc.`, `ООО`, `City of`.
+//! Finds organisations by the word that identifies them: `LLC`, `Inc.`, `ООО`, `City of`.
 
 use crate::entity::Ground;
 use crate::name::{is_given, is_title_word};
 use crate::text::TokenText;
 
-/// No name of an organisation is longer, in tokens.
+/// Most tokens of an organisation's name.
 const TOKENS_MAX: usize = 14;
 
 /// Every organisation of the piece, in order, none within another.
@@ -58,7 +58,7 @@ pub(crate) fn legal_form(text: &TokenText<'_>, at: usize) -> Option<usize> {
             &["n", ".", "a", "."],
         ]
         .iter()
-        // `J.S.C.` is a judge's.
+        // `J.S.C.` is the title of a judge.
         .find(|form| text.run(at, form) && !(text.glued(at) && at > 0 && text.is(at - 1, ".")))
         .map(|form| at + form.len()),
         _ => None,
@@ -90,7 +90,7 @@ fn by_suffix(text: &TokenText<'_>, at: usize) -> Option<(usize, usize, Ground)> 
         // In a caption's box the form may stand in the next line, after the rule.
         let boxed =
             at > 1 && text.breaks(at) == 1 && matches!(text.low(at - 1), ")" | "|" | "*" | "§");
-        if boxed && text.is(at - 2, ",") && text.at(at - 1).is_some_and(|it| it.aside) {
+        if boxed && text.is(at - 2, ",") && text.at(at - 1).is_some_and(|it| it.after_gap) {
             name_end = at - 2;
         } else if at > 0 && text.is(at - 1, ",") {
             name_end = at - 1;
@@ -101,7 +101,7 @@ fn by_suffix(text: &TokenText<'_>, at: usize) -> Option<(usize, usize, Ground)> 
     if !(text.capital(at) && is_weak(text.low(at))) {
         return None;
     }
-    // `Acme Trust Company` goes on.
+    // In `Acme Trust Company` the name continues after `Trust`.
     if text.breaks(at + 1) == 0
         && (is_weak(text.low(at + 1)) || legal_form(text, at + 1).is_some())
         && text.capital(at + 1)
@@ -115,8 +115,8 @@ fn by_suffix(text: &TokenText<'_>, at: usize) -> Option<(usize, usize, Ground)> 
     let boxed = at > 1
         && text.breaks(at) == 1
         && matches!(text.low(at - 1), ")" | "|" | "*" | "§" | ":")
-        && text.at(at - 1).is_some_and(|it| it.aside)
-        && text.at(at - 2).is_some_and(|it| it.shout);
+        && text.at(at - 1).is_some_and(|it| it.after_gap)
+        && text.at(at - 2).is_some_and(|it| it.all_caps);
     let from = backwards(text, if boxed { at - 1 } else { at })?;
     Some((from, at + 1, Ground::Layout))
 }
@@ -128,13 +128,13 @@ fn backwards(text: &TokenText<'_>, end: usize) -> Option<usize> {
         let at = from - 1;
         // The line may break before the form, not twice.
         let joins = matches!(text.low(at), "&" | "of") || matches!(text.low(from), "&" | "of");
-        let shout = text.at(at).is_some_and(|it| it.shout);
-        let kept = shout || joins || text.wraps(from);
-        if text.breaks(from) >= 2 || (text.breaks(from) == 1 && from != end && !kept) {
+        let all_caps = text.at(at).is_some_and(|it| it.all_caps);
+        let may_continue = all_caps || joins || text.wraps(from);
+        if text.breaks(from) >= 2 || (text.breaks(from) == 1 && from != end && !may_continue) {
             break;
         }
-        let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
-        if from != end && aside(from) != aside(at) {
+        let after_gap = |it: usize| text.at(it).is_some_and(|token| token.after_gap);
+        if from != end && after_gap(from) != after_gap(at) {
             break;
         }
         let name = text.is_word(at) && text.capital(at) && !is_stop(text.low(at));
@@ -295,7 +295,7 @@ fn russian(text: &TokenText<'_>, at: usize) -> Option<(usize, usize, Ground)> {
 
 /// `ПАО Сбербанк`, `АО Тинькофф Банк`: without marks, as far as the capitals go.
 fn bare(text: &TokenText<'_>, at: usize, next: usize) -> Option<(usize, usize, Ground)> {
-    let short = next == at + 1 && text.at(at).is_some_and(|it| it.shout);
+    let short = next == at + 1 && text.at(at).is_some_and(|it| it.all_caps);
     let goes = |it: &usize| {
         text.is_word(*it) && text.capital(*it) && text.breaks(*it) == 0 && text.word(*it).len() > 2
     };
@@ -331,7 +331,7 @@ pub(crate) fn russian_form(text: &TokenText<'_>, at: usize) -> Option<usize> {
     }
 }
 
-/// What the mentions of one organisation have in common.
+/// The key that all mentions of one organisation share.
 pub(crate) fn key(name: &str) -> String {
     let lower = name.to_lowercase();
     let words: Vec<&str> = lower

@@ -16,7 +16,7 @@ use crate::text::TokenText;
 use names::{shared, split};
 use sort::{government, is_description, is_placeholder};
 
-/// A caption's names are looked for this far above their role.
+/// Most tokens above a role that are searched for the names of a caption.
 const BLOCK_TOKENS: usize = 80;
 
 /// The roles that a word gives: `Plaintiff-Appellee` gives two.
@@ -99,14 +99,14 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
     }
 }
 
-/// `JANE ROE, … Plaintiff,`: the names above a role. Says whether it was a caption.
+/// `JANE ROE, … Plaintiff,`: reads the names above a role. Returns whether it is a caption.
 fn caption<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) -> bool {
     let text = reading.text;
-    let aside = |it: usize| text.at(it).is_some_and(|it| it.aside);
+    let after_gap = |it: usize| text.at(it).is_some_and(|it| it.after_gap);
     // `Plaintiff(s)`
     let after = if text.run(at + 1, &["(", "s", ")"]) { at + 4 } else { at + 1 };
     let closes = text.breaks(after) > 0
-        || aside(after) && !aside(at)
+        || after_gap(after) && !after_gap(at)
         || matches!(text.low(after), "," | "." | ";" | "/" | ")" | "-");
     // `Defendant and Appellant`, `Defendant and Third-Party Plaintiff`
     let further = text
@@ -190,11 +190,11 @@ fn block_of(text: &TokenText<'_>, label: usize, whole: bool) -> Vec<usize> {
         let word = text.low(at);
         // The role of the side above may stand in the right column.
         let other = roles(word).next().is_some() && text.breaks(at) > 0 && at < line;
-        if !other && at < line && !whole && text.at(at).is_some_and(|it| it.aside) {
+        if !other && at < line && !whole && text.at(at).is_some_and(|it| it.after_gap) {
             continue;
         }
         let role_line = roles(word).next().is_some() && at + 1 != label;
-        // A picture of a page loses its columns: the number of the case and the judge's name then
+        // A scanned page loses its columns: the number of the case and the judge's name then
         // stand in a line with the name, or in one between it and the role.
         let numbered = word == "no" && text.is(at + 1, ".") && at < line;
         let judge = matches!(word, "hon" | "honorable") && text.capital(at) && at < line;
@@ -365,7 +365,7 @@ fn named(reading: &PieceContext<'_, '_>, at: usize) -> Option<usize> {
     let end = party_at(reading, at).or_else(|| name::person(text, at, true))?;
     // A capital that only opens a heading: `Plaintiff Exhibit A`.
     let single = end == at + 1;
-    let heading = text.at(at).is_some_and(|it| it.shout) && single;
+    let heading = text.at(at).is_some_and(|it| it.all_caps) && single;
     (!heading && !text.low(at).ends_with("'s") && !text.low(at).ends_with("’s")).then_some(end)
 }
 

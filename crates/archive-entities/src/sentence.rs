@@ -1,4 +1,4 @@
-//! Where sentences begin and end. Abbreviations of courts, names and sums do not end one.
+//! Finds the bounds of sentences. Abbreviations of courts, names and sums do not end a sentence.
 
 use crate::text::{TokenKind, TokenText};
 
@@ -7,15 +7,15 @@ pub(crate) fn starts(text: &TokenText<'_>) -> Vec<usize> {
     let mut list = Vec::with_capacity(text.len());
     let (mut start, mut heading) = (0, false);
     for at in 0..text.len() {
-        let fresh = at > 0
+        let starts_sentence = at > 0
             && (text.breaks(at) >= 2
                 || is_item(text, at)
                 || ends(text, at - 1)
                 || text.breaks(at) == 1
                     && heading
                     && is_shout(text, at - 1)
-                    && !text.at(at).is_some_and(|it| it.shout));
-        if fresh {
+                    && !text.at(at).is_some_and(|it| it.all_caps));
+        if starts_sentence {
             start = at;
         }
         // A line of nothing but capitals is a heading, not the beginning of the next sentence.
@@ -29,7 +29,7 @@ pub(crate) fn starts(text: &TokenText<'_>) -> Vec<usize> {
 }
 
 fn is_shout(text: &TokenText<'_>, at: usize) -> bool {
-    text.at(at).is_some_and(|it| it.shout || it.sort == TokenKind::Mark)
+    text.at(at).is_some_and(|it| it.all_caps || it.kind == TokenKind::Mark)
 }
 
 /// Whether an item of a list begins: after a bullet, or in a new line after a semicolon.

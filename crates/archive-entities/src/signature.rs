@@ -1,5 +1,5 @@
-//! Signature blocks and lists of counsel: who signs above `Attorney for …`, whose name has a
-//! number of a bar beside it, and who is said to appear `for appellant`. It reads columns apart.
+//! Finds attorneys in signature blocks and lists of counsel: a name above `Attorney for …`, a name
+//! with a bar number, and a name that appears `for appellant`. Each column is read separately.
 
 use crate::entity::{EntityKind, Ground, Role};
 use crate::entity_match::{EntityMatch, PieceContext};
@@ -8,9 +8,9 @@ use crate::organisation::legal_form;
 use crate::party;
 use crate::text::TokenText;
 
-/// Lines of a block that are read above the words that name the represented side.
+/// Most lines of a block that are read above the words that name the represented side.
 const LINES: usize = 7;
-/// How far an appearance runs from the name to the side.
+/// Most tokens of an appearance from the name to the side.
 const APPEARANCE_TOKENS: usize = 40;
 
 pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
@@ -27,7 +27,7 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
                 } else {
                     entitled(text, at, out);
                 }
-                said(text, at, out);
+                named_by_sentence(text, at, out);
             }
             "s" if text.is(at + 1, "/") && text.glued(at + 1) && !follows_slash(text, at) => {
                 signed(text, at + 2, out);
@@ -46,19 +46,19 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
     }
 }
 
-fn aside(text: &TokenText<'_>, at: usize) -> bool {
-    text.at(at).is_some_and(|it| it.aside)
+fn after_gap(text: &TokenText<'_>, at: usize) -> bool {
+    text.at(at).is_some_and(|it| it.after_gap)
 }
 
 fn opens(text: &TokenText<'_>, at: usize) -> bool {
-    at == 0 || text.breaks(at) > 0 || aside(text, at) && !aside(text, at - 1)
+    at == 0 || text.breaks(at) > 0 || after_gap(text, at) && !after_gap(text, at - 1)
 }
 
 fn follows_slash(text: &TokenText<'_>, at: usize) -> bool {
     at > 0 && text.is(at - 1, "/") && text.glued(at)
 }
 
-/// Whether the words are those that close a block: `Attorneys for Plaintiff`, `Counsel of Record`,
+/// Whether the words close a block: `Attorneys for Plaintiff`, `Counsel of Record`,
 /// `Of Attorneys for`, `Its Attorney`.
 fn heads(text: &TokenText<'_>, at: usize) -> bool {
     let first =
@@ -71,21 +71,22 @@ fn heads(text: &TokenText<'_>, at: usize) -> bool {
 /// `JANE ROE\nAssistant United States Attorney`: a line that is the title of the name above it.
 fn entitled<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let line = text.line_start(at);
-    let column = aside(text, at);
-    let first = (line..=at).find(|it| aside(text, *it) == column).unwrap_or(at);
+    let column = after_gap(text, at);
+    let first = (line..=at).find(|it| after_gap(text, *it) == column).unwrap_or(at);
     let title = (first..at).all(|it| text.capital(it) || matches!(text.low(it), "." | "of"));
-    let told = (first..=at)
+    let has_office = (first..=at)
         .any(|it| matches!(text.low(it), "attorney" | "counsel" | "defender" | "prosecutor"));
     let after = if text.run(at + 1, &["at", "law"]) { at + 3 } else { at + 1 };
-    let closes = text.breaks(after) > 0 || aside(text, at + 1) != column || text.is(at + 1, ",");
+    let closes =
+        text.breaks(after) > 0 || after_gap(text, at + 1) != column || text.is(at + 1, ",");
     // `Plaintiff's attorney` is a label of a form.
     let label = (first..at).any(|it| text.low(it).ends_with("'s") || text.low(it).ends_with("’s"));
-    if label || !(title && told && closes && at - first <= 6 && text.breaks(line) == 1) {
+    if label || !(title && has_office && closes && at - first <= 6 && text.breaks(line) == 1) {
         return;
     }
     let Some(last) = line.checked_sub(1) else { return };
     let above = text.line_start(last);
-    let own = |it: &usize| aside(text, *it) == column;
+    let own = |it: &usize| after_gap(text, *it) == column;
     let (Some(from), Some(to)) = ((above..line).find(own), (above..line).rfind(own)) else {
         return;
     };
@@ -98,7 +99,7 @@ fn entitled<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>)
 /// The nearest line above, in the same column, that is a person's name and nothing else.
 fn above<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
-    let column = aside(text, at);
+    let column = after_gap(text, at);
     let side = (at + 1..at + 4).find_map(|it| party::roles(text.low(it)).next());
     let mut line = text.line_start(at);
     let mut blank = 0;
@@ -110,7 +111,7 @@ fn above<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatc
         }
         line = text.line_start(last);
         let end = last + 1;
-        let own = |it: &usize| aside(text, *it) == column;
+        let own = |it: &usize| after_gap(text, *it) == column;
         let (Some(from), Some(to)) = ((line..end).find(own), (line..end).rfind(own)) else {
             continue;
         };
@@ -198,7 +199,7 @@ fn numbered<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>)
             let end = if first > 1 && text.is(first - 2, ",") { first - 2 } else { first - 1 };
             // `Jane Roe, Esq. - NJ Attorney ID`
             let Some(from) = name::person_before(text, end, false) else { return };
-            if aside(text, from) != aside(text, at) {
+            if after_gap(text, from) != after_gap(text, at) {
                 return;
             }
             let mut found = EntityMatch::attorney(text, (from, end), Ground::Label, None);
@@ -268,7 +269,7 @@ fn appears<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMa
 }
 
 /// `The name of the attorney representing Plaintiff is: Jane Roe`, `Counsel of record:\nJane Roe`
-fn said<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
+fn named_by_sentence<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let record = text.run(at + 1, &["of", "record"]);
     let speaks = matches!(text.low(at + 1), "representing" | "for");
     if !(record || speaks) {
@@ -281,16 +282,16 @@ fn said<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
         return;
     }
     let side = (at + 2..colon).find_map(|it| party::roles(text.low(it)).next());
-    let column = aside(text, from);
+    let column = after_gap(text, from);
     let mut line = from;
-    // One name below the other, as long as the lines are names.
+    // Further names follow, one per line, until a line is not a name.
     for _ in 0..4 {
         let Some(end) = name::person(text, line, false) else { return };
         if legal_form(text, end - 1).is_some() {
             return;
         }
         out.push(EntityMatch::attorney(text, (line, end), Ground::Label, side));
-        if text.breaks(end) != 1 || aside(text, end) != column {
+        if text.breaks(end) != 1 || after_gap(text, end) != column {
             return;
         }
         line = end;

@@ -31,7 +31,7 @@ fn pages(texts: &[String]) -> Vec<PageText<'_>> {
 }
 
 #[test]
-fn generated_documents_are_read_as_well_as_is_said() {
+fn generated_documents_meet_the_confidence_of_each_ground() {
     let mut scores: BTreeMap<&str, Score> = BTreeMap::new();
     let mut grounds: BTreeMap<Ground, Score> = BTreeMap::new();
     let corpus = corpus(10);
@@ -155,13 +155,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn anything_can_be_read_and_checked(texts in prop::collection::vec(".{0,200}", 0..4)) {
+    fn any_text_can_be_read(texts in prop::collection::vec(".{0,200}", 0..4)) {
         let pages = pages(&texts);
         verify(&pages, &read(&pages));
     }
 
     #[test]
-    fn scraps_of_law_can_be_read_and_checked(
+    fn fragments_of_legal_text_can_be_read(
         scraps in prop::collection::vec(prop::sample::select(SCRAPS.to_vec()), 0..80),
     ) {
         let texts = vec![scraps.concat(), scraps.join(" ")];
@@ -172,7 +172,7 @@ proptest! {
 
 /// The same words over and over are the worst case of rules that look around themselves.
 #[test]
-fn long_repetition_stays_within_bounds() {
+fn long_repetitions_stay_within_the_limits() {
     for scrap in SCRAPS {
         let texts = vec![scrap.repeat(2_000)];
         let pages = pages(&texts);
@@ -238,7 +238,7 @@ fn steps(text: &str) -> u64 {
 
 /// Four times the text is four times the work, whatever the text is.
 #[test]
-fn work_grows_with_the_text_and_no_faster() {
+fn work_is_linear_in_the_text() {
     let doubled: Vec<String> = HOSTILE.windows(2).step_by(3).map(|it| it.concat()).collect();
     let all = SCRAPS.iter().chain(&HOSTILE).copied().chain(doubled.iter().map(String::as_str));
     for scrap in all {
@@ -251,7 +251,7 @@ fn work_grows_with_the_text_and_no_faster() {
 }
 
 #[test]
-fn what_does_not_fit_is_said_to_be_missing() {
+fn truncation_is_reported() {
     let texts = vec!["Filed on March 3, 2024. ".repeat(crate::EVENTS_MAX + 1)];
     let pages = pages(&texts);
     let casefile = read(&pages);

@@ -1,4 +1,5 @@
-//! A piece of a page cut into words, numbers and marks, with what layout says. Knows no law.
+//! Cuts a piece of a page into words, numbers and marks, each with its layout: line breaks, gaps and
+//! capitals. It knows no law.
 
 use archive_text::TextSpan;
 
@@ -13,15 +14,15 @@ thread_local! {
 /// Longer pages are read in pieces, so that the tokens of a plain text file of any size fit.
 const PIECE_BYTES: usize = 256 * 1024;
 
-/// A line of this length may have been broken by the width of the page.
+/// A line of at least this length may have been broken by the width of the page.
 const WRAP_BYTES: usize = 60;
-/// Pleading paper has no more lines.
+/// Most numbered lines on a page of pleading paper.
 const LINES_MAX: u32 = 40;
-/// Nor are they longer, in bytes.
+/// Longest line of pleading paper, in bytes.
 const LINE_BYTES: usize = 300;
-/// Spaces within a line that set a second column apart.
+/// Fewest spaces within a line that separate a second column.
 const GAP_WIDE: usize = 3;
-/// Spaces at the start of a line after which nothing of the first column can follow.
+/// Fewest spaces at the start of a line that leave its first column empty.
 const INDENT_WIDE: usize = 28;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,31 +38,31 @@ pub(crate) struct Token {
     pub(crate) end: usize,
     fold_start: usize,
     fold_end: usize,
-    pub(crate) sort: TokenKind,
+    pub(crate) kind: TokenKind,
     /// The first letter is a capital.
     pub(crate) capital: bool,
-    /// Every letter is, and there are two at least.
-    pub(crate) shout: bool,
-    /// Line ends before it.
+    /// Every letter is a capital, and there are at least two.
+    pub(crate) all_caps: bool,
+    /// Number of line ends before the token.
     pub(crate) breaks: u8,
-    /// Nothing stands between it and the one before.
+    /// Nothing separates the token from the one before it.
     pub(crate) glued: bool,
-    /// A wide gap stands before it in its line: it is in a second column, or in the middle.
-    pub(crate) aside: bool,
+    /// A wide gap precedes the token in its line, so it is in a second column or centred.
+    pub(crate) after_gap: bool,
 }
 
 /// One piece with its tokens.
 pub(crate) struct TokenText<'t> {
-    /// The page's number.
+    /// The number of the page.
     pub(crate) page: u32,
-    /// Where the piece begins in the page's text, in bytes.
+    /// The byte of the page's text at which the piece begins.
     pub(crate) offset: usize,
     pub(crate) raw: &'t str,
     folded: String,
     pub(crate) tokens: Vec<Token>,
 }
 
-/// The pieces of a page with where they begin, cut at ends of lines where there are any.
+/// The pieces of a page with their offsets, cut at line ends if there are any.
 pub(crate) fn pieces(text: &str) -> Vec<(usize, &str)> {
     let mut list = Vec::new();
     let mut offset = 0;
@@ -97,20 +98,20 @@ impl<'t> TokenText<'t> {
 
     fn cut(&mut self) {
         let mut chars = self.raw.char_indices().peekable();
-        let (mut breaks, mut spaces, mut aside) = (0u8, 0usize, false);
+        let (mut breaks, mut spaces, mut after_gap) = (0u8, 0usize, false);
         // The number of the last line, on paper whose lines are numbered.
-        let (mut numbered, mut fresh) = (None, true);
+        let (mut numbered, mut at_line_start) = (None, true);
         while let Some((start, first)) = chars.next() {
             if first == '\n' || first == '\u{c}' {
                 breaks = breaks.saturating_add(1);
-                (spaces, aside, fresh) = (0, false, true);
+                (spaces, after_gap, at_line_start) = (0, false, true);
                 continue;
             }
             if first.is_whitespace() || first == '\u{feff}' {
                 spaces += if first == '\t' { 4 } else { 1 };
                 continue;
             }
-            let opens = std::mem::replace(&mut fresh, false);
+            let opens = std::mem::replace(&mut at_line_start, false);
             if opens && first.is_ascii_digit() {
                 let number = line_number(self.raw, start, numbered);
                 numbered = number.map(|it| it.0);
@@ -125,21 +126,21 @@ impl<'t> TokenText<'t> {
                 numbered = None;
             }
             let fold_start = self.folded.len();
-            let sort = sort_of(first);
+            let kind = kind_of(first);
             let mut end = start + first.len_utf8();
             self.folded.extend(first.to_lowercase());
             let mut all_upper = first.is_uppercase();
             let mut letters = 1;
             while let Some((at, next)) = chars.peek().copied() {
                 let after = at + next.len_utf8();
-                let inner = sort == TokenKind::Word
+                let inner = kind == TokenKind::Word
                     && matches!(next, '\'' | '’' | '-')
                     && self
                         .raw
                         .get(after..)
                         .and_then(|it| it.chars().next())
                         .is_some_and(char::is_alphabetic);
-                if sort == TokenKind::Mark || !(sort_of(next) == sort || inner) {
+                if kind == TokenKind::Mark || !(kind_of(next) == kind || inner) {
                     break;
                 }
                 all_upper &= next.is_uppercase() || inner;
@@ -149,18 +150,18 @@ impl<'t> TokenText<'t> {
                 chars.next();
             }
             let first_in_line = breaks > 0 || self.tokens.is_empty();
-            aside |= spaces >= if first_in_line { INDENT_WIDE } else { GAP_WIDE };
+            after_gap |= spaces >= if first_in_line { INDENT_WIDE } else { GAP_WIDE };
             self.tokens.push(Token {
                 start,
                 end,
                 fold_start,
                 fold_end: self.folded.len(),
-                sort,
+                kind,
                 capital: first.is_uppercase(),
-                shout: sort == TokenKind::Word && all_upper && letters > 1,
+                all_caps: kind == TokenKind::Word && all_upper && letters > 1,
                 breaks,
                 glued: breaks == 0 && spaces == 0 && start > 0,
-                aside,
+                after_gap,
             });
             (breaks, spaces) = (0, 0);
         }
@@ -176,7 +177,7 @@ impl<'t> TokenText<'t> {
         self.tokens.get(at)
     }
 
-    /// The word in lower case; nothing outside the text.
+    /// The word in lower case; empty for a position outside the text.
     pub(crate) fn low(&self, at: usize) -> &str {
         self.at(at).and_then(|it| self.folded.get(it.fold_start..it.fold_end)).unwrap_or_default()
     }
@@ -189,7 +190,7 @@ impl<'t> TokenText<'t> {
         self.low(at) == word
     }
 
-    /// Whether these words stand here one after another.
+    /// Whether these words follow one another from this token on.
     pub(crate) fn run(&self, at: usize, words: &[&str]) -> bool {
         words.iter().enumerate().all(|(step, word)| self.low(at + step) == *word)
     }
@@ -207,11 +208,11 @@ impl<'t> TokenText<'t> {
     }
 
     pub(crate) fn is_number(&self, at: usize) -> bool {
-        self.at(at).is_some_and(|it| it.sort == TokenKind::Number)
+        self.at(at).is_some_and(|it| it.kind == TokenKind::Number)
     }
 
     pub(crate) fn is_word(&self, at: usize) -> bool {
-        self.at(at).is_some_and(|it| it.sort == TokenKind::Word)
+        self.at(at).is_some_and(|it| it.kind == TokenKind::Word)
     }
 
     /// A number of at most nine digits, and how many digits it has.
@@ -230,7 +231,7 @@ impl<'t> TokenText<'t> {
         start.zip(end).and_then(|(start, end)| self.raw.get(start..end)).unwrap_or_default()
     }
 
-    /// The same with its position on the page.
+    /// The text from the first token to before the last, with its position on the page.
     pub(crate) fn mention(&self, from: usize, to: usize) -> Mention<'t> {
         let quote = self.slice(from, to);
         let start = self.at(from).map_or(0, |it| it.start) + self.offset;
@@ -238,7 +239,7 @@ impl<'t> TokenText<'t> {
         Mention { span: TextSpan { page: self.page, start, end }, quote }
     }
 
-    /// The byte of the page at which a token stands.
+    /// The byte of the page at which a token begins.
     pub(crate) fn place(&self, at: usize) -> usize {
         self.at(at).map_or(self.raw.len(), |it| it.start) + self.offset
     }
@@ -269,8 +270,9 @@ impl<'t> TokenText<'t> {
     }
 }
 
-/// The number of a line of pleading paper that stands here, and its length: it follows that of the
-/// line before, or the next line has the next one. Such numbers are no words of the text.
+/// The line number of pleading paper that begins here, and its length. It must be one more than the
+/// number of the line before, or one less than that of the next line. Line numbers are not words of
+/// the text.
 fn line_number(raw: &str, start: usize, before: Option<u32>) -> Option<(u32, usize)> {
     let rest = raw.get(start..)?;
     let length = rest.bytes().take(3).take_while(u8::is_ascii_digit).count();
@@ -282,7 +284,7 @@ fn line_number(raw: &str, start: usize, before: Option<u32>) -> Option<(u32, usi
     }
     let follows = before.is_some_and(|it| it + 1 == value);
     let leads = || {
-        // A line of such paper is short.
+        // A line of pleading paper is short.
         let near = after.bytes().take(LINE_BYTES).position(|it| it == b'\n')?;
         let next = after.get(near..)?.trim_start();
         let digits = next.bytes().take(3).take_while(u8::is_ascii_digit).count();
@@ -292,7 +294,7 @@ fn line_number(raw: &str, start: usize, before: Option<u32>) -> Option<(u32, usi
     (follows || value == 1 && leads().is_some()).then_some((value, length))
 }
 
-fn sort_of(it: char) -> TokenKind {
+fn kind_of(it: char) -> TokenKind {
     if it.is_ascii_digit() {
         TokenKind::Number
     } else if it.is_alphabetic() {

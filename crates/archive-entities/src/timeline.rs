@@ -1,4 +1,4 @@
-//! Dates made into events, deadlines counted from them, and days that contradict each other.
+//! Turns dates into events, counts deadlines from them, and finds contradicting days.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +17,9 @@ pub(crate) struct TimelineBuilder<'t> {
     pub(crate) deadlines: Vec<Deadline<'t>>,
     pub(crate) conflicts: Vec<Conflict>,
     pub(crate) truncated: bool,
-    /// Words that only an order or a judgment has were seen.
+    /// Whether the document has words that only an order or a judgment has.
     decides: bool,
-    /// For each deadline the event that its own sentence counts from.
+    /// For each deadline, the event from which its own sentence counts.
     near: Vec<Option<usize>>,
 }
 
@@ -57,7 +57,7 @@ impl<'t> TimelineBuilder<'t> {
         }
         debug_assert!(places.first().is_none_or(|it| *it == first));
         self.decides |= (0..text.len()).any(|at| {
-            (text.at(at).is_some_and(|it| it.shout) || text.is(at + 1, ":"))
+            (text.at(at).is_some_and(|it| it.all_caps) || text.is(at + 1, ":"))
                 && matches!(
                     text.low(at),
                     "ordered" | "решил" | "определил" | "постановил" | "приговорил"
@@ -90,7 +90,7 @@ impl<'t> TimelineBuilder<'t> {
             let Some(subject) = it.subject.as_deref() else { continue };
             if it.when.precision == Precision::Day {
                 let list = days.entry((it.kind, subject)).or_default();
-                // One event for each day is enough to show that they differ.
+                // One event for each day suffices to show that the days differ.
                 let known =
                     list.iter().any(|at| self.events.get(*at).is_some_and(|e| e.when == it.when));
                 if !known && list.len() < 16 {
@@ -105,7 +105,7 @@ impl<'t> TimelineBuilder<'t> {
     }
 }
 
-/// The date that the words of a deadline themselves lead to: `30 days after March 3, 2024`, `within
+/// The date in the deadline's own words, from which it is counted: `30 days after March 3, 2024`, `within
 /// 7 days thereafter`, `of the summons, which was issued on`, «вручила претензию … со дня её
 /// получения».
 fn near(
@@ -123,8 +123,8 @@ fn near(
     if let Some(date) = after.filter(|it| *it <= end + 12) {
         let led =
             date < end && (at..date).any(|it| matches!(text.low(it), "after" | "from" | "of"));
-        let told = (end.min(date)..date).any(|it| text.is(it, "which"));
-        if led || told {
+        let has_which = (end.min(date)..date).any(|it| text.is(it, "which"));
+        if led || has_which {
             return Some(next).filter(day);
         }
     }
@@ -140,7 +140,7 @@ fn near(
     if given || that || matches!(text.low(end - 1), "thereafter" | "afterwards" | "thereof") {
         return (at - date < SENTENCE_TOKENS_MAX / 2).then_some(before);
     }
-    // `its receipt` is that of what the sentence says was handed over.
+    // `its receipt` is the receipt of the thing that the sentence says was handed over.
     let received = (at..end + 1).any(|it| matches!(text.low(it), "получения" | "вручения"))
         && (at..end + 1).any(|it| matches!(text.low(it), "её" | "ее" | "его"));
     let handed = matches!(kind(before), Some(EventKind::Notice | EventKind::Served));
@@ -163,12 +163,11 @@ fn event_of<'t>(
     found: &date::DateMatch,
 ) -> CaseEvent<'t> {
     let (first, last) = around(starts, at, found.end);
-    // Dates beside this one have their own words.
-    // So has what stands before `and on`.
+    // Words that belong to a neighbouring date or precede `and on` are left out.
     let joined = at > 1 && text.is(at - 1, "on") && text.is(at - 2, "and");
     let before = if joined { before.max(at - 2) } else { before };
     let (from, to) = (first.max(before), last.min(after.max(found.end)));
-    let (kind, told) = if event::is_loss(text, at) {
+    let (kind, kind_ground) = if event::is_loss(text, at) {
         (EventKind::Incident, Ground::Label)
     } else if let Some(kind) = event::row(text, at, found.end) {
         (kind, Ground::Layout)
@@ -190,6 +189,6 @@ fn event_of<'t>(
         subject: event::subject(text, kind, from, to),
         date: text.mention(at, found.end),
         sentence: text.mention(first, last),
-        ground: found.ground.min(told),
+        ground: found.ground.min(kind_ground),
     }
 }

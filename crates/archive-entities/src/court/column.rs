@@ -9,28 +9,28 @@ const LINES: usize = 12;
 
 /// `IN THE DISTRICT COURT OF`, `HARRIS COUNTY, TEXAS`, `165TH JUDICIAL DISTRICT` as one name.
 pub(super) fn name(text: &TokenText<'_>, from: usize, at: usize, to: usize) -> Option<String> {
-    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
-    let shout = |it: usize| text.at(it).is_some_and(|token| token.shout);
+    let after_gap = |it: usize| text.at(it).is_some_and(|token| token.after_gap);
+    let all_caps = |it: usize| text.at(it).is_some_and(|token| token.all_caps);
     let first = text.line_start(at);
     if text.is(at, "judicial") {
         let below = text.line_end(to - 1);
-        let county = region(text, below).filter(|_| text.breaks(below) == 1 && shout(below))?;
+        let county = region(text, below).filter(|_| text.breaks(below) == 1 && all_caps(below))?;
         return Some(format!("{} {}", text.slice(from, to), text.slice(below, county)));
     }
-    if !(aside(at) && !aside(first) && shout(at) && text.is(at, "court")) {
+    if !(after_gap(at) && !after_gap(first) && all_caps(at) && text.is(at, "court")) {
         return None;
     }
     let mut parts: Vec<&str> = Vec::new();
     let mut line = text.line_end(to.max(at + 1) - 1);
     for _ in 0..LINES {
         let end = text.line_end(line);
-        // What stands right of the box's rule.
+        // The words right of the box's rule.
         let own = (line..end)
-            .find(|it| aside(*it) && !matches!(text.low(*it), "§" | ")" | "|" | ":" | "*"));
+            .find(|it| after_gap(*it) && !matches!(text.low(*it), "§" | ")" | "|" | ":" | "*"));
         // The county may stand on the left, where the state does.
         let county = matches!(text.low(line), "county") && text.is(line + 1, "of");
         let left = county.then(|| region(text, line)).flatten();
-        if let Some(stop) = left.filter(|_| shout(line)) {
+        if let Some(stop) = left.filter(|_| all_caps(line)) {
             parts.push(text.slice(line, stop));
         }
         if let Some(start) = own {

@@ -23,7 +23,7 @@ pub(super) fn place(text: &TokenText<'_>, at: usize) -> Option<usize> {
     })
 }
 
-/// What the court is of: appeals, claims, a circuit or a division of the state's courts.
+/// The bench in a court's name: appeals, claims, a circuit or a division of the state's courts.
 pub(super) fn bench(text: &TokenText<'_>, at: usize) -> Option<usize> {
     const NAMES: [&[&str]; 22] = [
         &["common", "pleas"],
@@ -88,7 +88,7 @@ pub(super) fn is_ordinal(text: &TokenText<'_>, at: usize) -> bool {
                 .any(|it| text.low(at).ends_with(it))
 }
 
-/// A state, a county, a parish, a city or a district that the court is for.
+/// The state, county, parish, city or district of a court.
 pub(super) fn region(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let of = matches!(
         text.low(at),
@@ -113,7 +113,7 @@ pub(super) fn region(text: &TokenText<'_>, at: usize) -> Option<usize> {
         return state(text, at + 2).or(Some(at + 3));
     }
     // `EL PASO, TEXAS` in a line of its own.
-    if text.breaks(at) == 1 && text.at(at).is_some_and(|it| it.shout) {
+    if text.breaks(at) == 1 && text.at(at).is_some_and(|it| it.all_caps) {
         let comma = (at + 1..at + 4).find(|it| text.is(*it, ","));
         let seat =
             comma.filter(|it| (at + 1..*it).all(|it| capital(text, it) && text.breaks(it) == 0));
@@ -143,8 +143,9 @@ fn is_closed(word: &str) -> bool {
 /// The end of the name of a place: one word, or more where the first never stands alone or the
 /// rest of its line and column is capitals.
 pub(super) fn name_end(text: &TokenText<'_>, at: usize) -> usize {
-    let aside = |it: usize| text.at(it).map(|it| it.aside);
-    let goes = |it: usize| text.breaks(it) == 0 && capital(text, it) && aside(it) == aside(at);
+    let after_gap = |it: usize| text.at(it).map(|it| it.after_gap);
+    let goes =
+        |it: usize| text.breaks(it) == 0 && capital(text, it) && after_gap(it) == after_gap(at);
     if text.is(at, "st") && text.is(at + 1, ".") && goes(at + 2) {
         return at + 3;
     }
@@ -184,19 +185,19 @@ pub(super) fn name_end(text: &TokenText<'_>, at: usize) -> usize {
     if first && goes(end) {
         end += 1;
     }
-    let shout = |it: usize| text.at(it).is_some_and(|it| it.shout);
+    let all_caps = |it: usize| text.at(it).is_some_and(|it| it.all_caps);
     let rest = (end..end + 3)
-        .take_while(|it| goes(*it) && shout(*it) && shout(at) && !is_closed(text.low(*it)));
+        .take_while(|it| goes(*it) && all_caps(*it) && all_caps(at) && !is_closed(text.low(*it)));
     let longer = rest.last().map_or(end, |it| it + 1);
     // Only to the end of the line: words in the middle of one may begin something else.
-    if text.breaks(longer) > 0 || text.is(longer, ",") || aside(longer) != aside(at) {
+    if text.breaks(longer) > 0 || text.is(longer, ",") || after_gap(longer) != after_gap(at) {
         longer
     } else {
         end
     }
 }
 
-/// The end of the state's name that stands here.
+/// The end of the state's name that begins here.
 pub(super) fn state(text: &TokenText<'_>, at: usize) -> Option<usize> {
     const STATES: &str = "alabama alaska arizona arkansas california colorado connecticut delaware \
         florida georgia hawaii hawai'i hawai’i idaho illinois indiana iowa kansas kentucky \

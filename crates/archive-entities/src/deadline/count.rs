@@ -9,14 +9,14 @@ use crate::chronology::{
 };
 use crate::event::FULL_TEXT;
 
-/// Events that are searched for the one that a deadline names.
+/// Most events that are searched for the anchor that a deadline names.
 const NAMED_MAX: usize = 400;
-/// Days that are kept of one kind.
+/// Most days stored for one kind of anchor.
 const DAYS_MAX: usize = 16;
 
-/// The days that anchors have in this document.
+/// The days of the anchors in this document.
 pub(crate) struct Anchors {
-    /// The document is itself an order or a judgment, so that its date is theirs.
+    /// Whether the document is itself an order or a judgment, so that its date is the anchor's.
     decides: bool,
     days: [Vec<(Date, usize)>; 7],
 }
@@ -64,7 +64,7 @@ impl Anchors {
         Err(UncountedReason::AnchorUnknown)
     }
 
-    /// The day that a deadline ends on; `known` is the event that its own sentence counts from.
+    /// The day on which a deadline ends; `known` is the event from which its own sentence counts.
     pub(crate) fn count(
         &self,
         it: &Deadline<'_>,
@@ -129,7 +129,7 @@ impl Anchors {
         own.or_else(|| served.last()).copied().ok_or(UncountedReason::AnchorUnknown)
     }
 
-    /// A paper that is yet to be filed has no day, whatever else was filed.
+    /// The day on which the named paper was filed. A paper that is not filed yet has no day.
     fn filing(
         &self,
         words: &str,
@@ -152,7 +152,7 @@ impl Anchors {
         }
     }
 
-    /// The day of the decision; of a Russian one the day on which it was written out.
+    /// The day of the decision; for a Russian decision the day of its full text.
     fn decision(
         &self,
         slots: &[usize],
@@ -165,7 +165,7 @@ impl Anchors {
         written.map_or_else(|| self.one(slots), |it| Ok(*it))
     }
 
-    /// Of several hearings the one that is called so, then the last that the text spoke of.
+    /// The day of the hearing: the one that the deadline names, otherwise the last one mentioned.
     fn hearing(
         &self,
         it: &Deadline<'_>,
@@ -177,12 +177,12 @@ impl Anchors {
             return self.one(&[5]);
         }
         let noun = words.rsplit(' ').next().unwrap_or_default();
-        let says = |place: &(Date, usize)| {
+        let mentions = |place: &(Date, usize)| {
             events.get(place.1).is_some_and(|it| it.sentence.quote.to_lowercase().contains(noun))
         };
-        let called: Vec<&(Date, usize)> = all.iter().filter(|it| says(it)).collect();
-        let list = if called.is_empty() { all.iter().collect() } else { called };
-        // What is to be done before it lies ahead of the paper.
+        let named_hearings: Vec<&(Date, usize)> = all.iter().filter(|it| mentions(it)).collect();
+        let list = if named_hearings.is_empty() { all.iter().collect() } else { named_hearings };
+        // A deadline counts from a hearing after the date of the document.
         let ahead = |it: &&&(Date, usize)| self.list(3).iter().all(|own| own.0 < it.0);
         let coming: Vec<&(Date, usize)> = list.iter().filter(ahead).copied().collect();
         let list = if coming.is_empty() { list } else { coming };
@@ -196,7 +196,7 @@ impl Anchors {
     }
 }
 
-/// What a deadline may be counted from by name, and the words that a sentence says it with.
+/// Named anchors, and the word stems by which a sentence mentions each.
 const STEMS: [(&str, &[&str]); 30] = [
     ("publication", &["publication", "published"]),
     ("issu", &["issu"]),
@@ -230,18 +230,18 @@ const STEMS: [(&str, &[&str]); 30] = [
     ("смерти", &["умер", "смерт", "скончал"]),
 ];
 
-/// `after the first publication`: the one day of which the text says that word.
+/// The only day whose sentence has the anchor's word: `after the first publication`.
 fn named(words: &str, events: &[CaseEvent<'_>]) -> Result<(Date, usize), UncountedReason> {
-    let says =
+    let stems =
         STEMS.iter().find(|it| words.contains(it.0)).ok_or(UncountedReason::AnchorUnknown)?.1;
     let mut found: Option<(Date, usize)> = None;
     for (place, it) in events.iter().enumerate().take(NAMED_MAX) {
-        let says = it.when.precision == Precision::Day
+        let mentions = it.when.precision == Precision::Day
             && it.kind != EventKind::Deadline
-            && says.iter().any(|stem| it.sentence.quote.to_lowercase().contains(stem));
-        match found.filter(|_| says) {
+            && stems.iter().any(|stem| it.sentence.quote.to_lowercase().contains(stem));
+        match found.filter(|_| mentions) {
             Some((day, _)) if day != it.when.from => return Err(UncountedReason::AnchorAmbiguous),
-            None if says => found = Some((it.when.from, place)),
+            None if mentions => found = Some((it.when.from, place)),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Keywords that say what a date is the date of, without regard to their position.
+//! Keywords that give the kind of event of a date, regardless of their position.
 
 use crate::chronology::EventKind::{
     self, Agreement, Employment, Filed, Hearing, Incident, Judgment, Notice, Order, Other, Payment,

@@ -1,5 +1,5 @@
-//! The sides of an agreement, from the words that open one. Agreements that a document only speaks
-//! of have no sides here.
+//! Finds the parties to an agreement in its opening words. An agreement that a document only
+//! mentions gives no parties.
 
 use super::names::shared;
 use super::{kind_of, party_at};
@@ -8,14 +8,14 @@ use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
 use crate::text::TokenText;
 
-/// `This Agreement is made … between` is looked for this far back.
+/// Most tokens back that are searched for `This Agreement is made … between`.
 const OPENING_TOKENS: usize = 40;
-/// What describes one side is no longer.
+/// Most tokens that describe one party.
 const SIDE_TOKENS: usize = 48;
 const SIDES_MAX: usize = 8;
-/// The heading that says what a paper is stands this near its beginning.
+/// Most tokens at the beginning of a document in which its heading is.
 const HEAD_TOKENS: usize = 60;
-/// What describes a side before it is given a name is no longer.
+/// Most tokens that describe a party before its defined term.
 const DESCRIPTION_TOKENS: usize = 24;
 
 /// `This Agreement is made between Acme LLC, a … company (\"Buyer\"), and Jane Roe (\"Seller\")`
@@ -60,7 +60,7 @@ fn side<'t>(reading: &PieceContext<'_, 't>, (from, to): (usize, usize)) -> Entit
 }
 
 fn opens(text: &TokenText<'_>, at: usize) -> bool {
-    if text.at(at).is_some_and(|it| it.shout) && text.breaks(at) > 0 {
+    if text.at(at).is_some_and(|it| it.all_caps) && text.breaks(at) > 0 {
         return true;
     }
     if at < OPENING_TOKENS && is_headed(text) {
@@ -102,7 +102,7 @@ fn is_agreement(word: &str) -> bool {
     )
 }
 
-/// A side whose name has no word that makes it an organisation: capitals up to a mark.
+/// A party whose name has no word of an organisation: capitalised words up to a mark.
 fn capitals(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let goes = |it: usize| {
         text.breaks(it) <= 1
@@ -143,7 +143,7 @@ pub(super) fn hereinafter<'t>(
 /// Whether the heading of the piece says that it is an agreement.
 pub(super) fn is_headed(text: &TokenText<'_>) -> bool {
     (0..text.len().min(HEAD_TOKENS))
-        .any(|it| text.at(it).is_some_and(|token| token.shout) && is_agreement(text.low(it)))
+        .any(|it| text.at(it).is_some_and(|token| token.all_caps) && is_agreement(text.low(it)))
 }
 
 /// `Acme LLC, an Idaho company ("Borrower")`: a name and what the agreement calls it.

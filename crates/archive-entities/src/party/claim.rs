@@ -6,9 +6,9 @@ use crate::entity::{EntityKind, Ground, Role};
 use crate::entity_match::{EntityMatch, PieceContext};
 use crate::text::TokenText;
 
-/// Names of one side that are read.
+/// Most names of one side that are read.
 const NAMES_MAX: usize = 6;
-/// What is said of a side before the next one is no longer.
+/// Most tokens that describe a side before the next one.
 const SIDE_TOKENS: usize = 40;
 
 pub(super) fn opens(word: &str) -> bool {
@@ -50,7 +50,7 @@ pub(super) fn find<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<
     let start = out.len();
     let Some(end) = side(reading, at + 1, Role::Plaintiff, out) else { return };
     let sued = against(end).and_then(|to| side(reading, to + 1, Role::Defendant, out));
-    // Who applies without suing anybody asks for something: of a bankruptcy, of an order.
+    // An applicant without an opposing party asks for a bankruptcy or an order.
     let applies = text.low(at).starts_with("заявлени") && !before.starts_with("исков");
     if applies && sued.is_none() {
         for it in out.iter_mut().skip(start) {

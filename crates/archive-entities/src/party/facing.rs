@@ -1,4 +1,4 @@
-//! Captions that say no roles: who stands above `v.` and who below.
+//! Captions without roles: one party is above `v.` and the other below.
 
 use super::names::split;
 use super::{kind_of, roles};
@@ -8,14 +8,15 @@ use crate::entity_match::{EntityMatch, PieceContext};
 /// A caption without roles: one side in the line above `v.`, the other in the line below.
 pub(super) fn sides<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
-    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
+    let after_gap = |it: usize| text.at(it).is_some_and(|token| token.after_gap);
     let next = text.line_end(at);
     let stop = at + 1 + usize::from(text.is(at + 1, "."));
-    let alone = stop >= next || aside(stop);
+    let alone = stop >= next || after_gap(stop);
     if text.breaks(at) == 0 || at == 0 || !alone {
         return;
     }
-    let column = |from: usize, to: usize| (from..to).filter(|it| !aside(*it)).collect::<Vec<_>>();
+    let column =
+        |from: usize, to: usize| (from..to).filter(|it| !after_gap(*it)).collect::<Vec<_>>();
     let mut sides = [Vec::new(), Vec::new()];
     let mut line = at;
     for _ in 0..4 {
@@ -39,16 +40,16 @@ pub(super) fn sides<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec
             break;
         }
     }
-    // Where roles are said, they are read from what is said.
-    let told = |from: usize, to: usize| {
+    // A caption that names roles is read by its roles.
+    let has_roles = |from: usize, to: usize| {
         (from..to.min(text.len()))
             .any(|it| text.capital(it) && roles(text.low(it)).next().is_some())
     };
-    if told(at.saturating_sub(24), at) {
+    if has_roles(at.saturating_sub(24), at) {
         return;
     }
-    // Who prosecutes may have no role where the other side has one.
-    let only_left = told(next, line + 12);
+    // The prosecuting party may have no role where the other party has one.
+    let only_left = has_roles(next, line + 12);
     let ruler = |list: &[usize]| {
         list.iter()
             .any(|it| matches!(text.low(*it), "people" | "state" | "commonwealth" | "united"))

@@ -5,7 +5,7 @@ use super::{kind_of, roles};
 use crate::entity::Ground;
 use crate::entity_match::{EntityMatch, PieceContext};
 
-/// Lines below the label that are read.
+/// Most lines below the label that are read.
 const LINES: usize = 3;
 
 /// `Plaintiff name(s), address(es)       Defendant name(s)` and the names in the lines below.
@@ -17,13 +17,13 @@ pub(super) fn find<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<
     if !matches!(text.low(label), "name" | "names") {
         return;
     }
-    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
-    let column = aside(at);
+    let after_gap = |it: usize| text.at(it).is_some_and(|token| token.after_gap);
+    let column = after_gap(at);
     let mut line = text.line_end(at);
     for _ in 0..LINES {
         let end = text.line_end(line);
         let own: Vec<usize> = (line..end)
-            .filter(|it| aside(*it) == column && !matches!(text.low(*it), "v" | "vs" | "|"))
+            .filter(|it| after_gap(*it) == column && !matches!(text.low(*it), "v" | "vs" | "|"))
             .collect();
         let names = split(reading, &own);
         for (from, to) in &names {

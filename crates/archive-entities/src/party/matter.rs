@@ -6,7 +6,7 @@ use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
 use crate::text::TokenText;
 
-/// Where the name is looked for below words that end their column.
+/// Most tokens below words that end their column that are searched for the name.
 const BELOW_TOKENS: usize = 24;
 
 pub(super) fn opens(text: &TokenText<'_>, at: usize) -> bool {
@@ -20,7 +20,7 @@ pub(super) fn opens(text: &TokenText<'_>, at: usize) -> bool {
 /// `In re Roe`, `In the Matter of the Estate of Roe`
 pub(super) fn find<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
-    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
+    let after_gap = |it: usize| text.at(it).is_some_and(|token| token.after_gap);
     let mut at = match text.low(at) {
         "estate" => at,
         "last" => at + 5,
@@ -29,11 +29,11 @@ pub(super) fn find<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<
     };
     at += usize::from(text.is(at, ":"));
     at += usize::from(text.is(at, "the"));
-    // Of a box, the left column goes on below.
+    // In a caption's box the left column continues below.
     let limit = at + 16;
-    let left = (at..limit).find(|it| !aside(*it));
+    let left = (at..limit).find(|it| !after_gap(*it));
     at = if text.breaks(at) > 0 && text.is(at - 1, "of") { at } else { left.unwrap_or(limit) };
-    // Whose debts it is about has a role of its own.
+    // The debtor of a bankruptcy has a role of its own.
     let debts = |it: usize| matches!(text.low(it), "debtor" | "debtors") && text.capital(it);
     if (at..at + 30).any(debts) {
         return;
@@ -81,6 +81,6 @@ fn estate_below<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'
     if let Some(end) = name::person(text, from, false) {
         let name = format!("{} {}", text.slice(at, at + 2), text.slice(from, end));
         let found = EntityMatch::new(EntityKind::Person, text, (from, end), Ground::Layout);
-        out.push(found.called(name).with(Role::Subject));
+        out.push(found.with_name(name).with(Role::Subject));
     }
 }

@@ -1,4 +1,4 @@
-//! The single names in the block of a caption, without what describes them.
+//! Splits the block of a caption into single names and removes their descriptions.
 
 use super::party_at;
 use super::sort::is_office;
@@ -7,13 +7,13 @@ use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
 use crate::text::TokenText;
 
-/// The single names of a block: at commas, semicolons and `and`, without what describes them.
+/// Splits a block at commas, semicolons and `and` into names without their descriptions.
 pub(super) fn split(reading: &PieceContext<'_, '_>, names: &[usize]) -> Vec<(usize, usize)> {
     let text = reading.text;
     let mut list = Vec::new();
     let mut place = 0;
     while let Some(at) = names.get(place).copied() {
-        let fresh = place == 0
+        let starts_name = place == 0
             || place.checked_sub(1).and_then(|it| names.get(it)).is_some_and(|before| {
                 matches!(
                     text.low(*before),
@@ -31,7 +31,8 @@ pub(super) fn split(reading: &PieceContext<'_, '_>, names: &[usize]) -> Vec<(usi
                     || before + 1 != at
                     || text.breaks(at) > 0
             });
-        let end = if fresh { whole(reading, at).or_else(|| party_at(reading, at)) } else { None };
+        let end =
+            if starts_name { whole(reading, at).or_else(|| party_at(reading, at)) } else { None };
         let acted_for = !list.is_empty() && acts_for(text, names, place);
         match end {
             Some(end) => {
@@ -64,7 +65,7 @@ pub(super) fn split(reading: &PieceContext<'_, '_>, names: &[usize]) -> Vec<(usi
     list
 }
 
-/// Whether the words before a name say that a person named before acts for it: `Special
+/// Whether the words before a name say that the previously named person acts for it: `Special
 /// Administrator of the Estate of`.
 fn acts_for(text: &TokenText<'_>, names: &[usize], place: usize) -> bool {
     let before = names.get(place.saturating_sub(5)..place).unwrap_or_default();
@@ -127,6 +128,7 @@ pub(super) fn shared<'t>(text: &TokenText<'t>, from: usize, to: usize) -> Option
         && name::person(text, from, false) == Some(to);
     let name = format!("{} {}", text.word(first), text.word(to - 1));
     single.then(|| {
-        EntityMatch::new(EntityKind::Person, text, (first, first + 1), Ground::Layout).called(name)
+        EntityMatch::new(EntityKind::Person, text, (first, first + 1), Ground::Layout)
+            .with_name(name)
     })
 }

@@ -1,4 +1,5 @@
-//! What a capital in a caption begins: a government, an office, a placeholder, or a description.
+//! Classifies the capitalised words of a caption: a government, an office, a placeholder, or a
+//! description.
 
 use crate::text::TokenText;
 
@@ -6,7 +7,7 @@ pub(super) fn is_office(word: &str) -> bool {
     matches!(word, "commissioner" | "secretary" | "director" | "administrator" | "warden")
 }
 
-/// A government that sues or is sued by its bare name.
+/// A government that is a party under its name alone.
 pub(super) fn government(text: &TokenText<'_>, at: usize) -> Option<usize> {
     if !text.capital(at) {
         return None;

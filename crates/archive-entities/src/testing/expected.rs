@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{CaseFacts, DeadlineUnit, EntityKind, EventKind, Ground, Role};
 
-/// What a generated document states; its generator fills each list together with the text.
+/// The facts that a generated document states; its generator fills each list together with the text.
 #[derive(Debug, Default, Clone)]
 pub struct ExpectedFacts {
-    /// What a summary should call the document.
+    /// The document type that a summary should name.
     pub genre: &'static str,
     /// Volume, reporter and page, or what a law has instead; parallel ones too.
     pub citations: Vec<String>,
@@ -21,12 +21,12 @@ pub struct ExpectedFacts {
     pub money: Vec<String>,
     /// First day, last day and kind: `2024-03-05`.
     pub events: Vec<(String, String, EventKind)>,
-    /// Count, unit and the day, or none where the text does not allow to count.
+    /// Count, unit and the day; no day if the text gives no anchor to count from.
     pub deadlines: Vec<(u16, DeadlineUnit, Option<String>)>,
     pub conflicts: Vec<(EventKind, String)>,
 }
 
-/// Small letters, no marks; Russian words without their endings, because cases change those.
+/// Lower case without punctuation; Russian words lose their endings, which differ by case.
 pub fn plain(name: &str) -> String {
     let lower = name.to_lowercase();
     let words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
@@ -94,7 +94,7 @@ pub fn stated(truth: &ExpectedFacts) -> FactSets {
     ])
 }
 
-/// The same facts as they were read, each with its ground.
+/// The facts that were read from the document, each with its ground.
 pub fn found(casefile: &CaseFacts<'_>) -> Vec<(&'static str, String, Ground)> {
     let mut list = Vec::new();
     for it in &casefile.entities {

@@ -1,5 +1,5 @@
-//! Documents of our own making with what is true of them: pleadings, orders, opinions, letters,
-//! e-mails and the acts of Russian arbitration courts, with decoys that look like findings.
+//! Generates documents together with the facts they state: pleadings, orders, opinions, letters,
+//! e-mails and acts of Russian arbitration courts, with decoys that look like facts.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
@@ -119,7 +119,7 @@ fn surname(name: &str) -> &str {
     name.rsplit(' ').next().unwrap()
 }
 
-/// A day as one of the ways to write it.
+/// Formats a day in one of the usual ways.
 fn written(dice: &mut CorpusRng, day: Date) -> String {
     let month = MONTHS[day.month() as usize - 1];
     let short = [

@@ -1,4 +1,4 @@
-//! Acts of Russian arbitration courts and claims, with what is true of them.
+//! Generates acts of Russian arbitration courts and claims together with the facts they state.
 
 use jiff::ToSpan;
 use jiff::civil::Date;

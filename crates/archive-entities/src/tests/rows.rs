@@ -181,7 +181,7 @@ fn named(text: &str, kind: EntityKind, expected: &[&str]) {
 }
 
 #[test]
-fn courts_numbers_and_firms_of_other_states_are_whole() {
+fn courts_case_numbers_and_firms_are_read_in_full() {
     use EntityKind::{CaseNumber, Court, Organisation};
     named(
         "IN THE COURT OF COMMON PLEAS\nFRANKLIN COUNTY, OHIO\n",
