@@ -125,14 +125,14 @@ impl Inner {
             return Ok(nothing(TimeRange::new(span.from, span.from)));
         }
         let last_open = interval.open_of(Millis(opens.to.0 - 1));
-        let wanted = TimeRange::new(opens.from, interval.next_open(last_open));
-        let range = local_range(step, wanted);
+        let requested = TimeRange::new(opens.from, interval.next_open(last_open));
+        let range = local_range(step, requested);
         let mut fetched = self.fetch_candles(&listed, range).await?;
         if step == CandleStep::Day {
             self.refetch_missing_days(&listed, range, &mut fetched.candles).await;
         }
-        let seen = Millis(now.0 - delay_ms(fetched.delay));
-        let covered = known_range(span, interval, step, &fetched.candles, seen);
+        let data_time = Millis(now.0 - delay_ms(fetched.delay));
+        let covered = known_range(span, interval, step, &fetched.candles, data_time);
         let bars = closed_bars(interval, step, &fetched.candles, covered)
             .ok_or_else(|| Fault::unavailable("upstream_malformed", "volumes without end"))?;
         Ok(BarBatch { bars, covered, received_at: self.clock.now() })
@@ -201,13 +201,21 @@ impl Inner {
 }
 
 /// The range in local time. The exchange's end is inclusive, that of a [`TimeRange`] is not.
-pub(crate) fn local_range(step: CandleStep, wanted: TimeRange) -> LocalRange {
-    let last = Millis(wanted.to.0 - 1_000);
+pub(crate) fn local_range(step: CandleStep, requested: TimeRange) -> LocalRange {
+    let last = Millis(requested.to.0 - 1_000);
     if is_daily_or_longer(step) {
         let till = last.date().to_datetime(Time::constant(23, 59, 59, 0));
-        return LocalRange { step, from: wanted.from.date().to_datetime(Time::midnight()), till };
+        return LocalRange {
+            step,
+            from: requested.from.date().to_datetime(Time::midnight()),
+            till,
+        };
     }
-    LocalRange { step, from: moscow_time::to_local(wanted.from), till: moscow_time::to_local(last) }
+    LocalRange {
+        step,
+        from: moscow_time::to_local(requested.from),
+        till: moscow_time::to_local(last),
+    }
 }
 
 /// The range whose bars are known. It ends at a forming candle, and at the newest time without
@@ -217,13 +225,13 @@ pub(crate) fn known_range(
     interval: Interval,
     step: CandleStep,
     candles: &[SecurityCandle],
-    seen: Millis,
+    data_time: Millis,
 ) -> TimeRange {
-    let forming = interval.open_of(bar_clock(seen, step));
+    let forming = interval.open_of(bar_clock(data_time, step));
     let open = candles.iter().find(|candle| !candle.closed).map(|it| open_time_of(it, step));
     let closed = candles.iter().rev().find(|candle| candle.closed).map(|it| open_time_of(it, step));
     let last = closed.map_or(span.from, |at| next_open_of(at, step));
-    let settled = interval.open_of(bar_clock(Millis(seen.0 - LAG_MAX_MS), step));
+    let settled = interval.open_of(bar_clock(Millis(data_time.0 - LAG_MAX_MS), step));
     let mut end = span.to.min(forming).min(interval.open_of(last).max(settled));
     if let Some(open) = open {
         end = end.min(interval.open_of(open));

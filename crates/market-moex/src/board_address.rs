@@ -56,18 +56,17 @@ pub(crate) fn is_plain(name: &str) -> bool {
 pub(crate) fn unknown(code: &str, board: Option<&Board>) -> Fault {
     let shown: String = code.chars().take(40).collect();
     let mut message = format!("ticker {shown:?} is not known to the Moscow Exchange");
-    let meant = board.map(|board| suggestions(code, board)).unwrap_or_default();
-    if !meant.is_empty() {
-        message = format!("{message}; did you mean {}?", meant.join(", "));
+    let close_codes = board.map(|board| suggestions(code, board)).unwrap_or_default();
+    if !close_codes.is_empty() {
+        message = format!("{message}; did you mean {}?", close_codes.join(", "));
     }
     Fault::not_found("unknown_symbol", message)
 }
 
 /// Codes whose name starts with the text, then codes with a small edit distance to it.
-fn suggestions<'a>(asked: &str, board: &'a Board) -> Vec<&'a str> {
-    let wanted = asked.to_lowercase();
-    let begins =
-        |name: &str| wanted.chars().count() >= 3 && name.to_lowercase().starts_with(&wanted);
+fn suggestions<'a>(text: &str, board: &'a Board) -> Vec<&'a str> {
+    let lower = text.to_lowercase();
+    let begins = |name: &str| lower.chars().count() >= 3 && name.to_lowercase().starts_with(&lower);
     let mut codes: Vec<&str> = board
         .securities
         .iter()
@@ -75,9 +74,9 @@ fn suggestions<'a>(asked: &str, board: &'a Board) -> Vec<&'a str> {
         .map(|it| it.code.as_str())
         .collect();
     // A single letter is close to too many codes.
-    let near = if asked.chars().count() < 2 { 0 } else { SUGGESTIONS_MAX };
+    let near = if text.chars().count() < 2 { 0 } else { SUGGESTIONS_MAX };
     let known = board.securities.iter().map(|it| it.code.as_str());
-    for code in closest_codes(&asked.to_uppercase(), known, near) {
+    for code in closest_codes(&text.to_uppercase(), known, near) {
         if !codes.contains(&code) {
             codes.push(code);
         }

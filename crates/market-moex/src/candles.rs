@@ -80,7 +80,7 @@ pub(crate) struct CandlePage {
     pub(crate) candles: Vec<SecurityCandle>,
     delay: Delay,
     /// The instant up to which the exchange's delayed data reaches.
-    pub(crate) seen: Millis,
+    pub(crate) data_time: Millis,
 }
 
 impl Inner {
@@ -101,16 +101,16 @@ impl Inner {
             ..request.clone()
         };
         // Candles of past days do not change, unless some were missing.
-        let kept = self.caches.candles.peek(&key).map(|cached| cached.value.0);
-        let fresh = match kept {
+        let cached_series = self.caches.candles.peek(&key).map(|cached| cached.value.0);
+        let fresh = match cached_series {
             _ if request.to >= moscow_time::today(now) => self.config.candles_age,
-            Some(kept) if kept.unchecked.is_some() => self.config.candles_age,
-            Some(kept) if !kept.missing.is_empty() => self.config.search_age,
+            Some(cached_series) if cached_series.unchecked.is_some() => self.config.candles_age,
+            Some(cached_series) if !cached_series.missing.is_empty() => self.config.search_age,
             _ => self.config.reference_age,
         };
         let ages = CacheAges { fresh, stale: self.config.candles_age_stale };
-        let (inner, asked) = (Arc::clone(self), request.clone());
-        let work = async move { inner.fetch_series(&listed, &asked).await };
+        let (inner, candle_request) = (Arc::clone(self), request.clone());
+        let work = async move { inner.fetch_series(&listed, &candle_request).await };
         let cached = self.caches.candles.get(key, ages, work).await?;
         let (series, delay) = cached.value.clone();
         // A forming candle describes the market as of now minus the delay.
@@ -230,7 +230,7 @@ impl Inner {
             candles.push(read.map_err(|what| malformed(code, &what))?);
         }
         let candles = in_order(candles).map_err(|what| malformed(code, &what))?;
-        Ok(CandlePage { candles, delay, seen: Millis(now.0 - delay_ms(delay)) })
+        Ok(CandlePage { candles, delay, data_time: Millis(now.0 - delay_ms(delay)) })
     }
 }
 
@@ -279,9 +279,9 @@ pub(crate) fn traded_within(
 ) -> Vec<SecurityCandle> {
     let traded =
         |candle: &SecurityCandle| candle.high > Decimal::ZERO || candle.low < Decimal::ZERO;
-    let asked =
+    let in_range =
         |candle: &SecurityCandle| range.from <= candle.begins && candle.begins <= range.till;
-    candles.retain(|candle| asked(candle) && traded(candle));
+    candles.retain(|candle| in_range(candle) && traded(candle));
     candles
 }
 
@@ -344,10 +344,10 @@ fn is_closed(
     now: Millis,
 ) -> bool {
     let over = ends_at(candle, step);
-    let seen = Millis(now.0 - delay_ms(delay));
+    let data_time = Millis(now.0 - delay_ms(delay));
     let full = end.is_some_and(|end| moscow_time::to_instant(end).0.0 + 1_000 >= over.0);
     let settles_ms = if full { SETTLE_MS } else { LAG_MAX_MS };
-    over.0.saturating_add(settles_ms) <= seen.0
+    over.0.saturating_add(settles_ms) <= data_time.0
 }
 
 /// The first instant after a candle.

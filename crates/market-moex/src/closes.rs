@@ -59,15 +59,15 @@ impl Inner {
     ) -> Result<(Date, Closes), Fault> {
         let mut day = known.filter(|known| *known < date);
         for _ in 0..DAYS_BACK_MAX {
-            let asked = match day {
+            let requested = match day {
                 Some(day) => day,
                 None => date.checked_sub(1.day()).map_err(Fault::internal)?,
             };
-            let closes = self.closes(asked).await?;
+            let closes = self.closes(requested).await?;
             if !closes.is_empty() {
-                return Ok((asked, closes));
+                return Ok((requested, closes));
             }
-            day = Some(asked.checked_sub(1.day()).map_err(Fault::internal)?);
+            day = Some(requested.checked_sub(1.day()).map_err(Fault::internal)?);
         }
         Err(Fault::unavailable("upstream_incomplete", format!("nothing was traded before {date}")))
     }

@@ -24,9 +24,9 @@ impl Inner {
         let inner = Arc::clone(self);
         let work = async move { inner.gather_codes().await };
         // A listing without all boards expires early.
-        let kept = self.caches.codes.peek(&());
-        let fresh = match kept {
-            Some(cached) if !cached.value.1 => self.config.listing_age_miss,
+        let cached = self.caches.codes.peek(&());
+        let fresh = match cached {
+            Some(listing) if !listing.value.1 => self.config.listing_age_miss,
             _ => self.config.listing_age,
         };
         let ages = CacheAges { fresh, stale: self.config.reference_age_stale };
@@ -36,11 +36,11 @@ impl Inner {
     async fn gather_codes(self: &Arc<Self>) -> Result<CodeListing, Fault> {
         let main = self.names().await?.value;
         let mut listing = Listing::clone(&main.listing);
-        let mut whole = true;
-        let beside = EXTRA_BOARDS.iter().map(|(market, board)| self.codes_of(market, board));
-        for told in join_all(beside).await {
-            let Ok(securities) = told else {
-                whole = false;
+        let mut complete = true;
+        let extra_boards = EXTRA_BOARDS.iter().map(|(market, board)| self.codes_of(market, board));
+        for codes in join_all(extra_boards).await {
+            let Ok(securities) = codes else {
+                complete = false;
                 continue;
             };
             for security in securities {
@@ -54,7 +54,7 @@ impl Inner {
                 }
             }
         }
-        Ok((Arc::new(listing), whole))
+        Ok((Arc::new(listing), complete))
     }
 
     async fn codes_of(&self, market: &str, board: &str) -> Result<Vec<Security>, Fault> {

@@ -151,7 +151,7 @@ impl Inner {
         // A trading day, so that no sector index has to search for one.
         let near = self.weights(index, date.first_of_month()).await;
         let date = near.map_or(date, |cached| cached.value.effective);
-        let asked = SECTORS.iter().filter_map(|(index, sector)| {
+        let requests = SECTORS.iter().filter_map(|(index, sector)| {
             let name = names.iter().find(|it| it.code == *index)?;
             if name.from.is_some_and(|from| date < from) {
                 return None;
@@ -160,9 +160,9 @@ impl Inner {
             let day = name.till.map_or(date, |till| till.min(date));
             Some(async move { (*sector, self.weights(index, day).await) })
         });
-        let (mut sectors, mut without) = (Sectors::default(), Vec::new());
-        for (sector, told) in join_all(asked).await {
-            match told {
+        let (mut sectors, mut failed) = (Sectors::default(), Vec::new());
+        for (sector, weights) in join_all(requests).await {
+            match weights {
                 Ok(cached) => {
                     for member in &cached.value.members {
                         sectors.by_code.entry(member.code.clone()).or_insert(sector);
@@ -170,11 +170,11 @@ impl Inner {
                 }
                 // The index was not calculated yet on that day.
                 Err(fault) if fault.kind() == Kind::NotFound => {}
-                Err(fault) => without.push((sector, fault)),
+                Err(fault) => failed.push((sector, fault)),
             }
         }
-        if let Some((_, fault)) = without.first() {
-            let names: Vec<&str> = without.iter().map(|(sector, _)| *sector).collect();
+        if let Some((_, fault)) = failed.first() {
+            let names: Vec<&str> = failed.iter().map(|(sector, _)| *sector).collect();
             sectors.error = Some(format!("{fault} (asked for {})", names.join(", ")));
         }
         Ok(sectors)

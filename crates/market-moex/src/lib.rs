@@ -196,9 +196,9 @@ impl Moex {
 
 impl Inner {
     async fn ping(self: &Arc<Self>, now: Millis) -> bool {
-        let kept = *self.pinged.lock();
+        let last_ping = *self.pinged.lock();
         if let Some((_, answered)) =
-            kept.filter(|(at, _)| is_fresh(*at, now, self.config.health_age))
+            last_ping.filter(|(at, _)| is_fresh(*at, now, self.config.health_age))
         {
             return answered;
         }

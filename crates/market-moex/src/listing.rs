@@ -202,11 +202,11 @@ impl Inner {
         let code = &listed.security.code;
         let path = format!("{}/securities/{code}", listed.address.path());
         let request = IssRequest::new("snapshot", path, "securities,marketdata,dataversion");
-        let asked = self.client.fetch(&request).await;
+        let response = self.client.fetch(&request).await;
         let received_at = self.clock.now();
-        let answer = match asked {
+        let answer = match response {
             Err(fault) if fault.kind() == Kind::NotFound => return Err(self.unknown(code).await),
-            asked => asked?,
+            response => response?,
         };
         let is_index = listed.address.is_index();
         answer.tables.need("securities", &["secid", "decimals"])?;

@@ -90,8 +90,8 @@ impl Inner {
             true => Delay::RealTime,
             false => self.names().await?.value.delay,
         };
-        let seen = Millis(self.clock.now().0 - delay_ms(delay));
-        let forming = interval.open_of(bar_clock(seen, step));
+        let data_time = Millis(self.clock.now().0 - delay_ms(delay));
+        let forming = interval.open_of(bar_clock(data_time, step));
         if let Some(after) = options.resume_after {
             check_resume_point(interval, after, forming, self.config.live.replay_max)?;
         }

@@ -71,20 +71,20 @@ impl Client {
         while walk.pages.len() < PAGES_MAX {
             let answer = self.fetch(&request.clone().with("start", start)).await?;
             let page = answer.tables.need(block, columns)?;
-            let mut seen = 0;
+            let mut repeated = 0;
             for before in &walk.pages {
-                seen += page.shared_with(before.need(block, &[])?);
+                repeated += page.shared_with(before.need(block, &[])?);
             }
-            let told = answer.tables.first(&cursor);
-            walk.total = walk.total.or_else(|| told?.count("total"));
+            let cursor_row = answer.tables.first(&cursor);
+            walk.total = walk.total.or_else(|| cursor_row?.count("total"));
             let rows = page.len();
             // Without a cursor, a repeated page means that the exchange ignores `start`.
-            if walk.total.is_none() && rows > 0 && seen >= rows {
+            if walk.total.is_none() && rows > 0 && repeated >= rows {
                 break;
             }
-            let size = told.and_then(|row| row.count("pagesize")).unwrap_or(0);
+            let size = cursor_row.and_then(|row| row.count("pagesize")).unwrap_or(0);
             start += rows.max(usize::try_from(size).unwrap_or(0));
-            walk.rows += page.distinct().saturating_sub(seen);
+            walk.rows += page.distinct().saturating_sub(repeated);
             walk.pages.push(answer.tables);
             let more = match walk.total {
                 Some(total) => (start as u64) < total,

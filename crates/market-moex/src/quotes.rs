@@ -30,9 +30,9 @@ impl Inner {
         } else {
             None
         };
-        let asked = codes.into_iter().map(|code| self.quote(code, board.as_ref()));
-        let told: HashMap<String, Outcome> = join_all(asked).await.into_iter().collect();
-        let answer = |symbol: &Symbol| match told.get(&symbol.code) {
+        let quotes = codes.into_iter().map(|code| self.quote(code, board.as_ref()));
+        let outcomes: HashMap<String, Outcome> = join_all(quotes).await.into_iter().collect();
+        let answer = |symbol: &Symbol| match outcomes.get(&symbol.code) {
             Some(Ok(quote)) => Ok(Arc::clone(quote)),
             Some(Err(fault)) => Err(fault.shared()),
             None => Err(Fault::internal("a symbol was forgotten")),

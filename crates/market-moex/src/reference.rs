@@ -23,8 +23,8 @@ impl Inner {
     ) -> Result<WithFreshness<Arc<Vec<Dividend>>>, Fault> {
         // For an unknown code the exchange returns no dividends, so the code is checked first.
         let code = self.listed(code, None).await?.security.code.clone();
-        let (inner, asked) = (Arc::clone(self), code.clone());
-        let work = async move { inner.fetch_dividends(&asked).await };
+        let (inner, fetched_code) = (Arc::clone(self), code.clone());
+        let work = async move { inner.fetch_dividends(&fetched_code).await };
         let cached = self.caches.dividends.get(code, self.reference_ages(), work).await?;
         let dividends = Arc::clone(&cached.value);
         let freshness = self.freshness(cached.received_at, cached.received_at, Delay::EndOfDay);
@@ -50,8 +50,8 @@ impl Inner {
             None => None,
         };
         let cached = self.all_splits().await?;
-        let wanted = |split: &&Split| code.as_ref().is_none_or(|code| *code == split.code);
-        let splits = cached.value.iter().filter(wanted).cloned().collect();
+        let is_of_code = |split: &&Split| code.as_ref().is_none_or(|code| *code == split.code);
+        let splits = cached.value.iter().filter(is_of_code).cloned().collect();
         let freshness = self.freshness(cached.received_at, cached.received_at, Delay::EndOfDay);
         Ok(with_freshness(cached, splits, freshness))
     }
@@ -62,11 +62,11 @@ impl Inner {
         let work = async move {
             let path = "statistics/engines/stock/splits";
             let request = IssRequest::new("splits", path, "splits,splits.cursor");
-            let asked = inner.client.pages(&request, "splits", &["tradedate", "secid"]).await;
-            let pages = match asked {
+            let response = inner.client.pages(&request, "splits", &["tradedate", "secid"]).await;
+            let pages = match response {
                 // The exchange has no such page when there are no splits.
                 Err(fault) if fault.kind() == Kind::NotFound => return Ok(Arc::default()),
-                asked => asked?,
+                response => response?,
             };
             let mut splits: Vec<Split> = pages.rows().filter_map(read_split).collect();
             splits.sort_by(|left, right| (left.date, &left.code).cmp(&(right.date, &right.code)));

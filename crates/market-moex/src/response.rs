@@ -57,8 +57,9 @@ fn text<'a>(response: &'a HttpResponse, name: &str) -> Option<&'a str> {
 }
 
 fn failure(response: &HttpResponse) -> RequestFailure {
-    let told = text(response, RETRY_AFTER.as_str()).and_then(|text| text.trim().parse().ok());
-    let wait = told.map(Duration::from_secs).map(|wait| wait.min(WAIT_MAX));
+    let retry_after_s =
+        text(response, RETRY_AFTER.as_str()).and_then(|text| text.trim().parse().ok());
+    let wait = retry_after_s.map(Duration::from_secs).map(|wait| wait.min(WAIT_MAX));
     let status = response.status.as_u16();
     match status {
         429 => RequestFailure::rate_limited(wait.unwrap_or(WAIT_GUESS)),
@@ -99,9 +100,9 @@ mod tests {
 
     use super::*;
 
-    fn answer(status: u16, told: &[(&'static str, &str)], body: &str) -> HttpResponse {
+    fn answer(status: u16, pairs: &[(&'static str, &str)], body: &str) -> HttpResponse {
         let mut headers = HeaderMap::new();
-        for (name, value) in told {
+        for (name, value) in pairs {
             headers.insert(*name, value.parse().unwrap());
         }
         let status = StatusCode::from_u16(status).unwrap();

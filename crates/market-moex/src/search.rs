@@ -48,16 +48,16 @@ impl Inner {
     ) -> Result<(Vec<SecurityMatch>, Option<String>), Fault> {
         let names = self.names().await;
         let mut found: Vec<SecurityMatch> = match &names {
-            Ok(cached) => cached.value.securities.iter().map(|it| of_board(it)).collect(),
+            Ok(cached) => cached.value.securities.iter().map(|it| match_of(it)).collect(),
             Err(_) => Vec::new(),
         };
         found.retain(|it| rank(it, query).is_some());
         let elsewhere = if query.chars().count() < WORD_MIN {
             Ok(Vec::new())
         } else {
-            self.find_elsewhere(query).await
+            self.find_in_exchange(query).await
         };
-        let without = match (elsewhere, names) {
+        let search_error = match (elsewhere, names) {
             (Ok(elsewhere), _) => {
                 elsewhere.into_iter().for_each(|it| merge(&mut found, it));
                 None
@@ -67,20 +67,20 @@ impl Inner {
         };
         // The sort is stable: matches of the same rank keep the exchange's order.
         found.sort_by_key(|it| (rank(it, query).unwrap_or(u8::MAX), !it.traded));
-        Ok((found, without))
+        Ok((found, search_error))
     }
 
-    async fn find_elsewhere(self: &Arc<Self>, query: &str) -> Result<Vec<SecurityMatch>, Fault> {
+    async fn find_in_exchange(self: &Arc<Self>, query: &str) -> Result<Vec<SecurityMatch>, Fault> {
         let request = IssRequest::new("search", "securities", "securities")
             .with("q", query)
             .with("limit", LIMIT_MAX);
         let answer = self.client.fetch(&request).await?;
         let rows = answer.tables.need("securities", &["secid"])?;
-        Ok(rows.rows().filter_map(read_found).take(LIMIT_MAX).collect())
+        Ok(rows.rows().filter_map(read_match).take(LIMIT_MAX).collect())
     }
 }
 
-fn of_board(security: &Security) -> SecurityMatch {
+fn match_of(security: &Security) -> SecurityMatch {
     SecurityMatch {
         code: security.code.clone(),
         short_name: Some(security.short_name.clone()),
@@ -94,7 +94,7 @@ fn of_board(security: &Security) -> SecurityMatch {
     }
 }
 
-fn read_found(row: Row<'_>) -> Option<SecurityMatch> {
+fn read_match(row: Row<'_>) -> Option<SecurityMatch> {
     Some(SecurityMatch {
         code: row.owned("secid")?,
         short_name: row.owned("shortname"),

@@ -86,8 +86,8 @@ pub(crate) fn read_security(row: Row<'_>) -> Option<Security> {
     })
 }
 
-pub(crate) fn decimals(told: Option<i64>) -> u8 {
-    u8::try_from(told.unwrap_or(2).clamp(0, DECIMALS_MAX)).unwrap_or(2)
+pub(crate) fn decimals(value: Option<i64>) -> u8 {
+    u8::try_from(value.unwrap_or(2).clamp(0, DECIMALS_MAX)).unwrap_or(2)
 }
 
 /// The rows of a security and the properties of their response.
@@ -177,7 +177,7 @@ fn changes(
 
 fn fallback(snapshot: &SecuritySnapshot) -> Option<String> {
     let code = &snapshot.security.code;
-    let said = match snapshot.basis {
+    let price_source = match snapshot.basis {
         PriceBasis::LastTrade if snapshot.security.suspended => {
             return Some(format!("{code} is suspended; this is its last price"));
         }
@@ -186,7 +186,7 @@ fn fallback(snapshot: &SecuritySnapshot) -> Option<String> {
         PriceBasis::PreviousOfficialClose => "its official close of the session before",
         PriceBasis::Estimate => "the exchange's estimate",
     };
-    Some(format!("{code} has not been traded in this session; this is {said}"))
+    Some(format!("{code} has not been traded in this session; this is {price_source}"))
 }
 
 fn status(rows: Rows<'_>, security: &Security) -> TradingStatus {

@@ -39,7 +39,7 @@ struct Fixture {
     sim: Sim,
     clock: Arc<FakeClock>,
     moex: Moex,
-    seen: Arc<Recorder>,
+    recorder: Arc<Recorder>,
     /// Ends the exchange with the fixture.
     _server: DropGuard,
 }
@@ -83,11 +83,11 @@ async fn fixture_at(now: &str, change: impl FnOnce(&mut MoexConfig)) -> Fixture 
     let fetch = InMemoryFetch::new(format!("{URL}/iss"), move || Ok(server.connect()));
     let mut config = config(URL);
     change(&mut config);
-    let seen = Arc::new(Recorder::default());
-    let observer = Arc::clone(&seen) as Arc<dyn Observer>;
+    let recorder = Arc::new(Recorder::default());
+    let observer = Arc::clone(&recorder) as Arc<dyn Observer>;
     let own_clock = Arc::clone(&clock) as Arc<dyn Clock>;
     let moex = Moex::over_fetch(config, own_clock, observer, Some(Arc::new(fetch))).unwrap();
-    Fixture { sim, clock, moex, seen, _server: cancel.drop_guard() }
+    Fixture { sim, clock, moex, recorder, _server: cancel.drop_guard() }
 }
 
 impl Fixture {
@@ -96,8 +96,8 @@ impl Fixture {
     }
 
     /// The number of requests of a kind.
-    fn asked(&self, kind: &str) -> usize {
-        self.seen.0.lock().iter().filter(|(endpoint, _)| *endpoint == kind).count()
+    fn request_count(&self, kind: &str) -> usize {
+        self.recorder.0.lock().iter().filter(|(endpoint, _)| *endpoint == kind).count()
     }
 
     async fn snapshot(&self, code: &str) -> Result<WithFreshness<Arc<SecuritySnapshot>>, Fault> {
@@ -144,7 +144,7 @@ async fn the_adapter_reads_over_a_real_socket() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_is_a_stock_exchange_as_services_hold_one() {
+async fn the_adapter_implements_stock_exchange() {
     let fixture = fixture().await;
     let exchange: Arc<dyn market::StockExchange> = Arc::new(fixture.moex.clone());
     assert!(exchange.snapshot("SBER", Some("TQBR")).await.is_ok());

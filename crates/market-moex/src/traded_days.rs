@@ -103,20 +103,21 @@ impl Inner {
         candles: &mut Vec<SecurityCandle>,
     ) -> Result<Vec<Date>, Fault> {
         let expected = self.expected(listed, request, candles).await?;
-        let short = expected.missing(candles);
-        let (Some(first), Some(last)) = (short.first(), short.last()) else {
+        let missing = expected.missing(candles);
+        let (Some(first), Some(last)) = (missing.first(), missing.last()) else {
             return Ok(Vec::new());
         };
-        if !candles.is_empty() && expected.is_unreliable(&short) {
+        if !candles.is_empty() && expected.is_unreliable(&missing) {
             let message = "the exchange's shorter candles do not add up to its days";
             return Err(Fault::unavailable("upstream_incomplete", message));
         }
-        let asked = days(request.step, *first, *last);
+        let range = days(request.step, *first, *last);
         // When the second request fails, the missing days are still known.
-        let Ok(again) = self.fetch_candles(listed, asked).await else { return Ok(short) };
-        for day in &short {
+        let Ok(refetched) = self.fetch_candles(listed, range).await else { return Ok(missing) };
+        for day in &missing {
             let of_day = |candle: &&SecurityCandle| candle.begins.date() == *day;
-            let new: Vec<SecurityCandle> = again.candles.iter().filter(of_day).copied().collect();
+            let new: Vec<SecurityCandle> =
+                refetched.candles.iter().filter(of_day).copied().collect();
             if new.len() > candles.iter().filter(of_day).count() {
                 candles.retain(|candle| candle.begins.date() != *day);
                 candles.extend(new);
@@ -141,10 +142,10 @@ impl Inner {
                 step: CandleStep::Day,
                 ..request.clone()
             };
-            let whole = self.boxed_candles(&request).await?.value;
+            let daily = self.boxed_candles(&request).await?.value;
             let traded = |candle: &SecurityCandle| (candle.begins.date(), candle.volume);
-            let closed = whole.candles.iter().filter(|candle| candle.closed);
-            let days = closed.map(traded).chain(whole.missing.iter().map(|day| (*day, None)));
+            let closed = daily.candles.iter().filter(|candle| candle.closed);
+            let days = closed.map(traded).chain(daily.missing.iter().map(|day| (*day, None)));
             return Ok(ExpectedDays { days: days.collect() });
         }
         let code = &listed.security.code;
@@ -160,8 +161,11 @@ impl Inner {
         let outside = |day: &Date| seen.is_none_or(|(first, last)| *day < first || last < *day);
         if days.iter().any(outside) {
             let borders = self.borders(listed).await?;
-            let own = borders.iter().find(|it| it.step == CandleStep::Day);
-            days.retain(|day| own.is_some_and(|own| (own.first..=own.last).contains(day)));
+            let listed_days = borders.iter().find(|it| it.step == CandleStep::Day);
+            days.retain(|day| {
+                listed_days
+                    .is_some_and(|listed_days| (listed_days.first..=listed_days.last).contains(day))
+            });
         }
         Ok(ExpectedDays { days: days.into_iter().map(|day| (day, None)).collect() })
     }
@@ -181,22 +185,22 @@ impl ExpectedDays {
             let sum = found.entry(candle.begins.date()).or_insert(Some(Decimal::ZERO));
             *sum = sum.zip(candle.volume).and_then(|(sum, it)| crate::number::sum(sum, it));
         }
-        let lacks = |(day, whole): (&Date, &Option<Decimal>)| {
-            let short = match (found.get(day), whole) {
+        let lacks = |(day, daily): (&Date, &Option<Decimal>)| {
+            let missing = match (found.get(day), daily) {
                 (None, _) => true,
-                (Some(Some(sum)), Some(whole)) => sum < whole,
+                (Some(Some(sum)), Some(daily)) => sum < daily,
                 _ => false,
             };
-            short.then_some(*day)
+            missing.then_some(*day)
         };
         self.days.iter().filter_map(lacks).collect()
     }
 
     /// Whether volumes differ on more than half of the days: then they are counted in different ways
     /// and prove no loss.
-    fn is_unreliable(&self, short: &[Date]) -> bool {
+    fn is_unreliable(&self, missing: &[Date]) -> bool {
         let counted = self.days.values().flatten().count();
-        counted >= DAYS_COUNTED_MIN && short.len() * 2 > counted
+        counted >= DAYS_COUNTED_MIN && missing.len() * 2 > counted
     }
 }
 
@@ -241,15 +245,15 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_doubt(counted: usize, short: usize, doubtful: bool) {
+    fn check_doubt(counted: usize, missing: usize, doubtful: bool) {
         let day = |by: usize| date("2024-01-01").saturating_add((by as i64).days());
         let days = (0..counted).map(|by| (day(by), Some(Decimal::ZERO))).collect();
-        let short: Vec<Date> = (0..short).map(day).collect();
+        let missing: Vec<Date> = (0..missing).map(day).collect();
         assert_eq!(
-            ExpectedDays { days }.is_unreliable(&short),
+            ExpectedDays { days }.is_unreliable(&missing),
             doubtful,
             "{counted} {}",
-            short.len()
+            missing.len()
         );
     }
 

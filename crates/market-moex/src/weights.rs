@@ -108,12 +108,12 @@ impl Inner {
         if let Some(first) = name.and_then(|name| name.from).filter(|first| date < *first) {
             return Err(too_early(&index, first, date));
         }
-        let (inner, asked, known) = (Arc::clone(self), index.clone(), name.is_some());
+        let (inner, index_code, known) = (Arc::clone(self), index.clone(), name.is_some());
         let work = async move {
-            match inner.fetch_weights(&asked, date).await? {
+            match inner.fetch_weights(&index_code, date).await? {
                 Some(weights) => Ok(Arc::new(weights)),
-                None if known => Err(no_weights(&asked, date)),
-                None => Err(unknown_index(&asked, &[])),
+                None if known => Err(no_weights(&index_code, date)),
+                None => Err(unknown_index(&index_code, &[])),
             }
         };
         self.caches.weights.get((index, date), self.ages_of(date), work).await
@@ -135,9 +135,9 @@ impl Inner {
                 return Err(too_early(index, first, date));
             }
             let earlier = |it: &Date| *it < day;
-            let told = attempt.previous.filter(earlier).or(attempt.last.filter(earlier));
-            day = match told {
-                Some(told) => told,
+            let earlier_day = attempt.previous.filter(earlier).or(attempt.last.filter(earlier));
+            day = match earlier_day {
+                Some(earlier_day) => earlier_day,
                 None => day.checked_sub(1.day()).map_err(Fault::internal)?,
             };
         }
@@ -151,10 +151,10 @@ impl Inner {
                 .with("date", date)
                 .with("limit", PAGE);
         let columns = ["tradedate", "secids", "weight"];
-        let asked = self.client.pages(&request, "analytics", &columns).await;
-        let pages = match asked {
+        let response = self.client.pages(&request, "analytics", &columns).await;
+        let pages = match response {
             Err(fault) if fault.kind() == Kind::NotFound => return Err(unknown_index(index, &[])),
-            asked => asked?,
+            response => response?,
         };
         let mut members: Vec<IndexMember> = Vec::new();
         let mut effective = None;
@@ -204,9 +204,10 @@ fn no_weights(index: &str, date: Date) -> Fault {
 fn unknown_index(index: &str, known: &[PublishedIndex]) -> Fault {
     let shown: String = index.chars().take(40).collect();
     let mut message = format!("the Moscow Exchange publishes no basket of an index {shown:?}");
-    let meant = closest_codes(index, known.iter().map(|it| it.code.as_str()), SUGGESTIONS_MAX);
-    if !meant.is_empty() {
-        message = format!("{message}; did you mean {}?", meant.join(", "));
+    let suggestions =
+        closest_codes(index, known.iter().map(|it| it.code.as_str()), SUGGESTIONS_MAX);
+    if !suggestions.is_empty() {
+        message = format!("{message}; did you mean {}?", suggestions.join(", "));
     }
     Fault::not_found("unknown_index", message)
 }

@@ -35,7 +35,7 @@ fn all() -> TimeRange {
 }
 
 #[test]
-fn minutes_make_quarters_and_hours_make_days_halves() {
+fn longer_bars_are_built_from_shorter_candles() {
     let minutes: Vec<_> = [("10:14", 7), ("10:15", 5), ("10:16", 9), ("10:29", 3), ("10:31", 4)]
         .map(|(time, price)| candle(&format!("2024-02-15T{time}:00"), price, true))
         .to_vec();
@@ -57,34 +57,34 @@ fn minutes_make_quarters_and_hours_make_days_halves() {
 }
 
 #[test]
-fn days_keep_their_dates() {
+fn daily_bars_keep_their_trading_date() {
     let days = ["2024-02-14", "2024-02-15"].map(|day| candle(&format!("{day}T00:00:00"), 5, true));
     let bars = closed_bars(Interval::D1, CandleStep::Day, &days, all()).unwrap();
     let opens: Vec<_> = bars.iter().map(|bar| bar.open_time.to_rfc3339()).collect();
     assert_eq!(opens, ["2024-02-14T00:00:00Z", "2024-02-15T00:00:00Z"]);
     let day = clock::parse_date("2024-02-15").unwrap();
-    let asked = local_range(CandleStep::Day, TimeRange::of_days(day, day));
-    assert_eq!((asked.from.date(), asked.till.date()), (day, day));
+    let range = local_range(CandleStep::Day, TimeRange::of_days(day, day));
+    assert_eq!((range.from.date(), range.till.date()), (day, day));
 }
 
 #[test]
-fn spans_are_asked_for_on_moscows_clocks() {
+fn ranges_are_requested_in_moscow_time() {
     let span = TimeRange::new(at("2024-02-15T10:00:00"), at("2024-02-15T11:00:00"));
-    let asked = local_range(CandleStep::Minute, span);
-    assert_eq!(asked.from.to_string(), "2024-02-15T10:00:00");
-    assert_eq!(asked.till.to_string(), "2024-02-15T10:59:59");
+    let range = local_range(CandleStep::Minute, span);
+    assert_eq!(range.from.to_string(), "2024-02-15T10:00:00");
+    assert_eq!(range.till.to_string(), "2024-02-15T10:59:59");
 }
 
 #[track_caller]
-fn check_known_range(interval: Interval, candles: &[SecurityCandle], seen: &str, to: &str) {
+fn check_known_range(interval: Interval, candles: &[SecurityCandle], data_time: &str, to: &str) {
     let step = source_step(interval).unwrap();
     let span = TimeRange::new(at("2024-02-15T00:00:00"), LAST);
-    let covered = known_range(span, interval, step, candles, at(seen));
-    assert_eq!(covered.to.to_rfc3339(), to, "{interval} {seen}");
+    let covered = known_range(span, interval, step, candles, at(data_time));
+    assert_eq!(covered.to.to_rfc3339(), to, "{interval} {data_time}");
 }
 
 #[test]
-fn what_is_forming_or_late_is_not_known() {
+fn forming_and_late_candles_are_not_covered() {
     let closed = candle("2024-02-15T10:00:00", 5, true);
     let forming = candle("2024-02-15T11:00:00", 5, false);
     use Interval::{D1, H1, H2};
@@ -104,7 +104,7 @@ fn what_is_forming_or_late_is_not_known() {
 }
 
 #[test]
-fn every_interval_is_made_from_what_divides_it() {
+fn every_interval_is_built_from_a_divisor() {
     for interval in Interval::ALL {
         let Some(step) = source_step(interval) else {
             assert_eq!(interval, Interval::S1);
@@ -121,7 +121,7 @@ fn every_interval_is_made_from_what_divides_it() {
 proptest! {
     /// A client that waits for a closed candle relies on the stated delay being an upper bound.
     #[test]
-    fn what_is_not_covered_is_younger_than_we_say(
+    fn the_uncovered_range_is_younger_than_the_declared_delay(
         seconds in 1_000_000_000_i64..2_000_000_000,
         index in 1_usize..16,
         silent_min in 0_i64..3_000,
@@ -130,9 +130,9 @@ proptest! {
         let step = source_step(interval).unwrap();
         let closed = TimeRange::new(Millis(now.0 - 90 * DAY_MS), interval.open_of(now));
         for delay in [market::Delay::RealTime, market::Delay::Delayed15m] {
-            let seen = Millis(now.0 - delay_ms(delay));
+            let data_time = Millis(now.0 - delay_ms(delay));
             // The last trade was some time ago; its candle has closed or is forming.
-            let last = moscow_time::to_local(Millis(seen.0 - silent_min * 60_000));
+            let last = moscow_time::to_local(Millis(data_time.0 - silent_min * 60_000));
             let begins = match step {
                 CandleStep::Minute | CandleStep::TenMinutes => {
                     let minute = if step == CandleStep::Minute { last.minute() } else { last.minute() / 10 * 10 };
@@ -146,8 +146,8 @@ proptest! {
                 }
             };
             let mut candle = candle(&begins.to_string(), 5, true);
-            candle.closed = crate::candles::ends_at(&candle, step) <= seen;
-            let covered = known_range(closed, interval, step, &[candle], seen);
+            candle.closed = crate::candles::ends_at(&candle, step) <= data_time;
+            let covered = known_range(closed, interval, step, &[candle], data_time);
             prop_assert!(covered.to <= closed.to.max(closed.from));
             if covered.to < closed.to {
                 let ends = interval.next_open(covered.to);

@@ -19,7 +19,7 @@ fn read(row: &str, step: CandleStep, delay: Delay, now: &str) -> Result<Security
 }
 
 #[test]
-fn columns_are_read_by_name_and_dust_is_taken_off() {
+fn columns_are_read_by_name_and_float_errors_are_removed() {
     let row = r#"70,69.67999999999999,71,69.5,5716579901.120001,19791080,
         "2024-02-15 10:00:00","2024-02-15 10:59:59""#;
     let now = "2024-02-15T12:00:00";
@@ -76,7 +76,7 @@ fn a_forming_candle_is_never_taken_as_closed() {
 }
 
 #[test]
-fn rows_without_trades_are_passed_over_and_wrong_ones_refused() {
+fn rows_without_trades_are_skipped_and_malformed_rows_refused() {
     let times = r#""2024-02-15 10:00:00","2024-02-15 10:59:59""#;
     let now = "2024-02-15T12:00:00";
     let hour = |row: &str| read(&format!("{row},{times}"), CandleStep::Hour, Delay::RealTime, now);
@@ -104,7 +104,7 @@ fn rows_without_trades_are_passed_over_and_wrong_ones_refused() {
 }
 
 #[test]
-fn order_is_made_and_contradictions_are_noticed() {
+fn candles_are_sorted_and_contradictions_are_refused() {
     let now = "2024-02-15T12:30:00";
     let hour = |hour: u8, close: &str| {
         let row = format!(
@@ -134,7 +134,7 @@ fn order_is_made_and_contradictions_are_noticed() {
 }
 
 #[test]
-fn bounds_are_written_as_short_as_they_can_be() {
+fn query_bounds_are_written_in_their_shortest_form() {
     for (at, text) in [
         ("2024-02-15T00:00:00", "2024-02-15"),
         ("2024-02-15T23:59:59", "2024-02-15"),
@@ -146,7 +146,7 @@ fn bounds_are_written_as_short_as_they_can_be() {
 
 proptest! {
     #[test]
-    fn no_row_breaks_it(
+    fn any_row_is_read_or_refused(
         prices in proptest::collection::vec(prop_oneof!["null", "-?[1-9][0-9]{0,8}", "(0|[1-9][0-9]{0,5})\\.[0-9]{1,14}", "\"N/A\""], 4),
         begin in prop_oneof!["null", "\"[0-9]{4}-[01][0-9]-[0-3][0-9] [0-2][0-9]:[0-5]0:00\""],
         end in prop_oneof!["null", "7", "\"[0-9]{4}-[01][0-9]-[0-3][0-9]\""],

@@ -39,7 +39,7 @@ struct PolledCandles {
     full: bool,
     /// Whether candles after the last one are unknown, so that its bar may be incomplete.
     cut: bool,
-    seen: Millis,
+    data_time: Millis,
 }
 
 /// Polls the first page of candles from an opening time on.
@@ -70,14 +70,14 @@ async fn read(
     let step = series.step;
     // The clock is read before the request, with a tolerance for clock differences.
     let now = bar_clock(inner.clock.now(), step);
-    let wanted = TimeRange::new(from, Millis(now.0.max(from.0).saturating_add(DAY_MS)));
-    let range = local_range(step, wanted);
+    let requested = TimeRange::new(from, Millis(now.0.max(from.0).saturating_add(DAY_MS)));
+    let range = local_range(step, requested);
     let page = inner.page(&series.listed, range, 0).await?;
     let full = is_full(page.candles.len());
     let mut candles = traded_within(page.candles, range);
     // A candle from the future would make all earlier ones look closed.
     candles.retain(|candle| open_time_of(candle, step).0 <= now.0.saturating_add(LAG_MAX_MS));
-    Ok(PolledCandles { candles, full, cut: full, seen: page.seen })
+    Ok(PolledCandles { candles, full, cut: full, data_time: page.data_time })
 }
 
 /// Merges two responses up to where both are reliable; the second one is newer.
@@ -92,7 +92,7 @@ fn merge(first: PolledCandles, second: PolledCandles, step: CandleStep) -> Polle
         !candle.closed && found.is_err()
     };
     let stale = first.candles.iter().find(stale).map(|candle| candle.begins);
-    let (full, seen, seen_twice) = (first.full || second.full, second.seen, last(&first));
+    let (full, data_time, first_end) = (first.full || second.full, second.data_time, last(&first));
     let mut all = first.candles;
     all.extend(second.candles);
     // The sort is stable: of two candles with the same time the newer one comes last.
@@ -109,7 +109,7 @@ fn merge(first: PolledCandles, second: PolledCandles, step: CandleStep) -> Polle
         } else {
             // A gap after the end of the first response was requested only once.
             let hole = before.is_none_or(|(_, next)| open_time_of(&candle, step) > next);
-            let once = hole && seen_twice.is_none_or(|last| candle.begins > last);
+            let once = hole && first_end.is_none_or(|last| candle.begins > last);
             if once || stale == Some(candle.begins) {
                 cut = true;
                 break;
@@ -117,7 +117,7 @@ fn merge(first: PolledCandles, second: PolledCandles, step: CandleStep) -> Polle
         }
         candles.push(candle);
     }
-    PolledCandles { candles, full, cut, seen }
+    PolledCandles { candles, full, cut, data_time }
 }
 
 /// Decides which candles have closed: those with a later candle, and those whose time ended long
@@ -140,7 +140,7 @@ fn classify(
         interval,
         step,
         &candles,
-        polled_candles.seen,
+        polled_candles.data_time,
     )
     .to;
     let mut polled = CandlePoll {
@@ -148,7 +148,7 @@ fn classify(
         forming: None,
         known_to: from,
         more: false,
-        as_of: polled_candles.seen,
+        as_of: polled_candles.data_time,
         has_gaps: false,
     };
     let count = bars.len();

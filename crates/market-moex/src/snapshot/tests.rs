@@ -49,7 +49,7 @@ fn shown(value: Option<Decimal>) -> String {
 }
 
 #[test]
-fn a_traded_share_is_told_as_it_stands() {
+fn a_traded_share_gives_its_last_trade() {
     for version in [OLD, NEW] {
         let dated = share(LISTED, TRADED, version).unwrap();
         let is = &dated.snapshot;
@@ -68,7 +68,7 @@ fn a_traded_share_is_told_as_it_stands() {
 }
 
 #[test]
-fn without_trades_an_older_price_stands_in_and_says_so() {
+fn without_trades_an_older_price_is_returned_and_marked() {
     for (listed, last, basis, change) in [
         (r#"166850,166400,"2025-11-19","A""#, "166850.00", PriceBasis::PreviousClose, "0.00"),
         (r#"null,166400,"2025-11-19","A""#, "166400.00", PriceBasis::PreviousOfficialClose, "-"),
@@ -87,7 +87,7 @@ fn without_trades_an_older_price_stands_in_and_says_so() {
 }
 
 #[test]
-fn a_time_after_the_answers_own_is_of_the_day_before() {
+fn a_time_after_the_response_is_of_the_previous_day() {
     let traded = TRADED.replace("2025-11-20 23:50:45", "2025-11-20 09:10:00");
     assert_eq!(share(LISTED, &traded, OLD).unwrap().as_of.to_rfc3339(), "2025-11-19T20:49:58Z");
     // Where the answer has the day, that day counts.
@@ -98,7 +98,7 @@ fn a_time_after_the_answers_own_is_of_the_day_before() {
 }
 
 #[test]
-fn a_change_that_is_not_told_is_worked_out() {
+fn a_missing_change_is_computed() {
     let untold = TRADED.replace("4.11,3.31", "null,null");
     let is = share(LISTED, &untold, NEW).unwrap().snapshot;
     assert_eq!((shown(is.change), shown(is.change_pct)), ("4.11".to_owned(), "3.31".to_owned()));
@@ -114,7 +114,7 @@ fn suspended_shares_are_marked() {
 }
 
 #[test]
-fn an_index_has_values_in_columns_of_its_own() {
+fn an_index_is_read_from_its_own_columns() {
     let dated = dated_snapshot(
         r#"{"securities":{"columns":["SECID","BOARDID","NAME","DECIMALS","SHORTNAME","CURRENCYID"],
             "data":[["RTSI","RTSI","Индекс РТС",2,"Индекс РТС","USD"]]},
@@ -148,7 +148,7 @@ fn cell() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn no_row_breaks_it(cells in proptest::collection::vec(cell(), 19), decimals in cell(), is_index in any::<bool>()) {
+    fn any_row_is_read_or_refused(cells in proptest::collection::vec(cell(), 19), decimals in cell(), is_index in any::<bool>()) {
         let (listed, traded) = cells.split_at(5);
         let text = format!(
             r#"{{"securities":{{"columns":["SECID","DECIMALS","PREVPRICE","PREVLEGALCLOSEPRICE",

@@ -32,29 +32,29 @@ async fn names_codes_and_isins_are_found_in_both_languages() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_search_without_the_exchange_says_that_it_is_less() {
+async fn a_search_without_the_exchange_is_marked_as_partial() {
     let fixture = fixture().await;
     fixture.moex.securities().await.unwrap();
     fixture.inject(InjectedFault::new(FaultKind::Status503, 4).on("/iss/securities.json"));
-    let told = fixture.moex.search("Лукойл", 10).await.unwrap();
-    assert_eq!(told.value[0].code, "LKOH");
-    assert!(told.freshness.fallback.unwrap().contains("only the main board"));
+    let reply = fixture.moex.search("Лукойл", 10).await.unwrap();
+    assert_eq!(reply.value[0].code, "LKOH");
+    assert!(reply.freshness.fallback.unwrap().contains("only the main board"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn dividends_ascend_and_strangers_have_none_because_they_are_not_there() {
+async fn dividends_ascend_and_unknown_codes_are_refused() {
     let fixture = fixture().await;
-    let told = fixture.moex.dividends("SBER").await.unwrap();
-    assert!(told.value.len() > 2);
-    assert!(told.value.is_sorted_by_key(|it| it.record_date));
-    assert!(told.value.iter().all(|it| it.currency == "RUB" && !it.value.is_negative()));
+    let reply = fixture.moex.dividends("SBER").await.unwrap();
+    assert!(reply.value.len() > 2);
+    assert!(reply.value.is_sorted_by_key(|it| it.record_date));
+    assert!(reply.value.iter().all(|it| it.currency == "RUB" && !it.value.is_negative()));
     let fault = fixture.moex.dividends("SBERR").await.unwrap_err();
     assert_eq!(fault.code(), "unknown_symbol");
-    assert_eq!(fixture.asked("dividends"), 1);
+    assert_eq!(fixture.request_count("dividends"), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn splits_are_told_of_all_or_of_one() {
+async fn splits_are_returned_for_all_or_for_one_code() {
     let fixture = fixture().await;
     let all = fixture.moex.splits(None).await.unwrap().value;
     assert!(all.len() >= 5 && all.is_sorted_by_key(|it| it.date));
@@ -71,10 +71,10 @@ fn on(days: &[TradingDay], text: &str) -> TradingDay {
 }
 
 #[tokio::test(start_paused = true)]
-async fn past_days_are_as_they_were_and_days_to_come_as_announced() {
+async fn past_days_follow_the_record_and_future_days_the_announcements() {
     let fixture = fixture().await;
-    let told = fixture.moex.trading_days(date("2026-10-30"), date("2027-01-12")).await.unwrap();
-    let days = &told.value;
+    let reply = fixture.moex.trading_days(date("2026-10-30"), date("2027-01-12")).await.unwrap();
+    let days = &reply.value;
     assert_eq!(days.len(), 75);
     assert!(days.is_sorted_by(|left, right| left.date < right.date));
     for (text, is_trading, basis) in [
@@ -97,14 +97,14 @@ async fn past_days_are_as_they_were_and_days_to_come_as_announced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_record_rules_are_told_and_marked() {
+async fn without_a_record_the_weekly_rule_is_used_and_marked() {
     let fixture = fixture().await;
     fixture.moex.securities().await.unwrap();
     fixture.inject(InjectedFault::new(FaultKind::Html, 100).on("/iss/*/candleborders.json"));
-    let told = fixture.moex.trading_days(date("2026-11-02"), date("2026-11-06")).await.unwrap();
-    assert!(told.freshness.stale);
-    assert!(told.freshness.fallback.unwrap().contains("by rule"));
-    assert_eq!(on(&told.value, "2026-11-05").basis, DayBasis::Weekly);
+    let reply = fixture.moex.trading_days(date("2026-11-02"), date("2026-11-06")).await.unwrap();
+    assert!(reply.freshness.stale);
+    assert!(reply.freshness.fallback.unwrap().contains("by rule"));
+    assert_eq!(on(&reply.value, "2026-11-05").basis, DayBasis::Weekly);
     for (from, to) in [("2026-11-06", "2026-11-02"), ("2006-11-06", "2026-11-02")] {
         let fault = fixture.moex.trading_days(date(from), date(to)).await.unwrap_err();
         assert_eq!((fault.kind(), fault.code()), (Kind::Invalid, "invalid_range"));

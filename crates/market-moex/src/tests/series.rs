@@ -9,56 +9,62 @@ use super::*;
 #[tokio::test(start_paused = true)]
 async fn pages_are_followed_to_the_end() {
     let fixture = fixture().await;
-    let told = fixture.candles("SBER", CandleStep::Hour, "2026-01-12", "2026-11-10").await.unwrap();
-    let candles = &told.value.candles;
+    let reply =
+        fixture.candles("SBER", CandleStep::Hour, "2026-01-12", "2026-11-10").await.unwrap();
+    let candles = &reply.value.candles;
     assert!(candles.len() > 2_500, "{}", candles.len());
     assert!(candles.is_sorted_by(|left, right| left.begins < right.begins));
     assert!(candles.iter().all(|candle| candle.closed));
     assert_eq!(candles[0].begins.date(), date("2026-01-12"));
     assert_eq!(candles.last().unwrap().begins.date(), date("2026-11-10"));
-    assert!(told.value.missing.is_empty(), "{:?}", told.value.missing);
-    assert_eq!(told.value.unchecked, None);
+    assert!(reply.value.missing.is_empty(), "{:?}", reply.value.missing);
+    assert_eq!(reply.value.unchecked, None);
     // The hours, their days, and the record that the days are cached against.
-    let pages = fixture.asked("candles");
+    let pages = fixture.request_count("candles");
     assert_eq!(pages, candles.len() / 500 + 1 + 1 + 1);
     // Candles of past days do not change.
     fixture.clock.advance(Duration::from_hours(2));
     fixture.candles("SBER", CandleStep::Hour, "2026-01-12", "2026-11-10").await.unwrap();
-    assert_eq!(fixture.asked("candles"), pages);
+    assert_eq!(fixture.request_count("candles"), pages);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_candle_that_is_forming_is_told_apart() {
+async fn the_forming_candle_is_marked() {
     let fixture = fixture().await;
     for step in CandleStep::ALL {
-        let told = fixture.candles("SBER", step, "2026-11-01", "2026-11-11").await.unwrap();
-        let (last, before) = told.value.candles.split_last().unwrap();
+        let reply = fixture.candles("SBER", step, "2026-11-01", "2026-11-11").await.unwrap();
+        let (last, before) = reply.value.candles.split_last().unwrap();
         assert!(!last.closed, "{step:?}");
         assert!(before.iter().all(|candle| candle.closed), "{step:?}");
-        assert_eq!(told.freshness.delay, Delay::Delayed15m);
+        assert_eq!(reply.freshness.delay, Delay::Delayed15m);
     }
-    let told = fixture.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
-    let last = told.value.candles.last().unwrap();
+    let reply =
+        fixture.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
+    let last = reply.value.candles.last().unwrap();
     // With a delay of fifteen minutes the exchange shows 12:05.
     assert_eq!(last.begins_rfc3339(), "2026-11-11T12:00:00+03:00");
     fixture.clock.advance(Duration::from_mins(50));
-    let told = fixture.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
-    let hours: Vec<_> = told.value.candles.iter().map(|it| (it.begins.hour(), it.closed)).collect();
+    let reply =
+        fixture.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
+    let hours: Vec<_> =
+        reply.value.candles.iter().map(|it| (it.begins.hour(), it.closed)).collect();
     assert!(hours.ends_with(&[(11, true), (12, false)]), "{hours:?}");
     fixture.clock.advance(Duration::from_mins(5));
-    let told = fixture.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
-    let hours: Vec<_> = told.value.candles.iter().map(|it| (it.begins.hour(), it.closed)).collect();
+    let reply =
+        fixture.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
+    let hours: Vec<_> =
+        reply.value.candles.iter().map(|it| (it.begins.hour(), it.closed)).collect();
     assert!(hours.contains(&(12, true)), "{hours:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn prices_have_the_digits_of_their_share_and_no_dust() {
+async fn prices_have_the_decimals_of_their_share() {
     let fixture = fixture().await;
     for code in ["SBER", "AFKS", "FEES", "TRNFP", "IMOEX"] {
-        let told =
+        let reply =
             fixture.candles(code, CandleStep::Day, "2026-09-01", "2026-11-10").await.unwrap();
-        let decimals = told.value.security.decimals;
-        for candle in &told.value.candles {
+        let decimals = reply.value.security.decimals;
+        for candle in &reply.value.candles {
             for price in [candle.open, candle.high, candle.low, candle.close] {
                 assert_eq!(price.scale(), decimals, "{code} {price}");
             }
@@ -77,15 +83,15 @@ async fn bars(fixture: &Fixture, interval: Interval, span: TimeRange) -> Vec<Bar
 }
 
 #[tokio::test(start_paused = true)]
-async fn bars_of_a_day_are_named_by_its_date() {
+async fn daily_bars_open_at_midnight_of_their_date() {
     let fixture = fixture().await;
     let days = TimeRange::of_days(date("2026-11-02"), date("2026-11-10"));
     let batch = fixture.moex.bars("SBER", Interval::D1, days).await.unwrap();
     assert_eq!(batch.covered, days);
-    let told = fixture.candles("SBER", CandleStep::Day, "2026-11-02", "2026-11-10").await.unwrap();
+    let reply = fixture.candles("SBER", CandleStep::Day, "2026-11-02", "2026-11-10").await.unwrap();
     let opens: Vec<_> = batch.bars.iter().map(|bar| bar.open_time).collect();
     let dates: Vec<_> =
-        told.value.candles.iter().map(|it| Millis::start_of(it.begins.date())).collect();
+        reply.value.candles.iter().map(|it| Millis::start_of(it.begins.date())).collect();
     assert_eq!(opens, dates);
     // Today's bar is forming, and later bars are unknown.
     let more = TimeRange::new(days.from, Millis(days.to.0 + 9 * DAY_MS));
@@ -104,9 +110,9 @@ fn whole(candles: &[SecurityCandle], from: Millis, to: Millis) -> Option<[market
 }
 
 #[tokio::test(start_paused = true)]
-async fn intervals_the_exchange_lacks_are_made_of_its_own() {
+async fn intervals_that_the_exchange_lacks_are_built() {
     let fixture = fixture().await;
-    let told =
+    let reply =
         fixture.candles("SBER", CandleStep::Minute, "2026-11-09", "2026-11-09").await.unwrap();
     let day = span("2026-11-09T00:00:00", "2026-11-10T00:00:00");
     for interval in [Interval::M1, Interval::M5, Interval::M15, Interval::M30, Interval::H1] {
@@ -116,23 +122,23 @@ async fn intervals_the_exchange_lacks_are_made_of_its_own() {
         for bar in &bars {
             assert_eq!(interval.open_of(bar.open_time), bar.open_time, "{interval}");
             let to = interval.next_open(bar.open_time);
-            let by_hand = whole(&told.value.candles, bar.open_time, to).unwrap();
+            let by_hand = whole(&reply.value.candles, bar.open_time, to).unwrap();
             assert_eq!([bar.open, bar.high, bar.low, bar.close], by_hand, "{interval} {bar:?}");
-            made += told
+            made += reply
                 .value
                 .candles
                 .iter()
                 .filter(|it| bar.open_time <= it.opens_at() && it.opens_at() < to)
                 .count();
         }
-        assert_eq!(made, told.value.candles.len(), "{interval}");
+        assert_eq!(made, reply.value.candles.len(), "{interval}");
     }
     let fault = fixture.moex.bars("SBER", Interval::S1, day).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::Invalid, "interval_not_served"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn pieces_of_a_span_come_to_the_whole() {
+async fn parts_of_a_range_add_up_to_the_whole_range() {
     let fixture = fixture().await;
     let (from, to) = (moscow("2026-11-05T00:00:00").0, moscow("2026-11-11T12:00:00").0);
     for interval in [Interval::M15, Interval::H4, Interval::D3] {
@@ -149,7 +155,7 @@ async fn pieces_of_a_span_come_to_the_whole() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_covered_grows_with_the_delayed_clock() {
+async fn the_covered_range_follows_the_delayed_clock() {
     let fixture = fixture().await;
     let minute = |text: &str| moscow(&format!("2026-11-11T{text}:00"));
     let all = span("2026-11-11T12:00:00", "2026-11-11T13:00:00");
@@ -164,7 +170,7 @@ async fn what_is_covered_grows_with_the_delayed_clock() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_bar_and_ends_of_time() {
+async fn the_first_bar_and_extreme_ranges_are_handled() {
     let fixture = fixture().await;
     let first = fixture.moex.first_open("SBER", Interval::D1).await.unwrap().unwrap();
     let early = TimeRange::new(Millis(first.0 - 40 * DAY_MS), Millis(first.0 + 5 * DAY_MS));

@@ -67,8 +67,8 @@ impl Fixture {
             self.clock.advance(Duration::from_mins(1));
         };
         assert_eq!(opens(&reader.closed), opens(&record.bars), "{}", reader.code);
-        for (told, kept) in reader.closed.iter().zip(&record.bars) {
-            assert_eq!(told, kept, "{}", reader.code);
+        for (published, recorded) in reader.closed.iter().zip(&record.bars) {
+            assert_eq!(published, recorded, "{}", reader.code);
         }
     }
 
@@ -128,17 +128,17 @@ impl Reader {
 
     /// Reads until `closed` more candles have closed.
     async fn read(&mut self, closed: usize) {
-        let wanted = self.closed.len() + closed;
-        while self.closed.len() < wanted {
+        let expected = self.closed.len() + closed;
+        while self.closed.len() < expected {
             assert!(self.next().await.is_some(), "{}: the feed ended", self.code);
         }
     }
 
     /// Reads until this event.
-    async fn read_until(&mut self, wanted: impl Fn(&KlineEvent) -> bool) -> Arc<KlineEvent> {
+    async fn read_until(&mut self, matches: impl Fn(&KlineEvent) -> bool) -> Arc<KlineEvent> {
         loop {
             let event = self.next().await.expect("the feed ended");
-            if wanted(&event) {
+            if matches(&event) {
                 return event;
             }
         }
@@ -150,8 +150,8 @@ impl Reader {
         self.read_until(there).await;
     }
 
-    fn count(&self, wanted: impl Fn(&KlineEvent) -> bool) -> usize {
-        self.statuses.iter().filter(|status| wanted(status)).count()
+    fn count(&self, matches: impl Fn(&KlineEvent) -> bool) -> usize {
+        self.statuses.iter().filter(|status| matches(status)).count()
     }
 
     /// Reads everything up to the end and returns the end.
@@ -162,7 +162,7 @@ impl Reader {
                 return *end;
             }
         }
-        panic!("the end was not told");
+        panic!("the feed did not end");
     }
 }
 
@@ -179,7 +179,7 @@ fn is_down(event: &KlineEvent) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn candles_form_and_close_as_the_record_says() {
+async fn live_candles_equal_the_history() {
     let fixture = live().await;
     let mut reader = fixture.follow("SBER", Interval::M1).await;
     assert_eq!(*reader.next().await.unwrap(), KlineEvent::Connected);
@@ -199,7 +199,7 @@ async fn candles_form_and_close_as_the_record_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_interval_that_has_bars_can_be_followed() {
+async fn every_interval_with_bars_can_be_subscribed() {
     for (interval, minutes, count) in [
         (Interval::M3, 1, 8),
         (Interval::M5, 1, 6),
@@ -214,8 +214,8 @@ async fn every_interval_that_has_bars_can_be_followed() {
     ] {
         let fixture = live().await;
         // The clock advances while the test waits for the first candle.
-        let first =
-            interval.open_of(bars::bar_clock(seen(&fixture), bars::step_of(interval).unwrap()));
+        let first = interval
+            .open_of(bars::bar_clock(data_time(&fixture), bars::step_of(interval).unwrap()));
         let mut reader = fixture.follow("GAZP", interval).await;
         reader.read_until(is_forming).await;
         while reader.closed.len() < count {
@@ -228,12 +228,12 @@ async fn every_interval_that_has_bars_can_be_followed() {
 }
 
 /// The exchange's delayed clock.
-fn seen(fixture: &Fixture) -> Millis {
+fn data_time(fixture: &Fixture) -> Millis {
     Millis(fixture.clock.now().0 - 15 * 60_000)
 }
 
 #[tokio::test(start_paused = true)]
-async fn indices_are_not_late() {
+async fn index_candles_have_no_delay() {
     let fixture = live().await;
     let share = fixture.follow("SBER", Interval::M1).await;
     let mut reader = fixture.follow("IMOEX", Interval::M1).await;
@@ -245,7 +245,7 @@ async fn indices_are_not_late() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sleeping_exchange_is_connected_and_says_nothing() {
+async fn a_closed_exchange_is_connected_without_candles() {
     // An hour after the end of the evening.
     let fixture = live_at("2026-11-12T01:00:00", |_| {}).await;
     let after = Some(moscow("2026-11-11T23:45:00"));
@@ -254,8 +254,8 @@ async fn a_sleeping_exchange_is_connected_and_says_nothing() {
     let mut late = fixture.follow("SBER", Interval::M1).await;
     assert_eq!(*late.next().await.unwrap(), KlineEvent::Connected);
     reader.drain().await;
-    let asked = fixture.asked("candles");
-    while fixture.asked("candles") < asked + 5 {
+    let requests_before = fixture.request_count("candles");
+    while fixture.request_count("candles") < requests_before + 5 {
         let nothing = tokio::time::timeout(STEP, reader.feed.next()).await;
         assert!(nothing.is_err(), "{nothing:?}");
     }
@@ -270,7 +270,7 @@ async fn a_sleeping_exchange_is_connected_and_says_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_followed_is_refused_before_anything_is_asked() {
+async fn invalid_subscriptions_are_refused_without_a_request() {
     let fixture = live().await;
     for (code, interval, kind, word) in [
         ("SBRE", Interval::M1, fault::Kind::NotFound, "unknown_symbol"),
@@ -290,5 +290,5 @@ async fn what_cannot_be_followed_is_refused_before_anything_is_asked() {
         let fault = fixture.moex.subscribe("SBER", Interval::M1, options).await.err().unwrap();
         assert_eq!(fault.code(), "resume_too_far");
     }
-    assert_eq!((fixture.series(), fixture.asked("candles")), (0, 0));
+    assert_eq!((fixture.series(), fixture.request_count("candles")), (0, 0));
 }

@@ -46,14 +46,14 @@ fn shown_as(polled: &CandlePoll) -> String {
     words.join(" ")
 }
 
-fn answer(text: &str, seen: Millis, full: bool) -> PolledCandles {
-    PolledCandles { candles: candles(text), full, cut: full, seen }
+fn answer(text: &str, data_time: Millis, full: bool) -> PolledCandles {
+    PolledCandles { candles: candles(text), full, cut: full, data_time }
 }
 
 #[track_caller]
-fn check(interval: Interval, text: &str, seen: Millis, full: bool, expected: &str) {
+fn check(interval: Interval, text: &str, data_time: Millis, full: bool, expected: &str) {
     let step = CandleStep::Minute;
-    let polled = classify(interval, step, at(0, 0), &answer(text, seen, full)).unwrap();
+    let polled = classify(interval, step, at(0, 0), &answer(text, data_time, full)).unwrap();
     assert_eq!(shown_as(&polled), expected, "{interval} {text}");
     assert!(polled.rows.iter().all(|row| row.closed) && polled.forming.is_none_or(|it| !it.closed));
 }
@@ -74,7 +74,7 @@ fn a_later_candle_or_time_closes_and_the_end_of_rows_does_not() {
 }
 
 #[test]
-fn a_full_page_that_leads_nowhere_is_not_followed_by_another_at_once() {
+fn a_full_page_without_progress_is_not_requested_again_at_once() {
     let more = |text| {
         let answer = answer(text, at(30, 0), true);
         classify(Interval::M15, CandleStep::Minute, at(0, 0), &answer).unwrap().more
@@ -84,7 +84,7 @@ fn a_full_page_that_leads_nowhere_is_not_followed_by_another_at_once() {
 }
 
 #[test]
-fn what_may_be_missing_is_noticed_before_it_is_passed() {
+fn a_gap_is_detected_before_later_candles_are_published() {
     use Interval::{M1, M5};
     check(M1, "[1] 2", at(2, 30), false, "[1] 2 <2 has_gaps");
     check(M1, "[0] 2", at(2, 30), false, "[0] 2 <2 has_gaps");
@@ -101,7 +101,7 @@ fn what_may_be_missing_is_noticed_before_it_is_passed() {
 }
 
 #[test]
-fn two_answers_give_what_either_has_as_far_as_both_reach() {
+fn two_responses_are_merged_up_to_the_shorter_end() {
     for (first, second, both) in [
         (("[0] 2", false), ("[0] [1] [2] 3", false), "0 1 2 3"),
         (("[0] [1] 2", false), ("[0] [2] 3", false), "0 1 2 3"),
@@ -118,7 +118,7 @@ fn two_answers_give_what_either_has_as_far_as_both_reach() {
         let minutes: Vec<String> =
             joined.candles.iter().map(|it| it.begins.minute().to_string()).collect();
         assert_eq!(minutes.join(" "), both, "{first:?} {second:?}");
-        assert_eq!((joined.full, joined.seen), (first.1 || second.1, at(6, 0)));
+        assert_eq!((joined.full, joined.data_time), (first.1 || second.1, at(6, 0)));
         assert_eq!(joined.cut, joined.full || ["", "0 1", "0 1 2"].contains(&both));
     }
     // The newer state of a candle counts.
@@ -130,28 +130,28 @@ fn two_answers_give_what_either_has_as_far_as_both_reach() {
 proptest! {
     /// However the rows are split into polls, the closed candles are the same, in order and once.
     #[test]
-    fn looks_one_after_another_come_to_the_whole(
+    fn successive_polls_give_every_candle_once(
         traded in prop::collection::btree_set(0_i8..59, 1..50),
-        looks in prop::collection::btree_set(0_i8..59, 0..8),
+        poll_minutes in prop::collection::btree_set(0_i8..59, 0..8),
         five in any::<bool>(),
     ) {
         let interval = if five { Interval::M5 } else { Interval::M1 };
         let step = CandleStep::Minute;
-        let mut told: Vec<Kline> = Vec::new();
+        let mut published: Vec<Kline> = Vec::new();
         let mut from = at(0, 0);
-        for seen in looks.into_iter().map(|minute| at(minute, 30)).chain([Millis(at(0, 0).0 + 7_200_000)]) {
-            let rows = traded.iter().filter(|it| at(**it, 0) <= seen && at(**it, 0) >= from);
+        for data_time in poll_minutes.into_iter().map(|minute| at(minute, 30)).chain([Millis(at(0, 0).0 + 7_200_000)]) {
+            let rows = traded.iter().filter(|it| at(**it, 0) <= data_time && at(**it, 0) >= from);
             let text: Vec<String> = rows
-                .map(|it| if at(*it, 0).0 + 60_000 <= seen.0 { format!("[{it}]") } else { it.to_string() })
+                .map(|it| if at(*it, 0).0 + 60_000 <= data_time.0 { format!("[{it}]") } else { it.to_string() })
                 .collect();
-            let polled = classify(interval, step, from, &answer(&text.join(" "), seen, false)).unwrap();
+            let polled = classify(interval, step, from, &answer(&text.join(" "), data_time, false)).unwrap();
             prop_assert!(polled.known_to >= from);
             prop_assert!(polled.forming.is_none_or(|it| it.bar.open_time == polled.known_to));
             from = polled.known_to;
-            told.extend(polled.rows);
+            published.extend(polled.rows);
         }
         let all: Vec<String> = traded.iter().map(|it| format!("[{it}]")).collect();
         let whole = fold_bars(interval, step, candles(&all.join(" ")).iter()).unwrap();
-        prop_assert_eq!(told.iter().map(|it| it.bar).collect::<Vec<_>>(), whole);
+        prop_assert_eq!(published.iter().map(|it| it.bar).collect::<Vec<_>>(), whole);
     }
 }

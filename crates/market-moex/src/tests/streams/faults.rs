@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_is_told_and_what_closed_meanwhile_comes_in_order() {
+async fn a_failure_is_reported_and_missed_candles_come_in_order() {
     for (kind, away) in [
         (FaultKind::Status500, Duration::from_mins(10)),
         (FaultKind::Drop, Duration::from_mins(3)),
@@ -25,8 +25,8 @@ async fn a_failure_is_told_and_what_closed_meanwhile_comes_in_order() {
         let last = reader.closed.last().unwrap().open_time;
         let gap = reader.read_until(is_gap).await;
         let KlineEvent::GapFilled(span) = *gap else { panic!("{gap:?}") };
-        let told = reader.closed.last().unwrap().open_time;
-        assert!(span.from > last && span.to == Millis(told.0 + 60_000), "{kind:?} {span:?}");
+        let last_closed = reader.closed.last().unwrap().open_time;
+        assert!(span.from > last && span.to == Millis(last_closed.0 + 60_000), "{kind:?} {span:?}");
         // The series continues as before.
         reader.read_until(is_forming).await;
         fixture.clock.advance(Duration::from_mins(2));
@@ -39,7 +39,7 @@ async fn a_failure_is_told_and_what_closed_meanwhile_comes_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_before_the_first_look_is_told_too() {
+async fn a_failure_before_the_first_poll_is_reported() {
     let fixture = live().await;
     fixture.moex.securities().await.unwrap();
     fixture.inject(InjectedFault::new(FaultKind::Status500, 1_000).on(CANDLES));
@@ -53,7 +53,7 @@ async fn a_failure_before_the_first_look_is_told_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_machine_that_slept_says_what_it_missed() {
+async fn a_gap_is_reported_after_the_machine_was_suspended() {
     let fixture = live().await;
     let mut reader = fixture.follow("SBER", Interval::M1).await;
     reader.read_until(is_forming).await;
@@ -65,7 +65,7 @@ async fn a_machine_that_slept_says_what_it_missed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rows_that_an_answer_lost_are_not_taken_for_silence() {
+async fn rows_lost_by_a_response_are_requested_again() {
     for interval in [Interval::M1, Interval::M5] {
         for kind in [FaultKind::MissingRows, FaultKind::EmptyBlocks, FaultKind::ShuffledRows] {
             let fixture = live().await;
@@ -109,7 +109,7 @@ impl Dice {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_candle_is_lost_in_hours_of_trouble() {
+async fn no_candle_is_lost_in_hours_of_faults() {
     let fixture = live_at("2026-11-11T09:30:00", |_| {}).await;
     let mut readers = Vec::new();
     for (code, interval) in [("SBER", Interval::M1), ("GAZP", Interval::M5)] {
@@ -133,5 +133,5 @@ async fn no_candle_is_lost_in_hours_of_trouble() {
         fixture.check(reader).await;
     }
     let down: usize = readers.iter().map(|reader| reader.count(is_down)).sum();
-    assert!(down >= 5, "{down} failures were told");
+    assert!(down >= 5, "only {down} failures were reported");
 }

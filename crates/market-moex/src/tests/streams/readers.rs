@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn followers_of_a_series_share_one_poller() {
+async fn subscribers_of_a_series_share_one_poller() {
     let fixture = live().await;
     let mut readers = Vec::new();
     for _ in 0..20 {
@@ -34,16 +34,16 @@ async fn followers_of_a_series_share_one_poller() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_asked_once_nobody_follows() {
+async fn polling_stops_without_subscribers() {
     let fixture = live().await;
     let mut reader = fixture.follow("SBER", Interval::M1).await;
     reader.read_until(is_forming).await;
     drop(reader);
     tokio::time::sleep(Duration::from_mins(1)).await;
     assert_eq!(fixture.series(), 0);
-    let asked = fixture.asked("candles");
+    let requests_before = fixture.request_count("candles");
     tokio::time::sleep(Duration::from_mins(1)).await;
-    assert_eq!(fixture.asked("candles"), asked);
+    assert_eq!(fixture.request_count("candles"), requests_before);
     // The series starts again as if for the first time.
     let mut again = fixture.follow("SBER", Interval::M1).await;
     again.read_until(is_forming).await;
@@ -51,7 +51,7 @@ async fn nothing_is_asked_once_nobody_follows() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reader_that_is_too_slow_is_cut_off_and_resumes_without_loss() {
+async fn a_slow_subscriber_is_ended_and_resumes_without_loss() {
     let fixture = live().await;
     let options = SubscribeOptions { resume_after: None, queue_max: 3 };
     let mut slow = fixture.follow_with("SBER", Interval::M1, options).await;
@@ -75,7 +75,7 @@ async fn a_reader_that_is_too_slow_is_cut_off_and_resumes_without_loss() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_missed_comes_first_over_as_many_pages_as_it_takes() {
+async fn missed_candles_come_first_over_several_pages() {
     let fixture = live().await;
     let after = moscow("2026-11-09T10:00:00");
     let options = SubscribeOptions { resume_after: Some(after), ..SubscribeOptions::default() };
@@ -87,7 +87,7 @@ async fn what_was_missed_comes_first_over_as_many_pages_as_it_takes() {
     assert!(first.closed.len() > 1_500, "{}", first.closed.len());
     assert_eq!(first.closed, second.closed);
     assert_eq!(first.closed[0].open_time, moscow("2026-11-09T10:01:00"));
-    assert_eq!(first.count(is_gap), 0, "nothing was heard before, so nothing was missed");
+    assert_eq!(first.count(is_gap), 0, "a series that was never polled before reports a gap");
     fixture.check(&first).await;
     // A subscriber without a resume point begins with the forming candle.
     let mut third = fixture.follow("SBER", Interval::M1).await;
@@ -116,7 +116,7 @@ async fn a_replay_waits_for_an_exchange_that_fails() {
 
 /// A candle that was published stays valid, even if later responses lack it.
 #[tokio::test(start_paused = true)]
-async fn a_replay_does_not_take_empty_answers_for_the_end() {
+async fn an_empty_response_does_not_end_a_replay() {
     let fixture = live().await;
     let mut first = fixture.follow("SBER", Interval::M1).await;
     first.read_until(is_forming).await;
@@ -128,8 +128,8 @@ async fn a_replay_does_not_take_empty_answers_for_the_end() {
         ..SubscribeOptions::default()
     };
     let mut second = fixture.follow_with("SBER", Interval::M1, options).await;
-    let asked = fixture.asked("candles");
-    while fixture.asked("candles") < asked + 16 {
+    let requests_before = fixture.request_count("candles");
+    while fixture.request_count("candles") < requests_before + 16 {
         second.drain().await;
     }
     fixture.sim.faults().clear();
@@ -139,7 +139,7 @@ async fn a_replay_does_not_take_empty_answers_for_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reader_who_is_ahead_gets_nothing_twice() {
+async fn a_subscriber_that_is_ahead_gets_nothing_twice() {
     let fixture = live().await;
     let options = SubscribeOptions {
         resume_after: Some(moscow("2026-11-11T12:06:00")),
@@ -152,7 +152,7 @@ async fn a_reader_who_is_ahead_gets_nothing_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_resume_point_beyond_all_time_is_one_that_is_ahead() {
+async fn a_resume_point_in_the_far_future_is_accepted() {
     let fixture = live().await;
     for interval in Interval::ALL.into_iter().filter(|interval| *interval != Interval::S1) {
         for after in [i64::MAX, i64::MAX - 1, i64::MAX - 40 * clock::DAY_MS] {
@@ -168,7 +168,7 @@ async fn a_resume_point_beyond_all_time_is_one_that_is_ahead() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn there_are_only_so_many_series_and_followers() {
+async fn series_and_subscribers_are_limited() {
     let change = |config: &mut MoexConfig| {
         config.live.series_max = 2;
         config.live.subscribers_max = 3;
@@ -186,7 +186,7 @@ async fn there_are_only_so_many_series_and_followers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn followers_are_told_when_the_house_closes() {
+async fn subscribers_get_an_end_event_at_shutdown() {
     let fixture = live().await;
     let mut reader = fixture.follow("SBER", Interval::M1).await;
     reader.read_until(is_forming).await;
