@@ -1,5 +1,5 @@
-//! The golden tables: values that Python `ta` and TA-Lib gave, beside what we give. They are made
-//! by `golden/make.py`, which also says where they differ from what the libraries print.
+//! Compares our values with the golden tables of Python `ta` and TA-Lib. `golden/make.py` generates
+//! the tables and documents where they differ from the output of the libraries.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,16 +8,16 @@ use std::path::PathBuf;
 use crate::laws::one_by_one;
 use crate::{Arg, Candle, Candles, Spec};
 
-/// Relative to the larger of the two values.
+/// The largest allowed difference, relative to the larger of the two values.
 const TOLERANCE: f64 = 1e-9;
 
-/// Where all that a value was made of cancels out, only rounding is left of it, and its digits mean
-/// nothing: on some rows of these, one of the two is 0 and the other is not, or nearly so. Each
-/// with how much of the largest value of its series that is.
+/// On some rows of these indicators the terms cancel out, so that only rounding remains and one of
+/// the two values may be 0. Differences below this share of the largest value of the series are
+/// ignored.
 const ROUNDING: [(&str, f64); 4] =
     [("cmf", 5e-13), ("dpo", 1e-13), ("mfi", 2e-14), ("stochRsi", 1e-14)];
 
-/// Stands where a library shows no value yet and we do, which no value is.
+/// Marks a cell where the library has no value yet and we have one; no real value is infinite.
 const EARLY: f64 = f64::INFINITY;
 
 type Columns = Vec<(String, Vec<f64>)>;
@@ -57,7 +57,7 @@ pub(crate) fn candles() -> Vec<Candle> {
     .collect()
 }
 
-/// Columns of candles, to be borrowed as `Candles`.
+/// Owned columns of candles, which can be borrowed as `Candles`.
 pub(crate) struct Owned(Vec<i64>, [Vec<f64>; 5]);
 
 impl Owned {
@@ -86,11 +86,11 @@ fn spec(header: &str) -> Spec {
     Spec::parse(name, &args).unwrap()
 }
 
-/// The largest relative difference, of what is more than rounding, or where one value is available
-/// and the other is not.
-fn differs(ours: &[f64], theirs: &[f64], rounding: f64) -> Result<f64, String> {
+/// Returns the largest relative difference beyond rounding, or the first row where only one of the
+/// two values is available.
+fn largest_difference(ours: &[f64], theirs: &[f64], rounding: f64) -> Result<f64, String> {
     let known = theirs.iter().filter(|x| x.is_finite());
-    let nothing = known.fold(0.0_f64, |m, x| m.max(x.abs())) * rounding;
+    let ignored = known.fold(0.0_f64, |m, x| m.max(x.abs())) * rounding;
     let mut worst = 0.0_f64;
     for (row, (a, b)) in ours.iter().zip(theirs).enumerate() {
         if *b == EARLY && a.is_finite() {
@@ -100,14 +100,14 @@ fn differs(ours: &[f64], theirs: &[f64], rounding: f64) -> Result<f64, String> {
             return Err(format!("row {row}: ours {a}, theirs {b}"));
         }
         let distance = (a - b).abs();
-        if distance > nothing {
+        if distance > ignored {
             worst = worst.max(distance / a.abs().max(b.abs()));
         }
     }
     Ok(worst)
 }
 
-/// The tables, each with its name.
+/// The name and the text of each table.
 fn tables() -> Vec<(String, String)> {
     let files = fs::read_dir(folder()).unwrap().map(|file| file.unwrap().path());
     let tables = files.filter(|file| file.extension().is_some_and(|e| e == "csv"));
@@ -120,7 +120,7 @@ fn tables() -> Vec<(String, String)> {
     all
 }
 
-/// Every output there is, by indicator, parity where it has one, and key.
+/// Every output of every indicator: its name, its parity if it has one, and its key.
 fn outputs() -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for name in crate::known() {
@@ -140,7 +140,7 @@ fn has_parity(spec: &Spec) -> bool {
 }
 
 #[test]
-fn every_indicator_gives_what_the_libraries_give() {
+fn every_indicator_matches_the_golden_tables() {
     let candles = candles();
     let owned = Owned::new(&candles);
     let (mut seen, mut wrong) = (BTreeSet::new(), Vec::new());
@@ -159,7 +159,7 @@ fn every_indicator_gives_what_the_libraries_give() {
             seen.insert(format!("{} {parity} {key}", spec.name()));
             let index = spec.outputs().iter().position(|output| *output == key).unwrap();
             for (ours, form) in forms.iter().zip(["at once", "one by one"]) {
-                match differs(&ours[index], &theirs, rounding) {
+                match largest_difference(&ours[index], &theirs, rounding) {
                     Ok(worst) if worst <= TOLERANCE => println!("{file} {key} {form}: {worst:.1e}"),
                     Ok(worst) => wrong.push(format!("{file} {key} {form}: off by {worst:e}")),
                     Err(problem) => wrong.push(format!("{file} {key} {form}: {problem}")),

@@ -1,11 +1,11 @@
-//! What holds for every indicator, whatever its parameters and whatever the candles.
+//! Property tests that hold for every indicator, with any parameters and any candles.
 
 use proptest::prelude::*;
 
 use crate::golden::Owned;
 use crate::{Arg, Candle, Candles, ParamKind, Spec, known};
 
-/// Prices that move, prices that stand still, and prices that are missing or absurd.
+/// Candles with moving prices, with constant prices, and with missing or absurd prices.
 fn candles() -> impl Strategy<Value = Vec<Candle>> {
     let odd = prop_oneof![Just(f64::NAN), Just(f64::INFINITY), Just(0.0), Just(-1.0), Just(1e308)];
     let gap = (proptest::array::uniform5(odd), 0..5usize);
@@ -22,7 +22,7 @@ fn candles() -> impl Strategy<Value = Vec<Candle>> {
         let mut last = Candle { t: 0, o: 100.0, h: 100.0, l: 100.0, c: 100.0, v: 0.0 };
         let mut candles: Vec<Candle> = Vec::new();
         for (row, index) in rows.into_iter().zip(0..) {
-            // No candle of its own means the one before again: a flat stretch.
+            // `None` repeats the previous candle, which makes a flat stretch.
             last = Candle { t: index * 7_200_000, ..row.unwrap_or(last) };
             candles.push(last);
         }
@@ -35,7 +35,7 @@ fn candles() -> impl Strategy<Value = Vec<Candle>> {
     })
 }
 
-/// Some indicator with some parameters that it accepts, its periods no shorter than `shortest`.
+/// An indicator with parameters that it accepts and periods of at least `shortest`.
 fn spec(shortest: u32) -> impl Strategy<Value = Spec> {
     let names: Vec<&str> = known().collect();
     let seed = (shortest - 1..12, any::<bool>());
@@ -59,17 +59,17 @@ fn make(name: &str, seeds: &[(u32, bool)]) -> Spec {
             Some((param.name, arg))
         })
         .collect();
-    // Fast and slow may be in the wrong order, which is an error and not a law.
+    // Invalid parameters, such as fast above slow, fall back to the defaults.
     Spec::parse(name, &args).unwrap_or(defaults)
 }
 
-/// Equal but for rounding, of numbers made of numbers of this size.
+/// Whether two numbers computed from numbers of size `scale` are equal except for rounding.
 fn close(a: f64, b: f64, scale: f64) -> bool {
     (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * scale.max(a.abs()).max(b.abs())
 }
 
-/// Each output's largest value, on whose scale rounding is judged. No less than what the rounding of
-/// prices near 100 leaves where they cancel out, as those of a flat stretch do.
+/// The largest value of each output, relative to which rounding is judged; at least 1e-3, because
+/// prices near 100 leave that much rounding where they cancel out.
 fn scales(columns: &[Vec<f64>]) -> Vec<f64> {
     let largest = |column: &Vec<f64>| column.iter().fold(1e-3_f64, |m, x| m.max(x.abs()));
     columns.iter().map(largest).collect()
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn outputs_asked_for_alone_are_those_of_all(
+    fn selected_outputs_equal_those_of_a_full_run(
         spec in spec(1),
         candles in candles(),
         which in any::<[bool; 8]>(),
@@ -138,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn a_preview_is_the_next_update_and_changes_nothing(
+    fn a_preview_equals_the_next_update_and_keeps_the_state(
         spec in spec(1),
         candles in candles(),
         forming in candles(),
@@ -182,9 +182,9 @@ proptest! {
     }
 
     #[test]
-    fn warm_up_is_as_long_as_it_says(spec in spec(4), seed in 1..1000u32) {
-        // Candles that always move and trade, and windows in which they can, so that nothing but
-        // warm-up is missing.
+    fn leading_nan_values_equal_the_declared_warm_up(spec in spec(4), seed in 1..1000u32) {
+        // Every candle moves and trades, and no window is too short, so only warm-up values are
+        // missing.
         let candles: Vec<_> = (0..160u32).map(|i| {
             let wave = f64::from((i * 7919 + seed) % 101) / 10.0 + f64::from(i) / 50.0;
             let c = 100.0 + wave;
@@ -192,7 +192,7 @@ proptest! {
             Candle { t: i64::from(i), o: c, h: c + 1.0 + wave / 9.0, l: c - 1.5, c, v }
         }).collect();
         let columns = one_by_one(&spec, &candles);
-        // The stops of the trend that does not run are missing by their meaning.
+        // Each of these two outputs has values only in its own trend.
         let lasting = columns.iter().zip(spec.outputs());
         let lasting = lasting.filter(|(_, key)| !matches!(**key, "psar_up" | "psar_down"));
         let leading = lasting.map(|(column, _)| column.iter().take_while(|x| x.is_nan()).count());
@@ -200,9 +200,9 @@ proptest! {
     }
 }
 
-/// Longer than what oscillators take at a time, so that all ways of theirs are gone.
+/// The series is longer than a batch step of the oscillators, so that all their code paths run.
 #[test]
-fn long_series_agree_with_single_candles_whatever_is_among_them() {
+fn batch_equals_single_candles_on_long_series_with_odd_values() {
     let odd = [100.0, f64::NAN, f64::INFINITY, 0.0, -1e4, 1e308];
     let places = [1023, 1024, 2046, 2047, 2500, 4999];
     for (odd, at) in odd.into_iter().flat_map(|odd| places.map(|at| (odd, at))) {
@@ -222,7 +222,7 @@ fn long_series_agree_with_single_candles_whatever_is_among_them() {
                 (one_by_one(&spec, &candles), spec.batch(&Owned::new(&candles).candles()));
             for (single, batch) in single.iter().zip(&batch) {
                 assert_eq!(single.len(), batch.len());
-                // What a large number leaves behind is as large as it was for a while.
+                // The effect of a large number decays slowly, so the scale does too.
                 let mut scale = 1e-3_f64;
                 for (row, (a, b)) in single.iter().zip(batch).enumerate() {
                     scale = (scale * 0.999).max(a.abs()).max(1e-3);
@@ -233,10 +233,10 @@ fn long_series_agree_with_single_candles_whatever_is_among_them() {
     }
 }
 
-/// Long windows, and candles enough that every way of the batch forms is gone many times: a walk
-/// with flat stretches, stretches without volume, and two candles with something missing.
+/// Long windows, and enough candles that every code path of the batch forms runs many times: a
+/// random walk with flat stretches, stretches without volume, and two candles with missing fields.
 #[test]
-fn long_windows_over_long_series_agree_however_the_series_is_cut() {
+fn batch_equals_single_candles_for_long_windows_and_any_chunks() {
     let candles = walk(5000);
     let owned = Owned::new(&candles);
     for spec in known().flat_map(|name| [1, 64, 300].into_iter().flat_map(|n| wide(name, n))) {
@@ -279,10 +279,11 @@ fn walk(len: u32) -> Vec<Candle> {
     (0..len).map(one).collect()
 }
 
-/// An indicator with windows of about this length, in both parities and with every other choice.
+/// Specs of an indicator with windows of about this length, in both parities and with every choice.
 fn wide(name: &str, period: i32) -> Vec<Spec> {
     let params = Spec::parse(name, &[]).unwrap().params();
-    // One of 1 may be refused; where windows must differ, they grow or shrink from one to the next.
+    // A period of 1 may be refused; if the windows must differ, each is longer or shorter than the
+    // one before.
     let tries = [(period, 0), (period + 1, 0), (period, 1), (period + 9, -1)];
     let numbers = |from: i32, step: i32, optional: bool| {
         let all = params.iter().zip(0..);
@@ -307,7 +308,7 @@ fn wide(name: &str, period: i32) -> Vec<Spec> {
     for optional in [false, true] {
         let numbers = numbers(from, step, optional);
         specs.extend(Spec::parse(name, &numbers));
-        // Each other choice alone, and all of them at once.
+        // Each non-default choice alone, and all of them together.
         for other in choices.chunks(1).chain([choices.as_slice()]) {
             specs.extend(Spec::parse(name, &[numbers.as_slice(), other].concat()));
         }
@@ -316,9 +317,9 @@ fn wide(name: &str, period: i32) -> Vec<Spec> {
     specs
 }
 
-/// What fades away where nothing moves any more fades in both forms alike, to nothing.
+/// After thousands of constant candles an average decays to nothing, in both forms alike.
 #[test]
-fn what_has_faded_away_is_not_available() {
+fn a_decayed_average_gives_nan() {
     let mut candles = walk(300);
     let c = candles[299].c;
     let still = |t: i64| Candle { t: t * 3_600_000, o: c, h: c, l: c, c, v: 0.0 };
@@ -339,9 +340,9 @@ fn what_has_faded_away_is_not_available() {
     }
 }
 
-/// Numbers so large that the distance between two of them is infinite, among many that are not.
+/// Among ordinary numbers there are some so large that the distance between two of them overflows.
 #[test]
-fn what_is_too_large_to_be_told_is_not_available() {
+fn overflowing_values_give_nan() {
     let far = [1.7e308, -1.7e308, 1.2e308];
     for (fast, slow, signal) in [(2, 3, 2), (2, 3, 4), (3, 9, 5), (12, 26, 9)] {
         let candles: Vec<_> = (0..4096_usize)
@@ -362,10 +363,10 @@ fn what_is_too_large_to_be_told_is_not_available() {
     }
 }
 
-/// Windows forget: one candle that is far away from all others is gone once it has left them, wherever
-/// in a chunk of the batch forms that is. Its close may be an ordinary one or not.
+/// One extreme candle has no effect once it has left every window, at whatever index of a batch
+/// chunk that happens. In a second candle the close is extreme, too.
 #[test]
-fn what_left_every_window_leaves_nothing_behind() {
+fn an_outlier_has_no_effect_after_it_left_every_window() {
     let names = "vortex cmf awesome massIndex kama cci dpo sma wma mfi ultimate bollinger stoch";
     for at in 300..300 + 128 {
         let mut candles = walk(700);
@@ -384,7 +385,7 @@ fn what_left_every_window_leaves_nothing_behind() {
     }
 }
 
-/// Every period at its shortest, one at a time: a window without room to move in is refused.
+/// Sets one period at a time to its shortest value; a window too short to move is refused.
 #[test]
 fn the_shortest_windows_have_values_or_are_refused() {
     let candles: Vec<_> = (0..300_u32)
@@ -414,7 +415,7 @@ fn the_shortest_windows_have_values_or_are_refused() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn invalid_requests_name_the_wrong_value() {
     let number = Arg::Number;
     check(
         "rsi",

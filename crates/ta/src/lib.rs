@@ -1,5 +1,5 @@
 //! Technical indicators over candles, batch and incremental, with values that agree with Python's
-//! `ta` 0.11 and, where asked for, with TA-Lib's seeding.
+//! `ta` 0.11 or, with `parity=talib`, with TA-Lib's seeding.
 //!
 //! Each indicator is a small state machine in a file of its own. [`Indicator::update`] takes a
 //! closed candle, [`Indicator::preview`] shows what a forming candle would give without changing

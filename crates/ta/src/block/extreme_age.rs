@@ -87,7 +87,7 @@ impl<const HIGH: bool, const NEWEST: bool> ExtremeAge<HIGH, NEWEST> {
         if Self::beats(newer[0], older[0]) { newer } else { older }
     }
 
-    /// Whether the newer number reindices the older one.
+    /// Whether the newer number replaces the older one.
     #[inline(always)]
     fn beats(newer: f64, older: f64) -> bool {
         let better = if HIGH { newer > older } else { newer < older };

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_those_of_the_windows() {
+    fn running_sums_equal_window_sums() {
         for period in [1, 2, 3, 5, 20, 34, 127, WINDOW_MAX] {
             let (sound, out, sums) = both(period, &waves(WINDOW_MAX + CHUNK));
             assert!(sound, "{period}");
@@ -231,7 +231,7 @@ mod tests {
 
     /// Series that are not a plain run of similar numbers are refused.
     #[test]
-    fn says_where_it_cannot_be_relied_on() {
+    fn unreliable_sums_are_reported() {
         let len = WINDOW_MAX + CHUNK;
         for at in [len - CHUNK - 3, len - CHUNK, len - 1] {
             for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, 1e9, -1e9] {

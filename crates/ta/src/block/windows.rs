@@ -50,7 +50,7 @@ fn steps<B: Block>(xs: &[f64], mut block: B) -> Vec<f64> {
 }
 
 #[test]
-fn a_scan_gives_what_steps_give() {
+fn scan_equals_step() {
     let xs = numbers();
     for period in [1, 2, 3, 4, 5, 7, 9, 14, 20, 21, 26, 31, 63, 64, 100, 127, 128, 129, 300] {
         let (mut one, mut two) = (WindowBuffers::<1>::new(), WindowBuffers::<2>::new());
@@ -77,7 +77,7 @@ fn a_scan_gives_what_steps_give() {
 }
 
 #[test]
-fn pairs_of_outputs_agree_too() {
+fn scan_equals_step_for_pairs_of_outputs() {
     let xs = numbers();
     for period in [1, 2, 3, 5, 14, 20, 28, 100, 128, 129] {
         let (mut one, mut two) = (WindowBuffers::<1>::new(), WindowBuffers::<2>::new());
@@ -115,7 +115,7 @@ fn pairs_of_outputs_agree_too() {
 }
 
 #[test]
-fn ratios_agree_whatever_the_order_of_their_windows() {
+fn ratios_equal_for_any_order_of_windows() {
     let xs = numbers();
     for periods in [[7, 14, 28], [28, 14, 7], [3, 3, 4], [1, 2, 5], [100, 128, 2], [5, 129, 10]] {
         let (mut plain, mut block) = (Ratios::new(periods), Ratios::new(periods));
@@ -135,7 +135,7 @@ fn ratios_agree_whatever_the_order_of_their_windows() {
 }
 
 #[test]
-fn what_stands_still_has_no_deviation_at_all() {
+fn a_constant_series_has_a_deviation_of_exactly_zero() {
     let xs = [0.1 + 0.2; 3 * CHUNK];
     for period in 1..=130 {
         let (mut block, mut buffers) = (StdDev::new(period), WindowBuffers::<2>::new());
@@ -151,7 +151,7 @@ fn what_stands_still_has_no_deviation_at_all() {
 }
 
 #[test]
-fn a_large_number_that_left_leaves_nothing_behind() {
+fn a_large_number_that_left_the_window_leaves_no_rounding() {
     let mut near: Vec<_> = numbers().iter().take(700).map(|x| 100.0 + x / 1e5).collect();
     (near[200], near[333], near[450]) = (1e6, -1e9, 1e3);
     let cases = [2, 3, 5, 14, 20, 28, 100].into_iter().flat_map(|period| {
@@ -175,7 +175,7 @@ fn a_large_number_that_left_leaves_nothing_behind() {
 
 /// A number that left the window long ago leaves no rounding, although no single step was large.
 #[test]
-fn numbers_that_fall_by_stages_keep_their_digits() {
+fn falling_numbers_keep_their_precision() {
     let stages = [1e7, 2e4, 50.0, 0.1];
     let wave = |at: usize| 1.0 + (at * at % 17) as f64 / 19.0;
     let xs: Vec<f64> =
@@ -199,7 +199,7 @@ fn numbers_that_fall_by_stages_keep_their_digits() {
 
 /// The same for distances to a mean, which are small relative to the numbers.
 #[test]
-fn a_mean_deviation_keeps_its_digits_where_numbers_fall() {
+fn mean_deviation_keeps_its_precision_when_numbers_fall() {
     let wave = |at: usize| 1.0 + (at * at % 17) as f64 / 19e3;
     let xs: Vec<_> = (0..200).map(|at| wave(at) * if at < 60 { 100.0 } else { 0.1 }).collect();
     for period in [2, 3, 14, 28] {
@@ -223,7 +223,7 @@ fn a_mean_deviation_keeps_its_digits_where_numbers_fall() {
 }
 
 #[test]
-fn a_mean_deviation_is_back_as_soon_as_what_was_missing_has_left() {
+fn mean_deviation_returns_when_the_missing_number_leaves_the_window() {
     let mut block = Deviation::new(3);
     let mut push = |x: f64| {
         let ((_, deviation), next) = block.step(x);

@@ -299,7 +299,7 @@ mod tests {
     use crate::golden::Owned;
 
     #[test]
-    fn a_large_step_that_left_leaves_nothing_behind() {
+    fn a_large_step_that_left_the_window_leaves_no_rounding() {
         let close = |i: u32| match i {
             200 | 333 => 1e9,
             _ => 100.0 + f64::from(i * 7919 % 101) / 1e6,

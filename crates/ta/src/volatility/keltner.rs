@@ -268,7 +268,7 @@ mod tests {
 
     /// Rounding left in the sums by prices thousands of times as high must not set a flag.
     #[test]
-    fn a_price_that_stands_still_is_within_its_bands() {
+    fn a_constant_price_is_within_its_bands() {
         for still in [86.03, 860.3, 6624.31] {
             let mut keltner = Keltner::new(20).unwrap();
             for i in 0..120 {
