@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_under_way_cannot_spend_the_same_tokens() {
+    fn concurrent_calls_cannot_spend_the_same_tokens() {
         let budget = budget(100, 9);
         let first = budget.reserve(10, 50).unwrap();
         let second = budget.clone().reserve(10, 50).unwrap();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_given_up_pays_for_what_was_seen() {
+    fn an_abandoned_call_is_charged_for_received_tokens() {
         let budget = budget(100, 9);
         let mut reservation = budget.reserve(10, 50).unwrap();
         reservation.began(3);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_and_time_run_out() {
+    fn the_budget_limits_calls_and_time() {
         let few = budget(100, 1);
         drop(few.reserve(1, 1).unwrap());
         assert_eq!(few.reserve(1, 1).unwrap_err().code(), "llm_budget_spent");

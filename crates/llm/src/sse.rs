@@ -98,7 +98,7 @@ mod tests {
                           id: 1\n\ndata: {\"тест\":\"🦀\"}\rdata:\r\rdata: last";
 
     #[test]
-    fn lines_and_events_end_as_the_standard_says() {
+    fn lines_and_events_end_as_in_the_sse_standard() {
         let events = read(&[SAMPLE.as_bytes()]);
         assert_eq!(events, ["один", "a\nb", "{\"тест\":\"🦀\"}\n", "last"]);
         assert!(SseParser::default().push(b"data: \xff\n", |_| Ok(())).is_err());
@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_where_the_bytes_are_cut(cut in 0..SAMPLE.len(), more in 0..SAMPLE.len()) {
+        fn chunk_boundaries_do_not_change_the_events(cut in 0..SAMPLE.len(), more in 0..SAMPLE.len()) {
             let bytes = SAMPLE.as_bytes();
             let (first, second) = (cut.min(more), cut.max(more));
             let pieces = [&bytes[..first], &bytes[first..second], &bytes[second..]];

@@ -74,7 +74,7 @@ mod tests {
     use crate::{Budget, ChatMessage};
 
     #[tokio::test]
-    async fn it_reads_its_script_to_the_end_and_keeps_to_the_budget() {
+    async fn the_scripted_model_follows_its_script_and_the_budget() {
         let answers = [Ok(reply("one two", Vec::new())), Ok(reply("three", Vec::new()))];
         let model = ScriptedModel::new(answers);
         let budget = Budget::new(1_000, 3, Instant::now() + Duration::from_mins(1));

@@ -25,7 +25,7 @@ fn assert_fault(fault: &Fault, kind: Kind, code: &str) {
 }
 
 #[tokio::test]
-async fn answers_that_are_no_answers_are_bad_and_not_asked_for_again() {
+async fn malformed_replies_are_faults_and_are_not_retried() {
     let html = "<html><body>502 Bad Gateway secret-internals</body></html>";
     for api in APIS {
         for turn in [
@@ -56,7 +56,7 @@ async fn answers_that_are_no_answers_are_bad_and_not_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_stalled_or_silent_model_is_given_up() {
+async fn a_stalled_or_silent_model_times_out() {
     for api in APIS {
         let server = LoopbackProvider::start([
             ScriptedResponse::Silent,
@@ -82,7 +82,7 @@ async fn a_stalled_or_silent_model_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_dropped_connection_is_tried_again_only_if_nothing_was_told() {
+async fn a_dropped_connection_is_retried_only_before_the_first_event() {
     for api in APIS {
         // A whole answer emits no event before it is complete.
         let (server, client) =
@@ -110,7 +110,7 @@ async fn a_dropped_connection_is_tried_again_only_if_nothing_was_told() {
 }
 
 #[tokio::test]
-async fn a_stream_that_ends_early_is_cut_short() {
+async fn a_stream_that_ends_early_is_a_fault() {
     let piece = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":null}]}\n\n";
     let (_server, client) = started(vec![raw(200, "text/event-stream", piece)], Api::OpenAi).await;
     let (told, end) = follow(&client, ask()).await;
@@ -126,7 +126,7 @@ async fn a_stream_that_ends_early_is_cut_short() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_stream_is_understood() {
+async fn a_reply_without_streaming_is_read() {
     let body = json!({"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]});
     let (_server, client) =
         started(vec![raw(200, "application/json", &body.to_string())], Api::OpenAi).await;
@@ -136,7 +136,7 @@ async fn a_server_that_does_not_stream_is_understood() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_is_not_taken() {
+async fn too_large_replies_are_refused() {
     let many: Vec<_> = (0..9).map(|_| ("t", json!({}))).collect();
     let wide = tool_calls(&[("t", json!({"x": "y".repeat(600)}))]);
     for api in APIS {
@@ -161,7 +161,7 @@ async fn what_is_too_large_is_not_taken() {
 }
 
 #[tokio::test]
-async fn arguments_that_are_not_json_are_named() {
+async fn malformed_tool_arguments_name_their_call() {
     let bad = |arguments: &str| {
         let function = json!({"name": "quote", "arguments": arguments});
         let message = json!({"content": null, "tool_calls": [{"id": "a", "function": function}]});
@@ -207,7 +207,7 @@ async fn an_error_inside_a_stream_is_an_error() {
 }
 
 #[tokio::test]
-async fn calls_without_numbers_are_told_apart_by_their_ids() {
+async fn tool_calls_without_an_index_are_separated_by_id() {
     let piece = |call: serde_json::Value| {
         let choice = json!({"delta": {"tool_calls": [call]}, "finish_reason": null});
         format!("data: {}\n\n", json!({"choices": [choice]}))

@@ -30,7 +30,7 @@ fn conversation() -> ModelRequest {
 }
 
 #[tokio::test]
-async fn a_conversation_is_spelled_as_openai_does() {
+async fn a_conversation_has_the_openai_format() {
     let (server, client) = started(vec![ScriptedResponse::text("ok")], Api::OpenAi).await;
     client.complete(conversation()).await.unwrap();
     let seen = &server.requests()[0];
@@ -55,7 +55,7 @@ async fn a_conversation_is_spelled_as_openai_does() {
 }
 
 #[tokio::test]
-async fn a_conversation_is_spelled_as_anthropic_does() {
+async fn a_conversation_has_the_anthropic_format() {
     let (server, client) = started(vec![ScriptedResponse::text("ok")], Api::Anthropic).await;
     client.complete(conversation()).await.unwrap();
     let seen = &server.requests()[0];
@@ -86,7 +86,7 @@ async fn a_conversation_is_spelled_as_anthropic_does() {
 }
 
 #[tokio::test]
-async fn whole_and_streamed_replies_are_the_same() {
+async fn whole_and_streamed_replies_are_equal() {
     let calls = tool_calls(&[
         ("quote", json!({"ticker": "SBER", "note": "привет 🦀 \"quoted\" \\ slash"})),
         ("search", json!({"deep": {"list": [1, 2.5, null]}})),
@@ -125,7 +125,7 @@ async fn whole_and_streamed_replies_are_the_same() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_sent_is_refused_before_it_is() {
+async fn an_invalid_request_is_refused_before_it_is_sent() {
     let (server, client) = started(Vec::new(), Api::OpenAi).await;
     let tool = |name: &str| Tool {
         name: name.to_owned(),
@@ -148,7 +148,7 @@ async fn what_cannot_be_sent_is_refused_before_it_is() {
 }
 
 #[test]
-fn the_address_decides_unless_it_is_said() {
+fn the_api_is_derived_from_the_address_unless_configured() {
     for (named, url, expected) in [
         (None, "https://api.anthropic.com", Some(Api::Anthropic)),
         (None, "https://api.openai.com/v1", Some(Api::OpenAi)),

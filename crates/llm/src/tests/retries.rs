@@ -8,7 +8,7 @@ use super::*;
 use crate::ModelPresence;
 
 #[tokio::test]
-async fn statuses_are_faults_and_some_are_tried_again() {
+async fn each_status_gives_its_fault_and_some_are_retried() {
     for (status, code, kind, ours, asked) in [
         (400, "invalid_request_error", Kind::Invalid, "llm_refused", 1),
         (401, "authentication_error", Kind::Unavailable, "llm_auth", 1),
@@ -38,7 +38,7 @@ async fn statuses_are_faults_and_some_are_tried_again() {
 }
 
 #[tokio::test]
-async fn a_passing_failure_passes() {
+async fn a_transient_failure_is_retried() {
     for api in APIS {
         let script = vec![
             ScriptedResponse::error(500, "api_error"),
@@ -59,7 +59,7 @@ fn limited(retry_after: &str) -> ScriptedResponse {
 }
 
 #[tokio::test]
-async fn the_wait_that_is_asked_for_is_kept_or_told() {
+async fn retry_after_is_waited_for_or_returned() {
     let (server, client) =
         started(vec![limited("0.2"), ScriptedResponse::text("ok")], Api::OpenAi).await;
     let before = Instant::now();
@@ -118,7 +118,7 @@ async fn the_deadline_of_the_task_ends_a_call() {
 }
 
 #[tokio::test]
-async fn a_dropped_stream_gives_its_seat_and_its_tokens_back() {
+async fn a_dropped_stream_releases_its_slot_and_its_tokens() {
     let text = crate::testing::reply(&"word ".repeat(100), Vec::new());
     let server = LoopbackProvider::start([
         ScriptedResponse::Stall(text, 1_500),
@@ -139,7 +139,7 @@ async fn a_dropped_stream_gives_its_seat_and_its_tokens_back() {
 }
 
 #[tokio::test]
-async fn the_key_never_shows() {
+async fn the_api_key_is_never_shown() {
     for api in APIS {
         for status in [400, 401, 429, 500] {
             let message = format!("Incorrect key {KEY}\n{}", "x".repeat(5_000));
@@ -156,7 +156,7 @@ async fn the_key_never_shows() {
 }
 
 #[tokio::test]
-async fn nobody_at_the_other_end_is_a_fault() {
+async fn an_unreachable_provider_is_a_fault() {
     let server = LoopbackProvider::start([]).await.unwrap();
     let config = config(&server, Api::OpenAi);
     drop(server);
@@ -169,7 +169,7 @@ async fn nobody_at_the_other_end_is_a_fault() {
 }
 
 #[tokio::test]
-async fn whether_a_model_is_there_is_found_without_asking_it() {
+async fn a_probe_finds_the_model_without_a_completion() {
     let timeout = Duration::from_secs(9);
     for api in APIS {
         let (server, client) = started(Vec::new(), api).await;
