@@ -1,15 +1,15 @@
-//! How sure a proposal is, as one number with a stated formula.
+//! The confidence of a proposal, as one number with a documented formula.
 //!
 //! `confidence = 0.15 + 0.45·E·S + 0.20·K + 0.20·F`
 //!
-//! - `E`: how much the product's own history says about its elasticity,
+//! - `E`: the share of the elasticity's uncertainty that the product's history removed,
 //!   `1 − variance after / variance before`.
-//! - `S`: whether the price was tried: 1 between the lowest and highest price of the history, give
-//!   or take 5 %, and `e^(−8·d)` at a logarithmic distance `d` beyond.
-//! - `K`: 1 where the cost is known.
-//! - `F`: the competitors, `0.5^(age in days) · n/(n+1)` with `n` prices that counted.
+//! - `S`: whether the price was tried before: 1 between the lowest and highest price of the history,
+//!   extended by 5 %, and `e^(−8·d)` at a logarithmic distance `d` beyond.
+//! - `K`: 1 if the cost is known, 0 otherwise.
+//! - `F`: the competitors, `0.5^(age in days) · n/(n+1)` with `n` prices that were used.
 //!
-//! `expected_margin = (price − cost) / price`; without a cost no margin can be promised and it is 0.
+//! `expected_margin = (price − cost) / price`; without a cost it is 0.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ impl Confidence {
         let (known, tried) = (elasticity.data_weight, tried(price, elasticity.tried));
         let cost = f64::from(u8::from(cost));
         let value = 0.15 + 0.45 * known * tried + 0.20 * cost + 0.20 * competitors;
-        // Four decimals are more than it means, and read better.
+        // Four decimals are more than its precision.
         let value = (value.clamp(0.0, 1.0) * 1e4).round() / 1e4;
         Self { value, elasticity: known, tried, cost, competitors }
     }
@@ -53,8 +53,8 @@ fn tried(price: Amount, range: Option<(Amount, Amount)>) -> f64 {
     (-UNTRIED * below.max(above).max(0.0)).exp()
 }
 
-/// `(price − cost) / price`, rounded down to a millionth; 0 where no cost is known. Whole numbers,
-/// so that a price on its floor never shows a margin a hair below the one asked for.
+/// `(price − cost) / price`, rounded down to a millionth; 0 if no cost is known. It is computed in
+/// integers, so that a price on its floor never shows a margin below the required one.
 pub(crate) fn expected_margin(price: Amount, cost: Option<Amount>) -> f64 {
     let Some(cost) = cost.filter(|_| price.is_positive()) else { return 0.0 };
     let kept = i128::from(price.less(cost).micros()) * 1_000_000;

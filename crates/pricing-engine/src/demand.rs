@@ -1,18 +1,19 @@
 //! The demand curve around the current price.
 //!
 //! `ln(units/units₀) = s·(ε·x − κ/2·(r² − r₀²)) + γ·f·x` with `x = ln(p/p₀)`, `r = ln(p/m)`: the
-//! elasticity `ε` at the market's price, steepening by `κ` as we leave the market `m` upwards; `s`
-//! for a demand index away from the ordinary; and `γ·f`, the part of our move that the competitors
-//! make after us times what their price does for us. Levels cancel: only ratios are promised.
+//! elasticity `ε` at the market's price, which grows by `κ` as our price rises above the market `m`;
+//! `s` for a demand index that differs from the ordinary one; and `γ·f`, the share `f` of our move
+//! that competitors follow times the effect `γ` of their price. Levels cancel out, so the results are
+//! ratios.
 
 use serde::{Deserialize, Serialize};
 
 use crate::elasticity::Elasticity;
 use crate::money::Amount;
 
-/// Nothing is believed about prices further than this factor from the current one.
+/// The best price is searched within this factor of the current one.
 pub(crate) const REACH: f64 = 4.0;
-/// Beyond half or double the ordinary, an index says no more.
+/// A demand index below half or above double the ordinary one is clamped to these bounds.
 const INDEX_REACH: f64 = 2.0;
 
 /// Expected units at a price, relative to the current price.
@@ -22,7 +23,7 @@ pub struct Demand {
     market: Option<f64>,
     parity: f64,
     curvature: f64,
-    /// What the demand index does to the elasticity.
+    /// The factor of the demand index on the elasticity.
     steepness: f64,
     /// The effect of competitors that follow our price.
     relief: f64,
@@ -42,7 +43,7 @@ impl Demand {
         }
     }
 
-    /// With the competitors' median in it.
+    /// Adds the competitors' median.
     #[must_use]
     pub fn against(mut self, market: Amount, elasticity: &Elasticity) -> Self {
         if market.is_positive() {
@@ -52,7 +53,7 @@ impl Demand {
         self
     }
 
-    /// With competitors who follow.
+    /// Adds competitors that follow our price.
     #[must_use]
     pub fn followed(mut self, elasticity: &Elasticity) -> Self {
         self.relief = elasticity.cross.max(0.0) * elasticity.follow;
@@ -60,7 +61,7 @@ impl Demand {
         self
     }
 
-    /// With a demand index, compared with the ordinary one.
+    /// Adds a demand index, relative to the ordinary one.
     #[must_use]
     pub fn with_index(mut self, index: f64, ordinary: f64, response: f64) -> Self {
         let ratio = if ordinary > 0.0 { index / ordinary } else { 1.0 };
@@ -69,7 +70,7 @@ impl Demand {
         self
     }
 
-    /// Per cent of units for one per cent of price, at a price.
+    /// The elasticity at a price: change of units in percent for one percent of price.
     pub fn elasticity_at(&self, price: f64) -> f64 {
         let relative = self.relative(price);
         (self.parity - self.curvature * relative) * self.steepness + self.relief
@@ -93,11 +94,11 @@ impl Demand {
 pub struct ExpectedEffect {
     pub units_ratio: f64,
     pub revenue_ratio: f64,
-    /// Gross profit; `None` without a cost, or where there is no profit now to compare with.
+    /// Gross profit; `None` without a cost, or if there is no current profit to compare with.
     pub profit_ratio: Option<f64>,
-    /// The same at both ends of the elasticity's interval of 95 %, the lower first.
+    /// Gross profit at both ends of the elasticity's 95 % interval, the lower first.
     pub profit_range: Option<(f64, f64)>,
-    /// Units in a period at the proposed price, where history counted units.
+    /// Units in a period at the proposed price, if the history has units.
     pub units: Option<f64>,
 }
 

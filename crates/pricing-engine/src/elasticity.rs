@@ -1,7 +1,7 @@
-//! How strongly demand answers to price: a log-log regression, shrunk towards a prior.
+//! Estimates the price elasticity of demand: a log-log regression, shrunk towards a prior.
 //!
 //! `ln units = level + ε·ln p + γ·ln m − κ/2·ln²(p/m) + trend + weekday`, where `p` is our price
-//! and `m` the competitors' median. Every coefficient has a normal prior, so the answer is the
+//! and `m` the competitors' median. Every coefficient has a normal prior, so the result is the
 //! posterior: with no data it is the prior, with constant or collinear prices the prior stays in
 //! the direction without data, and with good data it is the regression. `ε` is the elasticity at
 //! the market's price; `ε − κ·ln(p/m)` the one at ours. The fit is iteratively reweighted with a
@@ -18,20 +18,20 @@ use crate::pricing_input::{HISTORY_MAX, HistoryPoint, PricingInput};
 pub(crate) const DAY_MS: f64 = 86_400_000.0;
 /// 95 % of a normal distribution lie within this number of standard deviations.
 const WIDTH: f64 = 1.96;
-/// With fewer periods than this the estimate is weak.
+/// With fewer periods the estimate counts as weak.
 const SAMPLES_MIN: usize = 8;
-/// Below this share of learnt variance, the prior still weighs more than the data.
+/// Below this share of explained variance the prior still weighs more than the data.
 const WEIGHT_MIN: f64 = 0.25;
 
 /// How far the estimate can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EstimateQuality {
-    /// The data say more than the prior.
+    /// The data weighs more than the prior.
     Estimated,
-    /// There are data, but the prior still says more.
+    /// There is data, but the prior still weighs more.
     TooLittleData,
-    /// There are data at one single price, from which nothing can be learnt.
+    /// All data is at a single price, so no elasticity can be estimated.
     PriceNeverMoved,
     /// There is no history at all.
     NoHistory,
@@ -40,7 +40,7 @@ pub enum EstimateQuality {
 /// The elasticity at the input's price and market, and its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Elasticity {
-    /// Per cent of units lost for one per cent of price, as a negative number.
+    /// Change of units in percent for one percent of price; negative.
     pub mean: f64,
     pub sd: f64,
     /// The interval of 95 %.
@@ -50,19 +50,19 @@ pub struct Elasticity {
     /// Periods that were used.
     pub samples: usize,
     pub distinct_prices: usize,
-    /// How far the data moved us from the prior's variance: 0 not at all, 1 entirely.
+    /// The share of the prior's variance that the data removed: 0 none, 1 all.
     pub data_weight: f64,
-    /// Periods that counted less than half because they lay far off the curve.
+    /// Periods with less than half weight, because they are far off the curve.
     pub outliers: usize,
-    /// The elasticity where our price is the market's.
+    /// The elasticity if our price equals the market's.
     pub parity: f64,
     /// By how much it steepens when our price rises against the market, per unit of logarithm.
     pub curvature: f64,
-    /// Per cent of units gained for one per cent on the competitors' price.
+    /// Change of units in percent for one percent of the competitors' price.
     pub cross: f64,
-    /// How much of our own move the competitors made afterwards, 0 to 1.
+    /// The share of our price moves that competitors followed, 0 to 1.
     pub follow: f64,
-    /// What was controlled for beside our own price.
+    /// The other variables of the regression beside our own price.
     pub controls: Vec<String>,
     /// Expected units in a period at the current price, if the history has units.
     pub units: Option<f64>,
@@ -119,8 +119,8 @@ fn from_fit(
     let (mean, variance, before) = fit.elasticity(relative);
     let sd = variance.max(0.0).sqrt();
     let data_weight = (1.0 - variance / before).clamp(0.0, 1.0);
-    // Where history does not know the competitors, what it says holds at our price, and what was
-    // believed before holds at the market's; the steepening lies between the two.
+    // Without competitor prices in the history, the data gives the elasticity at our price and the
+    // prior that at the market's price; the steepening connects the two.
     let bend = if rows.competitor { 0.0 } else { fit.curvature() * relative.clamp(-2.0, 2.0) };
     let mean = mean - (1.0 - data_weight) * bend;
     let (samples, distinct_prices) = (rows.demand.len(), rows.distinct_prices);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn one_mad_day_changes_little() {
+    fn one_outlier_day_changes_little() {
         let clean = history(60, -3.0, 400.0, moved);
         let calm = estimate(&input(clean.clone()), None, Prior::default());
         for (day, units) in [(3, 40_000.0), (30, 0.0), (55, 9e15)] {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rival_who_moves_with_us_leaves_the_prior_its_word() {
+    fn a_competitor_that_moves_with_us_leaves_the_prior() {
         let mut points = history(60, -3.0, 400.0, moved);
         points.iter_mut().for_each(|point| point.competitor = Some(point.price));
         let it = estimate(&input(points), Some(amount(20.0)), Prior::default());

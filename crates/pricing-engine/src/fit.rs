@@ -6,14 +6,14 @@ use crate::money::Amount;
 use crate::policy::Prior;
 use crate::pricing_input::HistoryPoint;
 
-/// Enough for the weights to settle; mostly they have before.
+/// Iterations of the fit; the weights usually converge earlier.
 const ROUNDS: usize = 12;
 const SETTLED: f64 = 1e-6;
-/// The half-life of a period's weight, in days: tastes and competitors change.
+/// The half-life of a period's weight in days, because demand changes over time.
 const HALF_LIFE_DAYS: f64 = 90.0;
-/// Residuals beyond this number of standard deviations count less.
+/// Residuals beyond this number of standard deviations get less weight.
 const HUBER: f64 = 2.0;
-/// The scatter expected before any is seen, and how many periods that expectation weighs.
+/// The prior of the scatter, and its weight in periods.
 const NOISE: f64 = 0.3;
 const NOISE_WEIGHT: f64 = 4.0;
 /// Priors beside the elasticity's own: the competitors' effect, the steepening away from the
@@ -22,10 +22,10 @@ const CROSS: Prior = Prior { mean: 0.5, sd: 0.5 };
 const CURVATURE: Prior = Prior { mean: 1.5, sd: 1.0 };
 const TREND_SD: f64 = 0.15;
 const WEEKDAY_SD: f64 = 0.3;
-/// Weekdays become columns once each was seen three times.
+/// Weekdays become columns once each occurs three times.
 const WEEKDAYS_FROM: usize = 21;
 const TREND_FROM: usize = 10;
-/// The share of periods that must know the competitors for their price to be a column.
+/// The share of periods with a competitor price from which that price becomes a column.
 const COMPETITOR_SHARE: f64 = 0.6;
 
 /// The history as columns.
@@ -35,12 +35,12 @@ pub(crate) struct Rows {
     columns: Vec<f64>,
     width: usize,
     recency: Vec<f64>,
-    /// The logarithm of price that stands for zero.
+    /// The logarithm of the price that is the origin of the price column.
     centre: f64,
     pub(crate) competitor: bool,
     trend: bool,
     weekdays: bool,
-    /// Units are counts, which scatter by their root; an index does not.
+    /// Whether the target is units, whose scatter grows with their square root, or an index.
     pub(crate) counts: bool,
     pub(crate) distinct_prices: usize,
 }
@@ -80,7 +80,7 @@ impl Rows {
         rows.width = rows.prior(Prior::default()).len();
         let mut last = picked.iter().find_map(|(it, _)| rival(it));
         for (point, _) in &picked {
-            // A gap in collecting is filled with what was last known.
+            // A missing competitor price is filled with the last known one.
             last = rival(point).or(last);
             rows.push(point, last, now_ms);
         }
@@ -108,7 +108,7 @@ impl Rows {
 
     /// Mean and standard deviation of every coefficient before the data.
     fn prior(&self, elasticity: Prior) -> Vec<Prior> {
-        // The level is whatever it is.
+        // The level has no informative prior.
         let mut priors = vec![Prior { mean: 0.0, sd: 1e3 }, elasticity];
         if self.competitor {
             priors.extend([CROSS, CURVATURE]);
@@ -163,7 +163,7 @@ impl Fit {
             noise: NOISE,
             outliers: 0,
         };
-        // With nothing sold there is no curve to find.
+        // Without sales no curve can be fitted.
         if !(total > 0.0 && total.is_finite()) {
             return fit;
         }
@@ -225,7 +225,7 @@ impl Fit {
             }
         }
         let cholesky = Cholesky::of(&matrix, width)?;
-        // Half of the columns' freedom is taken back by their priors.
+        // The priors remove about half of the columns' degrees of freedom.
         let freedom = (weight_sum - width as f64 / 2.0).max(0.0);
         let noise = (NOISE_WEIGHT * NOISE * NOISE + scatter.max(0.0)) / (NOISE_WEIGHT + freedom);
         self.noise = noise.sqrt().clamp(0.02, 2.0);
@@ -261,7 +261,7 @@ impl Fit {
         if self.competitor { self.found[2] } else { CROSS.mean }
     }
 
-    /// Never negative: demand does not become less elastic as our price rises above the market.
+    /// The steepening, never negative: demand does not become less elastic above the market price.
     pub(crate) fn curvature(&self) -> f64 {
         if self.competitor { self.found[3].max(0.0) } else { CURVATURE.mean }
     }

@@ -1,8 +1,8 @@
-//! Whether competitors follow us: how much of our own move they make afterwards.
+//! Estimates whether competitors follow our price: the share of our move that they make afterwards.
 //!
 //! `Δln m = a + b·ln p₋₁ − c·ln m₋₁`: a market that moves towards our last price has `b` above
-//! zero, and in the long run makes `b/c` of our move. The share is shrunk to zero unless `b` stands
-//! well above its own uncertainty, because a competitor that keeps its price looks alike.
+//! zero, and in the long run makes `b/c` of our move. The share is shrunk to zero unless `b` is well
+//! above its uncertainty, because a competitor with a constant price looks similar.
 
 use crate::linear::Cholesky;
 use crate::pricing_input::HistoryPoint;
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn followers_are_told_from_strangers() {
+    fn price_matching_competitors_are_distinguished() {
         check(|_, ours| ours * 0.98, 0.85, 1.0);
         check(|_, _| 19.0, 0.0, 0.0);
         check(|day, _| 19.0 + (day * 7919 % 13) as f64 / 13.0, 0.0, 0.1);

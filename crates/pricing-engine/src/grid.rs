@@ -1,6 +1,6 @@
 //! The grid of prices in a currency, and price endings such as `.99`.
 //!
-//! Everything is counted in ticks, the smallest coin; there is no float here.
+//! All computations use ticks, the smallest coin; there are no floats.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct Currency {
 }
 
 impl Currency {
-    /// The currency of an ISO 4217 code; codes we do not know have two decimals, as most do.
+    /// The currency of an ISO 4217 code; unknown codes get two decimals.
     pub fn of(code: &str) -> Self {
         let code = code.to_ascii_uppercase();
         let decimals = match code.as_str() {
@@ -50,7 +50,7 @@ pub enum PriceEnding {
 }
 
 impl PriceEnding {
-    /// As it is shown.
+    /// The text that is shown.
     pub const fn word(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -68,7 +68,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// `None` beyond the six decimals that amounts have.
+    /// `None` if the currency has more than the six decimals of an amount.
     pub fn of(currency: &Currency) -> Option<Self> {
         let places = 6_u32.checked_sub(u32::from(currency.decimals))?;
         Some(Self { tick: 10_i64.pow(places) })
@@ -78,12 +78,12 @@ impl Grid {
         ticks.checked_mul(self.tick).and_then(Amount::from_micros)
     }
 
-    /// The last tick not above.
+    /// The last tick that is not above the amount.
     pub const fn floor(self, amount: Amount) -> i64 {
         amount.micros().div_euclid(self.tick)
     }
 
-    /// The first tick not below.
+    /// The first tick that is not below the amount.
     pub const fn ceil(self, amount: Amount) -> i64 {
         -(-amount.micros()).div_euclid(self.tick)
     }
@@ -116,7 +116,7 @@ impl Grid {
     }
 
     /// The lowest price on the grid whose margin is at least `min_margin`: `cost / (1 − margin)`,
-    /// rounded up. `None` where no price is high enough.
+    /// rounded up. `None` if no price is high enough.
     pub fn margin_floor(self, cost: Amount, min_margin: Rate) -> Option<Amount> {
         let left = Rate::ONE.billionths() - min_margin.billionths();
         if cost <= Amount::ZERO {
@@ -131,8 +131,8 @@ impl Grid {
         Amount::from_wide(ticks * i128::from(self.tick))
     }
 
-    /// The price with the ending that lies nearest to `price` between the bounds, the lower of two
-    /// that are as near; `None` where no price between them ends so.
+    /// The price with the ending that is nearest to `price` between the bounds, the lower of two
+    /// equally near ones; `None` if no price between the bounds has the ending.
     pub fn with_ending(
         self,
         ending: PriceEnding,
@@ -148,7 +148,7 @@ impl Grid {
             PriceEnding::Whole => 0,
         };
         let below = (price.micros() - rest).div_euclid(unit) * unit + rest;
-        // One unit further each way is enough: the bounds hold the price between them.
+        // One unit further in each direction is enough, because the price is between the bounds.
         [below, below + unit]
             .into_iter()
             .filter_map(Amount::from_micros)
@@ -156,7 +156,7 @@ impl Grid {
             .min_by_key(|it| (it.less(price).micros().abs(), *it))
     }
 
-    /// Whether prices of this currency can end so at all.
+    /// Whether prices of this currency can have this ending.
     pub fn can_end(self, ending: PriceEnding) -> bool {
         match ending {
             PriceEnding::None | PriceEnding::Whole => true,

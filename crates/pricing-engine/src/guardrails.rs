@@ -30,7 +30,7 @@ pub struct GuardrailAct {
 #[derive(Debug, Clone)]
 pub(crate) struct Limits {
     grid: Grid,
-    /// What must hold, already on the grid, in the order in which it is applied.
+    /// The hard limits, already on the grid, in the order in which they are applied.
     lower: Vec<Bound>,
     upper: Vec<Bound>,
     low: Amount,
@@ -52,7 +52,7 @@ impl Limits {
         let step = step(input.our_price, policy.max_step, grid);
         let highest = grid.price(grid.floor(Amount::LIMIT) - 1).unwrap_or(Amount::LIMIT);
         let mut upper = vec![bound("largest_amount", highest)];
-        // The smallest coin is the lowest price there is.
+        // The smallest coin is the lowest possible price.
         let mut lower = vec![bound("smallest_coin", grid.price(1).unwrap_or(Amount::ZERO))];
         if let Some(max) = input.max_price {
             upper.push(bound("max_price", grid.price(grid.floor(max)).unwrap_or(max)));
@@ -86,12 +86,12 @@ impl Limits {
         Ok(Self { grid, lower, upper, low: least.price, high: most.price, step, band })
     }
 
-    /// The lowest and highest price that are allowed at all.
+    /// The lowest and the highest allowed price.
     pub(crate) const fn allowed(&self) -> (Amount, Amount) {
         (self.low, self.high)
     }
 
-    /// Where the position would have us, as far as it is allowed.
+    /// The price range of the position against competitors, within the allowed prices.
     pub(crate) const fn band(&self) -> Option<(Amount, Amount)> {
         self.band
     }
@@ -159,7 +159,8 @@ impl Limits {
         }
     }
 
-    /// Small and hasty changes are not made, unless the current price is not allowed.
+    /// Keeps the current price if the change is too small or too early, unless that price is not
+    /// allowed.
     fn settle(&self, run: &mut GuardrailRun, input: &PricingInput, policy: &Policy) {
         let now = input.our_price;
         let change = run.price.less(now);
@@ -209,7 +210,7 @@ fn step(now: Amount, share: Rate, grid: Grid) -> (Amount, Amount) {
     let ratio = |offset: i64| Rate::from_billionths(one + offset).unwrap_or(Rate::ONE);
     let low = grid.scaled_ceil(now, ratio(-share.billionths())).unwrap_or(now);
     let high = grid.scaled_floor(now, ratio(share.billionths())).unwrap_or(now);
-    // Where a step is smaller than a coin, the price itself is all that is left.
+    // If a step is smaller than a coin, only the current price remains.
     (low.min(now), high.max(now))
 }
 

@@ -1,7 +1,7 @@
 //! The payload of the old `optimize_price` call, read as an [`PricingInput`].
 //!
-//! It has the fields of a proposal's input, older spellings of some, and numbers now and then in
-//! quotes. What is missing or wrong is named; what is not known is ignored and named too.
+//! It has the fields of a proposal's input, older names of some, and sometimes numbers in quotes.
+//! Missing and invalid fields are faults; unknown fields are ignored and reported.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::money::{Amount, Rate};
 use crate::pricing_input::{PricingInput, default_margin};
 use crate::refusal::Refusal;
 
-/// The field first, then the spellings it also had.
+/// Each field with its older names.
 const SPELLINGS: [(&str, &[&str]); 8] = [
     ("sku", &["product_id", "product", "id"]),
     ("our_price", &["current_price", "price"]),
@@ -21,11 +21,11 @@ const SPELLINGS: [(&str, &[&str]); 8] = [
     ("min_margin", &["margin"]),
 ];
 
-/// An old call, understood.
+/// A parsed old call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Legacy {
     pub input: PricingInput,
-    /// Fields of the payload that mean nothing to us.
+    /// Unknown fields of the payload.
     pub ignored: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ pub fn read(payload: &Map<String, Value>, now_ms: i64) -> Result<Legacy, Refusal
 fn ignored(payload: &Map<String, Value>) -> Vec<String> {
     let known =
         |key: &str| SPELLINGS.iter().any(|(name, also)| *name == key || also.contains(&key));
-    // Enough to see what went wrong, and no more.
+    // At most 20 unknown fields are reported.
     payload.keys().filter(|key| !known(key)).take(20).cloned().collect()
 }
 
@@ -73,7 +73,7 @@ struct PayloadReader<'a> {
 }
 
 impl PayloadReader<'_> {
-    /// The first spelling that holds something.
+    /// The value under the first name that is present.
     fn find(&self, field: &str) -> Option<&Value> {
         let (name, also) = SPELLINGS.iter().find(|(name, _)| *name == field)?;
         std::iter::once(name)
@@ -85,7 +85,7 @@ impl PayloadReader<'_> {
     fn text(&mut self, field: &str) -> Option<String> {
         let found = match self.find(field) {
             Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
-            // Identifiers were numbers now and then.
+            // Identifiers were sometimes numbers.
             Some(Value::Number(number)) => Some(number.to_string()),
             Some(_) => {
                 self.wrong.push(format!("{field} (a name)"));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn old_spellings_are_understood() {
+    fn old_field_names_are_accepted() {
         let old = json!({
             "product_id": "A-1", "current_price": "19.99", "comp_price": 18, "unit_cost": 10.5,
             "margin": 0.2, "max_price": null, "user": "x",
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_wrong_is_named() {
+    fn missing_or_invalid_fields_are_named() {
         check_refused(json!({}), "the payload cannot be priced: missing sku, our_price");
         check_refused(
             json!({"sku": "A", "our_price": "dear", "cost": {}}),

@@ -1,9 +1,9 @@
-//! The price optimizer's mathematics: from what is known about a product to a price with its
-//! reasons.
+//! The mathematics of the price optimizer: computes a price with its reasons from the data about a
+//! product.
 //!
-//! Pure: no I/O, no clock, no randomness; the same input gives the same proposal. It knows nothing
-//! of tools, tokens or stores. Money is exact ([`money`], [`grid`]); estimates are floats and never
-//! leave the crate as prices without passing the grid and the guardrails.
+//! Pure: no I/O, no clock, no randomness; the same input gives the same proposal. It does not know
+//! tools, tokens or stores. Money is exact ([`money`], [`grid`]); estimates are floats and become
+//! prices only through the grid and the guardrails.
 
 pub mod confidence;
 pub mod demand;

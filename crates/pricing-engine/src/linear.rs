@@ -1,4 +1,4 @@
-//! The little linear algebra a regression with a dozen columns needs.
+//! Linear algebra for a regression with about twelve columns.
 
 /// A symmetric positive definite system, solved by Cholesky's method.
 pub(crate) struct Cholesky {
@@ -8,7 +8,7 @@ pub(crate) struct Cholesky {
 }
 
 impl Cholesky {
-    /// `None` where the matrix is not positive definite, or not finite.
+    /// `None` if the matrix is not positive definite or not finite.
     pub(crate) fn of(matrix: &[f64], size: usize) -> Option<Self> {
         let mut lower = vec![0.0; size * size];
         for row in 0..size {
@@ -39,7 +39,7 @@ impl Cholesky {
         found
     }
 
-    /// `vᵀ M⁻¹ v`: the variance of the combination `v` where `M` is a precision matrix.
+    /// `vᵀ M⁻¹ v`: the variance of the combination `v` if `M` is a precision matrix.
     pub(crate) fn variance(&self, combination: &[f64]) -> f64 {
         self.forward(combination).iter().map(|it| it * it).sum()
     }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_solution_has_none() {
+    fn a_singular_system_has_no_solution() {
         assert!(Cholesky::of(&[1.0, 1.0, 1.0, 1.0], 2).is_none());
         assert!(Cholesky::of(&[f64::NAN], 1).is_none());
         assert!(Cholesky::of(&[f64::INFINITY], 1).is_none());

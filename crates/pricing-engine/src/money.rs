@@ -1,7 +1,7 @@
 //! Money without floats: amounts, rates, currencies, the grid of prices and their endings.
 //!
 //! An amount counts millionths, a rate billionths; both are exact, and every rounding names its
-//! direction. Estimates (demand, elasticity) are floats and live elsewhere.
+//! direction. Estimates (demand, elasticity) are floats and are in other modules.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,13 +11,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Millionths in one unit of the currency.
 const MICROS: i64 = 1_000_000;
-/// Billionths in one.
+/// Billionths in a ratio of one.
 const NANOS: i64 = 1_000_000_000;
 
-/// Money, exact to a millionth, below a thousand billion either way.
+/// Money, exact to a millionth, with an absolute value below 10¹².
 ///
-/// In JSON it is a plain number wherever that number comes back exactly, which is every amount of
-/// fifteen digits and so every price with three decimals; the others are written in quotes.
+/// In JSON an amount of at most fifteen digits is a number, because it is read back exactly; a longer
+/// one is a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Amount(i64);
 
@@ -25,7 +25,7 @@ pub struct Amount(i64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Rate(i64);
 
-/// The text is not a number, or not one that can be kept.
+/// The text is not a number, or the number is too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAnAmount;
 
@@ -47,7 +47,7 @@ impl Amount {
         self.0
     }
 
-    /// The number as it would be written, rounded to a millionth, halves away from zero.
+    /// The shortest decimal of the float, rounded to a millionth, halves away from zero.
     pub fn from_f64(value: f64) -> Option<Self> {
         (value.is_finite() && value.abs() < 1e12)
             .then(|| scaled(&format!("{value}"), 6))
@@ -72,13 +72,13 @@ impl Amount {
         self.0.checked_add(other.0).and_then(Self::from_micros)
     }
 
-    /// Differences of amounts stay within twice the bound, so they are always exact.
+    /// A difference of amounts is at most twice the bound, so it is always exact.
     #[must_use]
     pub const fn less(self, other: Self) -> Self {
         Self(self.0 - other.0)
     }
 
-    /// With the sign in front, for effects.
+    /// The text with its sign, also a plus, for effects.
     pub fn signed(self) -> String {
         if self.0 < 0 { self.to_string() } else { format!("+{self}") }
     }
@@ -87,14 +87,14 @@ impl Amount {
 impl Rate {
     pub const ZERO: Self = Self(0);
     pub const ONE: Self = Self(NANOS);
-    /// Ratios above a million are mistakes.
+    /// The largest ratio; larger ones are refused.
     const LIMIT: i64 = 1_000_000 * NANOS;
 
     pub const fn from_billionths(billionths: i64) -> Option<Self> {
         if billionths.unsigned_abs() <= Self::LIMIT as u64 { Some(Self(billionths)) } else { None }
     }
 
-    /// Whole per cent, for constants.
+    /// A ratio from whole percent, for constants.
     pub const fn percent(percent: i32) -> Self {
         Self(percent as i64 * (NANOS / 100))
     }
@@ -160,7 +160,7 @@ fn write_scaled(f: &mut fmt::Formatter<'_>, value: i64, unit: i64, places: usize
     let (value, unit) = (value.unsigned_abs(), unit as u64);
     let fraction = format!("{:0places$}", value % unit);
     let fraction = fraction.trim_end_matches('0');
-    // Money is read with two decimals or none.
+    // Money is shown without decimals or with at least two.
     match fraction.len() {
         0 => write!(f, "{sign}{}", value / unit),
         1 => write!(f, "{sign}{}.{fraction}0", value / unit),
@@ -209,7 +209,7 @@ impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let number = self.to_f64();
         let short = self.0.unsigned_abs() < 1_000_000_000_000_000;
-        // Readers may be off by the last bit of a float, which fifteen digits do not feel.
+        // Readers may differ in the last bit of a float, which does not change fifteen digits.
         if short || (self.0 % 1_000 == 0 && Self::from_f64(number) == Some(*self)) {
             serializer.serialize_f64(number)
         } else {
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_are_taken_as_written() {
+    fn floats_keep_their_decimal_digits() {
         assert_eq!(Amount::from_f64(0.1 + 0.2), "0.3".parse().ok());
         for value in [f64::NAN, f64::INFINITY, -f64::INFINITY, 1e12, -1e300] {
             assert_eq!(Amount::from_f64(value), None, "{value}");
@@ -313,7 +313,7 @@ mod tests {
         }
 
         #[test]
-        fn any_float_is_an_amount_or_nothing(value in any::<f64>()) {
+        fn any_float_is_an_amount_or_refused(value in any::<f64>()) {
             if let Some(amount) = Amount::from_f64(value) {
                 prop_assert!((amount.to_f64() - value).abs() <= 1e-6 + value.abs() * 1e-15);
             }

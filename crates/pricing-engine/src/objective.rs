@@ -9,21 +9,21 @@ use crate::demand::{Demand, REACH};
 use crate::grid::Grid;
 use crate::money::{Amount, Rate};
 
-/// An elasticity nearer to zero than this would put the best price beyond all bounds; such
-/// estimates come from too little movement, so they are not followed further.
+/// An elasticity closer to zero would put the best price beyond all bounds; such estimates come from
+/// too few price changes, so the elasticity is limited to this value.
 pub const WEAKEST: f64 = -1.05;
 
-/// What is maximised.
+/// The quantity that is maximised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
-    /// Expected profit, the cost counted by its weight.
+    /// Expected profit, with the cost multiplied by its weight.
     Profit { cost: Amount, weight: Rate },
     /// Expected revenue between bounds, because no cost is known.
     Revenue,
 }
 
 impl Objective {
-    /// Above zero while a higher price is better.
+    /// Positive while a higher price is better.
     fn slope(self, demand: &Demand, price: f64) -> f64 {
         let elasticity = demand.elasticity_at(price);
         match self {
@@ -48,7 +48,7 @@ impl Objective {
         let far = reach(REACH).unwrap_or(i64::MAX).max(near);
         let mut low = grid.ceil(low).clamp(near, far);
         let mut high = grid.floor(high).clamp(near, far);
-        // Half a tick further on, so that what is found is the nearest tick to the summit.
+        // Half a tick further, so that the result is the tick nearest to the maximum.
         let rising = |ticks: i64| {
             let here = grid.price(ticks).unwrap_or(now).to_f64();
             let next = grid.price(ticks.saturating_add(1)).unwrap_or(now).to_f64();
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closed_form_is_found() {
+    fn the_optimum_equals_the_closed_form() {
         check(10.0, -2.0, 20.0);
         check(10.0, -3.0, 15.0);
         check(10.0, -4.0, 13.33);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn no_neighbour_is_better() {
+    fn no_neighbouring_price_is_better() {
         let grid = Grid::of(&Currency::default()).unwrap();
         for (cost, elasticity) in [(7.31, -2.37), (11.0, -5.2), (3.3, -1.6)] {
             let demand = Demand::constant(amount(20.0), elasticity);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn revenue_goes_to_the_bound_that_pays() {
+    fn revenue_is_maximized_at_a_bound() {
         let grid = Grid::of(&Currency::default()).unwrap();
         let best = |elasticity: f64| {
             let demand = Demand::constant(amount(20.0), elasticity);

@@ -1,23 +1,23 @@
-//! Which competitor prices count, and why the others do not.
+//! Selects the competitor prices that count and reports why the others are excluded.
 //!
-//! Set aside, in this order: prices of nothing (out of stock), prices too old, prices four times
-//! ours or a quarter of it, and, among four or more, those far from the rest. Nothing is dropped
-//! silently.
+//! Excluded, in this order: prices out of stock, prices too old, prices above four times ours or
+//! below a quarter of it, and, among four or more, prices far from the others. Every exclusion is
+//! reported.
 
 use serde::{Deserialize, Serialize};
 
 use crate::money::Amount;
 use crate::pricing_input::{COMPETITORS_MAX, CompetitorPrice, PricingInput};
 
-/// Four times ours is another product, another pack, another currency or a slip of the keyboard.
+/// A price beyond four times ours is probably another product, pack or currency, or a typing error.
 const NONSENSE: i128 = 4;
-/// Robust standard deviations beyond which a price stands apart.
+/// Robust standard deviations beyond which a price is an outlier.
 const APART: f64 = 3.5;
-/// Where nearly all prices agree, a fifth either way is still an ordinary price.
+/// Even if nearly all prices agree, a price within a fifth of them is not an outlier.
 const SPREAD_MIN: f64 = 0.05;
-/// With fewer prices than this none is an outlier.
+/// With fewer prices none is an outlier.
 const CROWD: usize = 4;
-/// Reports are kept with a proposal, so they are few.
+/// Most reported exclusions, because they are stored with a proposal.
 const REPORTED_MAX: usize = 50;
 
 /// Why a price does not count.
@@ -31,7 +31,7 @@ pub enum Reason {
     FarFromTheRest,
 }
 
-/// A price that was set aside.
+/// An excluded price.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExcludedPrice {
     pub name: String,
@@ -41,16 +41,16 @@ pub struct ExcludedPrice {
     pub why: String,
 }
 
-/// The competitors as far as they count.
+/// The competitor prices that count.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Market {
     pub median: Option<Amount>,
     pub min: Option<Amount>,
     pub max: Option<Amount>,
     pub used: usize,
-    /// Of the freshest price that counts.
+    /// The age of the newest price that counts.
     pub age_ms: Option<i64>,
-    /// How many were set aside; the first fifty of them follow.
+    /// The number of excluded prices; the first fifty are listed.
     pub set_aside_count: usize,
     pub set_aside: Vec<ExcludedPrice>,
 }
@@ -160,7 +160,7 @@ pub(crate) fn median_of(mut values: Vec<f64>) -> Option<f64> {
     Some(values.get(half.checked_sub(1)?)? / 2.0 + upper / 2.0)
 }
 
-/// A stretch of time in words.
+/// A duration in words.
 pub(crate) fn span(ms: i64) -> String {
     let minutes = ms / 60_000;
     match minutes {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_count_is_reported() {
+    fn ignored_competitor_prices_are_reported() {
         check(&[], None, &[]);
         check(&[("19", 1, true), ("21", 1, true)], Some("20"), &[]);
         check(&[("19", 1, true), ("2000", 1, true)], Some("19"), &[Reason::Nonsense]);

@@ -1,7 +1,7 @@
-//! Many observations to few periods: what the elasticity is estimated from.
+//! Combines observations into periods, from which the elasticity is estimated.
 //!
-//! Ticks come by the minute and mostly repeat each other; a day is one observation. Within a period
-//! prices and indices are averaged, units added up, and of the competitors the median is taken.
+//! Ticks come every minute and mostly repeat each other; a day is one observation. Within a period
+//! prices and indices are averaged, units are summed, and the competitors' median is taken.
 
 use crate::money::Amount;
 use crate::pricing_input::{HISTORY_MAX, HistoryPoint};
@@ -11,7 +11,7 @@ use crate::pricing_input::{HISTORY_MAX, HistoryPoint};
 pub fn periods(points: &[HistoryPoint], period_ms: i64) -> Vec<HistoryPoint> {
     let period = |it: &HistoryPoint| it.at_ms.div_euclid(period_ms.max(1));
     let mut sorted: Vec<&HistoryPoint> = points.iter().collect();
-    // The whole order, so that equal times cannot make two answers of one question.
+    // A total order, so that observations with equal times give the same result in any order.
     sorted.sort_by(|a, b| {
         (a.at_ms, a.price, a.competitor)
             .cmp(&(b.at_ms, b.price, b.competitor))

@@ -1,4 +1,4 @@
-//! What the merchant decides once per product or category: how prices are to be made.
+//! The merchant's pricing rules for a product or a category.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ const DAY_MS: i64 = 86_400_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// May be applied without a person, if it is sure enough.
+    /// Applied without a person if its confidence is high enough.
     Auto,
     /// A person decides.
     #[default]
@@ -21,15 +21,15 @@ pub enum Mode {
     Block,
 }
 
-/// Where our price may stand against the competitors' median.
+/// The allowed position of our price against the competitors' median.
 ///
-/// It steers and yields: limits that must not be broken win against it.
+/// A soft guardrail: hard limits override it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Position {
     /// Anywhere.
     Free,
-    /// As the market, give or take.
+    /// At the market price, within a tolerance.
     Match { within: Rate },
     /// Cheaper by a share between the two.
     Undercut { at_least: Rate, at_most: Rate },
@@ -40,7 +40,7 @@ pub enum Position {
 }
 
 impl Position {
-    /// The lowest and highest ratio to the median; `None` where anything goes.
+    /// The lowest and highest ratio to the median; `None` if any ratio is allowed.
     pub fn ratios(self) -> Option<(Rate, Rate)> {
         let one = Rate::ONE.billionths();
         let ratio = |offset: i64| Rate::from_billionths(one + offset).unwrap_or(Rate::ONE);
@@ -60,7 +60,7 @@ impl Position {
     }
 }
 
-/// What is believed about a category's price elasticity before its data speak.
+/// The prior of a category's price elasticity.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Prior {
     pub mean: f64,
@@ -68,7 +68,7 @@ pub struct Prior {
 }
 
 impl Default for Prior {
-    /// Consumer goods lie between −2 and −3, most of them between −1 and −5.
+    /// The usual elasticity of consumer goods is between −2 and −3, most are between −1 and −5.
     fn default() -> Self {
         Self { mean: -2.5, sd: 1.2 }
     }
@@ -84,20 +84,20 @@ pub struct Policy {
     pub position: Position,
     /// The largest change at once, as a share of the current price.
     pub max_step: Rate,
-    /// Whether even a limit that must hold may not move the price further at once; otherwise the
-    /// step yields to such a limit, says so, and a person looks at it.
+    /// Whether `max_step` is a hard limit. Otherwise it yields to hard limits, which is reported, and
+    /// the proposal needs review.
     pub strict_step: bool,
-    /// How long a price stands before it may change again.
+    /// The shortest time between two price changes.
     pub cooldown_ms: i64,
-    /// Changes smaller than this share of the current price are not worth making.
+    /// Changes smaller than this share of the current price are not made.
     pub hysteresis: Rate,
-    /// The lowest price the maker allows to be advertised.
+    /// The manufacturer's minimum advertised price.
     pub map_price: Option<Amount>,
     pub ending: PriceEnding,
     pub prior: Prior,
-    /// Competitor prices older than this are set aside.
+    /// Older competitor prices are excluded.
     pub competitor_age_max_ms: i64,
-    /// The demand index of an ordinary day, where history does not tell.
+    /// The demand index of an ordinary day, if the history has none.
     pub demand_normal: f64,
     /// How far a demand index away from the ordinary weakens or steepens the elasticity: it is
     /// multiplied by `(index / ordinary) ^ -demand_response`.
@@ -135,7 +135,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Every rule within its range.
+    /// Checks that every rule is within its range.
     pub fn check(&self, grid: Grid) -> Result<(), Refusal> {
         let share = |field: &str, rate: Rate, highest: Rate| {
             let fits = rate >= Rate::ZERO && rate <= highest;

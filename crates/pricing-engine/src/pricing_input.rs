@@ -1,6 +1,6 @@
-//! What is asked: one product, its price now, and all that is known about it.
+//! The input of a proposal: one product, its current price, and the data about it.
 //!
-//! A [`PricingInput`] is only data; [`PricingInput::check`] says what is wrong with it. Times are
+//! A [`PricingInput`] is only data; [`PricingInput::check`] refuses an invalid one. Times are
 //! milliseconds since 1970 in UTC, and the caller supplies `now_ms`.
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::grid::Currency;
 use crate::money::{Amount, Rate};
 use crate::refusal::Refusal;
 
-/// The most points of history and competitor prices that are looked at; older ones are left out.
+/// The most points of history and competitor prices that are used; older ones are left out.
 pub const HISTORY_MAX: usize = 400;
 pub const COMPETITORS_MAX: usize = 1_000;
 
@@ -20,9 +20,9 @@ pub struct CompetitorPrice {
     #[serde(default)]
     pub name: String,
     pub price: Amount,
-    /// When it was seen.
+    /// When the price was collected.
     pub at_ms: i64,
-    /// A price at which nothing can be bought does not compete.
+    /// Whether the product is in stock; other prices are excluded.
     #[serde(default = "yes")]
     pub in_stock: bool,
 }
@@ -31,7 +31,7 @@ fn yes() -> bool {
     true
 }
 
-/// One observed period, usually a day: what we asked, and what was sold or how strong demand was.
+/// One observed period, usually a day: our price, and the units sold or the demand index.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct HistoryPoint {
     pub at_ms: i64,
@@ -45,17 +45,17 @@ pub struct HistoryPoint {
     pub competitor: Option<Amount>,
 }
 
-/// What a proposal is computed from.
+/// The data from which a proposal is computed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PricingInput {
     pub sku: String,
     #[serde(default)]
     pub currency: Currency,
     pub our_price: Amount,
-    /// One competitor's price as the caller gives it, taken to be of now.
+    /// One competitor price from the caller, taken as current.
     #[serde(default)]
     pub competitor_price: Option<Amount>,
-    /// What was collected.
+    /// The collected competitor prices.
     #[serde(default)]
     pub competitors: Vec<CompetitorPrice>,
     #[serde(default)]
@@ -105,7 +105,7 @@ impl PricingInput {
         }
     }
 
-    /// What is wrong in itself, before any guardrail is looked at.
+    /// Refuses invalid values, before any guardrail applies.
     pub fn check(&self) -> Result<(), Refusal> {
         if self.sku.is_empty() {
             return Err(Refusal::invalid("sku", "a name", "empty"));
@@ -157,7 +157,7 @@ impl PricingInput {
     }
 }
 
-/// What went into a proposal, short enough to keep with it.
+/// A summary of the input that is stored with a proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Inputs {
     pub currency: Currency,

@@ -17,17 +17,17 @@ use crate::reasoning;
 use crate::refusal::Refusal;
 use crate::waterfall::{Factor, RULES, Waterfall};
 
-/// Without any history this share of the way (in logarithms) is gone at once; knowledge of the
-/// elasticity adds the rest.
+/// Without history, this share of the move to the best price (in logarithms) is made at once; a
+/// known elasticity adds the rest.
 const DARE_MIN: f64 = 0.3;
-/// Without a cost, revenue is not sought further below the competitors' median than this.
+/// Without a cost, the price is not lowered further than this below the competitors' median.
 const REVENUE_RATIO_MIN: Rate = Rate::percent(95);
 /// How long an experiment holds a price, so that a period sees one price.
 const EXPLORE_MS: i64 = 2 * 86_400_000;
 /// The uncertainty of the elasticity from which experiments have their full size.
 const EXPLORE_SD: f64 = 0.4;
 
-/// What drove the price.
+/// The method that chose the price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aim {
@@ -51,9 +51,9 @@ pub struct Proposal {
     /// Every guardrail that changed the price or had to yield, in order.
     pub acted: Vec<GuardrailAct>,
     pub aim: Aim,
-    /// Where the objective alone would have gone; `None` where it has nothing to go by.
+    /// The best price by the objective alone; `None` if it cannot be computed.
     pub best: Option<Amount>,
-    /// Nothing to weigh a change against, so none was sought.
+    /// There is no cost and no limit to optimize against, so the price was kept.
     pub held: bool,
     pub outlook: ExpectedEffect,
     pub elasticity: Elasticity,
@@ -66,7 +66,7 @@ pub struct Proposal {
     pub inputs: Inputs,
 }
 
-/// The name of the method, as it is shown.
+/// The name of the method that is shown.
 pub const ALGORITHM: &str = "expected_profit";
 
 /// Proposes a price.
@@ -167,7 +167,7 @@ impl ObjectiveSearch<'_> {
     fn seek(&mut self, market: &Market, elasticity: &Elasticity) -> (Demand, Option<Amount>) {
         let (input, policy) = (self.input, self.policy);
         let median = market.median;
-        // Without a market the steepening has nothing to measure from.
+        // Without a market price the steepening does not apply.
         let start = if median.is_some() { elasticity.parity } else { elasticity.mean };
         let mut demand = Demand::constant(input.our_price, start);
         let aim = input.cost.map_or(Objective::Revenue, |cost| Objective::Profit {
@@ -242,7 +242,7 @@ impl ObjectiveSearch<'_> {
         Some((low, to.min(high).max(low)))
     }
 
-    /// Makes a smaller part of the move the less is known about the elasticity.
+    /// Shortens the move, the more the less is known about the elasticity.
     fn dare(&mut self, elasticity: &Elasticity) {
         let dare = DARE_MIN + (1.0 - DARE_MIN) * elasticity.data_weight;
         let (now, best) = (self.input.our_price.to_f64(), self.fall.price().to_f64());

@@ -119,7 +119,7 @@ fn outcome(proposal: &Proposal, input: &PricingInput) -> String {
     format!("Expected: {}.", parts.join(", "))
 }
 
-/// Ratios as people say them, with no more digits than they deserve.
+/// Formats a ratio with as few digits as its precision allows.
 fn change(ratio: f64) -> String {
     let percent = (100.0 * (ratio - 1.0)).round();
     // Adding zero turns a minus zero into a plain one.

@@ -1,4 +1,4 @@
-//! Why there is no proposal, with the numbers that say so.
+//! The reasons why there is no proposal, with their numbers.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::money::Amount;
 
-/// One bound on the price and who set it.
+/// One bound on the price and the guardrail that set it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
     /// The guardrail's name, such as `margin_floor`.
@@ -19,9 +19,9 @@ pub struct Bound {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "refusal", rename_all = "snake_case")]
 pub enum Refusal {
-    /// An input is wrong in itself.
+    /// An input value is invalid.
     Invalid { field: String, expected: String, got: String },
-    /// Guardrails that must not be broken leave no price: the lowest allowed lies above the highest.
+    /// Hard guardrails leave no price: the lowest allowed one is above the highest.
     Conflict { lower: Bound, upper: Bound },
     /// The policy blocks this product.
     Blocked { sku: String },
@@ -34,7 +34,7 @@ impl Refusal {
         Self::Invalid { field: field.to_owned(), expected: expected.into(), got: got.to_string() }
     }
 
-    /// Our word for it: `invalid_ask`, `guardrail_conflict`, `pricing_blocked`, `legacy_payload`.
+    /// The code: `invalid_ask`, `guardrail_conflict`, `pricing_blocked`, `legacy_payload`.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Invalid { .. } => "invalid_ask",

@@ -1,8 +1,8 @@
 //! Replays recorded days under other pricing strategies.
 //!
-//! The demand curve is estimated from all records; each day's demand is what was recorded, moved
-//! along that curve to the price tried. The optimizer sees only the days before its own, with the
-//! demand that its own prices would have met. It is a thought experiment and says so.
+//! The demand curve is estimated from all records; the demand of each day is the recorded one, moved
+//! along that curve to the simulated price. The optimizer sees only earlier days, with the demand at
+//! its own prices. The result is hypothetical, and its assumptions are reported.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::pricing_input::{CompetitorPrice, HISTORY_MAX, HistoryPoint, PricingIn
 use crate::propose::propose_with;
 use crate::refusal::Refusal;
 
-/// More records than this are refused; a replay is meant to be answered at once.
+/// More records are refused, because a replay is computed within the request.
 pub const RECORDS_MAX: usize = 2_000;
 /// The most times that one replay estimates the elasticity again.
 const ESTIMATES_MAX: usize = 200;
@@ -54,11 +54,11 @@ pub struct StrategyResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replay {
     pub optimizer: StrategyResult,
-    /// The first price kept throughout.
+    /// The first price for all periods.
     pub do_nothing: StrategyResult,
     /// The cheapest price in stock, but never below the margin floor or outside min and max.
     pub match_cheapest: StrategyResult,
-    /// The prices as they were.
+    /// The recorded prices.
     pub recorded: StrategyResult,
     pub records: usize,
     /// Periods in which the guardrails left the optimizer no price, so that it kept the old one.
@@ -67,9 +67,9 @@ pub struct Replay {
     pub assumptions: Vec<String>,
 }
 
-/// Replays records under the input's bounds and the policy. Of the input, its price, competitors
-/// and time are not looked at, because the records have their own; of its history, what lies before
-/// the first record is what the optimizer begins with.
+/// Replays records under the input's bounds and the policy. The input's price, competitors and time
+/// are ignored, because the records have their own; the optimizer starts with the input's history
+/// before the first record.
 pub fn replay(
     input: &PricingInput,
     policy: &Policy,
@@ -124,13 +124,13 @@ pub fn replay(
     })
 }
 
-/// A record with what is known about its market.
+/// A record with the data about its market.
 struct Day<'a> {
     record: &'a RecordedPeriod,
     median: Option<Amount>,
     min: Option<Amount>,
     cost: Option<Amount>,
-    /// Units, or the demand index in their place, or one.
+    /// The units, else the demand index, else 1.
     demand: f64,
 }
 
@@ -173,7 +173,7 @@ impl ReplayContext<'_> {
     fn demand(&self, day: &Day<'_>, price: Amount) -> f64 {
         let it = self.elasticity;
         let flat = if day.median.is_some() { it.parity } else { it.mean };
-        // A curve that rises with the price would make every replay a miracle.
+        // A curve that rises with the price would give absurd profits.
         let mut curve = Demand::constant(day.record.price, flat.min(0.0));
         if let Some(median) = day.median {
             curve = curve.against(median, it);

@@ -68,7 +68,7 @@ fn a_strict_step_is_a_limit_and_a_plain_one_yields() {
 }
 
 #[test]
-fn asks_that_are_wrong_are_refused_by_name() {
+fn invalid_inputs_are_refused_with_the_field() {
     let policy = Policy::default();
     let mut wrong = input("10", Some("5"));
     wrong.min_margin = Rate::ONE;
@@ -90,7 +90,7 @@ fn asks_that_are_wrong_are_refused_by_name() {
 }
 
 #[test]
-fn comforts_act_and_say_so() {
+fn soft_guardrails_clamp_and_are_reported() {
     let base = input("16", Some("10"));
     let still = Policy { hysteresis: Rate::percent(50), ..Policy::default() };
     assert_eq!(acted(&propose(&base, &still).unwrap(), "hysteresis").after, amount("16"));
@@ -109,7 +109,7 @@ fn comforts_act_and_say_so() {
 }
 
 #[test]
-fn the_place_against_competitors_is_kept_where_it_can_be() {
+fn the_position_against_competitors_is_kept_when_possible() {
     let mut base = input("20", Some("10"));
     base.competitor_price = Some(amount("19"));
     let under = Position::Undercut { at_least: Rate::percent(5), at_most: Rate::percent(8) };
@@ -123,7 +123,7 @@ fn the_place_against_competitors_is_kept_where_it_can_be() {
 }
 
 #[test]
-fn without_a_cost_it_is_revenue_and_says_so() {
+fn without_a_cost_revenue_is_optimized_and_reported() {
     let alone = propose(&input("20", None), &Policy::default()).unwrap();
     assert_eq!((alone.price, alone.held), (amount("20"), true));
     assert!(alone.reasoning.contains("nothing to weigh"), "{}", alone.reasoning);
@@ -149,7 +149,7 @@ fn demand_and_competitors_move_the_price() {
 }
 
 #[test]
-fn the_paragraph_tells_what_happened() {
+fn the_explanation_describes_the_proposal() {
     let mut base = input("20", Some("12"));
     base.competitor_price = Some(amount("19"));
     base.competitors = vec![CompetitorPrice {

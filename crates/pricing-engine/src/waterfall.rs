@@ -1,8 +1,8 @@
-//! From the current price to the proposed one, factor by factor, in money.
+//! The waterfall from the current price to the proposed one, factor by factor, in money.
 //!
-//! Each factor says what it looked at, how old that was and by how much it moved the price. The
-//! prices between are exact amounts and each effect is the difference of two of them, so the
-//! effects sum to `proposed − current` to the last millionth.
+//! Each factor has its evidence, the age of the evidence and its effect on the price. Intermediate
+//! prices are exact amounts and each effect is the difference of two of them, so the effects sum
+//! exactly to `proposed − current`.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,13 +16,13 @@ pub const RULES: &str = "1";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Factor {
     pub name: String,
-    /// What it looked at, in words.
+    /// The evidence of the factor, in words.
     pub input: String,
-    /// How old that was; `None` for rules and for what has no time.
+    /// The age of the evidence; `None` for rules and for evidence without a time.
     pub age_ms: Option<i64>,
-    /// By how much it moved the price.
+    /// The change of the price.
     pub effect: Amount,
-    /// The price after it.
+    /// The price after this factor.
     pub price_after: Amount,
     /// The rule and its version.
     pub rule: String,

@@ -51,7 +51,7 @@ fn the_better_price_earns_more() {
 }
 
 #[test]
-fn what_is_assumed_is_said() {
+fn assumptions_are_reported() {
     let without = replay(&input(), &Policy::default(), &records(None)).unwrap();
     assert_eq!(without.optimizer.profit, None);
     assert!(without.assumptions.iter().any(|it| it.contains("no profit")));
@@ -63,7 +63,7 @@ fn what_is_assumed_is_said() {
 }
 
 #[test]
-fn nothing_and_too_much_are_refused() {
+fn empty_and_too_long_records_are_refused() {
     assert!(replay(&input(), &Policy::default(), &[]).is_err());
     let many = vec![records(None).remove(0); RECORDS_MAX + 1];
     assert!(replay(&input(), &Policy::default(), &many).is_err());

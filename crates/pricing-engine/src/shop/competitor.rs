@@ -7,11 +7,11 @@ use super::random;
 pub(crate) enum CompetitorHabit {
     /// Just below our price of yesterday.
     Follower,
-    /// Just below the cheapest of yesterday, until it hurts; then back to the list price.
+    /// Just below the cheapest price of yesterday until its floor; then back to the list price.
     Undercutter,
-    /// Wanders around the list price.
+    /// Moves randomly around the list price.
     Wanderer,
-    /// The list price, and a fifth off for five days now and then.
+    /// The list price, sometimes with a discount of a fifth for five days.
     Promoter,
 }
 

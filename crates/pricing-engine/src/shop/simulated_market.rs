@@ -1,17 +1,17 @@
-//! The market around the shop: how customers choose, how the week goes, and who else sells.
+//! The simulated market: the demand of customers, weekdays, and competitors.
 
 use super::competitor::{Competitor, CompetitorHabit};
 use super::random;
 use crate::CompetitorPrice;
 use crate::money::Amount;
 
-/// How customers answer to prices.
+/// How demand depends on prices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Curve {
     /// `(p/scale)^elasticity · (m/scale)^cross`
     Constant { elasticity: f64, cross: f64 },
-    /// Each customer takes what suits best: us, a competitor or nothing. `sensitivity` is per `scale` of
-    /// price.
+    /// Each customer chooses the best offer: ours, a competitor's or none. `sensitivity` is per `scale`
+    /// of price.
     Logit { sensitivity: f64, appeal: f64 },
 }
 
@@ -108,13 +108,13 @@ impl Kind {
     }
 }
 
-/// One shop's surroundings.
+/// The market of one shop.
 #[derive(Debug, Clone)]
 pub struct SimulatedMarket {
     pub kind: Kind,
     pub seed: u64,
     pub cost: Amount,
-    /// Our price before the first morning: cost and some habitual markup.
+    /// Our price before the first day: the cost with a usual markup.
     pub start: Amount,
     pub curve: Curve,
     pub competitors: Vec<Competitor>,
@@ -147,7 +147,7 @@ impl SimulatedMarket {
         }
     }
 
-    /// The competitors set their prices, having seen ours of yesterday.
+    /// The competitors set their prices by ours of yesterday.
     pub(crate) fn morning(
         &self,
         competitors: &mut [Competitor],
@@ -173,11 +173,11 @@ impl SimulatedMarket {
         competitors.iter().enumerate().filter_map(seen).collect()
     }
 
-    /// What a day brings at a price.
+    /// The units sold on a day at a price.
     pub(crate) fn sell(&self, day: i64, price: f64, competitors: &[CompetitorPrice]) -> f64 {
         let expected = self.size * self.season(day) * self.pull(price, competitors);
         let noisy = expected * (0.12 * random::normal(self.seed, day, 7)).exp();
-        // Counts scatter by their root.
+        // The scatter of a count is its square root.
         (noisy + noisy.sqrt() * random::normal(self.seed, day, 8)).round().max(0.0)
     }
 

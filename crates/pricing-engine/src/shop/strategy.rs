@@ -26,7 +26,7 @@ impl ShopStrategy {
         }))
     }
 
-    /// Everybody who is measured against the best fixed price; the optimizer first.
+    /// The strategies compared with the best fixed price; the optimizer first.
     pub fn compared() -> Vec<Self> {
         vec![Self::optimizer(), Self::cautious(), Self::UndercutRule, Self::MatchCheapest]
     }

@@ -19,7 +19,7 @@ fn the_optimizer_earns_nearly_what_hindsight_would() {
 }
 
 #[test]
-fn the_same_seed_is_the_same_season() {
+fn the_same_seed_gives_the_same_season() {
     let play =
         || season(&SimulatedMarket::new(Kind::Mixed, 3), &ShopStrategy::optimizer()).unwrap();
     assert_eq!(play(), play());
