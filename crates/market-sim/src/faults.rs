@@ -1,5 +1,5 @@
-//! Injected faults: each strikes a given number of times and is then removed. `requests` matches faults
-//! to requests, `streams` to connections, subscriptions and frames.
+//! Injected faults: each strikes a given number of times and is then removed. `requests` matches
+//! faults to requests, `streams` to connections, subscriptions and frames.
 
 mod requests;
 mod streams;
@@ -206,9 +206,9 @@ impl Faults {
         self.waiting().clone()
     }
 
-    fn take(&self, meant: impl Fn(&InjectedFault) -> bool) -> Option<InjectedFault> {
+    fn take(&self, applies: impl Fn(&InjectedFault) -> bool) -> Option<InjectedFault> {
         let mut waiting = self.waiting();
-        let at = waiting.iter().position(meant)?;
+        let at = waiting.iter().position(applies)?;
         let fault = waiting[at].clone();
         waiting[at].times -= 1;
         if waiting[at].times == 0 {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_fault_is_refused_with_a_reason() {
+    fn invalid_fault_definitions_are_refused_with_a_reason() {
         check_refused(r#"{"kind":"earthquake"}"#, "unknown variant `earthquake`");
         check_refused(r#"{"kind":"html","colour":1}"#, "unknown field `colour`");
         check_refused(r#"{"times":1}"#, "missing field `kind`");

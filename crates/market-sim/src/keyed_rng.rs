@@ -1,5 +1,5 @@
-//! Random numbers by key: the same key always gives the same numbers, in any order of requests. Not for
-//! secrets.
+//! Random numbers by key: the same key always gives the same numbers, in any order of requests. Not
+//! for secrets.
 
 /// Scrambles a word so that neighbouring inputs give unrelated outputs.
 const fn scramble(mut word: u64) -> u64 {
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_of_a_key_matters() {
+    fn every_part_of_a_key_changes_the_number() {
         let keys =
             [key(&[1, 2]), key(&[2, 1]), key(&[1, 3]), key(&[1]), key_of("AB"), key_of("BA")];
         for (at, left) in keys.iter().enumerate() {

@@ -246,13 +246,13 @@ const PAST_ALL_ROWS: usize = 1_000_000_000;
 
 fn answer(iss: &Iss<'_>, path: &str, query: &Query, fault: Option<&InjectedFault>) -> Answer {
     let kind = fault.map(|fault| fault.kind);
-    let asked = match kind {
+    let requested = match kind {
         // The fault returns another page than the requested one.
         Some(FaultKind::RepeatedPage) => &query.starting_at(0),
         Some(FaultKind::MissingPage) => &query.starting_at(PAST_ALL_ROWS),
         _ => query,
     };
-    let blocks: Result<Vec<Block>, Failure> = routes::answer(iss, path, asked);
+    let blocks: Result<Vec<Block>, Failure> = routes::answer(iss, path, requested);
     match blocks {
         Ok(mut blocks) => {
             if let Some(kind) = kind {

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outage_lies_within_its_cell_and_is_found_from_any_day_it_touches() {
+    fn an_outage_is_found_from_every_day_it_touches() {
         for seed in 0..50 {
             let mut outages = Outages::new(seed);
             for cell in -3..900 {

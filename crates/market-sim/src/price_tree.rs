@@ -60,8 +60,8 @@ impl Candle {
     }
 }
 
-/// Reads one instrument's tree. It caches the last bar split at each depth, so that reading forward in
-/// time splits every bar once.
+/// Reads one instrument's tree. It caches the last bar split at each depth, so that reading forward
+/// in time splits every bar once.
 #[derive(Debug)]
 pub(crate) struct Walker<'a> {
     pair: &'a Instrument,
@@ -180,7 +180,7 @@ impl<'a> Walker<'a> {
         let (above, below) = (reach(), reach());
         let high = open.max(close) + above;
         let low = (open.min(close) - below).max(1);
-        // Days that move more trade more.
+        // Days with larger moves have more trades.
         let swing = (high - low) as f64 / open as f64 / move_usual.max(1e-9);
         let bustle = 0.35 + 0.45 * swing.min(4.0) + 0.6 * rng.unit();
         let trades = (self.pair.trades_per_day * bustle) as i64 + 1;
@@ -200,14 +200,14 @@ impl<'a> Walker<'a> {
             asset.usd * (asset.volatility * drift(own, day) + 0.02 * asset.beta * market).exp()
         };
         let price = usd(&self.pair.base, base) / usd(&self.pair.quote, quote);
-        // Never so low that a bar has no room to move.
+        // The price stays high enough for a bar to move.
         ((price * 10_f64.powi(self.pair.price_scale as i32)).round() as i64).max(20)
     }
 }
 
 /// A random level whose usual step from one day to the next is about one. Octaves of linear
-/// interpolation between random heights give trends of up to half a year and keep the level near zero,
-/// so that prices stay plausible at any date.
+/// interpolation between random heights give trends of up to half a year and keep the level near
+/// zero, so that prices stay plausible at any date.
 pub(crate) fn drift(key_of_level: u64, day: i64) -> f64 {
     const OCTAVES: u32 = 8;
     const STEP_USUAL: f64 = 1.15;
@@ -276,7 +276,7 @@ fn share_volume(parent: Node, children: &mut [Node], rng: &mut KeyedRng) {
         last_active = Some(at);
     }
     if let Some(at) = last_active {
-        // Most of what is left over is spread evenly, or the last child would stand out.
+        // Most of the remainder is spread evenly, or the last child would get too much.
         let active = children.iter().filter(|child| child.trades > 0).count() as i64;
         let each = left / active;
         for child in children.iter_mut().filter(|child| child.trades > 0) {

@@ -75,7 +75,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Counts a request and says how many came before it.
+    /// Counts a request and returns the number of earlier ones.
     pub(crate) fn count(&self, endpoint: Endpoint) -> u64 {
         self.requests[endpoint as usize].fetch_add(1, Ordering::Relaxed);
         self.requests.iter().map(|count| count.load(Ordering::Relaxed)).sum()
@@ -150,8 +150,8 @@ impl Sim {
     }
 }
 
-/// A simulated exchange that is reached in memory; tests with paused time need it, because time jumps
-/// ahead while a socket is waited for.
+/// A simulated exchange that is reached in memory; tests with paused time need it, because time
+/// jumps ahead while a socket is waited for.
 #[derive(Clone)]
 pub struct InMemoryServer {
     router: Router,

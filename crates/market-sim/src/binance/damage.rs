@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_late_are_not_there() {
+    fn late_rows_are_absent() {
         let fault = RowFault::Lag { delay_ms: 5_000 };
         check(fault, 124, &[(110, 8)]);
         check(fault, 125, &[(110, 8), (110, 8)]);

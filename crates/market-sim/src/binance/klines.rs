@@ -104,7 +104,7 @@ fn render(pair: &Instrument, interval: Interval, rows: &[Row]) -> String {
     text
 }
 
-/// What takers bought of the volume and of the turnover; about half.
+/// The part of the volume and of the turnover that takers bought: about half.
 pub(crate) fn taken(open: Millis, candle: &Candle) -> (i64, i128) {
     let bar = candle.bar;
     let share = 0.4 + 0.2 * unit(key(&[open.0 as u64, bar.close as u64]));

@@ -1,5 +1,5 @@
-//! Request weight: counted by the minute; requests above the limit get status 429, and clients that keep
-//! sending get status 418.
+//! Request weight: counted by the minute; requests above the limit get status 429, and clients that
+//! keep sending get status 418.
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -55,8 +55,8 @@ impl Limits {
         self.usage().limit = limit;
     }
 
-    /// Charges a request. Returns the weight used this minute, which every response reports, and whether
-    /// the request is refused.
+    /// Charges a request. Returns the weight used this minute, which every response reports, and
+    /// whether the request is refused.
     pub(crate) fn charge(&self, now: Millis, weight: u32) -> (u32, Result<(), Refusal>) {
         let mut usage = self.usage();
         let minute = now.0.div_euclid(MINUTE_MS);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_minute_starts_at_nothing() {
+    fn the_weight_is_reset_every_minute() {
         let limits = Limits::new(100);
         assert!(limits.charge(Millis(0), 101).1.is_err());
         assert_eq!(limits.charge(Millis(MINUTE_MS), 7), (7, Ok(())));

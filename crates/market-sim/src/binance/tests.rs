@@ -59,7 +59,7 @@ fn opens(rows: &[Value]) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn errors_are_spelt_as_binance_spells_them() {
+async fn errors_have_the_binance_format() {
     let sim = sim();
     let illegal =
         r"Illegal characters found in parameter 'symbol'; legal range is '^[A-Z0-9-_.]{1,20}$'.";
@@ -126,7 +126,7 @@ async fn every_answer_carries_weight_and_id() {
 }
 
 #[tokio::test]
-async fn a_row_has_twelve_elements_in_binance_spelling() {
+async fn a_kline_row_has_twelve_elements_in_binance_format() {
     for row in rows(&sim(), "symbol=PEPEUSDT&interval=1m&limit=50").await {
         let row = row.as_array().unwrap();
         assert_eq!(row.len(), 12);
@@ -180,7 +180,7 @@ async fn every_interval_answers_up_to_now() {
 }
 
 #[tokio::test]
-async fn the_ticker_is_the_day_that_its_bars_tell() {
+async fn the_ticker_agrees_with_the_bars_of_the_day() {
     let sim = sim();
     let full = json(&sim, "/api/v3/ticker/24hr?symbol=BTCUSDT").await;
     let price = json(&sim, "/api/v3/ticker/price?symbol=BTCUSDT").await;
@@ -218,7 +218,7 @@ async fn the_listing_names_status_limits_and_filters() {
 }
 
 #[tokio::test]
-async fn too_much_weight_is_429_and_insisting_is_418() {
+async fn too_much_weight_gives_429_and_repeating_gives_418() {
     let sim = sim();
     sim.set_weight_limit(5);
     let mut statuses = Vec::new();
@@ -262,7 +262,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn pages_make_up_the_whole(
+    fn pages_add_up_to_the_whole_table(
         seed in 0_u64..500,
         start in 0_i64..20_000,
         length in 1_i64..900,
@@ -292,7 +292,7 @@ proptest! {
     }
 
     #[test]
-    fn any_question_is_answered_or_refused(
+    fn any_request_is_answered_or_refused(
         path in prop::sample::select(Endpoint::ALL.map(Endpoint::path).to_vec()),
         params in prop::collection::vec(
             (

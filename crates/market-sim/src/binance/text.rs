@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_places_whatever_the_scale() {
+    fn decimals_have_eight_places() {
         check(0, 2, "0.00000000");
         check(9_640_012, 2, "96400.12000000");
         check(1_140, 8, "0.00001140");

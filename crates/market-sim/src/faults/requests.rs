@@ -38,14 +38,14 @@ impl Faults {
         self.take(|fault| {
             fault.kind.strikes_requests(path)
                 && (further || !fault.kind.strikes_pages())
-                && fault.path.as_deref().is_none_or(|wanted| matches(wanted, path))
+                && fault.path.as_deref().is_none_or(|pattern| matches(pattern, path))
         })
     }
 }
 
 /// Whether a path matches a pattern in which `*` stands for anything.
-fn matches(wanted: &str, path: &str) -> bool {
-    let mut parts = wanted.split('*');
+fn matches(pattern: &str, path: &str) -> bool {
+    let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|start| path.strip_prefix(start)) else {
         return false;
     };
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_strikes_its_path_as_often_as_it_says() {
+    fn an_injected_fault_affects_its_path_the_configured_number_of_times() {
         let faults = Faults::default();
         faults.add(InjectedFault::new(FaultKind::Html, 2).on("/a")).unwrap();
         faults.add(InjectedFault::new(FaultKind::Stall, 1)).unwrap();
@@ -77,8 +77,8 @@ mod tests {
     }
 
     #[test]
-    fn a_star_in_a_path_stands_for_anything() {
-        for (wanted, path, expected) in [
+    fn a_star_in_a_path_matches_any_text() {
+        for (pattern, path, expected) in [
             ("/a", "/a", true),
             ("/a", "/ab", false),
             ("/iss/*", "/iss/engines.json", true),
@@ -88,12 +88,12 @@ mod tests {
             ("/iss/*/SBER/*.json", "/iss/x/SBER/candles.json", true),
             ("/iss/*/SBER/*.json", "/iss/x/GAZP/candles.json", false),
         ] {
-            assert_eq!(matches(wanted, path), expected, "{wanted} {path}");
+            assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
         }
     }
 
     #[test]
-    fn faults_of_pages_wait_for_a_further_page_of_iss() {
+    fn page_faults_apply_only_to_later_pages_of_iss() {
         let faults = Faults::default();
         faults.add(InjectedFault::new(FaultKind::MissingPage, 1)).unwrap();
         assert_eq!(faults.strike_page("/iss/securities.json", false), None);

@@ -28,8 +28,9 @@ impl Faults {
         kinds: impl Fn(FaultKind) -> bool,
     ) -> Option<InjectedFault> {
         self.take(|fault| {
-            let wanted = fault.path.as_deref().map(|path| path.strip_prefix("/ws/"));
-            kinds(fault.kind) && wanted.is_none_or(|wanted| wanted == Some(stream))
+            let stream_pattern = fault.path.as_deref().map(|path| path.strip_prefix("/ws/"));
+            kinds(fault.kind)
+                && stream_pattern.is_none_or(|stream_pattern| stream_pattern == Some(stream))
         })
     }
 }

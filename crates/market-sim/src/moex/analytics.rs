@@ -1,4 +1,4 @@
-//! What indices are made of: weights by day, twenty rows a page unless a hundred are asked for.
+//! The weights of index members by day, 20 rows a page, or 100 if the request asks for it.
 
 use super::blocks::{Block, Cell, Column, Type};
 use super::calendar::{
@@ -140,7 +140,7 @@ pub(crate) fn list(iss: &Iss<'_>) -> Vec<Block> {
     vec![Block::new("indices", &columns, INDICES.iter().map(row).collect())]
 }
 
-/// Who has been in an index, and since when.
+/// The members of an index and the day since which each is one.
 pub(crate) fn tickers(iss: &Iss<'_>, index: Option<&Index>) -> Vec<Block> {
     let columns = [
         ("ticker", Type::Text(36)),
@@ -160,7 +160,7 @@ pub(crate) fn tickers(iss: &Iss<'_>, index: Option<&Index>) -> Vec<Block> {
     vec![Block::new("tickers", &columns, rows)]
 }
 
-/// The indices a share is in.
+/// The indices that contain a share.
 pub(crate) fn of_share(iss: &Iss<'_>, share: Option<&Share>) -> Vec<Block> {
     let columns = [
         ("SECID", Type::Text(36)),

@@ -1,5 +1,5 @@
-//! An index: the prices of its members by their weights, exactly at the end of every hour.
-//! Between those it is drawn like any other price.
+//! Computes an index from the prices and the weights of its members, exactly at the end of every
+//! hour. Between the hours it is generated like any other price.
 //!
 //! A member counts with its level of that day even before it was listed, so that a listing does not
 //! move the index.
@@ -11,7 +11,7 @@ use super::tape::{Part, Tape, children};
 use crate::keyed_rng::{KeyedRng, key, key_of};
 use crate::price_tree::{Node, drift};
 
-/// Roubles for a dollar, usually.
+/// The usual price of a dollar in roubles.
 const DOLLAR: f64 = 82.0;
 const DOLLAR_MOVE: f64 = 0.004;
 /// An index is computed every second.
@@ -22,11 +22,12 @@ pub(super) struct Basket<'a> {
     index: &'a Index,
     key: u64,
     dollar: u64,
-    /// Each member's record, and its part when every price is at its usual level; all make one.
+    /// The tape of each member and its weight when every price is at its usual level; the weights
+    /// sum to 1.
     members: Vec<(Tape<'a>, f64)>,
 }
 
-/// A member's day as multiples of its usual price.
+/// The prices of a member on one day, as multiples of its usual price.
 struct Course {
     open: f64,
     closes: Vec<f64>,
@@ -56,7 +57,7 @@ impl<'a> Basket<'a> {
         day_of(self.index.since)
     }
 
-    /// The bars of a day's hours; none on days without a session.
+    /// The hourly bars of a day; empty on a day without a session.
     pub(super) fn hours(&mut self, day: i64) -> Vec<Part> {
         if day < self.first_day() || !kind_of(day).is_regular() {
             return Vec::new();
@@ -93,19 +94,19 @@ impl<'a> Basket<'a> {
         (points * 1e6 / Self::STEP as f64).round() as i64
     }
 
-    /// What the index's currency costs, as a multiple of what it usually costs.
+    /// The price of the index's currency as a multiple of its usual price.
     fn currency(&self, day: i64, along: f64) -> f64 {
         if self.index.currency == "USD" { dollar_at(self.dollar, day, along) / DOLLAR } else { 1.0 }
     }
 }
 
-/// Roubles for a dollar, some part of the way through a day.
+/// The price of a dollar in roubles at a fraction of a day.
 fn dollar_at(key_of_dollar: u64, day: i64, along: f64) -> f64 {
     let end = |day| DOLLAR * (DOLLAR_MOVE * drift(key_of_dollar, day)).exp();
     end(day - 1) * (1.0 - along) + end(day) * along
 }
 
-/// Roubles for a dollar at the end of a day.
+/// The price of a dollar in roubles at the end of a day.
 pub(super) fn dollar_on(seed: u64, day: i64) -> f64 {
     dollar_at(key(&[seed, key_of("the dollar in Moscow")]), day, 1.0)
 }
@@ -133,7 +134,7 @@ mod tests {
     use super::super::listing::{Security, index_named};
     use super::*;
 
-    /// The law of an index: it moves as its members do, each by its weight.
+    /// The change of an index is the weighted change of its members.
     #[test]
     fn an_index_moves_with_its_members() {
         let listing = Listing::new();

@@ -1,5 +1,5 @@
 //! Tables as ISS writes them: named blocks of columns and rows, plain or extended, with or without
-//! metadata. Which rows there are is decided elsewhere.
+//! metadata. The endpoints decide which rows they have.
 
 use std::fmt::Write;
 
@@ -12,9 +12,9 @@ pub(crate) enum Cell {
     Int(i64),
     /// A decimal in millionths, written without needless zeros: 110, 294.5.
     Micros(i128),
-    /// The same with exactly two places, as sums of money are: 6405.50.
+    /// A decimal in millionths, written with exactly two places, as sums of money are: 6405.50.
     Money(i128),
-    /// A binary fraction with all its dust, as candles have it: 69.67999999999999.
+    /// A binary fraction with its rounding error, as candles have it: 69.67999999999999.
     Float(f64),
     Text(String),
 }
@@ -87,7 +87,7 @@ impl From<i64> for Cell {
     }
 }
 
-/// What a column holds, for the metadata.
+/// The type of a column, for the metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Type {
     Int,
@@ -132,9 +132,9 @@ impl Block {
         Self { name, columns: columns.to_vec(), rows }
     }
 
-    /// Leaves the columns asked for, in the order asked for. Unknown ones are ignored.
-    fn choose(&mut self, wanted: &str) {
-        let at: Vec<usize> = wanted
+    /// Keeps the requested columns in the requested order; unknown ones are ignored.
+    fn choose(&mut self, names: &str) {
+        let at: Vec<usize> = names
             .split(',')
             .filter_map(|name| {
                 let name = name.trim();
@@ -189,16 +189,16 @@ impl Block {
     }
 }
 
-/// Writes the blocks as the query asks.
+/// Writes the blocks in the format of the query.
 pub(crate) fn render(mut blocks: Vec<Block>, query: &Query) -> String {
     if let Some(only) = query.get("iss.only") {
-        let wanted: Vec<&str> = only.split(',').map(str::trim).collect();
-        blocks.retain(|block| wanted.iter().any(|name| name.eq_ignore_ascii_case(block.name)));
+        let selected: Vec<&str> = only.split(',').map(str::trim).collect();
+        blocks.retain(|block| selected.iter().any(|name| name.eq_ignore_ascii_case(block.name)));
     }
     for block in &mut blocks {
-        let wanted = query.get(&format!("{}.columns", block.name));
-        if let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) {
-            block.choose(wanted);
+        let columns = query.get(&format!("{}.columns", block.name));
+        if let Some(columns) = columns.filter(|columns| !columns.is_empty()) {
+            block.choose(columns);
         }
     }
     let off = |name: &str| query.get(name).is_some_and(|value| value == "off" || value == "0");
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_spelt_as_iss_spells_them() {
+    fn numbers_have_the_iss_format() {
         for (cell, text) in [
             (Cell::price(110_000_000), "110"),
             (Cell::price(294_500_000), "294.5"),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_chooses_form_blocks_and_columns() {
+    fn a_query_selects_format_blocks_and_columns() {
         let plain = answer(&[]);
         assert_eq!(plain["a"]["metadata"]["LAST"]["type"], "double");
         assert_eq!(plain["b"]["data"][0][1], 1.5);

@@ -1,7 +1,7 @@
-//! When the Moscow exchange trades: its clock on the wall, its holidays, and the hours of a day.
+//! The calendar of the Moscow exchange: Moscow time, holidays, and the sessions of a day.
 //!
-//! Everything here counts in Moscow wall time, as the exchange itself does; a day is the number of
-//! days since 1970-01-01. Closures before 2011 follow the rules of later years.
+//! All times are Moscow local time, as at the exchange; a day is the number of days since
+//! 1970-01-01. Closures before 2011 follow the rules of later years.
 
 use clock::{DAY_MS, Millis};
 use jiff::civil::{Date, Weekday};
@@ -9,11 +9,11 @@ use jiff::civil::{Date, Weekday};
 const HOUR_MS: i64 = 3_600_000;
 pub(crate) const MINUTE_MS: i64 = 60_000;
 
-/// Days on which nothing is traded, by month and day.
+/// Days without trading, by month and day.
 const HOLIDAYS: [(i8, i8); 10] =
     [(1, 1), (1, 2), (1, 7), (2, 23), (3, 8), (5, 1), (5, 9), (6, 12), (11, 4), (12, 31)];
 
-/// Saturdays that were ordinary days of work, in exchange for a holiday elsewhere.
+/// Saturdays that were regular trading days in exchange for a holiday.
 const WORKING_SATURDAYS: [(i16, i8, i8); 9] = [
     (2016, 2, 20),
     (2018, 4, 28),
@@ -26,7 +26,7 @@ const WORKING_SATURDAYS: [(i16, i8, i8); 9] = [
     (2025, 11, 1),
 ];
 
-/// From the first of these days up to, but without, the second, shares were not traded at all.
+/// Shares were not traded from the first of these days up to, not including, the second.
 const SUSPENDED: [(Date, Date); 1] = [(Date::constant(2022, 2, 28), Date::constant(2022, 3, 24))];
 
 const EVENINGS_SINCE: Date = Date::constant(2020, 6, 22);
@@ -114,11 +114,11 @@ pub(crate) fn date_text(day: i64) -> String {
     date_of(day).to_string()
 }
 
-/// What kind of day it is for trading shares.
+/// The kind of a day for trading shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DayKind {
     Closed,
-    /// A day with a row in the record, whatever its weekday.
+    /// A day with a row in the history, on any weekday.
     Regular {
         evening: bool,
     },
@@ -131,7 +131,7 @@ impl DayKind {
         matches!(self, Self::Regular { .. })
     }
 
-    /// The minutes of the day in which there is trading, as stretches of minutes since midnight:
+    /// The ranges of minutes since midnight with trading:
     /// the opening auction, the main session, the closing auction, the evening.
     pub(crate) const fn sessions(self) -> &'static [(i64, i64)] {
         const EVENING: [(i64, i64); 4] = [(599, 600), (600, 1_120), (1_125, 1_130), (1_145, 1_430)];
@@ -146,10 +146,10 @@ impl DayKind {
     }
 }
 
-/// The minute of the day at which the main session is over.
+/// The minute of the day at which the main session ends.
 pub(crate) const MAIN_ENDS: i64 = 1_130;
 
-/// The minute of the day at which all trading is over.
+/// The minute of the day at which all trading ends.
 pub(crate) const DAY_ENDS: i64 = 1_430;
 
 fn is_holiday(date: Date) -> bool {
@@ -188,8 +188,8 @@ pub(crate) fn regular_from(day: i64) -> i64 {
     near.into_iter().find(|day| kind_of(*day).is_regular()).unwrap_or(day)
 }
 
-/// Exceptions to the week's timetable in the years around a day: what is closed on a weekday, and
-/// which Saturdays are worked.
+/// Exceptions to the weekly timetable in the years around a day: closed weekdays and Saturdays with
+/// regular trading.
 pub(crate) fn exceptions(around: i64) -> Vec<(i64, bool)> {
     let year = date_of(around).year();
     let first = day_of(Date::new(year - 1, 1, 1).unwrap_or(Date::MIN));
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_what_the_calendar_says() {
+    fn days_follow_the_calendar() {
         check_kind("2026-11-16", DayKind::Regular { evening: true });
         check_kind("2026-11-04", DayKind::Closed);
         check_kind("2026-11-14", DayKind::Weekend);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn sequence_numbers_spell_the_moment() {
+    fn sequence_numbers_encode_the_time() {
         let at = Wall(Wall::midnight(day("2026-11-16")).0 + (9 * 3_600 + 5 * 60 + 7) * 1_000);
         assert_eq!((at.sequence(), at.text()), (20_261_116_090_507, "2026-11-16 09:05:07".into()));
     }

@@ -1,4 +1,4 @@
-//! Candles: 500 a page in the order open, close, high, low, and where the record of them ends.
+//! Candles, 500 a page, in the order open, close, high, low; and the borders of the history.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ const COLUMNS: [Column; 8] = [
     ("end", Type::DateTime),
 ];
 
-/// The lengths of candles, by the numbers the exchange gives them.
+/// The lengths of candles, by the exchange's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interval {
     Minutes(i64),
@@ -35,7 +35,7 @@ pub(crate) enum Interval {
     Quarter,
 }
 
-/// The default, should none be asked for.
+/// The length that is used if the request names none.
 const TEN_MINUTES: Interval = Interval::Minutes(10);
 
 impl Interval {
@@ -49,7 +49,7 @@ impl Interval {
         (60, Self::Minutes(60)),
     ];
 
-    /// The first day of the candle or candles that this day lies in.
+    /// The first day of the candles that contain this day.
     fn first_day(self, day: i64) -> i64 {
         let date = date_of(day);
         let month = match self {
@@ -63,7 +63,7 @@ impl Interval {
         day_of(Date::new(date.year(), month, 1).unwrap_or(date))
     }
 
-    /// The first day after them.
+    /// The first day after the candles that contain this day.
     fn next_day(self, first: i64) -> i64 {
         match self {
             Self::Minutes(_) | Self::Day => first + 1,
@@ -74,7 +74,7 @@ impl Interval {
     }
 }
 
-/// Which candles are asked for; both ends are inclusive and act on the beginning.
+/// The requested candles; both bounds are inclusive and apply to the beginning of a candle.
 #[derive(Debug, Clone, Copy)]
 struct Selection {
     interval: Interval,
@@ -91,8 +91,8 @@ pub(crate) fn answer(
     let failed = |_| Failure::Row("candles");
     let from = query.moment("from").map_err(failed)?.map(|(first, _)| first);
     let till = query.moment("till").map_err(failed)?.map(|(_, last)| last);
-    let asked = query.get("interval").map_or(Some(10), |text| text.parse().ok());
-    let interval = Interval::ALL.iter().find(|(code, _)| Some(*code) == asked);
+    let code_requested = query.get("interval").map_or(Some(10), |text| text.parse().ok());
+    let interval = Interval::ALL.iter().find(|(code, _)| Some(*code) == code_requested);
     let (Some(security), Some((_, interval))) = (security, interval) else {
         return Ok(vec![Block::new("candles", &COLUMNS, Vec::new())]);
     };
@@ -113,7 +113,7 @@ pub(crate) fn answer(
     Ok(vec![Block::new("candles", &COLUMNS, rows)])
 }
 
-/// How many candles each finished day has, so that later pages need not draw the earlier ones
+/// The number of candles of each finished day, so that later pages do not generate earlier candles
 /// again.
 #[derive(Debug, Default)]
 pub(crate) struct Counts(Mutex<HashMap<(&'static str, i64, i64), usize>>);
@@ -140,13 +140,13 @@ struct Candle {
     bar: Bar,
 }
 
-/// Where a page begins: what is left to select, and how many of its rows still to leave out.
+/// The start of a page: the remaining range, and how many of its rows are skipped.
 struct Start {
     selection: Selection,
     skip: usize,
 }
 
-/// Passes over whole days of minutes whose candles all belong to earlier pages.
+/// Skips whole days whose minute candles all belong to earlier pages.
 fn passed(
     iss: &Iss<'_>,
     tape: &mut Tape<'_>,
@@ -161,14 +161,14 @@ fn passed(
     }
     let mut day = selection.from.max(Wall::midnight(tape.first_day())).day();
     while skip > 0 && Wall::midnight(day + 1) <= tape.until().min(selection.till) {
-        // The first day may be asked for from its middle on; such a count is not kept.
+        // The request may begin in the middle of the first day; such a count is not cached.
         let from = selection.from;
         let of = (security.secid(), length, day);
         let known = iss.counts.get(of).filter(|_| from <= Wall::midnight(day));
         let count = known.unwrap_or_else(|| {
-            let asked =
+            let begins =
                 spans(selection.interval, day).into_iter().filter(|(begin, _)| *begin >= from);
-            asked.filter(|(begin, next)| tape.fold(*begin, *next).is_some()).count()
+            begins.filter(|(begin, next)| tape.fold(*begin, *next).is_some()).count()
         });
         if from <= Wall::midnight(day) && known.is_none() {
             iss.counts.put(of, count);
@@ -219,7 +219,7 @@ fn select(tape: &mut Tape<'_>, selection: &Selection, skip: usize, limit: usize)
     rows
 }
 
-/// The candles that may begin on a day, each with where the next one begins.
+/// The times at which candles may begin on a day, each with the time of the next one.
 fn spans(interval: Interval, day: i64) -> Vec<(Wall, Wall)> {
     let midnight = Wall::midnight(day);
     let Interval::Minutes(length) = interval else {
@@ -239,7 +239,7 @@ fn spans(interval: Interval, day: i64) -> Vec<(Wall, Wall)> {
     spans
 }
 
-/// A finished candle ends a second before the next; the current one with its last trade.
+/// The end of a candle: a second before the next one begins, or the last trade of the current one.
 fn end_of(tape: &mut Tape<'_>, begin: Wall, next: Wall) -> Wall {
     let whole = next.minus_ms(1_000);
     if next <= tape.until() { whole } else { tape.last_trade(begin, next).unwrap_or(whole) }
@@ -247,7 +247,7 @@ fn end_of(tape: &mut Tape<'_>, begin: Wall, next: Wall) -> Wall {
 
 fn cells(candle: &Candle, step: i64) -> Vec<Cell> {
     let Candle { begin, end, bar } = candle;
-    // Prices are multiplied out in binary, as the exchange seems to do it, which leaves dust.
+    // Prices are computed in binary, as the exchange seems to do, which leaves rounding errors.
     let price = |micros: i64| {
         if micros % step == 0 {
             Cell::Float((micros / step) as f64 * (step as f64 / 1e6))
@@ -267,7 +267,7 @@ fn cells(candle: &Candle, step: i64) -> Vec<Cell> {
     ]
 }
 
-/// Where the candles of each length begin and end. The market's form names the group of boards.
+/// The first and the last candle of each length. The market's form names the group of boards.
 pub(crate) fn borders(
     iss: &Iss<'_>,
     security: Option<Security<'_>>,
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn long_candles_begin_where_the_calendar_says() {
+    fn long_candles_begin_at_calendar_boundaries() {
         check(Interval::Day, "2026-11-16", "2026-11-16", "2026-11-17");
         check(Interval::Week, "2026-11-15", "2026-11-09", "2026-11-16");
         check(Interval::Week, "2026-11-16", "2026-11-16", "2026-11-23");

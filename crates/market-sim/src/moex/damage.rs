@@ -1,9 +1,9 @@
-//! What a fault does to the blocks of an answer: rows and columns that are lost, moved or foreign.
+//! Applies injected faults to the blocks of a response: rows and columns are lost, moved or added.
 
 use super::blocks::{Block, Cell, Type};
 use crate::faults::FaultKind;
 
-/// ISS's own words for a block it could not fill.
+/// The text that ISS has in a block that it could not fill.
 pub(crate) const ERROR_ROW: &str = "Error while acquiring data.";
 
 /// A block that holds nothing but an error.
@@ -11,7 +11,7 @@ pub(crate) fn error_block(name: &'static str) -> Block {
     Block::new(name, &[("error", Type::Text(765))], vec![vec![ERROR_ROW.into()]])
 }
 
-/// Damages an answer. Faults that are not about blocks leave it as it is.
+/// Applies a fault to a response. Faults that do not concern blocks leave it unchanged.
 pub(crate) fn apply(kind: FaultKind, blocks: &mut Vec<Block>) {
     match kind {
         FaultKind::MissingRows => {
@@ -52,12 +52,12 @@ pub(crate) fn apply(kind: FaultKind, blocks: &mut Vec<Block>) {
     }
 }
 
-/// Cursors and versions say how much there is; damage to the rows leaves them alone.
+/// Whether the block is a cursor or a version, which faults leave unchanged.
 fn is_data(block: &Block) -> bool {
     !block.name.contains('.') && block.name != "dataversion"
 }
 
-/// Words where there were numbers, in the middle row.
+/// Replaces the numbers of the middle row by text.
 fn malform(block: &mut Block) {
     let middle = block.rows.len() / 2;
     if let Some(row) = block.rows.get_mut(middle) {
@@ -69,19 +69,19 @@ fn malform(block: &mut Block) {
     }
 }
 
-/// Every third column, save the ones that name things.
+/// Removes every third column, except those with names and codes.
 fn drop_columns(block: &mut Block) {
-    let kept = |name: &str, at: usize| {
+    let is_kept = |name: &str, at: usize| {
         at % 3 != 2
             || name.to_ascii_lowercase().contains("id")
             || matches!(name, "begin" | "TRADEDATE")
     };
-    let kept: Vec<bool> =
-        block.columns.iter().enumerate().map(|(at, (name, _))| kept(name, at)).collect();
-    let mut at = kept.iter();
+    let columns_kept: Vec<bool> =
+        block.columns.iter().enumerate().map(|(at, (name, _))| is_kept(name, at)).collect();
+    let mut at = columns_kept.iter();
     block.columns.retain(|_| at.next().copied().unwrap_or(true));
     for row in &mut block.rows {
-        let mut at = kept.iter();
+        let mut at = columns_kept.iter();
         row.retain(|_| at.next().copied().unwrap_or(true));
     }
 }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_does_what_it_says() {
+    fn each_injected_fault_has_its_documented_effect() {
         let all = ["SECID", "OPEN", "LAST", "TIME"];
         check(FaultKind::MissingRows, &all, [8, 9]);
         check(FaultKind::DuplicateRows, &all, [12, 9]);

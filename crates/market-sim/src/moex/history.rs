@@ -1,7 +1,7 @@
-//! The record by day: one row for each regular day and security, 100 a page, with a cursor.
+//! The daily history: one row for each regular day and security, 100 a page, with a cursor.
 //!
-//! Trades of a weekend session are in the row of the day they count towards. A day is published
-//! when its last session is over.
+//! Trades of a weekend session are in the row of the regular day to which they count. A day is
+//! published when its last session has ended.
 
 use clock::DAY_MS;
 
@@ -109,7 +109,7 @@ pub(crate) fn last_day(until: Wall) -> i64 {
     if kind_of(day).is_regular() { day } else { regular_before(day) }
 }
 
-/// The close of the main session, which may be long ago.
+/// The close of the last main session, which may be many days ago.
 pub(crate) fn legal_close(tape: &mut Tape<'_>, day: i64) -> Option<i64> {
     Session::Main.fold(tape, day).map(|bar| bar.close).or_else(|| close_before(tape, day))
 }
@@ -160,22 +160,22 @@ pub(crate) fn of_board(
     query: &Query,
     columns_of_index: bool,
 ) -> Result<Vec<Block>, Failure> {
-    let asked = query.day("date").map_err(|_| Failure::Row("history"))?;
+    let requested = query.day("date").map_err(|_| Failure::Row("history"))?;
     let session = Session::of(query);
     let published = |security: Security<'_>| last_day(iss.until(security));
     let shown = |security: &Security<'_>| {
         let last = published(*security);
-        let day = asked.unwrap_or(last);
+        let day = requested.unwrap_or(last);
         day <= last && has_row(*security, day)
     };
     let securities: Vec<Security<'_>> = securities.into_iter().filter(shown).collect();
     Ok(page(columns_of_index, query, securities, |security| {
-        let day = asked.unwrap_or_else(|| published(security));
+        let day = requested.unwrap_or_else(|| published(security));
         row(&mut iss.tape(security), security, board, day, session)
     }))
 }
 
-/// The rows that a query's page holds, and its cursor.
+/// The rows of the requested page, and its cursor.
 fn page<T: Copy>(
     index: bool,
     query: &Query,
@@ -281,7 +281,7 @@ fn index_row(
     ])
 }
 
-/// From when to when there is a record.
+/// The first and the last day of the history.
 pub(crate) fn dates(iss: &Iss<'_>, securities: &[Security<'_>]) -> Vec<Block> {
     let columns = [("from", Type::Date), ("till", Type::Date)];
     let first = securities.iter().map(|security| iss.tape(*security).first_day()).min();

@@ -1,4 +1,4 @@
-//! The indices now. Unlike shares they come without delay, and have no last price but a value.
+//! Current index values. Unlike shares, indices have no delay, and a value instead of a last price.
 
 use super::blocks::{Block, Cell, Column, Type};
 use super::calendar::{Wall, date_of, date_text, day_of, kind_of, regular_before};
@@ -85,7 +85,7 @@ fn marketdata(iss: &Iss<'_>, tape: &mut Tape<'_>, index: &Index, day: i64) -> Ve
     let date = date_of(day);
     let month = close_before(day_of(date.first_of_month()));
     let year = close_before(day_of(date.first_of_year()));
-    // Until the first second of the day the value is still yesterday's.
+    // Before the first second of the session the value is that of the previous day.
     let value = bar.map(|bar| bar.close).or(previous);
     let open = bar.map(|bar| bar.open);
     let points = |from: Option<i64>| value.zip(from).map(|(value, from)| value - from);

@@ -1,4 +1,4 @@
-//! How many requests a minute are borne. The real exchange names no number; ours is a polite one.
+//! The limit of requests per minute. The real exchange publishes none, so the number is ours.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ struct Minute {
     used: u32,
 }
 
-/// The account of the one caller a simulated exchange has.
+/// Counts the requests of the only client that a simulated exchange distinguishes.
 #[derive(Debug)]
 pub(crate) struct Limits {
     minute: Mutex<Minute>,
@@ -31,7 +31,7 @@ impl Limits {
         self.minute.lock().limit = limit;
     }
 
-    /// Counts a request and says how many came before it.
+    /// Counts a request and returns the number of earlier ones.
     pub(crate) fn count(&self) -> u64 {
         self.requests.fetch_add(1, Ordering::Relaxed)
     }
@@ -40,7 +40,7 @@ impl Limits {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// The error is how many seconds to wait.
+    /// Charges a request; the error is the wait in seconds.
     pub(crate) fn charge(&self, now: Millis) -> Result<(), u64> {
         let mut minute = self.minute.lock();
         let at = now.0.div_euclid(MINUTE_MS);
@@ -60,11 +60,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_minute_bears_so_many_and_the_next_one_as_many_again() {
+    fn the_rate_limit_starts_again_every_minute() {
         let limits = Limits::new(2);
         let now = Millis(10 * MINUTE_MS + 15_500);
-        let asked: Vec<_> = (0..3).map(|_| limits.charge(now)).collect();
-        assert_eq!(asked, [Ok(()), Ok(()), Err(45)]);
+        let results: Vec<_> = (0..3).map(|_| limits.charge(now)).collect();
+        assert_eq!(results, [Ok(()), Ok(()), Err(45)]);
         assert_eq!(limits.charge(Millis(11 * MINUTE_MS)), Ok(()));
         limits.set_limit(1);
         assert_eq!(limits.charge(Millis(11 * MINUTE_MS)), Err(60));

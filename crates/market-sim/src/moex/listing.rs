@@ -1,5 +1,5 @@
-//! What the simulated Moscow exchange lists: shares from a table, their splits, and indices made of
-//! them.
+//! The listed securities of the simulated Moscow exchange: shares from a table, their splits, and
+//! indices of them.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct Share {
     pub(crate) latin: &'static str,
     pub(crate) preferred: bool,
     pub(crate) isin: String,
-    /// What the price wanders around, in roubles of today's shares.
+    /// The usual price, around which the price moves, in roubles per today's share.
     pub(crate) price: f64,
     pub(crate) decimals: u32,
     /// The smallest change of the price, in millionths.
@@ -26,20 +26,21 @@ pub(crate) struct Share {
     pub(crate) lot: i64,
     pub(crate) issue_size: i64,
     pub(crate) level: i64,
-    /// How far the price usually moves in a day on its own account, as a fraction.
+    /// The usual daily move that is independent of the market, as a fraction.
     pub(crate) volatility: f64,
     /// How strongly it follows the market as a whole.
     pub(crate) beta: f64,
-    /// Roubles a day.
+    /// The usual turnover in roubles per day.
     pub(crate) turnover: f64,
     /// The index of its industry, such as `MOEXOG`.
     pub(crate) sector: Option<&'static str>,
-    /// Its part in the broad index when every price is at its usual level; zero if it has none.
+    /// Its weight in the broad index when every price is at its usual level; zero if it is no
+    /// member.
     pub(crate) weight: f64,
     pub(crate) listed: i64,
     /// The share of days without trades.
     pub(crate) quiet: f64,
-    /// Dividends of a year as a part of the price, and in how many payments.
+    /// The yearly dividend as a fraction of the price, and the number of payments.
     pub(crate) dividend_yield: f64,
     pub(crate) payments: i64,
     pub(crate) split: Option<Split>,
@@ -49,13 +50,13 @@ pub(crate) struct Share {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Split {
     pub(crate) day: i64,
-    /// Trading rests from this day up to the split.
+    /// Trading is suspended from this day up to the split.
     pub(crate) halted: i64,
     /// Shares before the split.
     pub(crate) before: i64,
     /// Shares after the split.
     pub(crate) after: i64,
-    /// The smallest change of the price in those days, in millionths.
+    /// The smallest change of the price before the split, in millionths.
     pub(crate) step_before: i64,
 }
 
@@ -92,7 +93,7 @@ impl Share {
         format!("{kind}-01-{:05}-A", key_of(self.company) / 3 % 100_000)
     }
 
-    /// How many of today's shares one share of that day was.
+    /// The number of today's shares that one share of that day became.
     pub(crate) fn factor(&self, day: i64) -> f64 {
         match self.split {
             Some(split) if day < split.day => split.after as f64 / split.before as f64,
@@ -111,7 +112,7 @@ impl Share {
         self.split.is_some_and(|split| (split.halted..split.day).contains(&day))
     }
 
-    /// Only what is traded a lot is traded on weekends.
+    /// Whether the share is liquid enough to trade on weekends.
     pub(crate) fn trades_on_weekends(&self) -> bool {
         self.turnover >= 100e6
     }
@@ -159,7 +160,7 @@ pub(crate) const INDICES: [Index; 11] = [
 ];
 
 impl Index {
-    /// The part a share has in it when every price is at its usual level; none if it is no member.
+    /// The weight of a share when every price is at its usual level; `None` if it is no member.
     pub(crate) fn part_of(&self, share: &Share) -> Option<f64> {
         match self.secid {
             "IMOEX" | "RTSI" => (share.weight > 0.0).then_some(share.weight),
@@ -173,7 +174,7 @@ impl Index {
     }
 }
 
-/// Something with candles.
+/// A security that has candles.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Security<'a> {
     Share(&'a Share),
@@ -189,7 +190,7 @@ impl Security<'_> {
     }
 }
 
-/// Everything that is listed, in the order of codes.
+/// All listed securities, sorted by code.
 #[derive(Debug)]
 pub(crate) struct Listing {
     pub(crate) shares: Vec<Share>,
@@ -205,7 +206,7 @@ impl Listing {
         Self { shares, by_secid }
     }
 
-    /// The share, unless it will only be listed later.
+    /// The share, if it is already listed on that day.
     pub(crate) fn share(&self, secid: &str, today: i64) -> Option<&Share> {
         let share = self.shares.get(*self.by_secid.get(secid)?)?;
         (share.listed <= today).then_some(share)
@@ -220,8 +221,8 @@ pub(crate) fn index_named(secid: &str) -> Option<&'static Index> {
     INDICES.iter().find(|index| index.secid == secid)
 }
 
-/// Code, first day without trading, day of the split, and how many shares became how many; the
-/// smallest change of the price before it, in millionths.
+/// Code, first day without trading, day of the split, shares before and after it, and the smallest
+/// change of the price before it, in millionths.
 type SplitRow = (&'static str, (i16, i8, i8), (i16, i8, i8), (i64, i64), i64);
 
 const SPLITS: [SplitRow; 5] = [
@@ -281,7 +282,7 @@ fn share(line: &'static str) -> Option<Share> {
     })
 }
 
-/// A code in the form of an ISIN, with the check digit it must have.
+/// A code in the form of an ISIN, with a valid check digit.
 fn isin_of(secid: &str) -> String {
     const LETTERS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let mut rng = KeyedRng::new(key_of(secid));

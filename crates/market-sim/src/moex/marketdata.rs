@@ -1,7 +1,8 @@
-//! The board now: what each share is (`securities`) and how its trading day goes (`marketdata`).
+//! The current board: the description of each share (`securities`) and its trading day
+//! (`marketdata`).
 //!
-//! Without a subscription shares come fifteen minutes late; the late moment is in `UPDATETIME`, the
-//! moment of the answer in `SYSTIME`. The day turns over at nine in the morning, before trading
+//! Without a subscription the data of shares is fifteen minutes old; its time is in `UPDATETIME`,
+//! the time of the response in `SYSTIME`. The day changes at nine in the morning, before trading
 //! opens, and prices are empty from then until the first trade.
 
 use clock::DAY_MS;
@@ -115,7 +116,7 @@ const VERSION: [Column; 4] = [
 
 const TURNOVER_MS: i64 = 9 * 3_600_000;
 
-/// The day that is shown at a moment: the newest one with trading that has begun.
+/// The day that the board shows at this time: the latest one whose trading has begun.
 pub(crate) fn shown_day(until: Wall, open: impl Fn(i64) -> bool) -> i64 {
     let begun = until.0.rem_euclid(DAY_MS) >= TURNOVER_MS;
     let mut day = if begun { until.day() } else { until.day() - 1 };
@@ -128,7 +129,7 @@ pub(crate) fn shown_day(until: Wall, open: impl Fn(i64) -> bool) -> i64 {
     day
 }
 
-/// Whether there is a session at this moment.
+/// Whether a session is open at this time.
 pub(crate) fn in_session(at: Wall) -> bool {
     let minute = at.0.rem_euclid(DAY_MS) / MINUTE_MS;
     let within = |(first, end): &(i64, i64)| (*first..*end).contains(&minute);
@@ -151,10 +152,10 @@ struct Day<'a> {
     board: Board,
     now: Wall,
     until: Wall,
-    /// Nothing if there was no trade.
+    /// `None` if there was no trade.
     bar: Option<Bar>,
     last_trade: Option<Wall>,
-    /// The close of the main session, once it is over.
+    /// The close of the main session, once it has ended.
     main_close: Option<i64>,
     previous_day: i64,
     previous: Option<i64>,
@@ -168,7 +169,7 @@ impl<'a> Day<'a> {
         let until = tape.until();
         let day = shown_day(until, |day| kind_of(day) != DayKind::Closed);
         let previous_day = regular_before(regular_from(day));
-        // Only the main board trades here; the others show what it was yesterday.
+        // Only the main board trades here; the others show its previous day.
         let traded = board == Board::Tqbr;
         let bar = tape.fold_day(day).filter(|_| traded);
         let midnight = Wall::midnight(day);
@@ -233,7 +234,7 @@ impl<'a> Day<'a> {
         MARKETDATA.iter().map(|(name, _)| self.cell(name)).collect()
     }
 
-    /// The value of a column. What is not named here is empty, as it is on the real board.
+    /// The value of a column. Columns that are not listed here are empty, as on the real board.
     fn cell(&self, name: &str) -> Cell {
         let (share, bar) = (self.share, self.bar);
         let price = |of: fn(&Bar) -> i64| bar.map_or(Cell::Null, |bar| Cell::price(of(&bar)));
@@ -305,14 +306,14 @@ impl<'a> Day<'a> {
         last.map(|last| last + steps * self.share.step)
     }
 
-    /// Lots of the last trade, and how far its price was from the one before it.
+    /// The lots of the last trade, and the distance of its price from the previous trade.
     fn last_trade_of_all(&self) -> (i64, i64) {
         let share = self.share;
         let of_bar = |bar: Bar| (1 + bar.volume / share.lot % 7, (bar.trades % 3 - 1) * share.step);
         self.bar.map_or((0, 0), of_bar)
     }
 
-    /// All shares at a price.
+    /// The value of all issued shares at a price.
     fn worth(&self, price: Option<i64>) -> Cell {
         let all = |price| Cell::Micros(i128::from(price) * i128::from(self.share.issue_size));
         price.map_or(Cell::Null, all)
@@ -328,8 +329,8 @@ fn percent(one: Option<i64>, other: Option<i64>) -> Cell {
     Cell::rounded(part.unwrap_or(0.0), 2)
 }
 
-/// The shares a query asks for, of those given.
-fn wanted<'a>(iss: &Iss<'a>, shares: Vec<&'a Share>, query: &Query) -> Vec<&'a Share> {
+/// The shares that the query selects from `shares`.
+fn selected_shares<'a>(iss: &Iss<'a>, shares: Vec<&'a Share>, query: &Query) -> Vec<&'a Share> {
     const NAMES_MAX: usize = 10;
     let names: Option<Vec<String>> = query.get("securities").map(|names| {
         names.split(',').take(NAMES_MAX).map(|name| name.trim().to_uppercase()).collect()
@@ -356,7 +357,7 @@ pub(crate) fn shares<'a>(
 ) -> Vec<Block> {
     let english = query.english();
     let (mut securities, mut data) = (Vec::new(), Vec::new());
-    for share in wanted(iss, shares, query) {
+    for share in selected_shares(iss, shares, query) {
         let mut tape = iss.tape(Security::Share(share));
         for board in boards {
             let day = Day::new(iss, share, *board, &mut tape);

@@ -1,4 +1,5 @@
-//! What a share is worth: a level that wanders from day to day, and the bar of each trading day.
+//! Generates the price of a share: a level that moves from day to day, and the bar of each trading
+//! day.
 
 use std::cell::Cell;
 
@@ -11,9 +12,9 @@ use crate::price_tree::{Node, drift};
 const MARKET_MOVE: f64 = 0.009;
 /// Trading is calmer on weekends.
 const WEEKEND_CALM: f64 = 0.35;
-/// Longer than any closure together with the quietest share's silence.
+/// Most days back to the last trade: longer than any closure plus days without trades.
 const SILENCE_MAX_DAYS: i64 = 60;
-/// Roubles that change hands in a usual trade.
+/// The usual size of a trade in roubles.
 const TRADE_USUAL: f64 = 90_000.0;
 
 #[derive(Debug)]
@@ -22,14 +23,14 @@ pub(super) struct SharePrices<'a> {
     key: u64,
     own: u64,
     market: u64,
-    /// The last level asked for: the close of one day is where the next begins. Saves about a fifth
-    /// of the time that two years of an index take.
+    /// The last level computed, because the close of one day is the start of the next. Saves about
+    /// a fifth of the time for two years of an index.
     level: Cell<Option<(i64, f64)>>,
 }
 
 impl<'a> SharePrices<'a> {
     pub(super) fn new(seed: u64, share: &'a Share) -> Self {
-        // Both kinds of a company's shares move together, for the most part.
+        // Ordinary and preferred shares of a company mostly move together.
         let own = key(&[seed, key_of("moex"), key_of(share.company)]);
         let market = key(&[seed, key_of("the Moscow market")]);
         let key = key(&[seed, key_of("moex"), key_of(share.secid)]);
@@ -50,7 +51,7 @@ impl<'a> SharePrices<'a> {
         open && day >= share.listed && !share.halted_on(day) && !quiet()
     }
 
-    /// The worth at the end of a day as a multiple of the usual price, whatever splits there were.
+    /// The level at the end of a day as a multiple of the usual price, regardless of splits.
     pub(super) fn level(&self, day: i64) -> f64 {
         if let Some((at, level)) = self.level.get()
             && at == day
@@ -64,15 +65,15 @@ impl<'a> SharePrices<'a> {
         level
     }
 
-    /// Money of one tick and lot, in millionths.
+    /// The value of one tick of one lot, in millionths.
     pub(super) fn unit(&self, day: i64) -> i128 {
         i128::from(self.share.step_on(day)) * i128::from(self.share.lot)
     }
 
-    /// Ticks of a day for a level.
+    /// The price in ticks of that day for a level.
     fn ticks(&self, level: f64, day: i64) -> i64 {
         let price = level * self.share.price * self.share.factor(day) * 1e6;
-        // Never so low that a bar has no room to move.
+        // The price stays high enough for a bar to move.
         ((price / self.share.step_on(day) as f64).round() as i64).max(20)
     }
 
@@ -86,7 +87,7 @@ impl<'a> SharePrices<'a> {
         self.level(self.traded_before(day).unwrap_or(day - 1))
     }
 
-    /// The bar of a day; none if nothing was traded.
+    /// The bar of a day; `None` if nothing was traded.
     pub(super) fn day(&self, day: i64) -> Option<Node> {
         if !self.trades_on(day) {
             return None;
@@ -101,7 +102,7 @@ impl<'a> SharePrices<'a> {
         let mut reach = || (open as f64 * move_usual * calm * (0.08 + 0.4 * rng.unit())) as i64;
         let (above, below) = (reach(), reach());
         let (high, low) = (open.max(close) + above, (open.min(close) - below).max(1));
-        // Days that move more trade more.
+        // Days with larger moves have more trades.
         let swing = (high - low) as f64 / open as f64 / move_usual;
         let bustle = (0.35 + 0.45 * swing.min(4.0) + 0.5 * rng.unit()) * calm;
         let trades = (share.turnover * bustle / TRADE_USUAL) as i64 + 1;

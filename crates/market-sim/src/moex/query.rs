@@ -1,4 +1,4 @@
-//! Reading query parameters the way ISS does: unknown ones are ignored, and so are most mistakes.
+//! Reads query parameters like ISS: unknown ones and most invalid values are ignored.
 
 use clock::{DAY_MS, parse_date};
 use jiff::civil::DateTime;
@@ -9,7 +9,7 @@ use super::calendar::{Wall, day_of};
 #[derive(Debug, Default)]
 pub(crate) struct Query(Vec<(String, String)>);
 
-/// A date that is none. ISS answers it with an error row.
+/// An invalid date, which ISS answers with an error row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BadDate;
 
@@ -26,7 +26,7 @@ impl Query {
         self.get(name)?.parse().ok()
     }
 
-    /// How many rows to leave out before the first.
+    /// The number of rows to skip.
     pub(crate) fn start(&self) -> usize {
         self.number("start").map_or(0, |start| usize::try_from(start).unwrap_or(usize::MAX))
     }
@@ -46,7 +46,7 @@ impl Query {
         Ok(self.moment(name)?.map(|(from, _)| from.day()))
     }
 
-    /// The first and the last moment that a date, or a date with a time, stands for.
+    /// The first and the last instant of a date, or of a date with a time.
     pub(crate) fn moment(&self, name: &str) -> Result<Option<(Wall, Wall)>, BadDate> {
         let Some(text) = self.get(name).filter(|text| !text.is_empty()) else { return Ok(None) };
         if let Some(date) = parse_date(text) {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_is_a_whole_day_and_a_time_is_a_moment() {
+    fn a_date_means_a_whole_day_and_a_time_an_instant() {
         check("2026-11-16", Ok(Some(("2026-11-16 00:00:00", "2026-11-16 23:59:59"))));
         check("2026-11-16 10:30:00", Ok(Some(("2026-11-16 10:30:00", "2026-11-16 10:30:00"))));
         check("2026-11-16T10:30:00", Ok(Some(("2026-11-16 10:30:00", "2026-11-16 10:30:00"))));

@@ -1,5 +1,5 @@
-//! What does not change while trading goes on: engines, markets, boards, timetables, splits and
-//! dividends.
+//! Reference data that does not change during trading: engines, markets, boards, timetables, splits
+//! and dividends.
 
 use super::blocks::{Block, Cell, Column, Type};
 use super::calendar::{date_of, date_text, day_of, exceptions, regular_from};
@@ -89,7 +89,7 @@ pub(crate) fn boards(market: &str, query: &Query) -> Vec<Block> {
     vec![Block::new("boards", &columns, boards.map(row).collect())]
 }
 
-/// `index.json`: the words that addresses are made of.
+/// `index.json`: the names that paths consist of.
 pub(crate) fn index(query: &Query) -> Vec<Block> {
     let english = usize::from(query.english());
     let stock = ENGINES[0];
@@ -190,7 +190,7 @@ pub(crate) fn splits(iss: &Iss<'_>, secid: Option<&str>) -> Vec<Block> {
     vec![Block::new("splits", &columns, splits.into_iter().map(row).collect())]
 }
 
-/// Months in which registers are closed, for as many payments a year.
+/// Months of the record dates, by the number of payments a year.
 const REGISTER_MONTHS: [&[i8]; 5] = [&[], &[7], &[7, 1], &[7, 10, 1], &[5, 7, 10, 12]];
 /// Days from the announcement to the payment.
 const ANNOUNCED_DAYS: i64 = 45;
@@ -221,7 +221,7 @@ pub(crate) fn dividends(iss: &Iss<'_>, share: Option<&Share>) -> Vec<Block> {
     vec![Block::new("dividends", &columns, rows)]
 }
 
-/// Days on which the register is closed, and what a share of that day gets, in millionths.
+/// Record dates, and the dividend per share of that day in millionths.
 fn payments(seed: u64, share: &Share, last: i64) -> Vec<(i64, i128)> {
     let prices = SharePrices::new(seed, share);
     let months = REGISTER_MONTHS.get(share.payments as usize).copied().unwrap_or_default();
@@ -237,7 +237,7 @@ fn payments(seed: u64, share: &Share, last: i64) -> Vec<(i64, i128)> {
         if day < share.listed || day > last {
             continue;
         }
-        // Decided well before, at the price of then.
+        // The dividend is decided earlier, from the price at that time.
         let price = share.price * prices.level(day - 60) * share.factor(day);
         let paid = price * share.dividend_yield / months.len() as f64 * (0.8 + 0.4 * rng.unit());
         let places = if paid < 1.0 { 100.0 } else { 10_000.0 };

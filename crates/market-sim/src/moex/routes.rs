@@ -1,4 +1,4 @@
-//! The addresses of ISS and what answers each of them.
+//! The routes of ISS.
 
 use super::blocks::Block;
 use super::listing::{INDICES, Index, Security, Share, index_named};
@@ -7,7 +7,7 @@ use super::{
     Board, Failure, Iss, analytics, candles, history, indices, marketdata, reference, search,
 };
 
-/// Answers what comes after `/iss/`.
+/// Answers the path after `/iss/`.
 pub(crate) fn answer(iss: &Iss<'_>, path: &str, query: &Query) -> Result<Vec<Block>, Failure> {
     let path = path.strip_suffix(".json").ok_or_else(|| failure_without_suffix(path))?;
     let segments: Vec<&str> = path.split('/').collect();
@@ -60,7 +60,7 @@ impl Market {
     }
 }
 
-/// One request on its way.
+/// One request with its parsed path.
 struct Site<'s, 'a> {
     iss: &'s Iss<'a>,
     query: &'s Query,
@@ -80,7 +80,7 @@ impl<'a> Site<'_, 'a> {
         share.or_else(|| Self::index(secid).map(Security::Index))
     }
 
-    /// A security of a market that has candles on a board; any of its boards without one.
+    /// A security of a market with candles on this board, or on any of its boards if none is given.
     fn traded(&self, market: Market, board: Option<&str>, secid: &str) -> Option<Security<'a>> {
         match market {
             Market::Shares => {

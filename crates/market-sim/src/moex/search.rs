@@ -1,4 +1,4 @@
-//! Finding securities by code, name or ISIN, and describing one.
+//! Finds securities by code, name or ISIN, and describes one security.
 
 use super::blocks::{Block, Cell, Column, Type};
 use super::calendar::{date_text, day_of};
@@ -27,15 +27,15 @@ const COLUMNS: [Column; 16] = [
     ("marketprice_boardid", Type::Text(12)),
 ];
 
-/// Words shorter than this are not looked for.
+/// Shorter words are ignored.
 const WORD_MIN: usize = 3;
 
-/// `securities.json`: everything that has all the words of `q` somewhere.
+/// `securities.json`: the securities that contain all words of `q`.
 pub(crate) fn find(iss: &Iss<'_>, query: &Query) -> Vec<Block> {
-    let sought = query.get("q").unwrap_or_default().to_lowercase();
+    let text = query.get("q").unwrap_or_default().to_lowercase();
     let words: Vec<&str> =
-        sought.split_whitespace().filter(|word| word.chars().count() >= WORD_MIN).collect();
-    let nothing = !sought.trim().is_empty() && words.is_empty();
+        text.split_whitespace().filter(|word| word.chars().count() >= WORD_MIN).collect();
+    let nothing = !text.trim().is_empty() && words.is_empty();
     let matches = |texts: &[&str]| {
         let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
         !nothing && words.iter().all(|word| texts.iter().any(|text| text.contains(word)))
@@ -46,7 +46,7 @@ pub(crate) fn find(iss: &Iss<'_>, query: &Query) -> Vec<Block> {
     };
     let in_market = |market: &str| {
         query.get("engine").is_none_or(|engine| engine == "stock")
-            && query.get("market").is_none_or(|wanted| wanted == market)
+            && query.get("market").is_none_or(|name| name == market)
             && query.get("is_trading").is_none_or(|traded| traded == "1")
     };
     let indices = INDICES
@@ -136,7 +136,7 @@ const BOARDS: [Column; 15] = [
     ("is_primary", Type::Int),
 ];
 
-/// `securities/{secid}.json`; what is unknown has no rows.
+/// `securities/{secid}.json`; an unknown code gives no rows.
 pub(crate) fn describe(iss: &Iss<'_>, security: Option<Security<'_>>, query: &Query) -> Vec<Block> {
     let english = query.english();
     let (description, boards) = match security {

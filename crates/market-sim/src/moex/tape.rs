@@ -1,6 +1,6 @@
-//! The record of one security: a tree of bars like that of `price_tree`, but over trading days with
-//! their sessions. A day is split into hours, those into tens of minutes, minutes and seconds, and
-//! any stretch of time is the fold of the largest bars that tile it.
+//! The trades of one security as a tree of bars like that of `price_tree`, but over trading days
+//! with their sessions. A day is split into hours, those into ten-minute bars, minutes and seconds;
+//! any range is combined from the largest bars that tile it.
 
 use clock::DAY_MS;
 
@@ -11,7 +11,7 @@ use super::prices::SharePrices;
 use crate::keyed_rng::{KeyedRng, key, key_of};
 use crate::price_tree::{Node, split_bar};
 
-/// What happened in a stretch of time. Prices and money are in millionths.
+/// The trades of a range of time. Prices and money are in millionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bar {
     pub(crate) open: i64,
@@ -45,7 +45,7 @@ impl Bar {
 pub(super) struct Part {
     pub(super) start: Wall,
     pub(super) node: Node,
-    /// Money that changed hands, in millionths.
+    /// The turnover in millionths.
     pub(super) value: i128,
 }
 
@@ -59,13 +59,13 @@ enum Source<'a> {
     Index(Basket<'a>),
 }
 
-/// Reads one security's record up to a moment. It remembers the last bar split at each depth, so
-/// that walking through time splits every bar once.
+/// Reads the trades of one security up to a time. It caches the last bar split at each depth, so
+/// that reading forward in time splits every bar once.
 #[derive(Debug)]
 pub(crate) struct Tape<'a> {
     source: Source<'a>,
     key: u64,
-    /// Nothing from this moment on is known. A whole second.
+    /// The end of the known trades, a whole second.
     until: Wall,
     split: [Option<(Wall, Vec<Part>)>; DEPTH_OF_SECONDS],
     day: Option<(i64, Option<Part>)>,
@@ -104,7 +104,7 @@ impl<'a> Tape<'a> {
         }
     }
 
-    /// The first day of the record.
+    /// The first day with trades.
     pub(crate) fn first_day(&self) -> i64 {
         match &self.source {
             Source::Share(prices) => prices.share.listed,
@@ -112,8 +112,8 @@ impl<'a> Tape<'a> {
         }
     }
 
-    /// What happened from one moment up to, but without, another; both are whole seconds. `None`
-    /// if nothing was traded.
+    /// The trades from one time up to, not including, another; both are whole seconds. `None` if
+    /// there are none.
     pub(crate) fn fold(&mut self, from: Wall, to: Wall) -> Option<Bar> {
         let to = to.min(self.until);
         let mut bar = None;
@@ -131,7 +131,7 @@ impl<'a> Tape<'a> {
         self.fold(Wall::midnight(day), Wall::midnight(day + 1))
     }
 
-    /// The second of the last trade within a stretch.
+    /// The second of the last trade within a range.
     pub(crate) fn last_trade(&mut self, from: Wall, to: Wall) -> Option<Wall> {
         let to = to.min(self.until);
         let mut day = Wall(to.0 - 1).day();
@@ -228,8 +228,8 @@ impl<'a> Tape<'a> {
         part
     }
 
-    /// A day's bar, with the money that its hours make up: how a day went says more about it than
-    /// the four prices of the day do.
+    /// The bar of a day with the turnover of its hours, which is more exact than one computed from
+    /// the four prices of the day.
     fn with_hours(&mut self, day: i64, node: Node, unit: i128) -> Option<Part> {
         let midnight = Wall::midnight(day);
         let hours = self.split_into(0, Part { start: midnight, node, value: 0 });
@@ -240,7 +240,7 @@ impl<'a> Tape<'a> {
         whole
     }
 
-    /// The bars of this day's hours; none if nothing was traded.
+    /// The hourly bars of this day; empty if nothing was traded.
     pub(super) fn hours(&mut self, day: i64) -> Option<(Part, &[Part])> {
         let part = self.day(day)?;
         self.split(0, part);
@@ -279,7 +279,7 @@ fn basket<'a>(seed: u64, index: &'a Index, listing: &'a Listing) -> Basket<'a> {
     Basket::new(seed, index, listing)
 }
 
-/// The bar that its parts make up.
+/// Combines the parts of a bar.
 fn joined(start: Wall, parts: &[Part]) -> Option<Part> {
     let (first, rest) = parts.split_first()?;
     let mut whole = Part { start, ..*first };
@@ -294,7 +294,7 @@ fn joined(start: Wall, parts: &[Part]) -> Option<Part> {
     Some(whole)
 }
 
-/// When the parts of a bar begin: only stretches in which there is a session.
+/// The beginnings of the parts of a bar that lie in a session.
 pub(super) fn children(kind: DayKind, depth: usize, start: Wall) -> Vec<Wall> {
     let (length, part) = (LENGTHS[depth], LENGTHS[depth + 1]);
     let midnight = Wall::midnight(start.day()).0;
@@ -306,27 +306,27 @@ pub(super) fn children(kind: DayKind, depth: usize, start: Wall) -> Vec<Wall> {
     (0..length / part).map(|at| start.0 + at * part).filter(|at| open(*at)).map(Wall).collect()
 }
 
-/// The four prices' mean stands for the average price paid.
+/// The turnover of a bar, with the mean of its four prices as the average price.
 fn fair_value(node: &Node, unit: i128) -> i128 {
     let sum = i128::from(node.open) + i128::from(node.high);
     let sum = sum + i128::from(node.low) + i128::from(node.close);
     sum * i128::from(node.volume) * unit / 4
 }
 
-/// Shares a bar's money among its parts, fairly but exactly, so that an average price may end up a
-/// little outside of a narrow range. Without a unit volume alone decides.
+/// Divides the turnover of a bar exactly among its parts, so an average price may be slightly
+/// outside a narrow range. Without a unit only the volume decides.
 fn share_value(value: i128, parts: &[(Wall, Node)], unit: Option<i128>) -> Vec<i128> {
     let fair = |(_, node): &(Wall, Node)| match unit {
         Some(unit) => fair_value(node, unit),
         None => i128::from(node.volume),
     };
     let total = parts.iter().map(fair).sum::<i128>().max(1);
-    // Floating point is exact enough for a share; what is left over is settled.
+    // Floating point is exact enough for the parts; the remainder is added below.
     let share = |part| (value as f64 * (fair(part) as f64 / total as f64)) as i128;
     settle(value, parts.iter().map(share).collect())
 }
 
-/// Gives what rounding left over to the largest.
+/// Adds the remainder of rounding to the largest part.
 fn settle(value: i128, mut values: Vec<i128>) -> Vec<i128> {
     let left = value - values.iter().sum::<i128>();
     if let Some(largest) = values.iter_mut().max() {

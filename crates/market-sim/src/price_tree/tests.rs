@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_asking_does_not_matter(seed in 0_u64..1_000, minutes in prop::collection::vec(0_i64..100_000, 1..40)) {
+    fn the_order_of_requests_does_not_change_bars(seed in 0_u64..1_000, minutes in prop::collection::vec(0_i64..100_000, 1..40)) {
         let instruments = Instruments::new();
         let pair = instruments.find("ETHUSDT", at("2024-01-01")).unwrap();
         let mut walker = Walker::new(seed, pair, at("2024-01-01"));
@@ -106,7 +106,7 @@ fn seconds_add_up_to_their_minute_and_days_to_their_month() {
 }
 
 #[test]
-fn the_record_has_holes_silences_and_ends() {
+fn the_history_has_gaps_quiet_times_and_ends() {
     let now = at("2026-11-01");
     let instruments = Instruments::new();
     let year = TimeRange::new(at("2026-01-01"), at("2026-03-01"));

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_refused_by_code() {
+    fn malformed_messages_are_refused_with_their_code() {
         check_refused("{", r#"{"error":{"code":3,"msg":"Invalid JSON: "#);
         check_refused("", r#"{"error":{"code":3,"msg":"Invalid JSON: "#);
         check_refused("[]", r#"{"error":{"code":2,"msg":"Invalid request: "#);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_are_read_with_their_id() {
+    fn requests_are_read_with_their_id() {
         let text = r#"{"method":"SUBSCRIBE","params":["a@kline_1m"],"id":"x"}"#;
         let order = Order::Subscribe(vec!["a@kline_1m".to_owned()]);
         assert_eq!(read(text), Ok((order, json!("x"))));

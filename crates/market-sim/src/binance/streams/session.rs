@@ -38,7 +38,7 @@ pub(crate) struct Session {
     /// A frame that is sent after the next one.
     held: Option<Frame>,
     /// When the client's last messages came.
-    heard: VecDeque<Instant>,
+    message_times: VecDeque<Instant>,
     /// When the first unanswered ping was sent, and the payload of the last one.
     owed: Option<(Instant, Vec<u8>)>,
     ends_at: Instant,
@@ -56,7 +56,7 @@ impl Session {
             combined: opening.combined,
             feeds: BTreeMap::new(),
             held: None,
-            heard: VecDeque::new(),
+            message_times: VecDeque::new(),
             owed: None,
             ends_at,
         };
@@ -126,9 +126,9 @@ impl Session {
 
     async fn handle_message(&mut self, message: Message) -> Result<(), Ended> {
         let now = Instant::now();
-        self.heard.retain(|at| now.duration_since(*at) < Duration::from_secs(1));
-        self.heard.push_back(now);
-        if self.heard.len() > self.shared.streams.rules.messages_per_second {
+        self.message_times.retain(|at| now.duration_since(*at) < Duration::from_secs(1));
+        self.message_times.push_back(now);
+        if self.message_times.len() > self.shared.streams.rules.messages_per_second {
             return self.close(close_code::POLICY, "Too many requests").await;
         }
         match message {

@@ -17,7 +17,7 @@ use crate::{FaultKind, InMemoryServer, InjectedFault, Sim, SimConfig, StreamRule
 /// How long a test waits for a message, in paused time, before it fails.
 const TIMEOUT: Duration = Duration::from_mins(15);
 
-struct World {
+struct StreamFixture {
     sim: Sim,
     server: InMemoryServer,
     /// Ends the exchange with the test.
@@ -26,17 +26,17 @@ struct World {
 
 type Socket = WebSocketStream<DuplexStream>;
 
-fn world(change: impl FnOnce(&mut StreamRules)) -> World {
+fn fixture(change: impl FnOnce(&mut StreamRules)) -> StreamFixture {
     let start = Millis(Millis::start_of(parse_date("2026-11-10").unwrap()).0 + 30_500);
     let mut config = SimConfig::new(7, Arc::new(TokioClock::new(start)));
     change(&mut config.streams);
     let sim = Sim::new(config);
     let cancel = CancellationToken::new();
     let server = sim.serve_in_memory(cancel.clone());
-    World { sim, server, _running: cancel.drop_guard() }
+    StreamFixture { sim, server, _running: cancel.drop_guard() }
 }
 
-impl World {
+impl StreamFixture {
     async fn connect(&self, path: &str) -> Socket {
         client_async(format!("ws://exchange.test{path}"), self.server.connect()).await.unwrap().0
     }
@@ -88,9 +88,9 @@ async fn tell(socket: &mut Socket, request: &Value) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_closing_frame_says_what_rest_says() {
-    let world = world(|_| {});
-    let mut socket = world.connect("/ws/btcusdt@kline_1m").await;
+async fn a_closing_frame_equals_the_rest_row() {
+    let fixture = fixture(|_| {});
+    let mut socket = fixture.connect("/ws/btcusdt@kline_1m").await;
     for _ in 0..3 {
         let frame = closing(&mut socket).await;
         let k = &frame["k"];
@@ -98,19 +98,19 @@ async fn a_closing_frame_says_what_rest_says() {
         assert_eq!((frame["e"].as_str(), close - open), (Some("kline"), 59_999));
         assert!(frame["E"].as_i64().unwrap() > close);
         let query = format!("symbol=BTCUSDT&interval=1m&startTime={open}&limit=1");
-        let row = world.rows(&query).await.remove(0);
-        let told = json!([
+        let row = fixture.rows(&query).await.remove(0);
+        let expected_row = json!([
             k["t"], k["o"], k["h"], k["l"], k["c"], k["v"], k["T"], k["q"], k["n"], k["V"], k["Q"],
             k["B"]
         ]);
-        assert_eq!(row, told);
+        assert_eq!(row, expected_row);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn candles_grow_and_close_in_order() {
-    let world = world(|_| {});
-    let mut socket = world.connect("/ws/ethusdt@kline_1m").await;
+    let fixture = fixture(|_| {});
+    let mut socket = fixture.connect("/ws/ethusdt@kline_1m").await;
     let mut last = (0, 0, false);
     let mut closed = 0;
     while closed < 3 {
@@ -127,10 +127,10 @@ async fn candles_grow_and_close_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn combined_streams_say_which_they_are() {
-    let world = world(|_| {});
+async fn combined_streams_name_their_stream() {
+    let fixture = fixture(|_| {});
     let mut socket =
-        world.connect("/stream?streams=btcusdt@kline_1m/ethusdt@kline_3m/nope@kline_1m").await;
+        fixture.connect("/stream?streams=btcusdt@kline_1m/ethusdt@kline_3m/nope@kline_1m").await;
     let mut seen = std::collections::BTreeSet::new();
     while seen.len() < 2 {
         let frame = json(&mut socket).await;
@@ -140,13 +140,13 @@ async fn combined_streams_say_which_they_are() {
         assert_eq!(frame["stream"], stream.as_str());
         seen.insert(stream);
     }
-    assert_eq!(world.sim.stream_counts().streams, 3);
+    assert_eq!(fixture.sim.stream_counts().streams, 3);
 }
 
 #[tokio::test(start_paused = true)]
-async fn streams_are_subscribed_to_listed_and_given_up() {
-    let world = world(|_| {});
-    let mut socket = world.connect("/ws").await;
+async fn streams_are_subscribed_listed_and_unsubscribed() {
+    let fixture = fixture(|_| {});
+    let mut socket = fixture.connect("/ws").await;
     let streams = json!(["btcusdt@kline_1m", "BTCUSDT@kline_1m", "nope@kline_9x"]);
     let order = json!({"method": "SUBSCRIBE", "params": streams, "id": 1});
     assert_eq!(tell(&mut socket, &order).await, json!({"result": null, "id": 1}));
@@ -159,32 +159,32 @@ async fn streams_are_subscribed_to_listed_and_given_up() {
     }
     let order = json!({"method": "UNSUBSCRIBE", "params": ["btcusdt@kline_1m"], "id": "x"});
     assert_eq!(tell(&mut socket, &order).await, json!({"result": null, "id": "x"}));
-    assert_eq!(world.sim.stream_counts().streams, 2);
+    assert_eq!(fixture.sim.stream_counts().streams, 2);
     assert_eq!(tell(&mut socket, &json!({"method": "DANCE"})).await["error"]["code"], 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn subscriptions_can_be_refused_and_passed_over() {
-    let world = world(|_| {});
-    let mut socket = world.connect("/ws").await;
+async fn subscriptions_can_be_refused_or_ignored() {
+    let fixture = fixture(|_| {});
+    let mut socket = fixture.connect("/ws").await;
     let order =
         |id: u64| json!({"method": "SUBSCRIBE", "params": ["a@kline_1m", "b@kline_1m"], "id": id});
     for kind in [FaultKind::WsUnanswered, FaultKind::WsRefused] {
-        world.sim.faults().add(InjectedFault::new(kind, 1).on("/ws/b@kline_1m")).unwrap();
+        fixture.sim.faults().add(InjectedFault::new(kind, 1).on("/ws/b@kline_1m")).unwrap();
     }
     // The next answer is that to the second request.
     socket.send(Message::text(order(1).to_string())).await.unwrap();
     let refused = tell(&mut socket, &order(2)).await;
     assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(2), &json!(2)));
-    assert_eq!(world.sim.stream_counts().streams, 0);
+    assert_eq!(fixture.sim.stream_counts().streams, 0);
     assert_eq!(tell(&mut socket, &order(3)).await, json!({"result": null, "id": 3}));
-    assert_eq!(world.sim.stream_counts().streams, 2);
+    assert_eq!(fixture.sim.stream_counts().streams, 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn too_many_messages_end_the_connection() {
-    let world = world(|_| {});
-    let mut socket = world.connect("/ws").await;
+    let fixture = fixture(|_| {});
+    let mut socket = fixture.connect("/ws").await;
     for id in 0..6 {
         let list = json!({"method": "LIST_SUBSCRIPTIONS", "id": id});
         socket.send(Message::text(list.to_string())).await.unwrap();
@@ -198,12 +198,12 @@ async fn too_many_messages_end_the_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn streams_and_life_are_limited() {
-    let world = world(|rules| {
+async fn stream_count_and_connection_age_are_limited() {
+    let fixture = fixture(|rules| {
         rules.streams_max = 2;
         rules.life = Duration::from_mins(1);
     });
-    let mut socket = world.connect("/ws/btcusdt@kline_1m").await;
+    let mut socket = fixture.connect("/ws/btcusdt@kline_1m").await;
     let names = json!(["a@kline_1m", "b@kline_1m"]);
     let order = json!({"method": "SUBSCRIBE", "params": names, "id": 1});
     assert_eq!(tell(&mut socket, &order).await["error"]["code"], 2);
@@ -212,14 +212,14 @@ async fn streams_and_life_are_limited() {
 
 #[tokio::test(start_paused = true)]
 async fn pings_must_be_answered() {
-    let world = world(|_| {});
+    let fixture = fixture(|_| {});
     // A client that reads answers pings: the library does it.
-    let mut reader = world.connect("/ws/btcusdt@kline_1m").await;
+    let mut reader = fixture.connect("/ws/btcusdt@kline_1m").await;
     for _ in 0..4 {
         closing(&mut reader).await;
     }
-    let silent = world.connect("/ws").await;
-    while world.sim.stream_counts().connections > 1 {
+    let silent = fixture.connect("/ws").await;
+    while fixture.sim.stream_counts().connections > 1 {
         message(&mut reader).await.unwrap();
     }
     drop(silent);
@@ -234,13 +234,13 @@ async fn closings(socket: &mut Socket, count: usize) -> Vec<i64> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn closing_frames_can_be_lost_late_doubled_and_swapped() {
-    let world = world(|_| {});
+async fn closing_frames_can_be_lost_late_duplicated_or_reordered() {
+    let fixture = fixture(|_| {});
     let path = "/ws/btcusdt@kline_1m";
-    let fault = |fault: InjectedFault| world.sim.faults().add(fault.on(path)).unwrap();
+    let fault = |fault: InjectedFault| fixture.sim.faults().add(fault.on(path)).unwrap();
     fault(InjectedFault::new(FaultKind::WsMissingClose, 1));
     fault(InjectedFault::new(FaultKind::WsLateClose, 1).delay_ms(90_000));
-    let mut socket = world.connect(path).await;
+    let mut socket = fixture.connect(path).await;
     let first = json(&mut socket).await["k"]["t"].as_i64().unwrap() / 60_000;
     assert_eq!(closings(&mut socket, 3).await, [first + 2, first + 1, first + 3]);
     fault(InjectedFault::new(FaultKind::WsDuplicate, 100));
@@ -250,11 +250,11 @@ async fn closing_frames_can_be_lost_late_doubled_and_swapped() {
 
 #[tokio::test(start_paused = true)]
 async fn connections_drop_stall_and_announce_their_end() {
-    let world = world(|_| {});
+    let fixture = fixture(|_| {});
     let path = "/ws/btcusdt@kline_1m";
-    let mut socket = world.connect(path).await;
+    let mut socket = fixture.connect(path).await;
     json(&mut socket).await;
-    world.sim.faults().add(InjectedFault::new(FaultKind::WsDrop, 1)).unwrap();
+    fixture.sim.faults().add(InjectedFault::new(FaultKind::WsDrop, 1)).unwrap();
     loop {
         match socket.next().await {
             Some(Ok(Message::Text(_))) => {}
@@ -262,23 +262,23 @@ async fn connections_drop_stall_and_announce_their_end() {
             other => panic!("{other:?}"),
         }
     }
-    let mut socket = world.connect(path).await;
-    world.sim.faults().add(InjectedFault::new(FaultKind::WsShutdown, 1)).unwrap();
+    let mut socket = fixture.connect(path).await;
+    fixture.sim.faults().add(InjectedFault::new(FaultKind::WsShutdown, 1)).unwrap();
     while json(&mut socket).await["e"] != "serverShutdown" {}
     while !matches!(message(&mut socket).await, None | Some(Message::Close(_))) {}
-    let mut stalled = world.connect(path).await;
-    world.sim.faults().add(InjectedFault::new(FaultKind::WsStall, 1)).unwrap();
+    let mut stalled = fixture.connect(path).await;
+    fixture.sim.faults().add(InjectedFault::new(FaultKind::WsStall, 1)).unwrap();
     // Frames come every two seconds, and a stalled connection stays open for two minutes.
     while tokio::time::timeout(Duration::from_mins(1), stalled.next()).await.is_ok() {}
 }
 
 #[tokio::test(start_paused = true)]
-async fn rest_lags_behind_when_told_to() {
-    let world = world(|_| {});
+async fn rest_lags_behind_when_configured() {
+    let fixture = fixture(|_| {});
     let rows = |limit: u32| format!("symbol=BTCUSDT&interval=1m&limit={limit}");
-    let before = world.rows(&rows(5)).await;
-    world.sim.faults().add(InjectedFault::new(FaultKind::RestLag, 1).delay_ms(60_000)).unwrap();
-    let lagging = world.rows(&rows(5)).await;
+    let before = fixture.rows(&rows(5)).await;
+    fixture.sim.faults().add(InjectedFault::new(FaultKind::RestLag, 1).delay_ms(60_000)).unwrap();
+    let lagging = fixture.rows(&rows(5)).await;
     assert!(lagging.len() <= 4 && lagging[0][0].as_i64() >= before[0][0].as_i64());
-    assert_eq!(world.rows(&rows(5)).await.len(), 5);
+    assert_eq!(fixture.rows(&rows(5)).await.len(), 5);
 }

@@ -56,7 +56,7 @@ proptest! {
 }
 
 #[test]
-fn a_split_changes_the_scale_and_rests_before_it() {
+fn a_split_rescales_prices_after_a_suspension() {
     let listing = Listing::new();
     let share = listing.share("TRNFP", day("2026-11-16")).unwrap();
     let mut tape = Tape::new(7, Security::Share(share), &listing, Wall(i64::MAX));

@@ -380,7 +380,7 @@ proptest! {
 
     /// Pages that begin anywhere are pieces of the same whole.
     #[test]
-    fn pages_make_up_the_whole(seed in 0_u64..500, secid in prop::sample::select(vec!["SBER", "KCHE", "T"]), cut in 1_usize..499) {
+    fn pages_add_up_to_the_whole_table(seed in 0_u64..500, secid in prop::sample::select(vec!["SBER", "KCHE", "T"]), cut in 1_usize..499) {
         let sim = sim_of(seed, THURSDAY);
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
@@ -395,7 +395,7 @@ proptest! {
 
     /// No question is too strange.
     #[test]
-    fn any_question_is_answered_or_refused(
+    fn any_request_is_answered_or_refused(
         path in prop::sample::select(vec![
             "engines", "engines/stock", "securities", "securities/SBER", "securities/T/dividends",
             "engines/stock/markets/shares/boards/TQBR/securities/SBER",

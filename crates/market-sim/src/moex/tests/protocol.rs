@@ -74,7 +74,7 @@ async fn blocks_have_the_columns_of_iss() {
 }
 
 #[tokio::test]
-async fn what_is_unknown_is_empty_and_not_an_error() {
+async fn unknown_codes_give_empty_tables() {
     let sim = sim_at(THURSDAY);
     for (path, block) in [
         ("engines/stock/markets/shares/boards/TQBR/securities/NOPE.json", "securities"),
@@ -99,7 +99,7 @@ async fn what_is_unknown_is_empty_and_not_an_error() {
 }
 
 #[tokio::test]
-async fn wrong_addresses_and_closed_doors_are_pages() {
+async fn unknown_and_forbidden_paths_return_html_pages() {
     let sim = sim_at(THURSDAY);
     for (path, expected) in [
         ("nothing.json", 404),
@@ -137,7 +137,7 @@ async fn every_answer_has_the_headers_of_iss() {
 #[tokio::test]
 async fn names_are_found_in_two_languages() {
     let sim = sim_at(THURSDAY);
-    for (sought, first) in [
+    for (query, first) in [
         ("SBER", "SBER"),
         ("сбербанк", "SBER"),
         ("Sberbank", "SBER"),
@@ -147,9 +147,9 @@ async fn names_are_found_in_two_languages() {
         ("НОРИЛЬСКИЙ", "GMKN"),
         ("индекс мосбиржи", "IMOEX"),
     ] {
-        let found = rows(&sim, &format!("securities.json?q={sought}"), "securities").await;
+        let found = rows(&sim, &format!("securities.json?q={query}"), "securities").await;
         let first_found = found.first().map(|row| text(row, "secid").to_owned());
-        assert_eq!(first_found.as_deref(), Some(first), "{sought}");
+        assert_eq!(first_found.as_deref(), Some(first), "{query}");
     }
     // Words of one or two letters are not looked for at all.
     assert!(rows(&sim, "securities.json?q=T", "securities").await.is_empty());
@@ -181,7 +181,7 @@ async fn the_timetable_names_holidays_and_worked_saturdays() {
 }
 
 #[tokio::test]
-async fn splits_and_dividends_are_told() {
+async fn splits_and_dividends_are_listed() {
     let sim = sim_at(THURSDAY);
     let splits = rows(&sim, "statistics/engines/stock/splits.json", "splits").await;
     let transneft = splits.iter().find(|row| text(row, "secid") == "TRNFP").unwrap();
@@ -208,7 +208,7 @@ async fn struck(sim: &Sim, kind: FaultKind, path: &str) -> (u16, HeaderMap, Stri
 }
 
 #[tokio::test]
-async fn faults_strike_iss() {
+async fn injected_faults_affect_iss() {
     let sim = sim_at(THURSDAY);
     let path = format!("{SBER}/candles.json?interval=24&from=2025-01-01&iss.meta=off");
     let (_, _, truth) = ask(&sim, &path).await;
