@@ -102,7 +102,7 @@ impl RestClient {
         let reservation = self.reserve(endpoint.weight()).await?;
         // Set when the request has a permit and the breaker is closed.
         let started = OnceLock::new();
-        let asked = async {
+        let attempt = async {
             let sent = self.clock.now();
             started.get_or_init(Instant::now);
             let path = format!("api/v3/{}", endpoint.name());
@@ -114,7 +114,7 @@ impl RestClient {
             }
             answer.into_body(now)
         };
-        let outcome = self.transport.attempt(asked).await;
+        let outcome = self.transport.attempt(attempt).await;
         drop(reservation);
         if let Err(RequestFailure { retry: Retry::WhenUnblocked | Retry::Never, fault, .. }) =
             &outcome

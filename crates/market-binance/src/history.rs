@@ -1,14 +1,14 @@
-//! What the exchange's record says, and when what it leaves out is `confirmed_gap`.
+//! Assesses pages of the exchange's history and decides when a gap in them is confirmed.
 //!
-//! A row can be missing because nothing was recorded or because the answer lost it, and nothing in
-//! an answer tells one from the other. So a gap is `confirmed_gap` when a later row proves that the
-//! record went on, and when several requests in a row, with waits between them, missed the same row.
-//! Live streams and history go by this one rule; the end of the rows is never a gap.
+//! A row can be missing because it does not exist or because the response lost it, and the response
+//! does not show which. A gap is confirmed when a later row exists and `GAP_SIGHTINGS` responses in
+//! a row, with waits between them, lacked the same row. Live streams and bars use this one rule;
+//! the end of the rows is never a gap.
 
 use clock::Millis;
 use market::{Interval, Kline};
 
-/// How many sightings must miss the same row before it is taken for one that does not exist.
+/// Number of responses in a row that must lack the same row before it counts as not existing.
 const GAP_SIGHTINGS: u32 = 4;
 
 /// One page of history after it was assessed.
@@ -75,8 +75,8 @@ impl HistoryPage {
     }
 }
 
-/// Reads `rows` from `from` on. Rows that close at or after `final_before` may still change. The end of
-/// the rows proves nothing; a later row proves only that rows before it are missing.
+/// Reads `rows` from `from` on. Rows that close at or after `final_before` may still change. The
+/// end of the rows proves nothing; a later row proves only that rows before it are missing.
 pub(crate) fn assess_page(
     rows: &[Kline],
     (interval, from): (Interval, Millis),
@@ -199,7 +199,7 @@ mod tests {
             forming,
             gap: None,
         };
-        let heard = kline(2, 5);
+        let received = kline(2, 5);
         for (page, suspicious) in [
             (page(vec![], None), false),
             (page(vec![], Some(kline(2, 5))), false),
@@ -208,7 +208,7 @@ mod tests {
             (page(vec![kline(2, 5)], Some(kline(3, 0))), false),
             (page(vec![kline(2, 5)], Some(kline(3, 1))), true),
         ] {
-            assert_eq!(page.traded_after(Some(&heard)), suspicious, "{page:?}");
+            assert_eq!(page.traded_after(Some(&received)), suspicious, "{page:?}");
         }
         assert!(page(vec![], Some(kline(2, 5))).traded_after(None));
     }

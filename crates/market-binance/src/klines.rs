@@ -203,9 +203,9 @@ impl BinanceShared {
         interval: Interval,
     ) -> Result<Option<Millis>, Fault> {
         let key = (code.to_owned(), interval);
-        let kept = self.first_opens.lock().get(&key).copied();
-        if kept.is_some() {
-            return Ok(kept);
+        let cached = self.first_opens.lock().get(&key).copied();
+        if cached.is_some() {
+            return Ok(cached);
         }
         let (shared, series) = (Arc::clone(self), key.clone());
         let work = async move { shared.fetch_first_open(series).await };

@@ -158,9 +158,9 @@ impl Binance {
 
 impl BinanceShared {
     async fn ping(self: &Arc<Self>, now: Millis) -> bool {
-        let kept = *self.last_ping.lock();
+        let last_ping = *self.last_ping.lock();
         if let Some((_, answered)) =
-            kept.filter(|(at, _)| is_fresh(*at, now, self.config.health_age))
+            last_ping.filter(|(at, _)| is_fresh(*at, now, self.config.health_age))
         {
             return answered;
         }

@@ -92,34 +92,34 @@ impl BinanceShared {
     ) -> Result<QuoteResults, Fault> {
         let (now, age) = (self.clock.now(), self.config.quote_age);
         let mut fetched = Fetched::new();
-        let mut wanted = BTreeSet::new();
+        let mut missing = BTreeSet::new();
         for symbol in symbols {
             match self.quotes.young(&symbol.code, now, age) {
                 Some(quote) => drop(fetched.insert(symbol.code.clone(), Ok(quote))),
-                None => drop(wanted.insert(symbol.code.clone())),
+                None => drop(missing.insert(symbol.code.clone())),
             }
         }
         match self.listed_pairs().await {
-            Ok(book) => self.fetch_wanted(book, wanted, &mut fetched).await,
+            Ok(book) => self.fetch_missing(book, missing, &mut fetched).await,
             Err(fault) => {
                 let fault = Arc::new(fault);
-                fetched.extend(wanted.into_iter().map(|code| (code, Err(Arc::clone(&fault)))));
+                fetched.extend(missing.into_iter().map(|code| (code, Err(Arc::clone(&fault)))));
             }
         }
         self.assemble(symbols, &fetched)
     }
 
-    async fn fetch_wanted(
+    async fn fetch_missing(
         self: &Arc<Self>,
         mut book: Arc<ListedPairs>,
-        wanted: BTreeSet<String>,
+        missing: BTreeSet<String>,
         fetched: &mut Fetched,
     ) {
-        if wanted.iter().any(|code| !book.pairs.contains_key(code)) {
+        if missing.iter().any(|code| !book.pairs.contains_key(code)) {
             book = self.listed_pairs_after_miss(book).await;
         }
         let (known, unknown): (Vec<_>, Vec<_>) =
-            wanted.into_iter().partition(|code| book.pairs.contains_key(code));
+            missing.into_iter().partition(|code| book.pairs.contains_key(code));
         for code in unknown {
             let fault = Arc::new(book.unknown(&code));
             fetched.insert(code, Err(fault));
@@ -252,8 +252,8 @@ impl BinanceShared {
     /// A cached quote, marked as stale, in place of one that could not be fetched.
     fn stand_in(&self, code: &str, fault: &Fault) -> Result<Arc<Quote>, Fault> {
         let age = self.config.quote_age_stale;
-        let kept = self.quotes.young(code, self.clock.now(), age);
-        match kept {
+        let cached = self.quotes.young(code, self.clock.now(), age);
+        match cached {
             Some(quote) if fault.kind() != Kind::NotFound => {
                 let mut quote = Quote::clone(&quote);
                 quote.freshness.stale = true;

@@ -20,9 +20,9 @@ pub(crate) struct ClockOffset {
 impl BinanceShared {
     /// Never later than the exchange's clock, so that no forming bar counts as closed.
     pub(crate) async fn server_now(self: &Arc<Self>) -> Result<Millis, Fault> {
-        let kept = *self.offset.lock();
+        let offset_now = *self.offset.lock();
         let now = self.clock.now();
-        let offset = match kept {
+        let offset = match offset_now {
             Some(offset) if is_fresh(offset.learnt_at, now, self.config.server_time_age) => offset,
             Some(offset) => self.fetch_offset().await.unwrap_or(offset),
             None => self.fetch_offset().await?,
@@ -32,8 +32,8 @@ impl BinanceShared {
 
     /// The exchange's clock by the last known offset, for deadlines only.
     pub(crate) fn server_now_about(&self) -> Millis {
-        let kept = *self.offset.lock();
-        let ahead_ms = kept.map_or(0, |offset| offset.ahead_ms);
+        let offset_now = *self.offset.lock();
+        let ahead_ms = offset_now.map_or(0, |offset| offset.ahead_ms);
         Millis(self.clock.now().0.saturating_add(ahead_ms))
     }
 

@@ -53,9 +53,9 @@ impl WeightBudget {
         roll(&mut usage, now);
         // A twentieth is left for other clients behind the same address.
         let ceiling = usage.limit - usage.limit / 20;
-        let wanted = usage.used.saturating_add(usage.in_flight).saturating_add(weight);
+        let total = usage.used.saturating_add(usage.in_flight).saturating_add(weight);
         // A request that is heavier than the whole budget is sent when nothing else is.
-        if wanted > ceiling && (usage.used > 0 || usage.in_flight > 0) {
+        if total > ceiling && (usage.used > 0 || usage.in_flight > 0) {
             let next_minute = (usage.minute + 1) * MINUTE_MS;
             return Err(Duration::from_millis((next_minute - now.0).max(1).unsigned_abs()));
         }

@@ -1,7 +1,7 @@
 //! Fetches closed candles from the exchange's history: gaps of live series, and replays.
 //!
-//! The history may lag behind the streams, and its newest rows may still change. Rows that are not final
-//! are not returned and are requested again. `history` decides which gaps are confirmed.
+//! The history may lag behind the streams, and its newest rows may still change. Rows that are not
+//! final are not returned and are requested again. `history` decides which gaps are confirmed.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use market_live::{Replay, ReplayPage};
 use crate::BinanceShared;
 use crate::history::{GapEvidence, HistoryPage, assess_page};
 
-/// Fetches one page of history from `from` on; `confirmed_gap` is skipped.
+/// Fetches one page of history from `from` on and skips the gap at `confirmed_gap`.
 pub(crate) async fn fetch_page(
     shared: &Arc<BinanceShared>,
     code: &str,
@@ -44,7 +44,8 @@ pub(crate) fn replay(
     })
 }
 
-/// Requests the page until it has something new. Only for candles that have closed. For a halted symbol,
+/// Requests the page until it has something new. Only for candles that have closed. For a halted
+/// symbol,
 /// `ends_at` is the time up to which an empty history counts as complete.
 async fn fetch_until_progress(
     shared: Arc<BinanceShared>,

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn patience_follows_what_is_usual() {
+    fn the_stall_timeout_follows_the_usual_frame_gap() {
         check(0, 0, 8, 8);
         check(1_000, 50, 3, 5);
         check(2_000, 50, 8, 8);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn silences_that_turned_out_well_are_borne_longer_until_something_is_heard() {
+    fn harmless_silences_extend_the_timeout_until_the_next_frame() {
         let mut cadence = Cadence::new(Duration::from_secs(1));
         for expected in [4, 8, 16, 32, 60, 60] {
             assert_eq!(cadence.silence_limit(MIN, MAX), Duration::from_secs(expected));

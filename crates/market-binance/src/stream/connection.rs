@@ -183,7 +183,7 @@ impl<'a> ConnectionLoop<'a> {
     fn liveness_deadline(&self, config: &StreamConfig) -> Instant {
         let longest = config.silence_max / 2;
         match self.ping_sent_at {
-            Some(asked) => asked + config.pong_timeout.min(longest),
+            Some(ping_sent) => ping_sent + config.pong_timeout.min(longest),
             None => self.last_frame_at + self.cadence.silence_limit(config.silence_min, longest),
         }
     }

@@ -282,10 +282,10 @@ impl ConnectionPair {
             self.backoff.reset();
         }
         if current && let Some(standby) = self.standby.take() {
-            let kept = standby.confirmed.clone();
+            let remaining_streams = standby.confirmed.clone();
             self.retry_at = standby.retiring.then(Instant::now);
             self.current = Some(standby);
-            return SeriesChange::Broken(kept);
+            return SeriesChange::Broken(remaining_streams);
         }
         self.retry_at = Some(Instant::now() + self.backoff.next());
         if current { SeriesChange::Broken(HashSet::new()) } else { SeriesChange::Nothing }

@@ -1,7 +1,7 @@
 //! The order of one series: which candles may be published next, and whether candles are missing.
 //!
-//! Pure: frames and rows go in, in any order; candles come out in order. A candle is closed only if the
-//! exchange said so.
+//! Pure: frames and rows go in, in any order; candles come out in order. A candle is closed only if
+//! the exchange said so.
 
 use std::collections::BTreeMap;
 
@@ -84,8 +84,8 @@ impl Sequence {
         self.release(released);
     }
 
-    /// Takes closed rows of the history, ascending, which is complete up to `complete_to`. Returns the range of
-    /// the rows that were released.
+    /// Takes closed rows of the history, ascending, which is complete up to `complete_to`. Returns
+    /// the range of the rows that were released.
     pub(crate) fn fill(
         &mut self,
         rows: &[Kline],
@@ -157,13 +157,13 @@ mod tests {
         released.iter().map(show).collect::<Vec<_>>().join(" ")
     }
 
-    /// `3` is a frame of a forming candle, `[3]` of a closed one, `r1-3<5` rows of a history that is
-    /// complete up to minute 5.
+    /// `3` is a frame of a forming candle, `[3]` of a closed one, `r1-3<5` rows of a history that
+    /// is complete up to minute 5.
     #[track_caller]
-    fn check(heard: &str, expected: &str, gap: Option<i64>) {
+    fn check(frames: &str, expected: &str, gap: Option<i64>) {
         let mut sequence = Sequence::new(Interval::M1, Millis(MINUTE));
         let mut released = Vec::new();
-        for (at, word) in heard.split(' ').enumerate() {
+        for (at, word) in frames.split(' ').enumerate() {
             if let Some(rows) = word.strip_prefix('r') {
                 let (rows, known) = rows.split_once('<').unwrap();
                 let (first, last) = rows.split_once('-').unwrap();
@@ -177,8 +177,8 @@ mod tests {
                 sequence.push(update(minute, closed, at as i64), &mut released);
             }
         }
-        assert_eq!(shown(&released), expected, "{heard}");
-        assert_eq!(sequence.gap().map(|until| until.0 / MINUTE), gap, "{heard}");
+        assert_eq!(shown(&released), expected, "{frames}");
+        assert_eq!(sequence.gap().map(|until| until.0 / MINUTE), gap, "{frames}");
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_state_of_a_forming_candle_is_passed_over() {
+    fn an_older_state_of_a_forming_candle_is_ignored() {
         let mut sequence = Sequence::new(Interval::M1, Millis(MINUTE));
         let mut released = Vec::new();
         for as_of in [5, 3, 5, 7] {
@@ -214,10 +214,10 @@ mod tests {
     }
 
     proptest! {
-        /// With lost, duplicate and reordered frames, closed candles come in order and once, and only those
-        /// that the exchange closed; after a fill, all of them.
+        /// With lost, duplicate and reordered frames, closed candles come in order and once, and
+        /// only those that the exchange closed; after a fill, all of them.
         #[test]
-        fn nothing_is_lost_doubled_or_made_up(
+        fn no_candle_is_lost_duplicated_or_invented(
             frames in prop::collection::vec((1_i64..200, any::<bool>(), 0_i64..50), 0..300),
             fills in prop::collection::vec(1_i64..220, 0..10),
         ) {

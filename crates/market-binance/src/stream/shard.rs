@@ -261,12 +261,13 @@ impl Shard {
                 self.disconnect_all_except(&carried);
                 self.mark_live(&carried);
             }
-            SeriesChange::Broken(kept) => {
-                self.disconnect_all_except(&kept);
+            SeriesChange::Broken(remaining_streams) => {
+                self.disconnect_all_except(&remaining_streams);
                 // Mute streams have not sent on the remaining connection yet.
                 let mute = |name: &&String| self.series.get(*name).is_some_and(|it| it.mute);
-                let heard: Vec<String> = kept.iter().filter(|it| !mute(it)).cloned().collect();
-                self.mark_live(&heard);
+                let live_streams: Vec<String> =
+                    remaining_streams.iter().filter(|it| !mute(it)).cloned().collect();
+                self.mark_live(&live_streams);
                 self.shared.client.observer.stream("reconnecting");
             }
         }

@@ -1,5 +1,5 @@
-//! Whether a standby connection may replace the current one. Confirmed subscriptions prove nothing; frames
-//! on them do.
+//! Whether a standby connection may replace the current one. Confirmed subscriptions prove nothing;
+//! frames on them do.
 //!
 //! Pure: it gets frames with their times. `connection_pair` acts on the result.
 
@@ -54,9 +54,9 @@ impl StandbyProbe {
         self.missing.remove(stream);
     }
 
-    /// `confirmed` are the streams that either connection has confirmed. Streams without frames are waited
-    /// for no longer than `timeout`: if the current connection is silent as well, nothing is traded or
-    /// nothing can be lost.
+    /// `confirmed` are the streams that either connection has confirmed. Streams without frames are
+    /// waited for no longer than `timeout`: if the current connection is silent as well, nothing is
+    /// traded or nothing can be lost.
     pub(crate) fn result(
         &self,
         confirmed: [&HashSet<String>; 2],
@@ -82,9 +82,9 @@ mod tests {
 
     const TIMEOUT: Duration = Duration::from_secs(5);
 
-    /// The standby connection has confirmed stream `a`, the current one `a` and `b`. `r`: the standby
-    /// connection is ready; `oa`: a frame of `a` on the current one; `na`: on the standby one; `-a`: `a` was
-    /// unsubscribed; `3`: three seconds pass.
+    /// The standby connection has confirmed stream `a`, the current one `a` and `b`. `r`: the
+    /// standby connection is ready; `oa`: a frame of `a` on the current one; `na`: on the standby
+    /// one; `-a`: `a` was unsubscribed; `3`: three seconds pass.
     #[track_caller]
     fn check(story: &str, expected: ProbeResult) {
         let mut new: HashSet<String> = ["a"].map(str::to_owned).into();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_trusted_when_it_is_heard_where_the_old_one_is() {
+    fn a_standby_takes_over_when_it_has_every_live_stream() {
         check("na nb 9", ProbeResult::Pending);
         check("r", ProbeResult::Pending);
         check("r na", ProbeResult::Pending);
@@ -121,7 +121,8 @@ mod tests {
         check("r ob 5", ProbeResult::Failed);
         check("r na ob 5", ProbeResult::Failed);
         check("r na ob 4 nb", ProbeResult::Passed);
-        // A late frame of the current connection starts a new wait; frames before the start prove nothing.
+        // A late frame of the current connection starts a new wait; frames before the start prove
+        // nothing.
         check("r na 4 ob 2", ProbeResult::Pending);
         check("r na 4 ob 5", ProbeResult::Failed);
         check("oa ob r 5", ProbeResult::Passed);

@@ -95,12 +95,12 @@ impl Subscriptions {
     /// A stream that was unsubscribed must not be requested again.
     fn withdraw(&mut self, names: &[String]) {
         let unanswered = self.unanswered.values_mut().map(|(_, change)| change);
-        let asked = self.waiting.iter_mut().chain(unanswered).filter_map(|change| match change {
+        let pending = self.waiting.iter_mut().chain(unanswered).filter_map(|change| match change {
             SubscriptionChange::Subscribe(names) => Some(names),
             SubscriptionChange::Unsubscribe(_) => None,
         });
-        for asked in asked.chain(&mut self.refused_batches).chain([&mut self.refused]) {
-            asked.retain(|name| !names.contains(name));
+        for pending in pending.chain(&mut self.refused_batches).chain([&mut self.refused]) {
+            pending.retain(|name| !names.contains(name));
         }
         self.waiting.retain(|change| *change != SubscriptionChange::Subscribe(Vec::new()));
         self.refused_batches.retain(|names| !names.is_empty());

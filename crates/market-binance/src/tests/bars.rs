@@ -32,18 +32,18 @@ async fn pages_are_followed_to_the_end_over_gaps() {
     let fixture = fixture().await;
     let (from, to) = (day("2026-09-01"), day("2026-09-28"));
     let batch = fixture.bars(Interval::M1, from, to).await.unwrap();
-    let asked = fixture.requests(Endpoint::Klines);
+    let requests = fixture.requests(Endpoint::Klines);
     let minutes = Interval::M1.count_in(TimeRange::new(Millis(from), Millis(to)));
     let lost = minutes - batch.bars.len() as u64;
     assert!((4..200).contains(&lost), "{lost} minutes are missing");
     assert_eq!(batch.covered, TimeRange::new(Millis(from), Millis(to)));
-    // Each outage is looked at four times before it is believed.
-    assert!(asked <= minutes.div_ceil(1_000) + 3 * 4, "{asked} requests");
+    // Each gap is requested four times before it is confirmed.
+    assert!(requests <= minutes.div_ceil(1_000) + 3 * 4, "{requests} requests");
     assert_eq!(opens(&batch), raw_opens(&fixture, Interval::M1, from, to).await);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_end_of_a_span_is_not_in_it() {
+async fn the_end_of_a_range_is_exclusive() {
     let fixture = fixture().await;
     let (from, to) = (day("2026-11-01"), day("2026-11-02"));
     assert_eq!(opens(&fixture.bars(Interval::D1, from, to).await.unwrap()), [from]);
@@ -55,7 +55,7 @@ async fn the_end_of_a_span_is_not_in_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_forming_bar_is_left_out_whatever_our_own_clock_says() {
+async fn the_forming_bar_is_left_out_at_any_local_clock() {
     let fixture = fixture().await;
     for skew in [-3 * 86_400_000, -600_000, 0, 600_000, 3 * 86_400_000] {
         let clock = Arc::new(FakeClock::new(Millis(now() + skew)));
@@ -78,7 +78,7 @@ async fn the_forming_bar_is_left_out_whatever_our_own_clock_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_known_of_the_future_or_before_the_listing() {
+async fn future_and_extreme_ranges_give_only_existing_bars() {
     let fixture = fixture().await;
     let future = fixture.bars(Interval::D1, now() + DAY_MS, now() + 9 * DAY_MS).await.unwrap();
     assert!(future.bars.is_empty() && future.covered.is_empty());
@@ -93,7 +93,7 @@ async fn nothing_is_known_of_the_future_or_before_the_listing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn values_come_as_they_were_written() {
+async fn values_keep_the_exchanges_decimals() {
     let fixture = fixture().await;
     let bar =
         fixture.bars(Interval::D1, day("2026-11-01"), day("2026-11-02")).await.unwrap().bars[0];
@@ -104,7 +104,7 @@ async fn values_come_as_they_were_written() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn damaged_rows_are_mended_where_they_can_be() {
+async fn damaged_rows_are_repaired_or_refused() {
     let fixture = fixture().await;
     let (from, to) = (day("2026-11-01"), day("2026-11-03"));
     let whole = fixture.bars(Interval::M5, from, to).await.unwrap();
@@ -148,13 +148,13 @@ async fn an_unknown_symbol_is_not_found() {
             (fault::Kind::NotFound, "unknown_symbol"),
             "{code}"
         );
-        let meant = fault.message().contains("did you mean ETHUSDT");
-        assert_eq!(meant, code == "ETHUSDTT", "{fault}");
+        let suggested = fault.message().contains("did you mean ETHUSDT");
+        assert_eq!(suggested, code == "ETHUSDTT", "{fault}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_span_too_long_to_hold_is_refused_unasked() {
+async fn a_too_long_range_is_refused_without_a_request() {
     let fixture = fixture().await;
     let fault = fixture.bars(Interval::S1, 0, now()).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (fault::Kind::Invalid, "span_too_long"));
@@ -162,7 +162,7 @@ async fn a_span_too_long_to_hold_is_refused_unasked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn recent_candles_include_the_forming_one_and_say_so() {
+async fn recent_candles_include_and_mark_the_forming_one() {
     let fixture = fixture().await;
     let klines = fixture.binance.klines("ETHUSDT", Interval::M15, 2_500).await.unwrap();
     assert_eq!((klines.len(), fixture.requests(Endpoint::Klines)), (2_500, 3));
@@ -178,7 +178,7 @@ async fn recent_candles_include_the_forming_one_and_say_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rows_that_the_record_is_late_with_are_not_taken_for_missing() {
+async fn late_rows_are_not_counted_as_missing() {
     let fixture = fixture().await;
     let minute = Interval::M1.open_of(Millis(now())).0;
     fixture.bars(Interval::M1, minute - 60_000, minute).await.unwrap();
@@ -211,7 +211,7 @@ async fn a_row_that_may_still_change_is_left_for_later() {
 
 /// Several answers in a row lose the first of two rows.
 #[tokio::test(start_paused = true)]
-async fn a_row_is_taken_for_missing_after_four_answers_without_it() {
+async fn a_row_counts_as_missing_after_four_responses_without_it() {
     let (from, to) = (day("2026-11-01"), day("2026-11-03"));
     for (times, bars, requests) in [(1, 2, 2), (2, 2, 3), (3, 2, 4), (4, 1, 4), (100, 1, 4)] {
         let fixture = fixture().await;
@@ -224,7 +224,7 @@ async fn a_row_is_taken_for_missing_after_four_answers_without_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_without_rows_says_nothing_about_what_is_traded() {
+async fn an_empty_response_does_not_prove_a_gap() {
     let fixture = fixture().await;
     let (from, to) = (day("2026-11-01"), day("2026-11-02"));
     fixture.inject(InjectedFault::new(FaultKind::MissingRows, 1).on(Endpoint::Klines.path()));
@@ -234,7 +234,7 @@ async fn an_answer_without_rows_says_nothing_about_what_is_traded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_traded_any_more_has_an_end() {
+async fn a_delisted_symbol_has_a_last_bar() {
     let fixture = fixture().await;
     let span = TimeRange::new(Millis(day("2022-05-01")), Millis(now()));
     let batch = fixture.binance.bars("LUNAUSDT", Interval::D1, span).await.unwrap();
@@ -250,8 +250,8 @@ async fn what_is_not_traded_any_more_has_an_end() {
     assert!(batch.bars.is_empty() && batch.covered == minutes);
 }
 
-/// A response that begins with the second row would hide the first for good. Over a real socket, because
-/// the responses are written by hand.
+/// A response that begins with the second row would hide the first for good. Over a real socket,
+/// because the responses are written by hand.
 #[tokio::test]
 async fn the_first_bar_has_no_bar_before_it() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -264,21 +264,21 @@ async fn the_first_bar_has_no_bar_before_it() {
         format!(r#"[[{open},"1","1","1","1","1",{close},"1",1,"1","1","0"]]"#)
     };
     let answers = async {
-        let mut asked = Vec::new();
+        let mut requests = Vec::new();
         for body in [row(2 * DAY_MS), row(DAY_MS), "[]".to_owned()] {
             let (mut stream, _) = listener.accept().await.unwrap();
-            let mut heard = Vec::new();
-            while !heard.ends_with(b"\r\n\r\n") {
-                heard.push(stream.read_u8().await.unwrap());
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                request.push(stream.read_u8().await.unwrap());
             }
             let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length";
             let answer = format!("{head}: {}\r\n\r\n{body}", body.len());
             stream.write_all(answer.as_bytes()).await.unwrap();
-            asked.push(String::from_utf8(heard).unwrap());
+            requests.push(String::from_utf8(request).unwrap());
         }
-        asked
+        requests
     };
-    let (first, asked) = tokio::join!(binance.first_open("BTCUSDT", Interval::D1), answers);
+    let (first, requests) = tokio::join!(binance.first_open("BTCUSDT", Interval::D1), answers);
     assert_eq!(first.unwrap(), Some(Millis(DAY_MS)));
-    assert!(asked[2].contains(&format!("endTime={}", DAY_MS - 1)), "{asked:?}");
+    assert!(requests[2].contains(&format!("endTime={}", DAY_MS - 1)), "{requests:?}");
 }

@@ -16,7 +16,7 @@ async fn prepared(change: impl FnOnce(&mut BinanceConfig)) -> Fixture {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_trouble_becomes_its_fault_after_so_many_requests() {
+async fn every_failure_gives_its_fault_after_the_expected_requests() {
     for (kind, fault, code, requests) in [
         (FaultKind::Status500, Kind::Unavailable, "upstream_failed", 4),
         (FaultKind::Status503, Kind::Unavailable, "upstream_failed", 4),
@@ -38,7 +38,7 @@ async fn every_trouble_becomes_its_fault_after_so_many_requests() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_passes_is_not_noticed() {
+async fn a_transient_failure_is_retried() {
     for fault in [
         InjectedFault::new(FaultKind::Status500, 3),
         InjectedFault::new(FaultKind::Status503, 1),
@@ -69,7 +69,7 @@ async fn a_stall_ends_with_the_timeout() {
 }
 
 #[tokio::test]
-async fn nobody_listening_is_unreachable() {
+async fn a_closed_port_is_unreachable() {
     let fixture = fixture().await;
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let config = config(&format!("http://{closed}"));
@@ -81,7 +81,7 @@ async fn nobody_listening_is_unreachable() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_without_end_is_cut_off() {
+async fn an_endless_response_is_cut_off() {
     let fixture = prepared(|config| config.http.body_bytes_max = 1_000).await;
     let fault = fixture.binance.listing().await.unwrap_err();
     assert_eq!(fault.code(), "upstream_malformed");
@@ -89,7 +89,7 @@ async fn an_answer_without_end_is_cut_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn told_to_wait_nothing_is_asked_until_then() {
+async fn no_request_is_sent_before_retry_after_ends() {
     for kind in [FaultKind::Status429, FaultKind::Status418] {
         let fixture = prepared(|_| {}).await;
         fixture.inject(InjectedFault::new(kind, 1).retry_after_s(20));
@@ -132,7 +132,7 @@ async fn a_short_wait_is_waited_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_limit_is_kept_before_the_exchange_enforces_it() {
+async fn the_weight_limit_is_kept_before_the_exchange_enforces_it() {
     let fixture = fixture().await;
     fixture.sim.set_weight_limit(60);
     // The listing says what the limit is, and costs 20 of it; the time costs 1.
@@ -154,7 +154,7 @@ async fn the_limit_is_kept_before_the_exchange_enforces_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
+async fn repeated_failures_open_the_breaker_and_then_one_probe_is_sent() {
     let fixture = prepared(|config| config.http.retries = 0).await;
     fixture.inject(InjectedFault::new(FaultKind::Status500, 6));
     for _ in 0..5 {
@@ -180,7 +180,7 @@ async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_old_listing_and_an_old_offset_serve_when_new_ones_cannot_be_had() {
+async fn a_stale_listing_and_clock_offset_are_used_when_refreshing_fails() {
     let fixture = prepared(|config| config.http.retries = 0).await;
     fixture.binance.listing().await.unwrap();
     fixture.clock.advance(Duration::from_hours(2));
@@ -197,7 +197,7 @@ async fn an_old_listing_and_an_old_offset_serve_when_new_ones_cannot_be_had() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_exchange_that_never_answered_has_no_listing() {
+async fn without_any_response_there_is_no_listing() {
     let fixture = fixture_with(|config| config.http.retries = 0).await;
     for (kind, code) in [
         (FaultKind::Status500, "upstream_failed"),
@@ -213,7 +213,7 @@ async fn an_exchange_that_never_answered_has_no_listing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn health_is_asked_for_rarely() {
+async fn health_checks_send_few_requests() {
     let fixture = fixture().await;
     for _ in 0..10 {
         assert_eq!(fixture.binance.health().await, VenueHealth::Up);
@@ -222,7 +222,7 @@ async fn health_is_asked_for_rarely() {
 }
 
 #[test]
-fn an_address_that_is_none_is_refused() {
+fn an_invalid_address_is_refused() {
     for url in ["", "binance", "ftp://example.org", "http://", "http://example.org?x=1"] {
         let clock = Arc::new(FakeClock::default());
         let fault = Binance::new(config(url), clock).err().unwrap();
@@ -241,7 +241,7 @@ fn a_client_for_the_real_exchange_can_be_made() {
 }
 
 #[tokio::test]
-async fn a_key_is_sent_as_the_exchange_wants_it() {
+async fn the_api_key_is_sent_in_its_header() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -252,14 +252,14 @@ async fn a_key_is_sent_as_the_exchange_wants_it() {
     let binance = Binance::new(config, Arc::new(FakeClock::default())).unwrap();
     let answer = async {
         let (mut stream, _) = listener.accept().await.unwrap();
-        let mut heard = Vec::new();
-        while !heard.ends_with(b"\r\n\r\n") {
-            heard.push(stream.read_u8().await.unwrap());
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.unwrap());
         }
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").await.unwrap();
-        String::from_utf8(heard).unwrap().to_lowercase()
+        String::from_utf8(head).unwrap().to_lowercase()
     };
-    let (health, heard) = tokio::join!(binance.health(), answer);
+    let (health, head) = tokio::join!(binance.health(), answer);
     assert_eq!(health, VenueHealth::Up);
-    assert!(heard.contains("x-mbx-apikey: k-1\r\n"), "{heard}");
+    assert!(head.contains("x-mbx-apikey: k-1\r\n"), "{head}");
 }

@@ -6,7 +6,7 @@ use market::Delay;
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn a_quote_says_what_the_ticker_said() {
+async fn a_quote_equals_the_ticker() {
     let fixture = fixture().await;
     let quote = fixture.quote("BTCUSDT").await;
     let kline = fixture.binance.klines("BTCUSDT", Interval::M1, 1).await.unwrap()[0];
@@ -25,7 +25,7 @@ async fn a_quote_says_what_the_ticker_said() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fresh_quote_is_not_asked_for_again() {
+async fn a_fresh_quote_is_not_requested_again() {
     let fixture = fixture().await;
     fixture.latest(&["BTCUSDT", "ETHBTC"]).await.unwrap();
     for codes in [&["ETHBTC"][..], &["BTCUSDT", "ETHBTC", "BTCUSDT"]] {
@@ -39,7 +39,7 @@ async fn a_fresh_quote_is_not_asked_for_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unknown_symbols_are_named_in_their_place_with_a_suggestion() {
+async fn unknown_symbols_are_reported_in_order_with_a_suggestion() {
     let fixture = fixture().await;
     let answers = fixture.latest(&["BTCUSTD", "ETHUSDT", "QQQQQQQQQQ"]).await.unwrap();
     let fault = answers[0].as_ref().unwrap_err();
@@ -68,7 +68,7 @@ async fn a_miss_renews_the_listing_once_a_minute() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pair_that_stopped_still_quotes_but_says_so() {
+async fn a_halted_pair_is_quoted_as_stale() {
     let fixture = fixture().await;
     let freshness = fixture.quote("LUNAUSDT").await.freshness.clone();
     assert!(freshness.stale && freshness.fallback.unwrap().contains("BREAK"));
@@ -92,7 +92,7 @@ async fn many_symbols_go_in_batches_of_twenty() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_symbol_that_left_the_listing_does_not_take_the_others_along() {
+async fn a_delisted_symbol_does_not_fail_the_others() {
     let fixture = fixture().await;
     // The adapter's listing is from before; the exchange's own clock has gone back to a time when
     // one of the pairs was not listed.
@@ -108,7 +108,7 @@ async fn a_symbol_that_left_the_listing_does_not_take_the_others_along() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_older_quote_stands_in_when_the_exchange_fails() {
+async fn a_stale_quote_is_returned_when_the_exchange_fails() {
     let fixture = fixture().await;
     let fresh = fixture.quote("BTCUSDT").await;
     fixture.inject(InjectedFault::new(FaultKind::Status500, 1_000));
@@ -126,7 +126,7 @@ async fn an_older_quote_stands_in_when_the_exchange_fails() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_same_question_at_the_same_time_is_asked_once() {
+async fn identical_concurrent_requests_run_once() {
     let fixture = fixture().await;
     let answers = join_all((0..50).map(|_| fixture.latest(&["BTCUSDT", "SOLUSDT"]))).await;
     assert!(answers.iter().all(|answer| answer.as_ref().unwrap().len() == 2));
@@ -144,13 +144,13 @@ async fn the_same_question_at_the_same_time_is_asked_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_who_gives_up_leaves_the_answer_to_the_others() {
+async fn a_cancelled_caller_does_not_cancel_the_shared_request() {
     let fixture = fixture().await;
     fixture.binance.listing().await.unwrap();
-    let asked = symbols(&["BTCUSDT"]);
-    let mut first = fixture.binance.latest(&asked);
+    let requested = symbols(&["BTCUSDT"]);
+    let mut first = fixture.binance.latest(&requested);
     assert!(futures_util::poll!(&mut first).is_pending());
-    let mut second = fixture.binance.latest(&asked);
+    let mut second = fixture.binance.latest(&requested);
     assert!(futures_util::poll!(&mut second).is_pending());
     drop(first);
     assert!(second.await.unwrap()[0].is_ok());

@@ -65,9 +65,9 @@ impl LiveFixture {
     }
 
     /// Reads on until `wanted` is true of the exchange.
-    async fn until(&self, reader: &mut Reader, wanted: impl Fn(&Sim) -> bool) {
+    async fn until(&self, reader: &mut Reader, matches: impl Fn(&Sim) -> bool) {
         let deadline = Instant::now() + TIMEOUT;
-        while !wanted(&self.sim) {
+        while !matches(&self.sim) {
             assert!(Instant::now() < deadline, "{:?}", self.sim.stream_counts());
             let next = tokio::time::timeout(Duration::from_secs(3), reader.next()).await;
             assert!(!matches!(next, Ok(None)), "the feed ended");
@@ -168,22 +168,22 @@ impl Reader {
 
     /// Reads until `closed` more candles have closed.
     async fn read(&mut self, closed: usize) {
-        let wanted = self.closed.len() + closed;
-        while self.closed.len() < wanted {
+        let expected = self.closed.len() + closed;
+        while self.closed.len() < expected {
             assert!(self.next().await.is_some(), "{}: the feed ended", self.code);
         }
     }
 
     /// Reads until an event is `wanted`.
-    async fn read_until(&mut self, wanted: impl Fn(&KlineEvent) -> bool) {
+    async fn read_until(&mut self, matches: impl Fn(&KlineEvent) -> bool) {
         let deadline = Instant::now() + TIMEOUT;
-        while !wanted(&self.next().await.expect("the feed ended")) {
+        while !matches(&self.next().await.expect("the feed ended")) {
             assert!(Instant::now() < deadline, "{}: {:?}", self.code, self.statuses);
         }
     }
 
-    fn count(&self, wanted: impl Fn(&KlineEvent) -> bool) -> usize {
-        self.statuses.iter().filter(|status| wanted(status)).count()
+    fn count(&self, matches: impl Fn(&KlineEvent) -> bool) -> usize {
+        self.statuses.iter().filter(|status| matches(status)).count()
     }
 
     /// Reads up to the end of the feed.
@@ -268,16 +268,16 @@ async fn streams_spread_over_connections_and_idle_ones_are_unsubscribed() {
     }
     let counts = fixture.sim.stream_counts();
     assert_eq!((counts.connections, counts.streams), (3, 5));
-    let mut kept = readers.remove(0);
+    let mut remaining = readers.remove(0);
     drop(readers);
     while fixture.sim.stream_counts().connections > 1 || fixture.sim.stream_counts().streams > 1 {
-        kept.read(1).await;
+        remaining.read(1).await;
     }
     // A series can be followed again after its stream was given up.
     let mut again = fixture.follow("ETHUSDT", Interval::M1).await;
     again.read(2).await;
     fixture.check(&again).await;
-    fixture.check(&kept).await;
+    fixture.check(&remaining).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -32,19 +32,19 @@ struct Renewal {
     shard: Shard,
     /// One subscriber of each series.
     feeds: HashMap<String, LiveFeed>,
-    seen: Arc<Recorder>,
+    recorder: Arc<Recorder>,
     _new_series: mpsc::Sender<NewSeries>,
 }
 
 impl Renewal {
     fn of(streams: &[&str]) -> Self {
-        let seen = Arc::new(Recorder::default());
+        let recorder = Arc::new(Recorder::default());
         let config = BinanceConfig::new("http://127.0.0.1:1", "test");
-        let observer = Arc::clone(&seen) as Arc<dyn Observer>;
+        let observer = Arc::clone(&recorder) as Arc<dyn Observer>;
         let binance = Binance::observed(config, Arc::new(SystemClock), observer).unwrap();
         let (sender, new_series) = mpsc::channel(1);
         let shard = Shard::new(0, &binance.shared, new_series);
-        let mut renewal = Self { shard, feeds: HashMap::new(), seen, _new_series: sender };
+        let mut renewal = Self { shard, feeds: HashMap::new(), recorder, _new_series: sender };
         for stream in streams {
             renewal.follow(stream);
         }
@@ -89,7 +89,7 @@ impl Renewal {
     /// Whether the standby connection has taken over: the loss of the old one is not noticed.
     fn has_moved(&mut self) -> bool {
         self.on_event(0, ConnectionEvent::Closed("it is over"));
-        self.seen.0.lock().is_empty()
+        self.recorder.0.lock().is_empty()
     }
 
     /// The statuses that the subscriber of a series got.
@@ -144,14 +144,14 @@ async fn a_standby_connection_without_a_stream_takes_over_only_if_the_old_one_is
         renewal.on_event(1, ConnectionEvent::Refused);
         renewal.on_event(1, ConnectionEvent::Ready);
         renewal.candle(1, "a");
-        assert_eq!(std::mem::take(&mut *renewal.seen.0.lock()), ["refused"]);
+        assert_eq!(std::mem::take(&mut *renewal.recorder.0.lock()), ["refused"]);
         renewal
     };
     assert!(!lacking().has_moved(), "at once");
-    let mut heard = lacking();
-    heard.candle(0, "b");
-    heard.pass().await;
-    assert!(!heard.has_moved(), "while the old one is heard");
+    let mut fixture = lacking();
+    fixture.candle(0, "b");
+    fixture.pass().await;
+    assert!(!fixture.has_moved(), "the standby took over while the current connection sends");
     let mut silent = lacking();
     silent.pass().await;
     assert!(silent.has_moved());

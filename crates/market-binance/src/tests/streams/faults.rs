@@ -130,8 +130,8 @@ async fn a_lagging_history_is_not_requested_at_every_frame() {
     fixture.inject(InjectedFault::new(FaultKind::WsMissingClose, 1).on("/ws/btcusdt@kline_1m"));
     let before = fixture.sim.requests(Endpoint::Klines);
     other.read(8).await;
-    let asked = fixture.sim.requests(Endpoint::Klines) - before;
-    assert!((1..=25).contains(&asked), "the history was requested {asked} times");
+    let requests = fixture.sim.requests(Endpoint::Klines) - before;
+    assert!((1..=25).contains(&requests), "the history was requested {requests} times");
     fixture.sim.faults().clear();
     reader.read(8).await;
     fixture.check(&reader).await;
@@ -265,12 +265,12 @@ async fn a_halted_symbol_is_healthy_however_closely_it_is_watched() {
     let fixture = live_fixture_with(start(), |_| {}, change).await;
     let mut halted = fixture.follow("LUNAUSDT", Interval::M1).await;
     assert_eq!(*halted.next().await.unwrap(), KlineEvent::Connected);
-    let asked = fixture.sim.requests(Endpoint::Klines);
+    let requests_before = fixture.sim.requests(Endpoint::Klines);
     let nothing = tokio::time::timeout(Duration::from_mins(20), halted.feed.next()).await;
     assert!(nothing.is_err(), "{nothing:?}");
     assert_eq!(fixture.sim.stream_counts().opened, 1);
-    let asked = fixture.sim.requests(Endpoint::Klines) - asked;
-    assert!((2..=100).contains(&asked), "the history was requested {asked} times");
+    let requests = fixture.sim.requests(Endpoint::Klines) - requests_before;
+    assert!((2..=100).contains(&requests), "the history was requested {requests} times");
 }
 
 #[tokio::test(start_paused = true)]
