@@ -25,13 +25,13 @@ mod stopping;
 const PATIENCE: Duration = Duration::from_secs(60);
 const LEASE: Duration = Duration::from_secs(10);
 
-struct World {
+struct Fixture {
     db: Db,
     clock: Arc<FakeClock>,
     jobs: Jobs,
 }
 
-impl World {
+impl Fixture {
     async fn new(db: &Db) -> Self {
         Self::limited(db, QueueLimits::default()).await
     }
@@ -77,8 +77,12 @@ impl World {
         reaped
     }
 
-    fn hire(&self, config: WorkerConfig, handler: impl JobHandler + 'static) -> Hired {
-        Hired::new(self.jobs.clone(), config, 4, Arc::new(handler))
+    fn start_worker(
+        &self,
+        config: WorkerConfig,
+        handler: impl JobHandler + 'static,
+    ) -> RunningWorker {
+        RunningWorker::new(self.jobs.clone(), config, 4, Arc::new(handler))
     }
 }
 
@@ -98,12 +102,12 @@ fn config() -> WorkerConfig {
 }
 
 /// A worker in a task of its own.
-struct Hired {
+struct RunningWorker {
     shutdown: CancellationToken,
     task: JoinSet<()>,
 }
 
-impl Hired {
+impl RunningWorker {
     fn new(
         jobs: Jobs,
         config: WorkerConfig,

@@ -1,5 +1,5 @@
-//! A worker process that is killed with SIGKILL: another worker runs its job, and no completed job runs
-//! again.
+//! A worker process that is killed with SIGKILL: another worker runs its job, and no completed job
+//! runs again.
 
 #![expect(
     clippy::unwrap_used,
@@ -159,19 +159,19 @@ async fn working<T>(
 /// Kills a process that pushes and works, again and again, each time after a few more pushes.
 async fn killed_in_the_middle(store: StoreConfig) {
     let (db, jobs) = open(&store).await;
-    let mut kept = Vec::new();
+    let mut ids_pushed = Vec::new();
     for round in 0..5 {
         let mut child = start_child(&store, true);
         let lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
-        let said = lines.map(Result::unwrap);
-        let ids = said.filter_map(|line| line.strip_prefix(PUSHED).map(str::to_owned));
-        kept.extend(ids.take(3 + round * 7));
+        let text_lines = lines.map(Result::unwrap);
+        let ids = text_lines.filter_map(|line| line.strip_prefix(PUSHED).map(str::to_owned));
+        ids_pushed.extend(ids.take(3 + round * 7));
     }
     let own = db.clone();
     let handler = Arc::new(move |context: JobContext| handle(own.clone(), context));
     let ends = working(&jobs, handler, async {
         let mut ends = Vec::new();
-        for id in &kept {
+        for id in &ids_pushed {
             ends.push(jobs.wait(id, TIMEOUT).await.unwrap());
         }
         ends
@@ -198,11 +198,11 @@ async fn on_every_engine(test: impl AsyncFn(StoreConfig)) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_workers_job_is_done_by_another() {
+async fn a_killed_workers_job_is_run_by_another() {
     on_every_engine(killed_and_taken_over).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_accepted_is_done_once_however_often_the_process_is_killed() {
+async fn accepted_jobs_complete_once_although_the_process_is_killed() {
     on_every_engine(killed_in_the_middle).await;
 }

@@ -50,7 +50,7 @@ fn down() -> Fault {
 }
 
 #[test]
-fn every_end_has_its_state() {
+fn every_run_end_gives_its_state() {
     use JobState::{Cancelled, Completed, Failed, Queued};
     let reported = RunEnd::Returned;
     let retry = |after| reported(JobOutcome::Retry { fault: down(), after });
@@ -76,7 +76,7 @@ fn every_end_has_its_state() {
 }
 
 #[test]
-fn a_fault_says_by_its_kind_whether_to_try_again() {
+fn the_kind_of_a_fault_decides_about_a_retry() {
     for kind in Kind::ALL {
         let word = match JobOutcome::from(Fault::new(kind, "code", "message")) {
             JobOutcome::Retry { .. } => "retry",
@@ -96,7 +96,7 @@ fn a_fault_says_by_its_kind_whether_to_try_again() {
 }
 
 #[test]
-fn waits_double_up_to_a_bound_and_differ_by_half() {
+fn waits_double_up_to_a_limit_with_jitter() {
     let backoff = Backoff { first: Duration::from_secs(2), most: Duration::from_secs(60) };
     let seconds: Vec<u64> =
         [1, 2, 3, 5, 6, 40, u32::MAX].map(|it| backoff.wait(it, 0.0).as_secs()).to_vec();

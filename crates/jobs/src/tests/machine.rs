@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use testkit::on_every_engine;
 
-use super::{LEASE, World, job};
+use super::{Fixture, LEASE, job};
 use crate::outcome::ended_as;
 use crate::sql::{JobEnding, JobHold, RenewResult, millis, renew};
 use crate::{Job, JobProgress, JobState};
@@ -64,7 +64,7 @@ struct Known {
 }
 
 struct Machine<'a> {
-    world: &'a World,
+    fixture: &'a Fixture,
     kind: String,
     jobs: Vec<Known>,
     /// Every hold so far, so that lost holds are tested too.
@@ -81,7 +81,7 @@ impl Machine<'_> {
             Op::Cancel { job } => self.cancel(job).await,
             Op::Retry { job } => self.retry(job).await,
             Op::Reap => self.reap().await,
-            Op::Advance { seconds } => self.world.clock.advance(Duration::from_secs(seconds)),
+            Op::Advance { seconds } => self.fixture.clock.advance(Duration::from_secs(seconds)),
         }
     }
 
@@ -90,7 +90,7 @@ impl Machine<'_> {
             return;
         }
         let new = job(&self.kind).max_attempts(attempts);
-        let id = self.world.jobs.push(new).await.unwrap().job.id;
+        let id = self.fixture.jobs.push(new).await.unwrap().job.id;
         self.jobs.push(Known {
             id,
             state: JobState::Queued,
@@ -105,7 +105,7 @@ impl Machine<'_> {
 
     async fn claim(&mut self, limit: usize) {
         let queued = self.jobs.iter().filter(|job| job.state == JobState::Queued).count();
-        let claimed = self.world.claim(&self.kind, limit).await;
+        let claimed = self.fixture.claim(&self.kind, limit).await;
         assert_eq!(claimed.len(), queued.min(limit));
         for (job, fence) in claimed {
             let at = self.jobs.iter().position(|known| known.id == job.id).unwrap();
@@ -114,7 +114,7 @@ impl Machine<'_> {
             known.state = JobState::Running;
             known.attempt += 1;
             known.fence = fence;
-            known.lease_until = Some(Millis(self.world.clock.now().0 + millis(LEASE)));
+            known.lease_until = Some(Millis(self.fixture.clock.now().0 + millis(LEASE)));
             self.holds.push((at, fence));
         }
     }
@@ -128,8 +128,8 @@ impl Machine<'_> {
 
     async fn renew(&mut self, hold: usize) {
         let Some((at, fence, stands)) = self.hold(hold) else { return };
-        let until = Millis(self.world.clock.now().0 + millis(LEASE));
-        let (db, known) = (&self.world.db, &mut self.jobs[at]);
+        let until = Millis(self.fixture.clock.now().0 + millis(LEASE));
+        let (db, known) = (&self.fixture.db, &mut self.jobs[at]);
         let mut tx = db.begin().await.unwrap();
         let held = JobHold { id: &known.id, fence };
         let renewed = renew(db, &mut tx, held, until, &JobProgress::default()).await.unwrap();
@@ -149,7 +149,7 @@ impl Machine<'_> {
         let is_last = is_counted && known.attempt >= known.max_attempts;
         let state = if state == JobState::Queued && is_last { JobState::Failed } else { state };
         let ending = JobEnding { is_counted, ..ended_as(state) };
-        let became = self.world.end(JobHold { id: &known.id, fence }, &ending).await;
+        let became = self.fixture.end(JobHold { id: &known.id, fence }, &ending).await;
         let is_cancelled = known.is_asked && state != JobState::Completed;
         let expected = if is_cancelled { JobState::Cancelled } else { state };
         assert_eq!(became, stands.then_some(expected));
@@ -163,7 +163,7 @@ impl Machine<'_> {
 
     async fn cancel(&mut self, job: usize) {
         let Some(known) = self.jobs.get_mut(job) else { return };
-        let cancelled = self.world.jobs.cancel(&known.id).await;
+        let cancelled = self.fixture.jobs.cancel(&known.id).await;
         match known.state {
             JobState::Queued => (known.state, known.is_asked) = (JobState::Cancelled, true),
             JobState::Running => known.is_asked = true,
@@ -178,7 +178,7 @@ impl Machine<'_> {
 
     async fn retry(&mut self, job: usize) {
         let Some(known) = self.jobs.get_mut(job) else { return };
-        let retried = self.world.jobs.retry(&known.id).await;
+        let retried = self.fixture.jobs.retry(&known.id).await;
         if known.state == JobState::Failed {
             (known.state, known.attempt, known.is_asked) = (JobState::Queued, 0, false);
             assert_eq!(retried.unwrap().state, JobState::Queued);
@@ -188,8 +188,8 @@ impl Machine<'_> {
     }
 
     async fn reap(&mut self) {
-        let now = self.world.clock.now();
-        let reaped = self.world.reap().await;
+        let now = self.fixture.clock.now();
+        let reaped = self.fixture.reap().await;
         for known in &mut self.jobs {
             let is_due = known.lease_until.is_some_and(|until| until <= now);
             let found = reaped.iter().find(|job| job.id == known.id);
@@ -208,7 +208,7 @@ impl Machine<'_> {
     /// The table has the model's state and reached it by an allowed change.
     async fn compare(&self, before: &[Known]) {
         for (at, known) in self.jobs.iter().enumerate() {
-            let job: Job = self.world.jobs.get(&known.id).await.unwrap();
+            let job: Job = self.fixture.jobs.get(&known.id).await.unwrap();
             assert_eq!((job.state, job.attempt), (known.state, known.attempt), "{known:?}");
             assert_eq!(
                 (job.lease_until, job.cancel_requested),
@@ -227,12 +227,13 @@ impl Machine<'_> {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_order_of_events_completes_an_attempt_twice() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let config = Config { cases: 48, failure_persistence: None, ..Config::default() };
         let kinds = std::sync::atomic::AtomicU32::new(0);
         let case = |ops: Vec<Op>| {
             let kind = format!("k{}", kinds.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
-            let mut machine = Machine { world: &world, kind, jobs: Vec::new(), holds: Vec::new() };
+            let mut machine =
+                Machine { fixture: &fixture, kind, jobs: Vec::new(), holds: Vec::new() };
             let run = async {
                 for op in &ops {
                     let before = machine.jobs.clone();

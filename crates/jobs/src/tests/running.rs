@@ -12,7 +12,7 @@ use serde_json::json;
 use testkit::on_every_engine;
 use tokio::sync::Notify;
 
-use super::{Hired, LEASE, PATIENCE, World, config, job};
+use super::{Fixture, LEASE, PATIENCE, RunningWorker, config, job};
 use crate::{
     Backoff, Job, JobContext, JobHandler, JobMeter, JobOutcome, JobState, Worker, WorkerConfig,
 };
@@ -38,9 +38,9 @@ fn check(job: &Job, state: JobState, attempt: u32, error: Option<&str>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_workers_do_five_hundred_jobs_once_each() {
+async fn two_workers_run_five_hundred_jobs_once_each() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let runs: Arc<Mutex<HashMap<String, u32>>> = Arc::default();
         let handler = || {
             let runs = Arc::clone(&runs);
@@ -49,15 +49,15 @@ async fn two_workers_do_five_hundred_jobs_once_each() {
                 async move { JobOutcome::done(&context.payload::<serde_json::Value>().unwrap()) }
             })
         };
-        let crews = [world.elsewhere(), world.elsewhere()]
-            .map(|jobs| Hired::new(jobs, config(), 8, handler()));
+        let crews = [fixture.elsewhere(), fixture.elsewhere()]
+            .map(|jobs| RunningWorker::new(jobs, config(), 8, handler()));
         let mut pushed = Vec::new();
         for part in 0..5 {
             let kind = if part % 2 == 0 { "one" } else { "two" };
-            pushed.extend(world.jobs.push_many(vec![job(kind); 100]).await.unwrap());
+            pushed.extend(fixture.jobs.push_many(vec![job(kind); 100]).await.unwrap());
         }
         for pushed in &pushed {
-            let done = world.jobs.wait(&pushed.job.id, PATIENCE).await.unwrap();
+            let done = fixture.jobs.wait(&pushed.job.id, PATIENCE).await.unwrap();
             check(&done, JobState::Completed, 1, None);
             assert_eq!(done.result_as::<serde_json::Value>().unwrap().unwrap()["of"], done.kind);
         }
@@ -74,21 +74,21 @@ async fn two_workers_do_five_hundred_jobs_once_each() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_vanished_workers_job_is_taken_over_when_its_lease_ends() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let begun = Arc::new(Notify::new());
-        let lost = world.hire(config(), stuck(&begun));
-        let id = world.push("one").await.id;
+        let lost = fixture.start_worker(config(), stuck(&begun));
+        let id = fixture.push("one").await.id;
         begun.notified().await;
         lost.vanish().await;
-        check(&world.jobs.get(&id).await.unwrap(), JobState::Running, 1, None);
+        check(&fixture.jobs.get(&id).await.unwrap(), JobState::Running, 1, None);
 
-        let heir = world.hire(config(), done);
+        let heir = fixture.start_worker(config(), done);
         // Other jobs run meanwhile; the held job is not taken before its lease expires.
-        let other = world.push("one").await.id;
-        world.jobs.wait(&other, PATIENCE).await.unwrap();
-        check(&world.jobs.get(&id).await.unwrap(), JobState::Running, 1, None);
-        world.clock.advance(LEASE);
-        check(&world.jobs.wait(&id, PATIENCE).await.unwrap(), JobState::Completed, 2, None);
+        let other = fixture.push("one").await.id;
+        fixture.jobs.wait(&other, PATIENCE).await.unwrap();
+        check(&fixture.jobs.get(&id).await.unwrap(), JobState::Running, 1, None);
+        fixture.clock.advance(LEASE);
+        check(&fixture.jobs.wait(&id, PATIENCE).await.unwrap(), JobState::Completed, 2, None);
         heir.dismiss().await;
     })
     .await;
@@ -97,15 +97,15 @@ async fn a_vanished_workers_job_is_taken_over_when_its_lease_ends() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_kills_its_workers_ends_in_the_dead_letter() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let id = world.jobs.push(job("one").max_attempts(2)).await.unwrap().job.id;
+        let fixture = Fixture::new(db).await;
+        let id = fixture.jobs.push(job("one").max_attempts(2)).await.unwrap().job.id;
         for attempt in 1..=2 {
             let begun = Arc::new(Notify::new());
-            let lost = world.hire(config(), stuck(&begun));
+            let lost = fixture.start_worker(config(), stuck(&begun));
             begun.notified().await;
             lost.vanish().await;
             check(
-                &world.jobs.get(&id).await.unwrap(),
+                &fixture.jobs.get(&id).await.unwrap(),
                 JobState::Running,
                 attempt,
                 match attempt {
@@ -113,10 +113,10 @@ async fn a_job_that_kills_its_workers_ends_in_the_dead_letter() {
                     _ => Some("worker_lost"),
                 },
             );
-            world.clock.advance(LEASE);
+            fixture.clock.advance(LEASE);
         }
-        let heir = world.hire(config(), done);
-        let dead = world.jobs.wait(&id, PATIENCE).await.unwrap();
+        let heir = fixture.start_worker(config(), done);
+        let dead = fixture.jobs.wait(&id, PATIENCE).await.unwrap();
         check(&dead, JobState::Failed, 2, Some("worker_lost"));
         heir.dismiss().await;
     })
@@ -124,13 +124,13 @@ async fn a_job_that_kills_its_workers_ends_in_the_dead_letter() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn attempts_are_used_up_and_given_again_by_hand() {
+async fn a_failed_job_is_retried_with_all_attempts() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let runs = Arc::new(AtomicU32::new(0));
         let count = Arc::clone(&runs);
         // Fails, panics, fails; after that it works.
-        let worker = world.hire(config(), move |context: JobContext| {
+        let worker = fixture.start_worker(config(), move |context: JobContext| {
             let run = count.fetch_add(1, Ordering::SeqCst);
             assert_ne!(run, 1, "on purpose");
             async move {
@@ -139,16 +139,16 @@ async fn attempts_are_used_up_and_given_again_by_hand() {
                 if run < 3 { JobOutcome::from(down) } else { JobOutcome::Done(None) }
             }
         });
-        let id = world.jobs.push(job("one").max_attempts(3)).await.unwrap().job.id;
-        let dead = world.jobs.wait(&id, PATIENCE).await.unwrap();
+        let id = fixture.jobs.push(job("one").max_attempts(3)).await.unwrap().job.id;
+        let dead = fixture.jobs.wait(&id, PATIENCE).await.unwrap();
         check(&dead, JobState::Failed, 3, Some("down"));
         assert_eq!(dead.error.as_ref().unwrap().message, "it is down");
         assert_eq!((dead.progress.done, dead.progress.total), (2, Some(9)));
         assert_eq!(dead.progress.note.as_deref(), Some("так"));
-        assert_eq!(world.jobs.cancel(&id).await.unwrap_err().code(), "job_finished");
-        world.jobs.retry(&id).await.unwrap();
-        check(&world.jobs.wait(&id, PATIENCE).await.unwrap(), JobState::Completed, 1, None);
-        assert_eq!(world.jobs.retry(&id).await.unwrap_err().code(), "job_not_failed");
+        assert_eq!(fixture.jobs.cancel(&id).await.unwrap_err().code(), "job_finished");
+        fixture.jobs.retry(&id).await.unwrap();
+        check(&fixture.jobs.wait(&id, PATIENCE).await.unwrap(), JobState::Completed, 1, None);
+        assert_eq!(fixture.jobs.retry(&id).await.unwrap_err().code(), "job_not_failed");
         worker.dismiss().await;
         assert_eq!(runs.load(Ordering::SeqCst), 4);
     })
@@ -156,17 +156,18 @@ async fn attempts_are_used_up_and_given_again_by_hand() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_beyond_repair_is_not_tried_again() {
+async fn a_permanent_failure_is_not_retried() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let worker = world.hire(config(), async |_| JobOutcome::from(Fault::invalid("bad", "bad")));
-        let id = world.push("one").await.id;
-        check(&world.jobs.wait(&id, PATIENCE).await.unwrap(), JobState::Failed, 1, Some("bad"));
+        let fixture = Fixture::new(db).await;
+        let worker = fixture
+            .start_worker(config(), async |_| JobOutcome::from(Fault::invalid("bad", "bad")));
+        let id = fixture.push("one").await.id;
+        check(&fixture.jobs.wait(&id, PATIENCE).await.unwrap(), JobState::Failed, 1, Some("bad"));
         worker.dismiss().await;
         let config = WorkerConfig { run_timeout: Duration::from_millis(1), ..config() };
-        let worker = world.hire(config, stuck(&Arc::default()));
-        let id = world.jobs.push(job("one").max_attempts(2)).await.unwrap().job.id;
-        let slow = world.jobs.wait(&id, PATIENCE).await.unwrap();
+        let worker = fixture.start_worker(config, stuck(&Arc::default()));
+        let id = fixture.jobs.push(job("one").max_attempts(2)).await.unwrap().job.id;
+        let slow = fixture.jobs.wait(&id, PATIENCE).await.unwrap();
         check(&slow, JobState::Failed, 2, Some("job_timeout"));
         worker.dismiss().await;
     })
@@ -176,34 +177,39 @@ async fn what_is_beyond_repair_is_not_tried_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_retry_waits_for_its_time() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let backoff = Backoff { first: Duration::from_secs(60), most: Duration::from_secs(60) };
-        let worker = world.hire(WorkerConfig { backoff, ..config() }, async |it: JobContext| {
-            let down = Fault::unavailable("down", "it is down");
-            if it.job().attempt == 1 { JobOutcome::from(down) } else { JobOutcome::done(&json!(1)) }
-        });
-        let first = world.push("one").await;
+        let worker =
+            fixture.start_worker(WorkerConfig { backoff, ..config() }, async |it: JobContext| {
+                let down = Fault::unavailable("down", "it is down");
+                if it.job().attempt == 1 {
+                    JobOutcome::from(down)
+                } else {
+                    JobOutcome::done(&json!(1))
+                }
+            });
+        let first = fixture.push("one").await;
         let mut job = first.clone();
         while job.error.is_none() {
-            job = world.jobs.wait_change(&first.id, job.revision, PATIENCE).await.unwrap();
+            job = fixture.jobs.wait_change(&first.id, job.revision, PATIENCE).await.unwrap();
         }
         check(&job, JobState::Queued, 1, Some("down"));
-        let wait = job.run_at.0 - world.clock.now().0;
+        let wait = job.run_at.0 - fixture.clock.now().0;
         assert!((30_000..=60_000).contains(&wait), "{wait}");
-        assert!(world.claim("one", 1).await.is_empty());
-        world.clock.set(Millis(job.run_at.0));
-        check(&world.jobs.wait(&first.id, PATIENCE).await.unwrap(), JobState::Completed, 2, None);
+        assert!(fixture.claim("one", 1).await.is_empty());
+        fixture.clock.set(Millis(job.run_at.0));
+        check(&fixture.jobs.wait(&first.id, PATIENCE).await.unwrap(), JobState::Completed, 2, None);
         worker.dismiss().await;
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_claim_of_having_committed_is_looked_at() {
+async fn a_reported_commit_is_verified() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let own = db.clone();
-        let worker = world.hire(config(), move |context: JobContext| {
+        let worker = fixture.start_worker(config(), move |context: JobContext| {
             let db = own.clone();
             async move {
                 if context.job().attempt == 1 {
@@ -216,8 +222,8 @@ async fn a_claim_of_having_committed_is_looked_at() {
                 JobOutcome::Committed
             }
         });
-        let id = world.push("one").await.id;
-        let done = world.jobs.wait(&id, PATIENCE).await.unwrap();
+        let id = fixture.push("one").await.id;
+        let done = fixture.jobs.wait(&id, PATIENCE).await.unwrap();
         check(&done, JobState::Completed, 2, None);
         assert_eq!(done.result.as_deref(), Some(r#"{"kept":true}"#));
         assert_eq!(done.progress.done, 3);
@@ -240,13 +246,13 @@ impl JobMeter for Counted {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_restarted_queue_goes_on_where_it_was_and_is_counted() {
+async fn a_restarted_queue_keeps_its_jobs_and_counts() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let id = world.push("two").await.id;
-        world.clock.advance(Duration::from_secs(7));
+        let fixture = Fixture::new(db).await;
+        let id = fixture.push("two").await.id;
+        fixture.clock.advance(Duration::from_secs(7));
         // Another process, which no push wakes.
-        let (jobs, meter) = (world.elsewhere(), Arc::new(Counted::default()));
+        let (jobs, meter) = (fixture.elsewhere(), Arc::new(Counted::default()));
         let shutdown = tokio_util::sync::CancellationToken::new();
         let worker = Worker::new(jobs.clone(), config()).meter(meter.clone());
         let work = worker.run(&["one", "two"], 1, Arc::new(done), shutdown.clone());

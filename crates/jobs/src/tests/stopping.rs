@@ -6,7 +6,7 @@ use std::time::Duration;
 use testkit::on_every_engine;
 use tokio::sync::{Notify, mpsc};
 
-use super::{LEASE, PATIENCE, World, config};
+use super::{Fixture, LEASE, PATIENCE, config};
 use crate::{JobContext, JobOutcome, JobState, StopReason, WorkerConfig};
 
 /// Waits for the stop signal and returns its reason.
@@ -32,36 +32,36 @@ fn obedient(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_queued_job_is_cancelled_at_once_and_never_runs() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let id = world.push("one").await.id;
-        let cancelled = world.jobs.cancel(&id).await.unwrap();
+        let fixture = Fixture::new(db).await;
+        let id = fixture.push("one").await.id;
+        let cancelled = fixture.jobs.cancel(&id).await.unwrap();
         assert_eq!(cancelled.state, JobState::Cancelled);
         assert!(cancelled.finished_at.is_some());
-        assert!(world.claim("one", 9).await.is_empty());
-        assert_eq!(world.jobs.cancel(&id).await.unwrap(), cancelled);
-        assert_eq!(world.jobs.retry(&id).await.unwrap_err().code(), "job_not_failed");
+        assert!(fixture.claim("one", 9).await.is_empty());
+        assert_eq!(fixture.jobs.cancel(&id).await.unwrap(), cancelled);
+        assert_eq!(fixture.jobs.retry(&id).await.unwrap_err().code(), "job_not_failed");
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_running_job_hears_that_it_is_cancelled_from_here_or_elsewhere() {
+async fn a_running_job_is_cancelled_from_this_or_another_process() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         for elsewhere in [false, true] {
             let begun = Arc::new(Notify::new());
             let (handler, mut reasons) = obedient(&begun);
-            let worker = world.hire(config(), handler);
-            let id = world.push("one").await.id;
+            let worker = fixture.start_worker(config(), handler);
+            let id = fixture.push("one").await.id;
             begun.notified().await;
-            let jobs = if elsewhere { world.elsewhere() } else { world.jobs.clone() };
-            let asked = jobs.cancel(&id).await.unwrap();
-            assert!(asked.cancel_requested && asked.state == JobState::Running);
+            let jobs = if elsewhere { fixture.elsewhere() } else { fixture.jobs.clone() };
+            let cancelled = jobs.cancel(&id).await.unwrap();
+            assert!(cancelled.cancel_requested && cancelled.state == JobState::Running);
             if elsewhere {
                 // A cancellation by another process is seen when the lease is renewed.
-                world.clock.advance(LEASE / 2);
+                fixture.clock.advance(LEASE / 2);
             }
-            let cancelled = world.jobs.wait(&id, PATIENCE).await.unwrap();
+            let cancelled = fixture.jobs.wait(&id, PATIENCE).await.unwrap();
             assert_eq!((cancelled.state, cancelled.attempt), (JobState::Cancelled, 1));
             assert_eq!(reasons.recv().await, Some(Some(StopReason::Cancelled)));
             worker.dismiss().await;
@@ -71,20 +71,20 @@ async fn a_running_job_hears_that_it_is_cancelled_from_here_or_elsewhere() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_handler_that_does_not_listen_is_dropped() {
+async fn a_handler_that_ignores_cancellation_is_dropped() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let begun = Arc::new(Notify::new());
         let notify = Arc::clone(&begun);
         let config = WorkerConfig { stop_grace: Duration::ZERO, ..config() };
-        let worker = world.hire(config, move |_| {
+        let worker = fixture.start_worker(config, move |_| {
             notify.notify_one();
             std::future::pending()
         });
-        let id = world.push("one").await.id;
+        let id = fixture.push("one").await.id;
         begun.notified().await;
-        world.jobs.cancel(&id).await.unwrap();
-        let cancelled = world.jobs.wait(&id, PATIENCE).await.unwrap();
+        fixture.jobs.cancel(&id).await.unwrap();
+        let cancelled = fixture.jobs.wait(&id, PATIENCE).await.unwrap();
         assert_eq!(cancelled.state, JobState::Cancelled);
         worker.dismiss().await;
     })
@@ -92,61 +92,61 @@ async fn a_handler_that_does_not_listen_is_dropped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn work_that_was_done_before_it_could_be_cancelled_is_completed() {
+async fn a_job_that_finishes_before_its_cancellation_is_completed() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
-        let worker = world.hire(config(), async |context: JobContext| {
+        let fixture = Fixture::new(db).await;
+        let worker = fixture.start_worker(config(), async |context: JobContext| {
             context.cancelled().await;
             JobOutcome::done(&"too late")
         });
-        let id = world.push("one").await.id;
-        let mut job = world.jobs.get(&id).await.unwrap();
+        let id = fixture.push("one").await.id;
+        let mut job = fixture.jobs.get(&id).await.unwrap();
         while job.state != JobState::Running {
-            job = world.jobs.wait_change(&id, job.revision, PATIENCE).await.unwrap();
+            job = fixture.jobs.wait_change(&id, job.revision, PATIENCE).await.unwrap();
         }
         // The worker may not have registered the job yet; then it sees the cancellation at the
         // renewal.
-        world.jobs.cancel(&id).await.unwrap();
-        world.clock.advance(LEASE / 2);
-        assert_eq!(world.jobs.wait(&id, PATIENCE).await.unwrap().state, JobState::Completed);
+        fixture.jobs.cancel(&id).await.unwrap();
+        fixture.clock.advance(LEASE / 2);
+        assert_eq!(fixture.jobs.wait(&id, PATIENCE).await.unwrap().state, JobState::Completed);
         worker.dismiss().await;
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_that_lost_its_lease_is_told_and_keeps_nothing() {
+async fn a_worker_that_lost_its_lease_is_stopped_and_writes_nothing() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let begun = Arc::new(Notify::new());
         let (handler, mut reasons) = obedient(&begun);
-        let worker = world.hire(config(), handler);
-        let id = world.push("one").await.id;
+        let worker = fixture.start_worker(config(), handler);
+        let id = fixture.push("one").await.id;
         begun.notified().await;
         // Taken over between two polls: in one step, because the worker polls often.
         let mut tx = db.begin().await.unwrap();
         let steal = "UPDATE job SET fence = fence + 1, attempt = attempt + 1 WHERE id = $1";
         tx.execute(store::sql(steal).bind(&id)).await.unwrap();
         tx.commit().await.unwrap();
-        world.clock.advance(LEASE / 2);
+        fixture.clock.advance(LEASE / 2);
         assert_eq!(reasons.recv().await, Some(Some(StopReason::LeaseLost)));
         worker.dismiss().await;
-        let job = world.jobs.get(&id).await.unwrap();
+        let job = fixture.jobs.get(&id).await.unwrap();
         assert_eq!((job.state, job.attempt), (JobState::Running, 2));
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shutdown_hands_back_what_is_not_done_in_time() {
+async fn a_shutdown_requeues_unfinished_jobs() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         for grace in [Duration::ZERO, PATIENCE] {
             let begun = Arc::new(Notify::new());
             let notify = Arc::clone(&begun);
             let config = WorkerConfig { shutdown_grace: grace, ..config() };
             // Without a grace period the handler is dropped; with one it stops by itself.
-            let worker = world.hire(config, move |context: JobContext| {
+            let worker = fixture.start_worker(config, move |context: JobContext| {
                 let notify = Arc::clone(&notify);
                 async move {
                     notify.notify_one();
@@ -157,12 +157,12 @@ async fn a_shutdown_hands_back_what_is_not_done_in_time() {
                     JobOutcome::Release
                 }
             });
-            let id = world.push("one").await.id;
+            let id = fixture.push("one").await.id;
             begun.notified().await;
             worker.dismiss().await;
-            let job = world.jobs.get(&id).await.unwrap();
+            let job = fixture.jobs.get(&id).await.unwrap();
             assert_eq!((job.state, job.attempt, job.error), (JobState::Queued, 0, None));
-            let (again, fence) = world.claim("one", 1).await.remove(0);
+            let (again, fence) = fixture.claim("one", 1).await.remove(0);
             assert_eq!((again.id, again.attempt, fence), (id, 1, 2));
         }
     })
@@ -170,12 +170,12 @@ async fn a_shutdown_hands_back_what_is_not_done_in_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_ends_within_the_grace_is_kept() {
+async fn a_job_that_ends_within_the_grace_is_completed() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let begun = Arc::new(Notify::new());
         let notify = Arc::clone(&begun);
-        let worker = world.hire(config(), move |context: JobContext| {
+        let worker = fixture.start_worker(config(), move |context: JobContext| {
             let notify = Arc::clone(&notify);
             async move {
                 notify.notify_one();
@@ -183,11 +183,11 @@ async fn what_ends_within_the_grace_is_kept() {
                 JobOutcome::done(&1)
             }
         });
-        let (first, second) = (world.push("one").await.id, world.push("two").await.id);
+        let (first, second) = (fixture.push("one").await.id, fixture.push("two").await.id);
         begun.notified().await;
         worker.dismiss().await;
         let states =
-            [world.jobs.get(&first).await.unwrap(), world.jobs.get(&second).await.unwrap()]
+            [fixture.jobs.get(&first).await.unwrap(), fixture.jobs.get(&second).await.unwrap()]
                 .map(|job| job.state);
         assert!(states.contains(&JobState::Completed), "{states:?}");
         assert!(!states.contains(&JobState::Running), "{states:?}");
@@ -196,12 +196,12 @@ async fn what_ends_within_the_grace_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn progress_is_seen_while_it_is_made() {
+async fn progress_is_visible_while_a_job_runs() {
     on_every_engine(async |db| {
-        let world = World::new(db).await;
+        let fixture = Fixture::new(db).await;
         let seen = Arc::new(Notify::new());
         let go_on = Arc::clone(&seen);
-        let worker = world.hire(config(), move |context: JobContext| {
+        let worker = fixture.start_worker(config(), move |context: JobContext| {
             let go_on = Arc::clone(&go_on);
             async move {
                 for page in 1..=3 {
@@ -211,11 +211,11 @@ async fn progress_is_seen_while_it_is_made() {
                 JobOutcome::Done(None)
             }
         });
-        let id = world.push("one").await.id;
-        let mut job = world.jobs.get(&id).await.unwrap();
+        let id = fixture.push("one").await.id;
+        let mut job = fixture.jobs.get(&id).await.unwrap();
         let mut pages = Vec::new();
         while !job.state.is_finished() {
-            job = world.jobs.wait_change(&id, job.revision, PATIENCE).await.unwrap();
+            job = fixture.jobs.wait_change(&id, job.revision, PATIENCE).await.unwrap();
             if job.state == JobState::Running && job.progress.done > pages.len() as u64 {
                 pages.push(job.progress.done);
                 assert_eq!(job.progress.note.as_ref().unwrap().len(), 512);
@@ -225,8 +225,8 @@ async fn progress_is_seen_while_it_is_made() {
         assert_eq!(pages, [1, 2, 3]);
         worker.dismiss().await;
         // A wait of zero returns the job as it is.
-        let waiting = world.push("one").await;
-        assert_eq!(world.jobs.wait(&waiting.id, Duration::ZERO).await.unwrap(), waiting);
+        let waiting = fixture.push("one").await;
+        assert_eq!(fixture.jobs.wait(&waiting.id, Duration::ZERO).await.unwrap(), waiting);
     })
     .await;
 }
