@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_says_the_same_in_both_bindings() {
+    fn an_error_is_equal_in_both_bindings() {
         let error = A2aError::task_not_found("t1");
         let info = json!({ "@type": ERROR_INFO, "reason": "TASK_NOT_FOUND", "domain": PROTOCOL,
             "metadata": { "taskId": "t1" } });
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_do_not_fit_are_named() {
+    fn invalid_fields_are_named() {
         let fault = Fault::invalid("invalid_input", "no").problem("input.messages", "an array");
         let details = &A2aError::from(fault).rpc()["data"];
         assert_eq!(details[1]["fieldViolations"][0]["field"], "input.messages");

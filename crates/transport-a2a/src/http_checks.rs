@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn one_version_is_spoken_and_none_means_an_older_one() {
+    fn one_protocol_version_is_supported_and_a_missing_one_means_an_older_one() {
         check(Some("1.0"), None, true);
         check(Some(" 1.0 "), None, true);
         check(Some("1.0.1"), None, true);

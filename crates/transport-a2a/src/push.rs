@@ -1,5 +1,5 @@
-//! Delivers notifications to webhooks: in order for each task and webhook, with up to eight attempts.
-//! Notifications are stored with the change that they report; [`PushSender`] sends them.
+//! Delivers notifications to webhooks: in order for each task and webhook, with up to eight
+//! attempts. Notifications are stored with the change that they report; [`PushSender`] sends them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::store::{NextNotification, PushNotification, TaskStore};
 use crate::updater::Now;
 use crate::wire::{PushConfig, StreamResponse};
 
-/// Deliveries at once, in all and for one owner, so that the slow webhooks of one owner do not delay
-/// those of others.
+/// Deliveries at once, in all and for one owner, so that the slow webhooks of one owner do not
+/// delay those of others.
 const DELIVERIES_MAX: usize = 16;
 const DELIVERIES_PER_OWNER_MAX: usize = 4;
 /// The longest delivery.
@@ -152,7 +152,10 @@ impl PushWorker {
             Ok(()) => self.store.notification_delivered(&notification).await,
             Err(fault) if fault.kind().is_retryable() && tries < ATTEMPTS_MAX => {
                 let own = FIRST_WAIT * 3_u32.saturating_pow(notification.tries);
-                let wait = fault.retry_wait().map_or(own, |told| told.max(own)).min(WAIT_MAX);
+                let wait = fault
+                    .retry_wait()
+                    .map_or(own, |retry_after| retry_after.max(own))
+                    .min(WAIT_MAX);
                 tracing::debug!(
                     task,
                     webhook,

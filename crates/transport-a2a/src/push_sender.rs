@@ -1,5 +1,5 @@
-//! Sends notifications over HTTP to addresses that clients choose: no redirects, no proxies, 10 s at
-//! most, and no private address unless the operator allows it.
+//! Sends notifications over HTTP to addresses that clients choose: no redirects, no proxies, 10 s
+//! at most, and no private address unless the operator allows it.
 
 use std::time::Duration;
 
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn only_public_addresses_are_told() {
+    fn only_public_addresses_get_webhooks() {
         check("https://example.com/hook", true, true);
         check("http://127.0.0.1/", false, true);
         check("http://[2001:0:7f00:1::]/", false, true);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_address_inside_is_not_told_even_if_it_was_kept() {
+    async fn a_stored_private_address_gets_no_webhook() {
         let push = PushConfig { url: "http://localhost./x".to_owned(), ..PushConfig::default() };
         let fault = HttpPushSender::new(false).unwrap().deliver(&push, "{}").await.unwrap_err();
         assert_eq!(fault.code(), "push_url");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_webhook_is_sent_its_own_secrets_and_its_answer_decides() {
+    async fn a_webhook_gets_its_secrets_and_its_status_decides_delivery() {
         let (delivered, heard) = answering("204 No Content").await;
         delivered.unwrap();
         assert!(heard.starts_with("post /hook "), "{heard}");

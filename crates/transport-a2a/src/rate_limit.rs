@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn both_bindings_say_when_to_come_back() {
+    async fn both_bindings_return_retry_after() {
         let wait = Duration::from_secs(3);
         for (response, code) in [(rpc_rate_limited(wait), -32000), (rest_rate_limited(wait), 429)] {
             assert_eq!(response.status(), 429);

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_states_are_those_of_the_protocol() {
+    fn state_names_are_those_of_the_protocol() {
         for state in TaskState::ALL {
             assert_eq!(serde_json::to_value(state).unwrap(), json!(state.as_str()));
             assert_eq!(TaskState::parse(state.as_str()), Some(state));

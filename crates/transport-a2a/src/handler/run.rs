@@ -1,5 +1,5 @@
-//! Runs the tasks that the store hands out: those submitted in this process with the closure that was
-//! prepared for them, those of a process that died from what was stored with them.
+//! Runs the tasks that the store hands out: those submitted in this process with the closure that
+//! was prepared for them, those of a process that died from what was stored with them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -40,10 +40,10 @@ impl PreparedRuns {
     /// The runs that the previous sweep has seen as well.
     fn waiting(&self) -> Vec<(Arc<LiveTask>, i64)> {
         let mut runs = self.0.lock();
-        let seen = runs.values_mut().filter_map(|run| {
+        let waiting = runs.values_mut().filter_map(|run| {
             std::mem::replace(&mut run.swept, true).then(|| (Arc::clone(&run.live), run.version))
         });
-        seen.collect()
+        waiting.collect()
     }
 }
 

@@ -5,18 +5,18 @@ use http::Request;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, message};
+use crate::test_server::{Answer, TestServer, message};
 
-async fn fetched(house: &House, request: http::request::Builder, body: &str) -> Answer {
+async fn fetch(server: &TestServer, request: http::request::Builder, body: &str) -> Answer {
     let request = request.body(Body::from(body.to_owned())).unwrap();
-    Answer::of(house.request("ann", request).await).await
+    Answer::of(server.request("ann", request).await).await
 }
 
 #[tokio::test]
-async fn the_card_says_where_the_agent_is_and_is_kept_by_its_tag() {
-    let house = House::new();
+async fn the_agent_card_has_the_address_and_an_etag() {
+    let server = TestServer::new();
     let path = "/.well-known/agent-card.json";
-    let card = fetched(&house, Request::get(path).header("host", "bird.example"), "").await;
+    let card = fetch(&server, Request::get(path).header("host", "bird.example"), "").await;
     assert_eq!(card.status, 200);
     assert_eq!(card.body["name"], "Parrot");
     assert_eq!(card.body["version"], "1.2.3");
@@ -28,31 +28,31 @@ async fn the_card_says_where_the_agent_is_and_is_kept_by_its_tag() {
     let known = Request::get(path)
         .header("host", "bird.example")
         .header("if-none-match", &card.headers["etag"]);
-    assert_eq!(fetched(&house, known, "").await.status, 304);
+    assert_eq!(fetch(&server, known, "").await.status, 304);
     let elsewhere = Request::get(path)
         .header("host", "other.example")
         .header("x-forwarded-proto", "https")
         .header("if-none-match", &card.headers["etag"]);
-    let elsewhere = fetched(&house, elsewhere, "").await;
+    let elsewhere = fetch(&server, elsewhere, "").await;
     assert_eq!(elsewhere.body["supportedInterfaces"][0]["url"], "https://other.example/a2a");
 }
 
 #[tokio::test]
-async fn those_who_have_come_in_see_what_is_kept_for_them() {
-    let house = House::new();
-    let card = house.rpc("ann", "GetExtendedAgentCard", json!({})).await;
+async fn authenticated_callers_get_the_extended_card() {
+    let server = TestServer::new();
+    let card = server.rpc("ann", "GetExtendedAgentCard", json!({})).await;
     assert_eq!(card["capabilities"]["extensions"][0]["params"]["tasksMax"], 1000);
-    let card = house.rest("ann", "GET", "/extendedAgentCard", Value::Null).await;
+    let card = server.rest("ann", "GET", "/extendedAgentCard", Value::Null).await;
     assert_eq!((card.status, &card.body["name"]), (200, &json!("Parrot")));
 }
 
 #[tokio::test]
-async fn a_slash_behind_the_address_does_not_matter() {
+async fn a_trailing_slash_is_accepted() {
     let call = json!({ "jsonrpc": "2.0", "id": "x", "method": "ListTasks" }).to_string();
     let request = Request::post("/a2a/")
         .header("a2a-version", "1.0")
         .header("content-type", "application/json; charset=utf-8");
-    let answer = fetched(&House::new(), request, &call).await;
+    let answer = fetch(&TestServer::new(), request, &call).await;
     assert_eq!(answer.body["id"], "x");
     assert_eq!(answer.body["result"]["tasks"], json!([]));
 }
@@ -68,12 +68,12 @@ fn check_rpc(body: &Value, headers: &[(&str, &str)], code: i64, status: u16) {
         json => json.to_string(),
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let answer = runtime.block_on(async { fetched(&House::new(), request, &body).await });
+    let answer = runtime.block_on(async { fetch(&TestServer::new(), request, &body).await });
     assert_eq!((answer.body["error"]["code"].as_i64(), answer.status), (Some(code), status));
 }
 
 #[test]
-fn what_is_not_a_request_is_refused_by_code() {
+fn malformed_requests_are_refused_with_their_code() {
     let json = ("content-type", "application/json");
     let now = ("a2a-version", "1.0");
     let good = json!({ "jsonrpc": "2.0", "id": 1, "method": "ListTasks" });
@@ -100,18 +100,18 @@ fn what_is_not_a_request_is_refused_by_code() {
 
 #[track_caller]
 fn check_message(change: impl FnOnce(&mut Value), code: i64) {
-    let mut asked = message("hello");
-    change(&mut asked);
+    let mut request = message("hello");
+    change(&mut request);
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let shown = asked.to_string();
+    let shown = request.to_string();
     let shown: String = shown.chars().take(200).collect();
     let (refused, _) =
-        runtime.block_on(async { House::new().refused("ann", "SendMessage", asked).await });
+        runtime.block_on(async { TestServer::new().refused("ann", "SendMessage", request).await });
     assert_eq!(refused, code, "{shown}");
 }
 
 #[test]
-fn what_is_not_a_message_is_refused_before_a_task_is_made() {
+fn malformed_messages_are_refused_before_a_task_is_created() {
     check_message(|it| it["message"] = Value::Null, -32602);
     check_message(|it| it["message"]["role"] = json!("ROLE_AGENT"), -32602);
     check_message(|it| it["message"]["role"] = json!("user"), -32602);
@@ -139,34 +139,34 @@ fn what_is_not_a_message_is_refused_before_a_task_is_made() {
 
 #[tokio::test]
 async fn callers_without_token_or_scope_are_refused_in_both_bindings() {
-    let house = House::new();
+    let server = TestServer::new();
     for (who, status) in [("nobody", 401), ("guest", 403)] {
-        let answer = Answer::of(house.rpc_response(who, "SendMessage", message("hi")).await).await;
+        let answer = Answer::of(server.rpc_response(who, "SendMessage", message("hi")).await).await;
         assert_eq!((answer.status, &answer.body["error"]["code"]), (status, &json!(-32000)));
-        let answer = house.rest(who, "POST", "/message:send", message("hi")).await;
+        let answer = server.rest(who, "POST", "/message:send", message("hi")).await;
         assert_eq!((answer.status, &answer.body["error"]["code"]), (status, &json!(status)));
         if who == "nobody" {
             assert!(answer.headers.contains_key("www-authenticate"));
         }
     }
-    assert!(house.parrot.asked.lock().is_empty());
+    assert!(server.echo_tool.inputs.lock().is_empty());
 }
 
 #[tokio::test]
-async fn the_twin_answers_in_the_type_it_is_spoken_to() {
-    let house = House::new();
+async fn a_reply_has_the_content_type_of_the_request() {
+    let server = TestServer::new();
     for kind in ["application/json", "application/a2a+json"] {
         let request = Request::post("/a2a/rest/message:send")
             .header("a2a-version", "1.0")
             .header("content-type", kind);
-        let answer = fetched(&house, request, &message("hi").to_string()).await;
+        let answer = fetch(&server, request, &message("hi").to_string()).await;
         assert_eq!((answer.status, answer.headers["content-type"].to_str().unwrap()), (200, kind));
     }
     let old = Request::get("/a2a/rest/tasks");
-    let refused = fetched(&house, old, "").await;
+    let refused = fetch(&server, old, "").await;
     assert_eq!(refused.status, 400);
     assert_eq!(refused.body["error"]["details"][0]["reason"], "VERSION_NOT_SUPPORTED");
-    let odd = house.rest("ann", "POST", "/tasks/x:explode", Value::Null).await;
+    let odd = server.rest("ann", "POST", "/tasks/x:explode", Value::Null).await;
     assert_eq!(odd.status, 404);
 }
 
@@ -198,13 +198,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_is_sent_is_answered_in_the_binding(params in anything(), at in 0_usize..11) {
+    fn any_body_is_answered_in_its_binding(params in anything(), at in 0_usize..11) {
         let methods = ["SendMessage", "SendStreamingMessage", "GetTask", "ListTasks", "CancelTask",
             "SubscribeToTask", "CreateTaskPushNotificationConfig", "GetTaskPushNotificationConfig",
             "ListTaskPushNotificationConfigs", "DeleteTaskPushNotificationConfig", "Nothing"];
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let answer = runtime.block_on(async {
-            let response = House::new().rpc_response("ann", methods[at], params).await;
+            let response = TestServer::new().rpc_response("ann", methods[at], params).await;
             Answer::of(response).await
         });
         prop_assert_eq!(&answer.body["jsonrpc"], "2.0");
@@ -215,10 +215,10 @@ proptest! {
 }
 
 #[tokio::test]
-async fn an_address_that_is_no_text_is_refused_as_the_binding_does() {
-    let house = House::new();
+async fn a_path_that_is_not_utf8_is_refused_in_its_binding() {
+    let server = TestServer::new();
     for path in ["/tasks/a%ffb", "/tasks/%ff:cancel", "/tasks/a/pushNotificationConfigs/%ff"] {
-        let answer = house.rest("ann", "GET", path, Value::Null).await;
+        let answer = server.rest("ann", "GET", path, Value::Null).await;
         assert_eq!(answer.status, 400, "{path}");
         assert_eq!(answer.body["error"]["details"][0]["reason"], "INVALID_PARAMS", "{path}");
     }

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
-mod doors;
+mod endpoints;
 mod fixture;
-mod house;
 mod restart;
 mod streams;
 mod tasks;
+mod test_server;
 mod webhooks;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{Events, House, message};
+use crate::test_server::{Events, TestServer, message};
 
 fn states(events: &[Value]) -> Vec<String> {
     let word = |event: &Value| {
@@ -16,8 +16,8 @@ fn states(events: &[Value]) -> Vec<String> {
 
 #[tokio::test]
 async fn a_stream_begins_with_the_task_and_ends_with_its_end() {
-    let house = House::new();
-    let response = house.rpc_response("ann", "SendStreamingMessage", message("hello")).await;
+    let server = TestServer::new();
+    let response = server.rpc_response("ann", "SendStreamingMessage", message("hello")).await;
     let events = Events::of(response).rest().await;
     assert_eq!(
         states(&events),
@@ -27,25 +27,26 @@ async fn a_stream_begins_with_the_task_and_ends_with_its_end() {
     let task = &events[0]["result"]["task"];
     let artifact = &events[2]["result"]["artifactUpdate"];
     assert_eq!((&artifact["taskId"], &artifact["lastChunk"]), (&task["id"], &json!(true)));
-    let kept = house.rpc("ann", "GetTask", json!({ "id": task["id"] })).await;
+    let kept = server.rpc("ann", "GetTask", json!({ "id": task["id"] })).await;
     assert_eq!(kept["artifacts"][0], artifact["artifact"]);
 }
 
 #[tokio::test]
-async fn progress_is_told_and_those_who_join_late_hear_the_rest() {
-    let house = House::new();
-    let response = house.rpc_response("ann", "SendStreamingMessage", message("wait")).await;
+async fn progress_is_streamed_and_late_subscribers_get_the_rest() {
+    let server = TestServer::new();
+    let response = server.rpc_response("ann", "SendStreamingMessage", message("wait")).await;
     let mut events = Events::of(response);
     let task = events.next().await.unwrap()["result"]["task"].clone();
-    house.parrot.begun.notified().await;
-    let subscribe = house.rpc_response("ann", "SubscribeToTask", json!({ "id": task["id"] })).await;
+    server.echo_tool.started.notified().await;
+    let subscribe =
+        server.rpc_response("ann", "SubscribeToTask", json!({ "id": task["id"] })).await;
     let mut late = Events::of(subscribe);
     let shown = late.next().await.unwrap();
     assert_eq!(shown["result"]["task"]["status"]["state"], "TASK_STATE_WORKING");
     // A reader that leaves changes nothing for the others.
-    let gone = house.rpc_response("ann", "SubscribeToTask", json!({ "id": task["id"] })).await;
+    let gone = server.rpc_response("ann", "SubscribeToTask", json!({ "id": task["id"] })).await;
     drop(gone);
-    house.parrot.go_on.notify_one();
+    server.echo_tool.resume.notify_one();
     let late = late.rest().await;
     assert_eq!(states(&late), ["artifactUpdate", "statusUpdate COMPLETED"]);
     let events = events.rest().await;
@@ -56,27 +57,27 @@ async fn progress_is_told_and_those_who_join_late_hear_the_rest() {
 }
 
 #[tokio::test]
-async fn leaving_a_stream_leaves_the_work_alone() {
-    let house = House::new();
-    let response = house.rpc_response("ann", "SendStreamingMessage", message("wait")).await;
+async fn closing_a_stream_does_not_cancel_the_task() {
+    let server = TestServer::new();
+    let response = server.rpc_response("ann", "SendStreamingMessage", message("wait")).await;
     let mut events = Events::of(response);
     let task = events.next().await.unwrap()["result"]["task"].clone();
-    house.parrot.begun.notified().await;
+    server.echo_tool.started.notified().await;
     drop(events);
     let id = json!({ "id": task["id"] });
-    let mut watching = Events::of(house.rpc_response("ann", "SubscribeToTask", id).await);
+    let mut watching = Events::of(server.rpc_response("ann", "SubscribeToTask", id).await);
     watching.next().await.unwrap();
-    house.parrot.go_on.notify_one();
+    server.echo_tool.resume.notify_one();
     assert_eq!(states(&watching.rest().await).last().unwrap(), "statusUpdate COMPLETED");
 }
 
 #[tokio::test]
-async fn watchers_hear_that_a_task_was_cancelled_on_both_bindings() {
-    let house = House::new();
-    let mut hurry = message("wait");
-    hurry["configuration"] = json!({ "returnImmediately": true });
-    let task = house.rpc("ann", "SendMessage", hurry).await["task"].clone();
-    house.parrot.begun.notified().await;
+async fn a_cancellation_reaches_streams_on_both_bindings() {
+    let server = TestServer::new();
+    let mut immediate = message("wait");
+    immediate["configuration"] = json!({ "returnImmediately": true });
+    let task = server.rpc("ann", "SendMessage", immediate).await["task"].clone();
+    server.echo_tool.started.notified().await;
     let id = task["id"].as_str().unwrap();
     for (at, method) in ["GET", "POST"].into_iter().enumerate() {
         let request = http::Request::builder()
@@ -84,21 +85,21 @@ async fn watchers_hear_that_a_task_was_cancelled_on_both_bindings() {
             .uri(format!("/a2a/rest/tasks/{id}:subscribe?A2A-Version=1.0"))
             .body(axum::body::Body::empty())
             .unwrap();
-        let mut events = Events::of(house.request("ann", request).await);
+        let mut events = Events::of(server.request("ann", request).await);
         assert_eq!(states(&[events.next().await.unwrap()]), ["task WORKING"]);
         if at == 1 {
             let cancel = format!("/tasks/{id}:cancel");
-            assert_eq!(house.rest("ann", "POST", &cancel, json!({})).await.status, 200);
+            assert_eq!(server.rest("ann", "POST", &cancel, json!({})).await.status, 200);
             assert_eq!(states(&events.rest().await), ["statusUpdate CANCELED"]);
         }
     }
 }
 
 #[tokio::test]
-async fn a_stream_that_cannot_begin_is_refused_as_any_call() {
-    let house = House::new();
+async fn a_stream_that_cannot_begin_is_refused_like_a_call() {
+    let server = TestServer::new();
     let none = json!({ "id": "none" });
-    assert_eq!(house.refused("ann", "SubscribeToTask", none).await.0, -32001);
-    let answer = house.rest("ann", "POST", "/message:stream", json!({})).await;
+    assert_eq!(server.refused("ann", "SubscribeToTask", none).await.0, -32001);
+    let answer = server.rest("ann", "POST", "/message:stream", json!({})).await;
     assert_eq!((answer.status, &answer.body["error"]["status"]), (400, &json!("INVALID_ARGUMENT")));
 }

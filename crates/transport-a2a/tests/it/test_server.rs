@@ -26,10 +26,10 @@ use transport_a2a::{A2aOptions, MemoryTaskStore, PushConfig, PushSender, TaskLim
 
 /// A tool that repeats its question and can be blocked.
 #[derive(Default)]
-pub(crate) struct Parrot {
-    pub(crate) begun: Notify,
-    pub(crate) go_on: Notify,
-    pub(crate) asked: Mutex<Vec<Value>>,
+pub(crate) struct EchoTool {
+    pub(crate) started: Notify,
+    pub(crate) resume: Notify,
+    pub(crate) inputs: Mutex<Vec<Value>>,
 }
 
 #[derive(Deserialize)]
@@ -37,9 +37,9 @@ struct Args {
     input: Value,
 }
 
-struct Said(Value);
+struct EchoReply(Value);
 
-impl Reply for Said {
+impl Reply for EchoReply {
     fn result(&self) -> Value {
         self.0.clone()
     }
@@ -49,8 +49,8 @@ impl Reply for Said {
     }
 }
 
-async fn ask(cx: Cx<Parrot>, args: Args) -> Result<Said, Fault> {
-    cx.service.asked.lock().push(args.input.clone());
+async fn ask(cx: Cx<EchoTool>, args: Args) -> Result<EchoReply, Fault> {
+    cx.service.inputs.lock().push(args.input.clone());
     let messages = args.input["messages"].as_array().cloned().unwrap_or_default();
     let words = messages.last().and_then(|it| it["content"].as_str()).unwrap_or_default();
     match words {
@@ -59,13 +59,13 @@ async fn ask(cx: Cx<Parrot>, args: Args) -> Result<Said, Fault> {
         "panic" => panic!("the parrot fell off its perch"),
         "wait" => {
             cx.progress.report(1.0, Some(2.0), "thinking");
-            cx.service.begun.notify_one();
-            cx.service.go_on.notified().await;
+            cx.service.started.notify_one();
+            cx.service.resume.notified().await;
         }
         _ => {}
     }
     let text = format!("{} said {words:?} ({})", cx.caller.subject, messages.len());
-    Ok(Said(json!({ "output": { "text": text, "tables": [] } })))
+    Ok(EchoReply(json!({ "output": { "text": text, "tables": [] } })))
 }
 
 struct Plain;
@@ -107,7 +107,7 @@ impl Meter for Uncounted {
 
 /// Records the deliveries of each webhook.
 #[derive(Default)]
-pub(crate) struct Letters {
+pub(crate) struct RecordedPushes {
     pub(crate) sent: Mutex<Vec<(String, Value)>>,
     pub(crate) arrived: Notify,
     /// How many deliveries fail before one succeeds.
@@ -120,7 +120,7 @@ pub(crate) struct Letters {
 }
 
 #[async_trait]
-impl PushSender for Letters {
+impl PushSender for RecordedPushes {
     fn accepts(&self, url: &str) -> Result<(), Fault> {
         match url.starts_with("https://") {
             true => Ok(()),
@@ -144,9 +144,9 @@ impl PushSender for Letters {
     }
 }
 
-pub(crate) struct House {
-    pub(crate) parrot: Arc<Parrot>,
-    pub(crate) letters: Arc<Letters>,
+pub(crate) struct TestServer {
+    pub(crate) echo_tool: Arc<EchoTool>,
+    pub(crate) pushes: Arc<RecordedPushes>,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: TaskTracker,
     router: Router,
@@ -205,7 +205,7 @@ fn contract() -> Contract {
     }
 }
 
-impl House {
+impl TestServer {
     pub(crate) fn new() -> Self {
         Self::over(Arc::new(MemoryTaskStore::default()), TaskLimits::default())
     }
@@ -228,8 +228,8 @@ impl House {
         limits: TaskLimits,
         router: impl FnOnce(&Arc<Pipeline>, A2aOptions) -> Result<Router, Fault>,
     ) -> Self {
-        let parrot = Arc::new(Parrot::default());
-        let service = Tools::of(Arc::clone(&parrot))
+        let echo_tool = Arc::new(EchoTool::default());
+        let service = Tools::of(Arc::clone(&echo_tool))
             .tool("ask", Scope::Read, ask)
             .bind(contract(), Plain)
             .unwrap();
@@ -241,21 +241,21 @@ impl House {
             Arc::new(Uncounted),
             Duration::from_secs(600),
         );
-        let letters = Arc::new(Letters::default());
+        let pushes = Arc::new(RecordedPushes::default());
         let clock = AtomicI64::new(1_761_647_400_000);
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        let begun = tokio::time::Instant::now();
+        let started = tokio::time::Instant::now();
         let options = A2aOptions {
             prefix: String::new(),
             public_url: None,
             open: false,
             authenticator,
             store,
-            push_sender: Arc::clone(&letters) as _,
+            push_sender: Arc::clone(&pushes) as _,
             // Every reading of the clock is a millisecond later, so that no two events have the
             // same time.
             now: Arc::new(move || {
-                let passed = i64::try_from(begun.elapsed().as_millis()).unwrap();
+                let passed = i64::try_from(started.elapsed().as_millis()).unwrap();
                 clock.fetch_add(1, Ordering::SeqCst) + passed
             }),
             limits,
@@ -264,7 +264,7 @@ impl House {
         };
         let pipeline = Arc::new(pipeline);
         let router = router(&pipeline, options).unwrap();
-        Self { parrot, letters, stop, tasks, router }
+        Self { echo_tool, pushes, stop, tasks, router }
     }
 
     /// Any request, as the edge would pass it on.
@@ -327,7 +327,7 @@ impl House {
         (code, error["data"][0]["reason"].as_str().unwrap_or_default().to_owned())
     }
 
-    pub(crate) async fn say(&self, who: &str, words: &str) -> Value {
+    pub(crate) async fn send(&self, who: &str, words: &str) -> Value {
         self.rpc(who, "SendMessage", message(words)).await["task"].clone()
     }
 }
