@@ -213,7 +213,7 @@ async fn the_newest_candles_are_read_once_until_another_closes() {
 }
 
 #[tokio::test]
-async fn a_late_venue_is_asked_again() {
+async fn a_late_venue_is_requested_again() {
     let fixture = Fixture::new(0);
     fixture.venue.available_to.store(NOON - 2 * MINUTE, Ordering::SeqCst);
     let (times, _) = fixture.times(newest(5)).await;
