@@ -38,7 +38,8 @@ impl DateRange {
         Some(Self { from, to: from.last_of_year(), precision: Precision::Year })
     }
 
-    /// From the first day of `first` to the last day of `last`; `None` if the end precedes the start.
+    /// From the first day of `first` to the last day of `last`; `None` if the end precedes the
+    /// start.
     pub(crate) fn range(first: Self, last: Self) -> Option<Self> {
         let it = Self { from: first.from, to: last.to, precision: Precision::Range };
         (it.from <= it.to).then_some(it)
@@ -75,7 +76,8 @@ pub struct CaseEvent<'t> {
     pub subject: Option<String>,
     /// The date alone.
     pub date: Mention<'t>,
-    /// The sentence that contains the date, cut to [`crate::SENTENCE_TOKENS_MAX`] words about the date.
+    /// The sentence that contains the date, cut to [`crate::SENTENCE_TOKENS_MAX`] words about the
+    /// date.
     pub sentence: Mention<'t>,
     pub ground: Ground,
 }

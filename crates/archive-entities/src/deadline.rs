@@ -24,7 +24,8 @@ enum RequiredContext {
     Anchor,
     /// An anchor, `notice`, or a task: `has 14 days to respond`.
     Task,
-    /// An anchor or `notice`, and a duty before the count: `shall be exchanged 7 days before trial`.
+    /// An anchor or `notice`, and a duty before the count: `shall be exchanged 7 days before
+    /// trial`.
     Duty,
 }
 

@@ -110,8 +110,8 @@ fn spaced(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     (label && shaped).then_some((at + 3, Ground::Form))
 }
 
-/// Joined figures and letters after `Case No.`, `Civil No.` or `Дело №`, or after a `No.` that opens
-/// its line if they look like a case number.
+/// Joined figures and letters after `Case No.`, `Civil No.` or `Дело №`, or after a `No.` that
+/// opens its line if they look like a case number.
 fn named(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     if text.breaks(at) > 1 {
         return None;

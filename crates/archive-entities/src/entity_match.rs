@@ -7,7 +7,8 @@ use crate::text::TokenText;
 pub(crate) struct EntityMatch<'t> {
     pub(crate) kind: EntityKind,
     pub(crate) mention: Mention<'t>,
-    /// The full name, if its parts are separated: in two lines of a box, or before a shared surname.
+    /// The full name, if its parts are separated: in two lines of a box, or before a shared
+    /// surname.
     pub(crate) shown: Option<String>,
     pub(crate) ground: Ground,
     pub(crate) role: Option<Role>,

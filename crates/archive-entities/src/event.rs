@@ -211,8 +211,8 @@ fn signs(text: &TokenText<'_>, date: usize) -> bool {
     labelled || closing || this
 }
 
-/// The kind of the event, and whether a keyword gave it. `from..to` is the part of the sentence that
-/// belongs to this date and not to a date next to it.
+/// The kind of the event, and whether a keyword gave it. `from..to` is the part of the sentence
+/// that belongs to this date and not to a date next to it.
 pub(crate) fn kind(
     text: &TokenText<'_>,
     from: usize,

@@ -177,8 +177,8 @@ fn backwards(text: &TokenText<'_>, end: usize) -> Option<usize> {
     (from < end).then_some(from)
 }
 
-/// `JOHN Q. PUBLIC and BETA LLC` are two, and so are `John Public of Beta LLC`: the name of a person
-/// before the last such word is not part of the organisation's.
+/// `JOHN Q. PUBLIC and BETA LLC` are two, and so are `John Public of Beta LLC`: the name of a
+/// person before the last such word is not part of the organisation's.
 fn past_people(text: &TokenText<'_>, from: usize, end: usize) -> usize {
     let joint = |it: &usize| matches!(text.low(*it), "and" | "of");
     let Some(and) = (from..end).rev().find(joint) else { return from };

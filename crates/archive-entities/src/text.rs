@@ -1,5 +1,5 @@
-//! Cuts a piece of a page into words, numbers and marks, each with its layout: line breaks, gaps and
-//! capitals. It knows no law.
+//! Cuts a piece of a page into words, numbers and marks, each with its layout: line breaks, gaps
+//! and capitals. It knows no law.
 
 use archive_text::TextSpan;
 

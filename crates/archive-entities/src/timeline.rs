@@ -105,9 +105,9 @@ impl<'t> TimelineBuilder<'t> {
     }
 }
 
-/// The date in the deadline's own words, from which it is counted: `30 days after March 3, 2024`, `within
-/// 7 days thereafter`, `of the summons, which was issued on`, «вручила претензию … со дня её
-/// получения».
+/// The date in the deadline's own words, from which it is counted: `30 days after March 3, 2024`,
+/// `within 7 days thereafter`, `of the summons, which was issued on`, «вручила претензию … со дня
+/// её получения».
 fn near(
     text: &TokenText<'_>,
     (at, end): (usize, usize),

@@ -3,8 +3,8 @@
 //! Two statements have the same topic if they share at least half of their content words (numbers,
 //! negations and decision words excluded). A change is a difference from the nearest earlier
 //! statement of another insight. Weights: a reversed decision 0.55; a tone turned from praise to
-//! blame 0.5; a changed number or date, or one replaced part of the sentence, 0.4; doubt turned into
-//! certainty or back 0.35. A change explained by a word such as «corrected» or by another file
+//! blame 0.5; a changed number or date, or one replaced part of the sentence, 0.4; doubt turned
+//! into certainty or back 0.35. A change explained by a word such as «corrected» or by another file
 //! weighs a fifth. An insight without a comparable statement is a warning.
 
 mod word_lists;
@@ -126,7 +126,8 @@ fn topic_words(topic: &str) -> HashSet<String> {
 impl<'a> Statement<'a> {
     fn new(insight: usize, reading: &Reading<'_>, sentence: &'a Sentence) -> Self {
         let hits = own_hits(reading, sentence);
-        // Doubt, tone, numbers and dates are compared separately, so they are not part of the topic.
+        // Doubt, tone, numbers and dates are compared separately, so they are not part of the
+        // topic.
         let marks = reading.marks_of(sentence).iter();
         let values = marks.filter(|it| matches!(it.value, Value::Amount(_) | Value::Date { .. }));
         let apart: Vec<Span> = hits

@@ -107,7 +107,8 @@ pub(crate) fn insufficient_evidence(why: &str) -> Issue {
 /// A difference between two insights.
 #[derive(Debug, Clone)]
 pub struct OpinionChange {
-    /// `reversed`, `number_changed`, `date_changed`, `tone_turned`, `certainty_changed`, `replaced`.
+    /// `reversed`, `number_changed`, `date_changed`, `tone_turned`, `certainty_changed`,
+    /// `replaced`.
     pub what: &'static str,
     pub earlier_id: String,
     pub later_id: String,

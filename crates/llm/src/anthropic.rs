@@ -203,7 +203,7 @@ pub(crate) fn event(data: &str, builder: &mut ReplyBuilder) -> Result<(), Attemp
         Piece::MessageStart { message } => count(message.usage, builder),
         Piece::ContentBlockStart { index, content_block } => open(index, content_block, builder)?,
         Piece::ContentBlockDelta { index, delta } => match delta {
-            Delta::Text { text } => builder.say(&text)?,
+            Delta::Text { text } => builder.add_text(&text)?,
             Delta::Input { partial_json } => {
                 builder.call(Some(index), None, None, &partial_json)?;
             }
@@ -229,7 +229,7 @@ fn not_understood() -> AttemptFailure {
 
 fn open(index: u64, block: Block, builder: &mut ReplyBuilder) -> Result<(), AttemptFailure> {
     match block {
-        Block::Text { text } => builder.say(&text),
+        Block::Text { text } => builder.add_text(&text),
         Block::ToolUse { id, name, input } => {
             // A stream opens with an empty object and sends the real one in pieces.
             let empty = input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty);

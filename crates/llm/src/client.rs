@@ -142,9 +142,12 @@ impl ModelConnection {
         let own = http_client::jitter(attempt, self.config.retry_wait, self.config.retry_wait_max);
         // Waits up to a quarter longer than the provider asked, so that clients with the same wait
         // do not return at once.
-        let wait = failure.fault.retry_wait().map_or(own, |told| told + own.min(told / 4));
+        let wait = failure
+            .fault
+            .retry_wait()
+            .map_or(own, |retry_after| retry_after + own.min(retry_after / 4));
         let longest = self.config.retry_wait_max.max(Duration::from_millis(1));
-        if failure.fault.retry_wait().is_some_and(|told| told > longest)
+        if failure.fault.retry_wait().is_some_and(|retry_after| retry_after > longest)
             || Instant::now() + wait >= end
         {
             return Err(failure.fault);

@@ -169,13 +169,13 @@ fn take(answer: Answer, builder: &mut ReplyBuilder, whole: bool) -> Result<(), A
     // The request asks for one choice; any other choice is ignored.
     for choice in answer.choices.unwrap_or_default().into_iter().filter(|it| it.index == 0) {
         let mut refused = false;
-        if let Some(said) = choice.message {
-            builder.say(said.content.as_deref().unwrap_or_default())?;
-            if let Some(refusal) = said.refusal.filter(|it| !it.is_empty()) {
+        if let Some(message) = choice.message {
+            builder.add_text(message.content.as_deref().unwrap_or_default())?;
+            if let Some(refusal) = message.refusal.filter(|it| !it.is_empty()) {
                 refused = true;
-                builder.say(&refusal)?;
+                builder.add_text(&refusal)?;
             }
-            for (at, piece) in said.tool_calls.unwrap_or_default().into_iter().enumerate() {
+            for (at, piece) in message.tool_calls.unwrap_or_default().into_iter().enumerate() {
                 let number = if whole { Some(at as u64) } else { piece.index };
                 let (name, arguments) =
                     piece.function.map_or((None, None), |it| (it.name, it.arguments));

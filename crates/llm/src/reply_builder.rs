@@ -54,7 +54,7 @@ impl ReplyBuilder {
         }
     }
 
-    pub(crate) fn say(&mut self, piece: &str) -> Result<(), AttemptFailure> {
+    pub(crate) fn add_text(&mut self, piece: &str) -> Result<(), AttemptFailure> {
         if piece.is_empty() {
             return Ok(());
         }
@@ -88,12 +88,12 @@ impl ReplyBuilder {
             return Err(AttemptFailure::too_large("tool calls", self.bounds.tool_calls_max));
         }
         let call = self.open.entry(number).or_default();
-        for (kept, piece) in [(&mut call.id, id), (&mut call.name, name)] {
+        for (stored, piece) in [(&mut call.id, id), (&mut call.name, name)] {
             // Some servers repeat the id and the name in every piece.
-            if kept.is_empty() {
-                kept.push_str(piece.unwrap_or_default());
+            if stored.is_empty() {
+                stored.push_str(piece.unwrap_or_default());
             }
-            if kept.len() > WORD_BYTES_MAX {
+            if stored.len() > WORD_BYTES_MAX {
                 return Err(AttemptFailure::bad("a tool call's name is too long"));
             }
         }

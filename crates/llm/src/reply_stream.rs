@@ -21,7 +21,7 @@ pub(crate) struct ReplyStream {
     builder: ReplyBuilder,
     attempt: u32,
     /// An event was emitted, so the request cannot be retried.
-    told: bool,
+    emitted: bool,
     over: bool,
 }
 
@@ -36,7 +36,7 @@ impl ReplyStream {
             frames: SseParser::default(),
             builder,
             attempt: 0,
-            told: false,
+            emitted: false,
             over: false,
         }
     }
@@ -44,7 +44,7 @@ impl ReplyStream {
     pub(crate) async fn next(&mut self) -> Option<Result<ModelEvent, Fault>> {
         loop {
             if let Some(event) = self.builder.events.pop_front() {
-                self.told = true;
+                self.emitted = true;
                 return Some(Ok(event));
             }
             if self.over {
@@ -79,7 +79,7 @@ impl ReplyStream {
             Ok(false) => {}
             Err(mut failure) => {
                 // Events that a piece completed before it failed count as emitted.
-                failure.again &= !self.told && self.builder.events.is_empty();
+                failure.again &= !self.emitted && self.builder.events.is_empty();
                 self.answer = None;
                 self.shared.wait(failure, self.attempt, end).await?;
                 self.attempt += 1;

@@ -44,17 +44,17 @@ async fn follow(
     client: &ModelClient,
     request: ModelRequest,
 ) -> (Vec<ModelEvent>, Result<ModelReply, Fault>) {
-    let (mut told, mut stream) = (Vec::new(), client.stream(request));
+    let (mut events, mut stream) = (Vec::new(), client.stream(request));
     while let Some(event) = stream.next().await {
         match event {
             Ok(ModelEvent::Done(reply)) => {
                 assert!(stream.next().await.is_none(), "something came after the end");
-                return (told, Ok(reply));
+                return (events, Ok(reply));
             }
-            Ok(event) => told.push(event),
+            Ok(event) => events.push(event),
             Err(fault) => {
                 assert!(stream.next().await.is_none(), "something came after the fault");
-                return (told, Err(fault));
+                return (events, Err(fault));
             }
         }
     }

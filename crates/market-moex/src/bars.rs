@@ -1,6 +1,6 @@
-//! Closed bars in the intervals of `market`: taken from the exchange's candles or built from shorter
-//! ones. Bars of a day or longer open at midnight UTC of their trading date, so that a request by
-//! date finds them; shorter bars open at their real instant.
+//! Closed bars in the intervals of `market`: taken from the exchange's candles or built from
+//! shorter ones. Bars of a day or longer open at midnight UTC of their trading date, so that a
+//! request by date finds them; shorter bars open at their real instant.
 
 use std::sync::Arc;
 
@@ -114,7 +114,8 @@ impl Inner {
         let listed = self.listed(code, None).await?;
         let known = span.overlap(TimeRange::new(FIRST, LAST));
         let opens = TimeRange::new(interval.open_at_or_after(known.from), known.to);
-        // The clock is read before the request; bars that close meanwhile are left to the next call.
+        // The clock is read before the request; bars that close meanwhile are left to the next
+        // call.
         let now = self.clock.now();
         let nothing = |covered: TimeRange| BarBatch { bars: Vec::new(), covered, received_at: now };
         if opens.is_empty() {
@@ -138,8 +139,8 @@ impl Inner {
         Ok(BarBatch { bars, covered, received_at: self.clock.now() })
     }
 
-    /// Fetches missing days once more before the bars are archived with their gaps. Bars shorter than
-    /// a day are not checked.
+    /// Fetches missing days once more before the bars are archived with their gaps. Bars shorter
+    /// than a day are not checked.
     async fn refetch_missing_days(
         self: &Arc<Self>,
         listed: &Arc<Listed>,

@@ -28,7 +28,8 @@ impl BoardAddress {
         Self::new("stock", "shares", MAIN_BOARD)
     }
 
-    /// An address from the exchange's words; `None` when one of them is not plain enough for a path.
+    /// An address from the exchange's words; `None` when one of them is not plain enough for a
+    /// path.
     pub(crate) fn checked(engine: &str, market: &str, board: &str) -> Option<Self> {
         let plain = [engine, market, board].into_iter().all(is_plain);
         plain.then(|| Self::new(engine, market, board))

@@ -1,5 +1,5 @@
-//! Fetches and reads candles: all pages, columns by name (the exchange's order is open, close, high,
-//! low), prices with at least the security's decimals, and whether each candle has closed.
+//! Fetches and reads candles: all pages, columns by name (the exchange's order is open, close,
+//! high, low), prices with at least the security's decimals, and whether each candle has closed.
 
 use std::sync::Arc;
 

@@ -58,7 +58,8 @@ const NOON: &str = "2026-11-11T12:20:31";
 
 const URL: &str = "http://exchange.test";
 
-/// Retries within milliseconds, refuses a request that the pacer would delay, and has no rate limit.
+/// Retries within milliseconds, refuses a request that the pacer would delay, and has no rate
+/// limit.
 fn config(url: &str) -> MoexConfig {
     let mut config = MoexConfig {
         requests_per_second: 1_000_000,

@@ -127,9 +127,9 @@ impl Inner {
         Ok(expected.missing(candles))
     }
 
-    /// The days that should be there. Daily candles are compared with the traded days of a reference
-    /// share, while the security was listed; shorter candles with the security's own days and their
-    /// volume, because an hour without trades has no candle.
+    /// The days that should be there. Daily candles are compared with the traded days of a
+    /// reference share, while the security was listed; shorter candles with the security's own days
+    /// and their volume, because an hour without trades has no candle.
     async fn expected(
         self: &Arc<Self>,
         listed: &Arc<Listed>,
@@ -196,8 +196,8 @@ impl ExpectedDays {
         self.days.iter().filter_map(lacks).collect()
     }
 
-    /// Whether volumes differ on more than half of the days: then they are counted in different ways
-    /// and prove no loss.
+    /// Whether volumes differ on more than half of the days: then they are counted in different
+    /// ways and prove no loss.
     fn is_unreliable(&self, missing: &[Date]) -> bool {
         let counted = self.days.values().flatten().count();
         counted >= DAYS_COUNTED_MIN && missing.len() * 2 > counted

@@ -4,7 +4,8 @@
 //!
 //! - `E`: the share of the elasticity's uncertainty that the product's history removed,
 //!   `1 − variance after / variance before`.
-//! - `S`: whether the price was tried before: 1 between the lowest and highest price of the history,
+//! - `S`: whether the price was tried before: 1 between the lowest and highest price of the
+//! history,
 //!   extended by 5 %, and `e^(−8·d)` at a logarithmic distance `d` beyond.
 //! - `K`: 1 if the cost is known, 0 otherwise.
 //! - `F`: the competitors, `0.5^(age in days) · n/(n+1)` with `n` prices that were used.
@@ -57,8 +58,8 @@ fn tried(price: Amount, range: Option<(Amount, Amount)>) -> f64 {
 /// integers, so that a price on its floor never shows a margin below the required one.
 pub(crate) fn expected_margin(price: Amount, cost: Option<Amount>) -> f64 {
     let Some(cost) = cost.filter(|_| price.is_positive()) else { return 0.0 };
-    let kept = i128::from(price.less(cost).micros()) * 1_000_000;
-    kept.div_euclid(i128::from(price.micros())) as f64 / 1e6
+    let margin_micros = i128::from(price.less(cost).micros()) * 1_000_000;
+    margin_micros.div_euclid(i128::from(price.micros())) as f64 / 1e6
 }
 
 #[cfg(test)]

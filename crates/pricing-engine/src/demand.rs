@@ -1,10 +1,11 @@
 //! The demand curve around the current price.
 //!
 //! `ln(units/units₀) = s·(ε·x − κ/2·(r² − r₀²)) + γ·f·x` with `x = ln(p/p₀)`, `r = ln(p/m)`: the
-//! elasticity `ε` at the market's price, which grows by `κ` as our price rises above the market `m`;
+//! elasticity `ε` at the market's price, which grows by `κ` as our price rises above the market
+//! `m`;
 //! `s` for a demand index that differs from the ordinary one; and `γ·f`, the share `f` of our move
-//! that competitors follow times the effect `γ` of their price. Levels cancel out, so the results are
-//! ratios.
+//! that competitors follow times the effect `γ` of their price. Levels cancel out, so the results
+//! are ratios.
 
 use serde::{Deserialize, Serialize};
 

@@ -49,8 +49,8 @@ impl Rows {
     pub(crate) fn of(points: &[&HistoryPoint], now_ms: i64, market: bool) -> Self {
         let good =
             |value: Option<f64>| value.filter(|it| it.is_finite() && (0.0..1e15).contains(it));
-        let told = points.iter().filter(|it| good(it.units).is_some()).count();
-        let counts = told * 2 >= points.len() && told > 0;
+        let with_units = points.iter().filter(|it| good(it.units).is_some()).count();
+        let counts = with_units * 2 >= points.len() && with_units > 0;
         let picked: Vec<(&HistoryPoint, f64)> = points
             .iter()
             .filter_map(|it| {

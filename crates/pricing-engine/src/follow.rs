@@ -1,8 +1,8 @@
 //! Estimates whether competitors follow our price: the share of our move that they make afterwards.
 //!
 //! `Δln m = a + b·ln p₋₁ − c·ln m₋₁`: a market that moves towards our last price has `b` above
-//! zero, and in the long run makes `b/c` of our move. The share is shrunk to zero unless `b` is well
-//! above its uncertainty, because a competitor with a constant price looks similar.
+//! zero, and in the long run makes `b/c` of our move. The share is shrunk to zero unless `b` is
+//! well above its uncertainty, because a competitor with a constant price looks similar.
 
 use crate::linear::Cholesky;
 use crate::pricing_input::HistoryPoint;

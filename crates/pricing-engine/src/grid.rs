@@ -221,12 +221,12 @@ mod tests {
             let cost = Amount::from_micros(cost).unwrap();
             let margin = Rate::from_billionths(margin).unwrap();
             let floor = grid.margin_floor(cost, margin).unwrap();
-            let kept = |price: i128| {
+            let margin_holds = |price: i128| {
                 (price - i128::from(cost.micros())) * 1_000_000_000
                     >= price * i128::from(margin.billionths())
             };
-            prop_assert!(kept(i128::from(floor.micros())));
-            prop_assert!(!kept(i128::from(floor.micros() - grid.tick)));
+            prop_assert!(margin_holds(i128::from(floor.micros())));
+            prop_assert!(!margin_holds(i128::from(floor.micros() - grid.tick)));
         }
 
         #[test]

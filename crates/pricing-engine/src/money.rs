@@ -16,8 +16,8 @@ const NANOS: i64 = 1_000_000_000;
 
 /// Money, exact to a millionth, with an absolute value below 10¹².
 ///
-/// In JSON an amount of at most fifteen digits is a number, because it is read back exactly; a longer
-/// one is a string.
+/// In JSON an amount of at most fifteen digits is a number, because it is read back exactly; a
+/// longer one is a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Amount(i64);
 
@@ -143,12 +143,12 @@ fn scaled(text: &str, places: usize) -> Option<i64> {
     if !plain(whole) || !plain(fraction) {
         return None;
     }
-    let kept = &fraction.as_bytes()[..fraction.len().min(places)];
+    let used_digits = &fraction.as_bytes()[..fraction.len().min(places)];
     let mut value: i64 = 0;
-    for byte in whole.bytes().chain(kept.iter().copied()) {
+    for byte in whole.bytes().chain(used_digits.iter().copied()) {
         value = value.checked_mul(10)?.checked_add(i64::from(byte - b'0'))?;
     }
-    value = value.checked_mul(10_i64.pow((places - kept.len()) as u32))?;
+    value = value.checked_mul(10_i64.pow((places - used_digits.len()) as u32))?;
     if fraction.as_bytes().get(places).is_some_and(|byte| *byte >= b'5') {
         value = value.checked_add(1)?;
     }

@@ -9,8 +9,8 @@ use crate::demand::{Demand, REACH};
 use crate::grid::Grid;
 use crate::money::{Amount, Rate};
 
-/// An elasticity closer to zero would put the best price beyond all bounds; such estimates come from
-/// too few price changes, so the elasticity is limited to this value.
+/// An elasticity closer to zero would put the best price beyond all bounds; such estimates come
+/// from too few price changes, so the elasticity is limited to this value.
 pub const WEAKEST: f64 = -1.05;
 
 /// The quantity that is maximised.

@@ -64,20 +64,20 @@ pub fn market(input: &PricingInput, age_max_ms: i64) -> Market {
         in_stock: true,
     });
     let mut market = Market::default();
-    let mut kept: Vec<(f64, &CompetitorPrice)> = Vec::new();
+    let mut counted: Vec<(f64, &CompetitorPrice)> = Vec::new();
     for it in given.iter().chain(input.competitors.iter().take(COMPETITORS_MAX)) {
         match plainly_wrong(it, input, age_max_ms) {
             Some((reason, why)) => put_aside(&mut market, input, it, reason, why),
-            None => kept.push((it.price.to_f64().ln(), it)),
+            None => counted.push((it.price.to_f64().ln(), it)),
         }
     }
-    let crowd = kept.len() >= CROWD;
-    let logs: Vec<f64> = kept.iter().map(|(log, _)| *log).collect();
+    let crowd = counted.len() >= CROWD;
+    let logs: Vec<f64> = counted.iter().map(|(log, _)| *log).collect();
     let middle = median_of(logs.clone()).unwrap_or(0.0);
     let spread = median_of(logs.iter().map(|log| (log - middle).abs()).collect()).unwrap_or(0.0);
     let limit = APART * (1.4826 * spread).max(SPREAD_MIN);
-    let mut prices: Vec<Amount> = Vec::with_capacity(kept.len());
-    for (log, it) in kept {
+    let mut prices: Vec<Amount> = Vec::with_capacity(counted.len());
+    for (log, it) in counted {
         if crowd && (log - middle).abs() > limit {
             let why = format!(
                 "{} is {:.2} times the median of {}",

@@ -19,8 +19,8 @@ pub fn periods(points: &[HistoryPoint], period_ms: i64) -> Vec<HistoryPoint> {
             .then(a.demand_index.unwrap_or(-1.0).total_cmp(&b.demand_index.unwrap_or(-1.0)))
     });
     let groups: Vec<&[&HistoryPoint]> = sorted.chunk_by(|a, b| period(a) == period(b)).collect();
-    let kept = groups.len().saturating_sub(HISTORY_MAX);
-    groups[kept..].iter().filter_map(|group| merge(group)).collect()
+    let first = groups.len().saturating_sub(HISTORY_MAX);
+    groups[first..].iter().filter_map(|group| merge(group)).collect()
 }
 
 fn merge(group: &[&HistoryPoint]) -> Option<HistoryPoint> {

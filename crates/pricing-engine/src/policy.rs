@@ -84,8 +84,8 @@ pub struct Policy {
     pub position: Position,
     /// The largest change at once, as a share of the current price.
     pub max_step: Rate,
-    /// Whether `max_step` is a hard limit. Otherwise it yields to hard limits, which is reported, and
-    /// the proposal needs review.
+    /// Whether `max_step` is a hard limit. Otherwise it yields to hard limits, which is reported,
+    /// and the proposal needs review.
     pub strict_step: bool,
     /// The shortest time between two price changes.
     pub cooldown_ms: i64,

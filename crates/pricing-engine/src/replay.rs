@@ -1,8 +1,8 @@
 //! Replays recorded days under other pricing strategies.
 //!
-//! The demand curve is estimated from all records; the demand of each day is the recorded one, moved
-//! along that curve to the simulated price. The optimizer sees only earlier days, with the demand at
-//! its own prices. The result is hypothetical, and its assumptions are reported.
+//! The demand curve is estimated from all records; the demand of each day is the recorded one,
+//! moved along that curve to the simulated price. The optimizer sees only earlier days, with the
+//! demand at its own prices. The result is hypothetical, and its assumptions are reported.
 
 use serde::{Deserialize, Serialize};
 
@@ -279,7 +279,7 @@ impl StrategyTotals {
 }
 
 fn assumptions(days: &[Day<'_>], elasticity: &Elasticity) -> Vec<String> {
-    let mut said = vec![
+    let mut assumptions = vec![
         format!(
             "demand moves along an estimated curve with elasticity {:.2} (95% between {:.2} and {:.2})",
             elasticity.mean, elasticity.low, elasticity.high
@@ -290,7 +290,7 @@ fn assumptions(days: &[Day<'_>], elasticity: &Elasticity) -> Vec<String> {
         "each period is priced once, at its start, knowing only the periods before".to_owned(),
     ];
     if elasticity.verdict != EstimateQuality::Estimated {
-        said.push(
+        assumptions.push(
             "the records say too little about elasticity, so the curve is mostly assumed"
                 .to_owned(),
         );
@@ -298,14 +298,14 @@ fn assumptions(days: &[Day<'_>], elasticity: &Elasticity) -> Vec<String> {
     let counted = days.iter().filter(|it| it.record.units.is_some()).count();
     let indexed = days.iter().filter(|it| it.record.demand_index.is_some()).count();
     if counted < days.len() && indexed > 0 {
-        said.push("where units are unknown the demand index stands for them, so units, revenue and profit are relative".to_owned());
+        assumptions.push("where units are unknown the demand index stands for them, so units, revenue and profit are relative".to_owned());
     } else if counted < days.len() {
-        said.push("where neither units nor a demand index are known, one unit is assumed, so units, revenue and profit are relative".to_owned());
+        assumptions.push("where neither units nor a demand index are known, one unit is assumed, so units, revenue and profit are relative".to_owned());
     }
     if days.iter().any(|it| it.cost.is_none()) {
-        said.push("a cost is unknown, so no profit is told".to_owned());
+        assumptions.push("a cost is unknown, so no profit is told".to_owned());
     }
-    said
+    assumptions
 }
 
 #[cfg(test)]

@@ -145,8 +145,8 @@ fn match_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
         .or_else(|| year_at(words, at))
 }
 
-/// Joins the first two dates into a period. One date after «с» or "since" is the start of a period up to
-/// today.
+/// Joins the first two dates into a period. One date after «с» or "since" is the start of a period
+/// up to today.
 fn join(
     words: &[Word],
     date_matches: &[(usize, DateMatch)],

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{CaseFacts, DeadlineUnit, EntityKind, EventKind, Ground, Role};
 
-/// The facts that a generated document states; its generator fills each list together with the text.
+/// The facts that a generated document states; its generator fills each list together with the
+/// text.
 #[derive(Debug, Default, Clone)]
 pub struct ExpectedFacts {
     /// The document type that a summary should name.

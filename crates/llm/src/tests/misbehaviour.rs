@@ -43,8 +43,8 @@ async fn malformed_replies_are_faults_and_are_not_retried() {
             let fault = client.complete(ask()).await.unwrap_err();
             assert_fault(&fault, Kind::Unavailable, "llm_bad_answer");
             assert!(!fault.to_string().contains("secret-internals"));
-            let (told, end) = follow(&client, ask()).await;
-            assert_eq!(told, []);
+            let (events, end) = follow(&client, ask()).await;
+            assert_eq!(events, []);
             assert_fault(&end.unwrap_err(), Kind::Unavailable, "llm_bad_answer");
             assert_eq!(server.requests().len(), 2, "{turn:?}");
         }
@@ -71,9 +71,9 @@ async fn a_stalled_or_silent_model_times_out() {
         for (speaks, first_ms, next_ms) in [(false, 50, 50), (false, 50, 50), (true, 9_000, 700)] {
             config.timeouts.first_byte = Duration::from_millis(first_ms);
             config.timeouts.between_chunks = Duration::from_millis(next_ms);
-            let (told, end) = follow(&ModelClient::new(config.clone()).unwrap(), ask()).await;
+            let (events, end) = follow(&ModelClient::new(config.clone()).unwrap(), ask()).await;
             assert_fault(&end.unwrap_err(), Kind::Timeout, "llm_timeout");
-            assert_eq!(!told.is_empty(), speaks);
+            assert_eq!(!events.is_empty(), speaks);
         }
         config.timeouts.whole = Duration::from_millis(50);
         let fault = ModelClient::new(config).unwrap().complete(ask()).await.unwrap_err();
@@ -102,8 +102,8 @@ async fn a_dropped_connection_is_retried_only_before_the_first_event() {
             api,
         )
         .await;
-        let (told, end) = follow(&client, ask()).await;
-        assert!(!told.is_empty());
+        let (events, end) = follow(&client, ask()).await;
+        assert!(!events.is_empty());
         assert_fault(&end.unwrap_err(), Kind::Unavailable, "llm_cut_short");
         assert_eq!(server.requests().len(), 1);
     }
@@ -113,8 +113,8 @@ async fn a_dropped_connection_is_retried_only_before_the_first_event() {
 async fn a_stream_that_ends_early_is_a_fault() {
     let piece = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":null}]}\n\n";
     let (_server, client) = started(vec![raw(200, "text/event-stream", piece)], Api::OpenAi).await;
-    let (told, end) = follow(&client, ask()).await;
-    assert_eq!(told, [ModelEvent::Text("hi".to_owned())]);
+    let (events, end) = follow(&client, ask()).await;
+    assert_eq!(events, [ModelEvent::Text("hi".to_owned())]);
     assert_fault(&end.unwrap_err(), Kind::Unavailable, "llm_cut_short");
 
     // With a stop reason the reply is complete, and its token counts are our estimate.
@@ -130,8 +130,8 @@ async fn a_reply_without_streaming_is_read() {
     let body = json!({"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]});
     let (_server, client) =
         started(vec![raw(200, "application/json", &body.to_string())], Api::OpenAi).await;
-    let (told, end) = follow(&client, ask()).await;
-    assert_eq!(told, [ModelEvent::Text("hi".to_owned())]);
+    let (events, end) = follow(&client, ask()).await;
+    assert_eq!(events, [ModelEvent::Text("hi".to_owned())]);
     assert_eq!(end.unwrap().text, "hi");
 }
 

@@ -33,12 +33,12 @@ fn conversation() -> ModelRequest {
 async fn a_conversation_has_the_openai_format() {
     let (server, client) = started(vec![ScriptedResponse::text("ok")], Api::OpenAi).await;
     client.complete(conversation()).await.unwrap();
-    let seen = &server.requests()[0];
-    assert_eq!(seen.path, "/v1/chat/completions");
-    assert_eq!(seen.headers["authorization"], format!("Bearer {KEY}"));
+    let request = &server.requests()[0];
+    assert_eq!(request.path, "/v1/chat/completions");
+    assert_eq!(request.headers["authorization"], format!("Bearer {KEY}"));
     let call = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "quote", "arguments": arguments}});
     assert_eq!(
-        seen.body["messages"],
+        request.body["messages"],
         json!([
             {"role": "system", "content": "be brief"},
             {"role": "user", "content": "hi"},
@@ -48,25 +48,25 @@ async fn a_conversation_has_the_openai_format() {
             {"role": "tool", "tool_call_id": "call_1", "content": "error: 312.4"},
         ])
     );
-    assert_eq!(seen.body["tools"][0]["function"]["parameters"]["type"], "object");
-    assert_eq!(seen.body["tool_choice"], "required");
-    assert_eq!(seen.body["max_tokens"], 99);
-    assert_eq!(seen.body["temperature"], 1.5);
+    assert_eq!(request.body["tools"][0]["function"]["parameters"]["type"], "object");
+    assert_eq!(request.body["tool_choice"], "required");
+    assert_eq!(request.body["max_tokens"], 99);
+    assert_eq!(request.body["temperature"], 1.5);
 }
 
 #[tokio::test]
 async fn a_conversation_has_the_anthropic_format() {
     let (server, client) = started(vec![ScriptedResponse::text("ok")], Api::Anthropic).await;
     client.complete(conversation()).await.unwrap();
-    let seen = &server.requests()[0];
-    assert_eq!(seen.path, "/v1/messages");
-    assert_eq!(seen.headers["x-api-key"], KEY);
-    assert_eq!(seen.headers["anthropic-version"], "2023-06-01");
-    assert!(!seen.headers.contains_key("authorization"));
-    assert_eq!(seen.body["system"], "be brief");
+    let request = &server.requests()[0];
+    assert_eq!(request.path, "/v1/messages");
+    assert_eq!(request.headers["x-api-key"], KEY);
+    assert_eq!(request.headers["anthropic-version"], "2023-06-01");
+    assert!(!request.headers.contains_key("authorization"));
+    assert_eq!(request.body["system"], "be brief");
     let input = json!({"ticker": "SBER"});
     assert_eq!(
-        seen.body["messages"],
+        request.body["messages"],
         json!([
             {"role": "user", "content": [{"type": "text", "text": "hi"}]},
             {"role": "assistant", "content": [
@@ -80,9 +80,9 @@ async fn a_conversation_has_the_anthropic_format() {
             ]},
         ])
     );
-    assert_eq!(seen.body["tools"][0]["input_schema"]["type"], "object");
-    assert_eq!(seen.body["tool_choice"], json!({"type": "any"}));
-    assert_eq!(seen.body["temperature"], 1.0);
+    assert_eq!(request.body["tools"][0]["input_schema"]["type"], "object");
+    assert_eq!(request.body["tool_choice"], json!({"type": "any"}));
+    assert_eq!(request.body["temperature"], 1.0);
 }
 
 #[tokio::test]
@@ -107,11 +107,11 @@ async fn whole_and_streamed_replies_are_equal() {
             let turn = ScriptedResponse::Reply(expected.clone());
             let (server, client) = started(vec![turn.clone(), turn], api).await;
             assert_eq!(client.complete(ask()).await.unwrap(), *expected);
-            let (told, end) = follow(&client, ask()).await;
+            let (events, end) = follow(&client, ask()).await;
             assert_eq!(end.unwrap(), *expected);
             let mut text = String::new();
             let mut called = Vec::new();
-            for event in told {
+            for event in events {
                 match event {
                     ModelEvent::Text(piece) => text += &piece,
                     ModelEvent::ToolCall(call) => called.push(call),

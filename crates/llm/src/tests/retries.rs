@@ -9,7 +9,7 @@ use crate::ModelPresence;
 
 #[tokio::test]
 async fn each_status_gives_its_fault_and_some_are_retried() {
-    for (status, code, kind, ours, asked) in [
+    for (status, code, kind, ours, requests) in [
         (400, "invalid_request_error", Kind::Invalid, "llm_refused", 1),
         (401, "authentication_error", Kind::Unavailable, "llm_auth", 1),
         (403, "permission_error", Kind::Unavailable, "llm_auth", 1),
@@ -29,10 +29,10 @@ async fn each_status_gives_its_fault_and_some_are_retried() {
             let (server, client) = started(script, api).await;
             let fault = client.complete(ask()).await.unwrap_err();
             assert_eq!((fault.kind(), fault.code()), (kind, ours), "{status} {code}");
-            assert_eq!(server.requests().len(), asked, "{status} {code}");
+            assert_eq!(server.requests().len(), requests, "{status} {code}");
             let fault = follow(&client, ask()).await.1.unwrap_err();
             assert_eq!((fault.kind(), fault.code()), (kind, ours), "{status} {code}");
-            assert_eq!(server.requests().len(), 2 * asked, "{status} {code}");
+            assert_eq!(server.requests().len(), 2 * requests, "{status} {code}");
         }
     }
 }
@@ -189,6 +189,6 @@ async fn a_probe_finds_the_model_without_a_completion() {
             ModelClient::new(bare).unwrap().probe(timeout).await.unwrap(),
             ModelPresence::NoList
         );
-        assert!(server.requests().is_empty(), "nothing was asked");
+        assert!(server.requests().is_empty(), "a request was sent");
     }
 }

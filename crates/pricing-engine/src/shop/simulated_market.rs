@@ -10,8 +10,8 @@ use crate::money::Amount;
 pub enum Curve {
     /// `(p/scale)^elasticity · (m/scale)^cross`
     Constant { elasticity: f64, cross: f64 },
-    /// Each customer chooses the best offer: ours, a competitor's or none. `sensitivity` is per `scale`
-    /// of price.
+    /// Each customer chooses the best offer: ours, a competitor's or none. `sensitivity` is per
+    /// `scale` of price.
     Logit { sensitivity: f64, appeal: f64 },
 }
 

@@ -43,7 +43,8 @@ pub struct Kama {
 }
 
 impl Kama {
-    /// An efficiency ratio over `period` changes, and smoothing between the periods `fast` and `slow`.
+    /// An efficiency ratio over `period` changes, and smoothing between the periods `fast` and
+    /// `slow`.
     pub fn new(period: usize, fast: usize, slow: usize, parity: Parity) -> Result<Kama, Error> {
         check_period("period", period)?;
         check_period("fast", fast)?;
