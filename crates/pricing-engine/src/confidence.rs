@@ -5,8 +5,7 @@
 //! - `E`: the share of the elasticity's uncertainty that the product's history removed,
 //!   `1 − variance after / variance before`.
 //! - `S`: whether the price was tried before: 1 between the lowest and highest price of the
-//! history,
-//!   extended by 5 %, and `e^(−8·d)` at a logarithmic distance `d` beyond.
+//!   history, extended by 5 %, and `e^(−8·d)` at a logarithmic distance `d` beyond.
 //! - `K`: 1 if the cost is known, 0 otherwise.
 //! - `F`: the competitors, `0.5^(age in days) · n/(n+1)` with `n` prices that were used.
 //!

@@ -122,19 +122,18 @@ fn language(text: &str) -> Language {
 /// Reads one message or a part of one without context. The flag is true if its words state the
 /// intent.
 fn read_request(words: &[Word], today: Date, language: Language) -> (Request, bool) {
-    let dates_read = dates::read(words, today);
-    let Named { mut mentions, cash, more, unnamed_amounts } = named(words, &dates_read.used);
+    let dates = dates::read(words, today);
+    let Named { mut mentions, cash, more, unnamed_amounts } = named(words, &dates.used);
     let calendar = schedule::is_about_calendar(words, &mentions);
     let stated = if calendar {
         mentions.clear();
         Some(Intent::Calendar)
     } else {
-        intent(words, &mut mentions, dates_read.period, cash)
+        intent(words, &mut mentions, dates.period, cash)
     };
     let ranks_dividends = stated == Some(Intent::Dividends)
         && mentions.iter().all(|it| !it.strong)
-        && (intent::has(words, intent::WHICH_PAY)
-            || intent::has(words, "индекс рынк index market"));
+        && (intent::has(words, intent::PAYERS) || intent::has(words, "индекс рынк index market"));
     let index = mentions.iter().find_map(|it| it.index).unwrap_or("IMOEX");
     if ranks_dividends {
         mentions.clear();
@@ -153,12 +152,8 @@ fn read_request(words: &[Word], today: Date, language: Language) -> (Request, bo
         language,
         intent,
         mentions,
-        period: if calendar {
-            Some(schedule::period(words, &dates_read, today))
-        } else {
-            dates_read.period
-        },
-        compare_with_today: dates_read.compare_with_today && !calendar,
+        period: if calendar { Some(schedule::period(words, &dates, today)) } else { dates.period },
+        compare_with_today: dates.compare_with_today && !calendar,
         today,
         index,
         sector: focus::sector_of(words).filter(|_| intent.is_of_index()),
@@ -173,7 +168,7 @@ fn read_request(words: &[Word], today: Date, language: Language) -> (Request, bo
         cash,
         confidence,
         horizon_days,
-        notes: dates_read.notes,
+        notes: dates.notes,
     };
     if focus::asks_forecast(words) {
         request.note(Note::Future);

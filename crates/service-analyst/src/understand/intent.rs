@@ -48,7 +48,7 @@ const FIGURES: &str =
     "волатильн волатилен просадк максимум минимум риск volatil drawdown high low risk";
 
 /// Words that ask which securities pay dividends.
-pub(super) const WHICH_PAY: &str = "кто кого каких какие самые самых самая лидер топ top who which whose \
+pub(super) const PAYERS: &str = "кто кого каких какие самые самых самая лидер топ top who which whose \
     highest most best";
 
 /// Words that ask which securities moved.
