@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use fault::Fault;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -11,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use crate::stream_metrics::StreamMetrics;
 
 /// The right a caller needs before a tool runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// No right is needed. The credential is ignored unless the contract identifies callers; see
     /// [`crate::AccessRules::identifies_callers`].

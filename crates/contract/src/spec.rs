@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::access::AccessRules;
 use crate::address;
 use crate::agent::AgentSpec;
+use crate::call::Scope;
 use crate::concurrency::Concurrency;
 use crate::errors::ErrorTable;
 use crate::files::{ContractError, file_text, follow, json, read_json};
@@ -32,6 +33,8 @@ pub struct Contract {
     pub access: AccessRules,
     /// The largest MCP request to this service alone, if it needs more than the server's limit.
     pub body_bytes: Option<usize>,
+    /// The scope that a caller needs for a request over the server's limit.
+    pub body_scope: Option<Scope>,
     /// The MCP instructions: what a model should know before its first call.
     pub instructions: String,
     /// Files that are served unchanged.
@@ -190,6 +193,7 @@ struct ContractFile {
     #[serde(default)]
     access: AccessRules,
     body_bytes: Option<usize>,
+    body_scope: Option<Scope>,
 }
 
 #[derive(Deserialize)]
@@ -287,6 +291,7 @@ impl Contract {
             errors: Arc::new(ErrorTable::load(service)?),
             access: file.access,
             body_bytes: file.body_bytes,
+            body_scope: file.body_scope,
             service: file.service,
             title: file.title,
             version: file.version,

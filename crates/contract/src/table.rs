@@ -153,6 +153,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
             resources: contract.resources,
             agent: contract.agent,
             body_bytes: contract.body_bytes,
+            body_scope: contract.body_scope,
             errors: contract.errors,
             name: Arc::from(service),
             title,
@@ -248,6 +249,8 @@ pub struct Service {
     pub access: AccessRules,
     /// The largest MCP request to this service alone, if it needs more than the server's limit.
     pub body_bytes: Option<usize>,
+    /// The scope that a caller needs for a request over the server's limit.
+    pub body_scope: Option<Scope>,
     /// The MCP instructions.
     pub instructions: String,
     /// Files that are served unchanged.

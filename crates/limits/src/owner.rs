@@ -66,6 +66,16 @@ impl<K: Eq + Hash + Clone> OwnerLimiter<K> {
         Self::new(usize::MAX, max)
     }
 
+    /// A slot that counts in the total alone.
+    pub fn try_acquire_unowned(&self) -> Result<OwnerSlot<K>, LimitExceeded> {
+        let mut held = self.shared.held.lock();
+        if held.total >= self.shared.total_max {
+            return Err(LimitExceeded { per_owner: false, total: true });
+        }
+        held.total += 1;
+        Ok(OwnerSlot { shared: Arc::clone(&self.shared), owner: None })
+    }
+
     /// A slot for this owner, if neither limit is reached.
     pub fn try_acquire(&self, owner: K) -> Result<OwnerSlot<K>, LimitExceeded> {
         let LimiterState { total_max, per_owner_max, held } = &*self.shared;
@@ -134,6 +144,16 @@ mod tests {
         ann.push(limiter.try_acquire("ann").unwrap());
         assert_eq!((limiter.held(), limiter.owners()), (3, 2));
         drop((ann, bob));
+        assert_eq!((limiter.held(), limiter.owners()), (0, 0));
+    }
+
+    #[test]
+    fn an_unowned_slot_counts_in_the_total_alone() {
+        let limiter = OwnerLimiter::new(2, 1);
+        let held = [limiter.try_acquire_unowned().unwrap(), limiter.try_acquire("ann").unwrap()];
+        assert_eq!(limiter.try_acquire_unowned().err(), Some(TOTAL));
+        assert_eq!((limiter.held(), limiter.owners()), (2, 1));
+        drop(held);
         assert_eq!((limiter.held(), limiter.owners()), (0, 0));
     }
 

@@ -81,6 +81,7 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         resources: Vec::new(),
         access: crate::AccessRules::default(),
         body_bytes: None,
+        body_scope: None,
         agent: None,
         tools: tools.iter().map(tool).collect(),
         errors: Arc::new(ErrorTable::of_kinds(object()).unwrap()),

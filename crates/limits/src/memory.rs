@@ -1,0 +1,183 @@
+//! A budget of bytes that many requests share, with an upper share for each client. Reservations
+//! grow as bytes arrive and give their bytes back when they are dropped.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::ClientAddress;
+
+/// Clients are counted in this many counters. Two clients in one counter share one share, and a
+/// random hash keeps a client from choosing its counter.
+const COUNTERS: usize = 1_024;
+
+/// Bounds how many bytes are held at once, by all clients together and by each.
+#[derive(Debug, Clone)]
+pub struct MemoryBudget {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    bytes_max: usize,
+    client_bytes_max: usize,
+    held: AtomicUsize,
+    by_client: Box<[AtomicUsize]>,
+    hasher: RandomState,
+}
+
+/// Bytes that one request holds; dropping it gives them back.
+#[derive(Debug)]
+pub struct MemoryReservation {
+    shared: Arc<Shared>,
+    counter: usize,
+    bytes: usize,
+}
+
+/// Which limit had no room for more bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BudgetExceeded {
+    /// The share of this client.
+    Client,
+    /// The budget of all clients together.
+    Total,
+}
+
+impl MemoryBudget {
+    /// `client_bytes_max` is the most of `bytes_max` that one client may hold.
+    #[must_use]
+    pub fn new(bytes_max: usize, client_bytes_max: usize) -> Self {
+        let by_client = (0..COUNTERS).map(|_| AtomicUsize::new(0)).collect();
+        let (held, hasher) = (AtomicUsize::new(0), RandomState::new());
+        let shared = Shared { bytes_max, client_bytes_max, held, by_client, hasher };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// An empty reservation of this client; clients without an address count as one.
+    #[must_use]
+    pub fn reservation(&self, client: Option<ClientAddress>) -> MemoryReservation {
+        let hash = self.shared.hasher.hash_one(client);
+        let counter = usize::try_from(hash % COUNTERS as u64).unwrap_or_default();
+        MemoryReservation { shared: Arc::clone(&self.shared), counter, bytes: 0 }
+    }
+
+    /// How many bytes are held by all clients together.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.shared.held.load(Ordering::Relaxed)
+    }
+
+    /// How many bytes all clients together may hold.
+    #[must_use]
+    pub fn bytes_max(&self) -> usize {
+        self.shared.bytes_max
+    }
+}
+
+impl MemoryReservation {
+    /// Grows to `bytes`; a reservation never shrinks. Fails without a change if there is no room.
+    pub fn grow_to(&mut self, bytes: usize) -> Result<(), BudgetExceeded> {
+        let more = bytes.saturating_sub(self.bytes);
+        if more == 0 {
+            return Ok(());
+        }
+        let Shared { bytes_max, client_bytes_max, held, by_client, .. } = &*self.shared;
+        let own = &by_client[self.counter];
+        add(own, more, *client_bytes_max).ok_or(BudgetExceeded::Client)?;
+        if add(held, more, *bytes_max).is_none() {
+            own.fetch_sub(more, Ordering::Relaxed);
+            return Err(BudgetExceeded::Total);
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// How many bytes are reserved.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// Adds to a counter unless that takes it above `max`.
+fn add(counter: &AtomicUsize, more: usize, max: usize) -> Option<usize> {
+    let sum = |held: usize| held.checked_add(more).filter(|sum| *sum <= max);
+    counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum).ok()
+}
+
+impl Drop for MemoryReservation {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            self.shared.by_client[self.counter].fetch_sub(self.bytes, Ordering::Relaxed);
+            self.shared.held.fetch_sub(self.bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn client(last: u8) -> Option<ClientAddress> {
+        Some(ClientAddress::from(IpAddr::from(Ipv4Addr::new(10, 0, 0, last))))
+    }
+
+    /// Two clients that are counted apart.
+    fn two_clients(budget: &MemoryBudget) -> [MemoryReservation; 2] {
+        let one = budget.reservation(client(0));
+        let other = (1..=u8::MAX).map(|last| budget.reservation(client(last)));
+        let other = other.into_iter().find(|other| other.counter != one.counter);
+        [one, other.unwrap()]
+    }
+
+    #[test]
+    fn one_client_holds_its_share_and_all_together_the_whole() {
+        let budget = MemoryBudget::new(100, 60);
+        let [mut one, mut other] = two_clients(&budget);
+        assert_eq!(one.grow_to(60), Ok(()));
+        assert_eq!(one.grow_to(61), Err(BudgetExceeded::Client));
+        assert_eq!(other.grow_to(40), Ok(()));
+        assert_eq!(other.grow_to(41), Err(BudgetExceeded::Total));
+        assert_eq!((one.bytes(), other.bytes(), budget.held()), (60, 40, 100));
+        drop(one);
+        assert_eq!(budget.held(), 40);
+        assert_eq!(other.grow_to(60), Ok(()));
+        drop(other);
+        assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn a_refused_growth_leaves_nothing_behind() {
+        let budget = MemoryBudget::new(10, 100);
+        let mut one = budget.reservation(None);
+        assert_eq!(one.grow_to(11), Err(BudgetExceeded::Total));
+        assert_eq!(one.grow_to(usize::MAX), Err(BudgetExceeded::Client));
+        assert_eq!(one.grow_to(10), Ok(()));
+        assert_eq!(one.grow_to(3), Ok(()));
+        assert_eq!((one.bytes(), budget.held()), (10, 10));
+    }
+
+    proptest! {
+        #[test]
+        fn held_is_the_sum_of_the_reservations(steps in vec((0_usize..6, 0_usize..50), 0..60)) {
+            let budget = MemoryBudget::new(120, 70);
+            let mut open: Vec<Option<MemoryReservation>> = (0..6).map(|_| None).collect();
+            for (at, bytes) in steps {
+                let last = u8::try_from(at).unwrap_or_default();
+                match &mut open[at] {
+                    None => open[at] = Some(budget.reservation(client(last))),
+                    Some(_) if bytes == 0 => open[at] = None,
+                    Some(held) => drop(held.grow_to(bytes)),
+                }
+                let sum: usize = open.iter().flatten().map(MemoryReservation::bytes).sum();
+                prop_assert_eq!(budget.held(), sum);
+                prop_assert!(sum <= 120);
+            }
+        }
+    }
+}
