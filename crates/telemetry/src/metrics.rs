@@ -61,6 +61,8 @@ pub struct Metrics {
     streams_opened: Bounded<2, Counter>,
     streams_closed: Bounded<2, Counter>,
     connections: Gauge,
+    pending_connections: Gauge,
+    body_bytes: Gauge,
     connections_refused: Bounded<1, Counter>,
     /// Gauges that are computed at each scrape.
     on_scrape: RwLock<Vec<(GaugeHandle, Box<Reading>)>>,
@@ -92,6 +94,8 @@ impl Metrics {
             streams_opened: Bounded::new(["stream", "transport"], 64),
             streams_closed: Bounded::new(["stream", "transport"], 64),
             connections: Gauge::default(),
+            pending_connections: Gauge::default(),
+            body_bytes: Gauge::default(),
             connections_refused: Bounded::new(["limit"], 8),
             on_scrape: RwLock::default(),
             tools: RwLock::default(),
@@ -137,6 +141,9 @@ impl Metrics {
         to.register("queue_depth", "Items waiting in a queue", self.queue_depth.family());
         to.register("streams_open", "Open streams", self.streams_open.family());
         to.register("connections", "Open connections", self.connections.clone());
+        let about = "Open connections without a request yet";
+        to.register("connections_pending", about, self.pending_connections.clone());
+        to.register("body_bytes", "Bytes of request bodies held", self.body_bytes.clone());
     }
 
     /// The meter of one tool on one transport. It is cached here; keep it where possible.
@@ -238,6 +245,16 @@ impl Metrics {
 
     pub fn connections(&self) -> GaugeHandle {
         GaugeHandle(self.connections.clone())
+    }
+
+    /// The connections whose first request has not come.
+    pub fn pending_connections(&self) -> GaugeHandle {
+        GaugeHandle(self.pending_connections.clone())
+    }
+
+    /// The bytes of request bodies that are held.
+    pub fn body_bytes(&self) -> GaugeHandle {
+        GaugeHandle(self.body_bytes.clone())
     }
 
     /// Counts a connection that this limit refused.

@@ -9,6 +9,7 @@ mod agent;
 mod card;
 #[cfg(feature = "conformance")]
 mod conformance;
+mod edge_refusal;
 mod error;
 mod handler;
 mod http_checks;
@@ -18,7 +19,6 @@ mod live_tasks;
 mod memory_store;
 mod push;
 mod push_sender;
-mod rate_limit;
 mod rest;
 mod router;
 mod rpc;
@@ -29,12 +29,12 @@ mod tool_agent;
 mod updater;
 mod wire;
 
+pub use edge_refusal::{rest_refused, rpc_refused};
 pub use handler::TaskLimits;
 #[cfg(feature = "conformance")]
 pub use memory_store::MemoryTaskStore;
 pub use push::PushSender;
 pub use push_sender::HttpPushSender;
-pub use rate_limit::{rest_rate_limited, rpc_rate_limited};
 pub use router::{A2aOptions, router};
 pub use store::{
     NextNotification, PENDING_NOTIFICATIONS_MAX, PushNotification, RUN_ATTEMPTS_MAX, RunRequest,

@@ -19,6 +19,9 @@ use crate::http_checks;
 use crate::sse::{self, EventFormat};
 use crate::wire::{ListParams, PushConfig, PushParams, SendParams, StreamResponse, TaskParams};
 
+/// A larger body is parsed on a blocking thread.
+const INLINE_PARSE_BYTES: usize = 256 * 1024;
+
 /// A JSON-RPC request.
 #[derive(Deserialize)]
 struct Request {
@@ -39,7 +42,7 @@ pub(crate) async fn serve(
     if let Err(error) = http_checks::check_body_type(&headers) {
         return refused(&Value::Null, &error);
     }
-    let request = match read(&body) {
+    let request = match read(body).await {
         Ok(request) => request,
         Err(error) => return refused(&Value::Null, &error),
     };
@@ -61,9 +64,17 @@ pub(crate) async fn serve(
     }
 }
 
-fn read(body: &[u8]) -> Result<Request, A2aError> {
-    let json: Value = serde_json::from_slice(body)
-        .map_err(|_| A2aError::new(ErrorReason::ParseError, "the body is not JSON"))?;
+/// A large body is parsed on a blocking thread, so that other requests are answered meanwhile.
+async fn read(body: Bytes) -> Result<Request, A2aError> {
+    let parsed: Option<Value> = match body.len() <= INLINE_PARSE_BYTES {
+        true => serde_json::from_slice(&body).ok(),
+        false => {
+            let parse = move || serde_json::from_slice(&body).ok();
+            tokio::task::spawn_blocking(parse).await.ok().flatten()
+        }
+    };
+    let not_json = || A2aError::new(ErrorReason::ParseError, "the body is not JSON");
+    let json = parsed.ok_or_else(not_json)?;
     let wrong = |why: &str| A2aError::new(ErrorReason::InvalidRequest, why);
     if json.is_array() {
         return Err(wrong("one request at a time; batches are not taken"));

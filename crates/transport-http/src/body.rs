@@ -1,17 +1,25 @@
-//! Reads a request's body whole, within a size limit and a timeout. A client that sends a byte a
-//! second is refused with 408.
+//! Reads a request's body within a size limit, a timeout and the memory budget of all bodies. A
+//! client that sends a byte a second is refused with 408.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
 use bytes::{Bytes, BytesMut};
-use http::StatusCode;
+use fault::{Fault, Kind};
 use http::header::CONTENT_LENGTH;
+use http::request::Parts;
+use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use crate::refusal::Refusal;
+use crate::request_memory::{HeldMemory, RequestMemory, body_refused};
+
+/// A body that comes whole in a first chunk of at most this size is not counted in the budget: the
+/// request itself costs more.
+const UNCOUNTED_BYTES: usize = 4 * 1024;
 
 /// How large a body may be, and how long it may take to arrive.
 #[derive(Debug, Clone, Copy)]
@@ -22,54 +30,230 @@ pub struct BodyLimits {
     pub timeout: Duration,
 }
 
-impl BodyLimits {
-    /// Replaces the request's body by its bytes; fails with 413, 408 or 400.
-    pub async fn read(self, request: Request) -> Result<Request, Refusal> {
-        let announced = request.headers().get(CONTENT_LENGTH).and_then(|it| it.to_str().ok());
-        let announced: Option<usize> = announced.and_then(|it| it.parse().ok());
-        if announced.is_some_and(|length| length > self.bytes_max) {
-            return Err(self.too_large());
-        }
-        if http_body::Body::is_end_stream(request.body()) {
-            return Ok(request);
-        }
+/// A body while it arrives.
+pub struct IncomingBody {
+    body: Body,
+    announced: Option<usize>,
+    /// The first chunk: a body of one chunk, as most are, is not copied.
+    first: Option<Bytes>,
+    bytes: BytesMut,
+    is_whole: bool,
+    limits: BodyLimits,
+    deadline: Instant,
+    memory: RequestMemory,
+    client: Option<IpAddr>,
+    held: HeldMemory,
+}
+
+impl IncomingBody {
+    /// Takes the body from its request. Fails with 413 if it announces more than the limit.
+    pub fn new(
+        request: Request,
+        limits: BodyLimits,
+        memory: &RequestMemory,
+        client: Option<IpAddr>,
+    ) -> Result<(Parts, Self), Refusal> {
         let (parts, body) = request.into_parts();
-        let bytes =
-            timeout(self.timeout, self.collect(body)).await.map_err(|_| self.too_slow())??;
-        Ok(Request::from_parts(parts, Body::from(bytes)))
+        let announced = announced(&parts.headers);
+        if announced.is_some_and(|length| length > limits.bytes_max) {
+            return Err(too_large(limits.bytes_max));
+        }
+        let is_whole = http_body::Body::is_end_stream(&body);
+        let incoming = Self {
+            body,
+            announced,
+            first: None,
+            bytes: BytesMut::new(),
+            is_whole,
+            limits,
+            deadline: Instant::now() + limits.timeout,
+            memory: memory.clone(),
+            client,
+            held: HeldMemory::default(),
+        };
+        Ok((parts, incoming))
     }
 
-    /// A body of one chunk, as most are, is not copied.
-    async fn collect(self, mut body: Body) -> Result<Bytes, Refusal> {
-        let mut first: Option<Bytes> = None;
-        let mut bytes = BytesMut::new();
-        while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|_| {
-                Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "the body ended too early")
-            })?;
-            let Ok(data) = frame.into_data() else { continue };
-            let held = bytes.len() + first.as_ref().map_or(0, Bytes::len);
-            if held + data.len() > self.bytes_max {
-                return Err(self.too_large());
-            }
-            match first.take() {
-                None if bytes.is_empty() => first = Some(data),
-                before => {
-                    bytes.extend_from_slice(&before.unwrap_or_default());
-                    bytes.extend_from_slice(&data);
-                }
+    /// The length that the client announced.
+    pub fn announced(&self) -> Option<usize> {
+        self.announced
+    }
+
+    /// The bytes that have arrived.
+    pub fn arrived(&self) -> &[u8] {
+        self.first.as_deref().unwrap_or(&self.bytes)
+    }
+
+    /// Reads until the body ends, or more than `bytes_max` have arrived; whether it has ended.
+    pub async fn read(&mut self, bytes_max: usize) -> Result<bool, Refusal> {
+        if self.is_whole {
+            return Ok(self.arrived().len() <= bytes_max);
+        }
+        let timeout = self.limits.timeout;
+        let read = timeout_at(self.deadline, self.collect(bytes_max)).await;
+        read.map_err(|_| too_slow(timeout))?
+    }
+
+    /// Reads the whole body; fails with 413 if it is larger than `bytes_max`.
+    pub async fn read_whole(&mut self, bytes_max: usize) -> Result<(), Refusal> {
+        if self.announced.is_some_and(|length| length > bytes_max) || !self.read(bytes_max).await? {
+            return Err(too_large(bytes_max));
+        }
+        Ok(())
+    }
+
+    /// The body, and the memory that it holds.
+    pub fn finish(mut self) -> (Bytes, HeldMemory) {
+        let bytes = self.first.take().unwrap_or_else(|| self.bytes.freeze());
+        (bytes, self.held)
+    }
+
+    async fn collect(&mut self, bytes_max: usize) -> Result<bool, Refusal> {
+        while self.arrived().len() <= bytes_max {
+            let Some(frame) = self.body.frame().await else {
+                self.is_whole = true;
+                return Ok(true);
+            };
+            let frame = frame.map_err(|_| cut_off())?;
+            if let Ok(data) = frame.into_data() {
+                self.add(data)?;
             }
         }
-        Ok(first.unwrap_or_else(|| bytes.freeze()))
+        Ok(false)
     }
 
-    fn too_large(self) -> Refusal {
-        let message = format!("the body is larger than {} bytes", self.bytes_max);
-        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", message)
+    fn add(&mut self, data: Bytes) -> Result<(), Refusal> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        if self.first.is_none() && self.bytes.is_empty() {
+            let is_last = http_body::Body::is_end_stream(&self.body);
+            if !is_last || data.len() > UNCOUNTED_BYTES {
+                self.reserve(data.len())?;
+            }
+            self.first = Some(data);
+            return Ok(());
+        }
+        let length = self.arrived().len() + data.len();
+        self.reserve(length)?;
+        if let Some(first) = self.first.take() {
+            // A body that announces its length is allocated once; the pages are taken as it comes.
+            let capacity = self.announced.unwrap_or_default().min(self.limits.bytes_max);
+            self.bytes.reserve(capacity.max(length));
+            self.bytes.extend_from_slice(&first);
+        }
+        self.bytes.extend_from_slice(&data);
+        // Without an announced length the buffer doubles, and its capacity is what it costs.
+        match self.announced {
+            Some(_) => Ok(()),
+            None => self.reserve(self.bytes.capacity()),
+        }
     }
 
-    fn too_slow(self) -> Refusal {
-        let message = format!("the body did not arrive within {} s", self.timeout.as_secs_f32());
-        Refusal::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", message)
+    fn reserve(&mut self, bytes: usize) -> Result<(), Refusal> {
+        let reservation = self.held.body.get_or_insert_with(|| self.memory.body(self.client));
+        reservation.grow_to(bytes).map_err(body_refused)
+    }
+}
+
+/// The length of the body that the client announced.
+pub(crate) fn announced(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+pub(crate) fn too_large(bytes_max: usize) -> Refusal {
+    let message = format!("the body is larger than {bytes_max} bytes");
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, Fault::invalid("body_too_large", message))
+}
+
+fn too_slow(timeout: Duration) -> Refusal {
+    let message = format!("the body did not arrive within {} s", timeout.as_secs_f32());
+    let fault = Fault::new(Kind::Timeout, "body_too_slow", message);
+    Refusal::new(StatusCode::REQUEST_TIMEOUT, fault)
+}
+
+fn cut_off() -> Refusal {
+    let fault = Fault::new(Kind::Cancelled, "body_cut_off", "the body ended too early");
+    Refusal::new(StatusCode::BAD_REQUEST, fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::stream;
+    use tokio::time::sleep;
+
+    use super::*;
+
+    const MEMORY: usize = 100 * 1024;
+
+    fn memory() -> RequestMemory {
+        RequestMemory::new(MEMORY, MEMORY, Duration::from_secs(1))
+    }
+
+    fn incoming(
+        chunks: &[usize],
+        announced: Option<usize>,
+        memory: &RequestMemory,
+    ) -> IncomingBody {
+        let chunks: Vec<_> =
+            chunks.iter().map(|&size| Ok::<_, Infallible>(vec![7; size])).collect();
+        let mut request = http::Request::new(Body::from_stream(stream::iter(chunks)));
+        if let Some(length) = announced {
+            request.headers_mut().insert(CONTENT_LENGTH, length.into());
+        }
+        let limits = BodyLimits { bytes_max: MEMORY, timeout: Duration::from_secs(1) };
+        IncomingBody::new(request, limits, memory, None).ok().unwrap().1
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_in_two_steps_and_its_memory_is_given_back() {
+        let memory = memory();
+        let mut body = incoming(&[10, 10, 10], Some(30), &memory);
+        assert!(!body.read(15).await.unwrap());
+        assert_eq!((body.arrived().len(), memory.body_bytes_held()), (20, 20));
+        assert!(body.read(30).await.unwrap());
+        let (bytes, held) = body.finish();
+        assert_eq!((bytes.len(), memory.body_bytes_held()), (30, 30));
+        drop(held);
+        assert_eq!(memory.body_bytes_held(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_body_beyond_the_budget_is_refused_with_a_time_to_wait() {
+        let memory = memory();
+        let mut one = incoming(&[40_000], None, &memory);
+        assert!(one.read(MEMORY).await.unwrap());
+        let refused = incoming(&[20_000], None, &memory).read(MEMORY).await.unwrap_err();
+        assert_eq!((refused.status.as_u16(), refused.fault.code()), (503, "overloaded"));
+        assert!(refused.fault.retry_wait().is_some());
+        drop(one);
+        assert!(incoming(&[20_000], None, &memory).read(MEMORY).await.unwrap());
+        assert_eq!(memory.body_bytes_held(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_body_above_the_limit_is_refused() {
+        let memory = memory();
+        for (announced, chunks) in [(Some(11), &[11][..]), (None, &[11]), (None, &[4, 4, 4])] {
+            let refused = incoming(chunks, announced, &memory).read_whole(10).await.unwrap_err();
+            assert_eq!(refused.status, 413, "{announced:?} {chunks:?}");
+        }
+        assert!(incoming(&[4, 4, 2], Some(10), &memory).read_whole(10).await.is_ok());
+        assert!(incoming(&[], None, &memory).read_whole(0).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_stops_is_refused_with_408() {
+        let memory = memory();
+        let slow = stream::once(async {
+            sleep(Duration::from_secs(2)).await;
+            Ok::<_, Infallible>(Bytes::from_static(b"x"))
+        });
+        let limits = BodyLimits { bytes_max: 9, timeout: Duration::from_secs(1) };
+        let request = http::Request::new(Body::from_stream(slow));
+        let (_, mut body) = IncomingBody::new(request, limits, &memory, None).ok().unwrap();
+        assert_eq!(body.read_whole(9).await.unwrap_err().status, 408);
     }
 }

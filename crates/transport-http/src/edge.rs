@@ -1,17 +1,21 @@
-//! The edge: what every HTTP request passes before it is routed, in this order: host, rate, body.
+//! The edge: what every HTTP request passes before it is routed, in this order: client address, host,
+//! rate, origin, body.
 //!
-//! A client over its rate is refused before its body is read or its token is verified. On the way
-//! out the edge adds the request id and the rate headers, compresses, answers CORS and counts.
+//! A client over its rate is refused before its body is read or its token is verified. A body over
+//! 64 KiB is read only once its credential is verified. On the way out the edge adds the request id
+//! and the rate headers, compresses, answers CORS and counts.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use contract::{Authenticator, Pipeline, RequestMeta};
+use fault::{Fault, Kind};
 use http::header::{AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, IF_NONE_MATCH, UPGRADE};
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
 use limits::RateLimiter;
@@ -19,13 +23,15 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-use crate::body::BodyLimits;
+use crate::body::{BodyLimits, IncomingBody};
+use crate::client_address::TrustedProxies;
 use crate::hosts::AllowedHosts;
-use crate::mounted::{EdgeRoute, EdgeRoutes, MountedRoutes, RateLimitRefusal};
+use crate::mounted::{EdgeRoute, EdgeRoutes, MountedRoutes, OriginCheck, RefusalForm};
 use crate::rate_limit::{self, ClientRateLimiter};
 use crate::refusal::Refusal;
+use crate::request_memory::{HeldMemory, JsonCost, RequestMemory, SMALL_BODY_BYTES};
 use crate::request_meta::request_meta;
-use crate::{rest, system};
+use crate::{origin, rest, system};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The smallest body that is compressed, in bytes: a smaller one grows, and costs time.
@@ -42,10 +48,16 @@ pub struct EdgeConfig {
     pub limiter: RateLimiter,
     /// The host names that are served.
     pub hosts: AllowedHosts,
+    /// The proxies whose word about the client's address is believed.
+    pub trusted_proxies: TrustedProxies,
     /// The origins of pages that may call from a browser.
     pub cors_origins: Vec<HeaderValue>,
+    /// The origin of this server as browsers see it through a proxy.
+    pub own_origin: Option<HeaderValue>,
     /// The limits of bodies that the edge reads.
     pub body: BodyLimits,
+    /// The memory that all requests together may take.
+    pub memory: RequestMemory,
     /// Counts every response.
     pub meter: Box<HttpMeter>,
     /// Counts every refusal of a client over its rate.
@@ -57,8 +69,10 @@ struct Edge {
     pipeline: Arc<Pipeline>,
     limiter: ClientRateLimiter,
     hosts: AllowedHosts,
+    proxies: TrustedProxies,
     upgrades: Arc<UpgradePolicy>,
     body: BodyLimits,
+    memory: RequestMemory,
     routes: EdgeRoutes,
     meter: Box<HttpMeter>,
     on_rate_limited: Box<dyn Fn() + Send + Sync>,
@@ -75,12 +89,16 @@ pub(crate) struct UpgradePolicy {
 pub fn with_edge(mounted: MountedRoutes, config: EdgeConfig) -> Router {
     let cors = cors(&config.cors_origins);
     let authenticator = Arc::clone(config.pipeline.authenticator());
+    let mut origins = config.cors_origins;
+    origins.extend(config.own_origin);
     let edge = Arc::new(Edge {
         limiter: ClientRateLimiter::new(config.limiter),
-        upgrades: Arc::new(UpgradePolicy { authenticator, origins: config.cors_origins }),
+        upgrades: Arc::new(UpgradePolicy { authenticator, origins }),
         pipeline: config.pipeline,
         hosts: config.hosts,
+        proxies: config.trusted_proxies,
         body: config.body,
+        memory: config.memory,
         routes: mounted.routes,
         meter: config.meter,
         on_rate_limited: config.on_rate_limited,
@@ -151,13 +169,18 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
     let pattern = pattern.as_ref().map(MatchedPath::as_str);
     let mut meta = request_meta(request.headers());
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    meta.client = peer.map(|ConnectInfo(peer)| peer.ip());
+    meta.client = peer.map(|ConnectInfo(peer)| edge.proxies.client(peer.ip(), request.headers()));
     let request_id = Arc::clone(&meta.request_id);
-    let admission = edge.admit(&request);
+    let admission = edge.admit(&request, meta.client);
     let wait = admission.as_ref().and_then(rate_limit::retry_after);
-    let mut response = match edge.enter(request, pattern, meta, wait).await {
-        Ok(request) => next.run(request).await,
-        Err(response) => response,
+    let route = pattern.and_then(|pattern| edge.routes.get(pattern));
+    let mut response = match edge.enter(request, route, &mut meta, wait).await {
+        // The memory of the body is held until the request is answered.
+        Ok((mut request, _held)) => {
+            request.extensions_mut().insert(meta);
+            next.run(request).await
+        }
+        Err(refusal) => edge.refuse(route, &refusal, &meta),
     };
     if let Some(admission) = admission {
         rate_limit::add_headers(&admission, &mut response);
@@ -173,67 +196,126 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
 impl Edge {
     /// Counts the request against its client's rate. Probes are not counted: they must succeed
     /// when everything else is refused.
-    fn admit(&self, request: &Request) -> Option<limits::Admission> {
+    fn admit(&self, request: &Request, client: Option<IpAddr>) -> Option<limits::Admission> {
         if system::PATHS.contains(&request.uri().path()) {
             return None;
         }
-        let ConnectInfo(peer) = request.extensions().get::<ConnectInfo<SocketAddr>>()?;
-        Some(self.limiter.admit(*peer))
+        Some(self.limiter.admit(client?))
     }
 
-    /// Checks host and rate, reads the body and attaches what the routes need.
+    /// Checks host, rate and origin, and reads the body.
     async fn enter(
         &self,
-        request: Request,
-        pattern: Option<&str>,
-        meta: RequestMeta,
+        mut request: Request,
+        route: Option<&EdgeRoute>,
+        meta: &mut RequestMeta,
         wait: Option<Duration>,
-    ) -> Result<Request, Response> {
+    ) -> Result<(Request, HeldMemory), Refusal> {
         if !self.hosts.allows(request.headers(), request.uri().authority()) {
             let message = "this server does not answer to that host name";
-            let refusal = Refusal::new(StatusCode::FORBIDDEN, "FORBIDDEN", message);
-            return Err(refusal.response(&meta.request_id));
+            return Err(forbidden("host_refused", message));
         }
-        let route = pattern.and_then(|pattern| self.routes.get(pattern));
         if let Some(wait) = wait {
             (self.on_rate_limited)();
-            return Err(self.rate_limited(route, wait, &meta));
+            let fault = rate_limit::rate_limited(wait);
+            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, fault));
         }
-        let is_read = route.is_none_or(|route| route.body.is_read_for(request.method()));
-        let mut request = match is_read {
-            true => {
-                let read = self.body.read(request).await;
-                read.map_err(|refusal| refusal.response(&meta.request_id))?
-            }
-            false => request,
-        };
-        request.extensions_mut().insert(meta);
+        if !self.allows_origin(&request, route) {
+            let message = "pages of that origin may not change anything here; see MCP_CORS_ORIGINS";
+            return Err(forbidden("origin_refused", message));
+        }
         if request.headers().contains_key(UPGRADE) {
             request.extensions_mut().insert(Arc::clone(&self.upgrades));
         }
-        Ok(request)
-    }
-
-    fn rate_limited(
-        &self,
-        route: Option<&EdgeRoute>,
-        wait: Duration,
-        meta: &RequestMeta,
-    ) -> Response {
-        let fault = rate_limit::rate_limited(wait);
-        match route.map(|route| &route.rate_limited) {
-            Some(RateLimitRefusal::Service(service)) => {
-                rest::refuse(&self.pipeline, service, &fault, meta)
-            }
-            Some(RateLimitRefusal::Custom(respond)) => respond(wait, &meta.request_id),
-            Some(RateLimitRefusal::Plain) | None => {
-                let status = StatusCode::TOO_MANY_REQUESTS;
-                let mut refusal = Refusal::new(status, "RATE_LIMITED", fault.message());
-                refusal.retry_after = Some(wait);
-                refusal.response(&meta.request_id)
-            }
+        match route.is_none_or(|route| route.body.is_read_for(request.method())) {
+            true => self.read_body(request, route, meta).await,
+            false => Ok((request, HeldMemory::default())),
         }
     }
+
+    /// A page of another site can send a simple request without asking first, so its origin is
+    /// checked for every method that can change or cost something.
+    fn allows_origin(&self, request: &Request, route: Option<&EdgeRoute>) -> bool {
+        let changes = matches!(
+            *request.method(),
+            Method::POST | Method::PUT | Method::PATCH | Method::DELETE
+        );
+        let is_checked = route.is_none_or(|route| route.origins == OriginCheck::Edge);
+        let listed = &self.upgrades.origins;
+        let target = request.uri().authority();
+        !(changes && is_checked) || origin::own_or_listed(request.headers(), target, listed)
+    }
+
+    /// Reads the body: 64 KiB of it, and the rest once the credential is verified.
+    async fn read_body(
+        &self,
+        request: Request,
+        route: Option<&EdgeRoute>,
+        meta: &mut RequestMeta,
+    ) -> Result<(Request, HeldMemory), Refusal> {
+        if http_body::Body::is_end_stream(request.body()) {
+            return Ok((request, HeldMemory::default()));
+        }
+        let (parts, mut body) = IncomingBody::new(request, self.body, &self.memory, meta.client)?;
+        let small_max = SMALL_BODY_BYTES.min(self.body.bytes_max);
+        let is_large = body.announced().is_some_and(|length| length > small_max);
+        if is_large || !body.read(small_max).await? {
+            self.verify(route, meta).await?;
+            body.read_whole(self.body.bytes_max).await?;
+        }
+        let (bytes, mut held) = body.finish();
+        self.memory.reserve_json(&mut held, &bytes, JsonCost::PLAIN).await?;
+        Ok((Request::from_parts(parts, Body::from(bytes)), held))
+    }
+
+    /// Verifies the credential of a large request, for the service of its route if it has one.
+    async fn verify(
+        &self,
+        route: Option<&EdgeRoute>,
+        meta: &mut RequestMeta,
+    ) -> Result<(), Refusal> {
+        let authenticator = self.pipeline.authenticator();
+        let verified = authenticator.verify(&meta.credential).await;
+        let is_known = match (&verified, route.map(|route| &route.refusals)) {
+            (Ok(credential), Some(RefusalForm::Service(service))) => {
+                authenticator.identify(credential, service).await.is_some()
+            }
+            (verified, _) => verified.is_ok(),
+        };
+        match verified {
+            Ok(verified) if is_known => {
+                meta.credential = verified;
+                Ok(())
+            }
+            _ => Err(credential_first()),
+        }
+    }
+
+    /// The refusal in the form of the route.
+    fn refuse(&self, route: Option<&EdgeRoute>, refusal: &Refusal, meta: &RequestMeta) -> Response {
+        match route.map(|route| &route.refusals) {
+            Some(RefusalForm::Service(service)) => {
+                let mut response = rest::refuse(&self.pipeline, service, &refusal.fault, meta);
+                *response.status_mut() = refusal.status;
+                response
+            }
+            Some(RefusalForm::Custom(respond)) => respond(refusal, &meta.request_id),
+            Some(RefusalForm::Plain) | None => refusal.response(&meta.request_id),
+        }
+    }
+}
+
+fn forbidden(code: &'static str, message: &str) -> Refusal {
+    Refusal::new(StatusCode::FORBIDDEN, Fault::new(Kind::Forbidden, code, message))
+}
+
+/// The refusal of a large body whose credential is missing or invalid.
+fn credential_first() -> Refusal {
+    let message = format!(
+        "a body over {SMALL_BODY_BYTES} bytes needs a valid token in the Authorization header"
+    );
+    let fault = Fault::new(Kind::Unauthenticated, "credential_first", message);
+    Refusal::new(StatusCode::UNAUTHORIZED, fault)
 }
 
 #[cfg(test)]

@@ -14,12 +14,23 @@ pub enum AllowedHosts {
 }
 
 impl AllowedHosts {
+    /// Whether every host that the request names is allowed: that of the `Host` header and that of
+    /// the target. A header that cannot be read, is repeated or has a user before the host is not.
     pub(crate) fn allows(&self, headers: &HeaderMap, target: Option<&Authority>) -> bool {
         let Self::Only(names) = self else { return true };
-        let named = headers.get(HOST).and_then(|value| value.to_str().ok()?.parse().ok());
-        let Some(authority) = named.as_ref().or(target) else { return false };
-        let host = authority.host();
-        is_loopback(host) || names.iter().any(|name| name.eq_ignore_ascii_case(host))
+        let mut hosts = headers.get_all(HOST).iter();
+        let (named, more) = (hosts.next(), hosts.next());
+        if more.is_some() || (named.is_none() && target.is_none()) {
+            return false;
+        }
+        let named = named.map(|value| value.to_str().ok()?.parse::<Authority>().ok());
+        let is_allowed = |authority: &Authority| {
+            let host = authority.host();
+            !authority.as_str().contains('@')
+                && (is_loopback(host) || names.iter().any(|name| name.eq_ignore_ascii_case(host)))
+        };
+        named.is_none_or(|named| named.as_ref().is_some_and(is_allowed))
+            && target.is_none_or(is_allowed)
     }
 }
 
@@ -50,10 +61,41 @@ mod tests {
         {
             check(host, true);
         }
-        for host in ["evil.example", "10.0.0.1:8080", "localhost.evil.example", ""] {
+        for host in [
+            "evil.example",
+            "10.0.0.1:8080",
+            "localhost.evil.example",
+            "",
+            "user@127.0.0.1",
+            "evil.example@localhost:8080",
+            "a b",
+            "localhost, evil.example",
+        ] {
             check(host, false);
         }
         assert!(!AllowedHosts::Only(Vec::new()).allows(&HeaderMap::new(), None));
         assert!(AllowedHosts::Any.allows(&HeaderMap::new(), None));
+    }
+
+    #[test]
+    fn every_host_that_a_request_names_must_be_allowed() {
+        let target = |text: &str| text.parse::<Authority>().unwrap();
+        let check = |named: &[&[u8]], of_target: Option<&str>, allowed: bool| {
+            let mut headers = HeaderMap::new();
+            for name in named {
+                headers.append(HOST, http::HeaderValue::from_bytes(name).unwrap());
+            }
+            let hosts = AllowedHosts::Only(Vec::new());
+            let target = of_target.map(target);
+            assert_eq!(hosts.allows(&headers, target.as_ref()), allowed, "{named:?} {of_target:?}");
+        };
+        check(&[], Some("localhost:1"), true);
+        check(&[b"localhost:1"], Some("localhost:1"), true);
+        check(&[b"localhost:1"], Some("evil.example"), false);
+        check(&[b"evil.example"], Some("localhost:1"), false);
+        check(&[b"\xff\xfe"], Some("localhost:1"), false);
+        check(&[b"a b"], Some("localhost:1"), false);
+        check(&[b"localhost", b"localhost"], None, false);
+        check(&[b"localhost", b"evil.example"], None, false);
     }
 }

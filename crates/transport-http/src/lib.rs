@@ -6,20 +6,26 @@
 mod addresses;
 mod asyncapi;
 mod body;
+mod client_address;
 mod connection_slots;
 mod disabled;
 mod docs;
 mod download;
 mod edge;
 mod encode;
+#[doc(hidden)]
+pub mod fuzzing;
 mod hosts;
+mod json_scan;
 mod mounted;
 mod openapi;
+mod origin;
 mod overload;
 mod path;
 mod query;
 mod rate_limit;
 mod refusal;
+mod request_memory;
 mod request_meta;
 mod rest;
 mod router;
@@ -29,13 +35,20 @@ mod stream;
 mod system;
 mod upload;
 
-pub use body::BodyLimits;
+pub use body::{BodyLimits, IncomingBody};
+pub use client_address::TrustedProxies;
 pub use connection_slots::ConnectionCount;
 pub use disabled::disabled_routes;
 pub use edge::{EdgeConfig, with_edge};
 pub use hosts::AllowedHosts;
-pub use mounted::{BodyHandling, EdgeRoute, MountedRoutes, RateLimitRefusal, RateLimitResponder};
+pub use json_scan::find_string;
+pub use mounted::{
+    BodyHandling, EdgeRoute, MountedRoutes, OriginCheck, RefusalForm, RefusalResponder,
+};
 pub use refusal::Refusal;
+pub use request_memory::{
+    HeldMemory, INLINE_PARSE_BYTES, JsonCost, RequestMemory, SMALL_BODY_BYTES,
+};
 pub use request_meta::{fresh_request_id, request_meta};
 pub use router::router;
 pub use serve::{Limits, serve};

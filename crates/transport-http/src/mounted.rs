@@ -3,22 +3,35 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::response::Response;
 use http::Method;
 
-/// Builds the response to a client that is over its rate, from the wait and the request id.
-pub type RateLimitResponder = Arc<dyn Fn(Duration, &str) -> Response + Send + Sync>;
+use crate::refusal::Refusal;
+
+/// Builds the response to a request that the edge refuses, from the refusal and the request id.
+pub type RefusalResponder = Arc<dyn Fn(&Refusal, &str) -> Response + Send + Sync>;
 
 /// What the edge must know about one path.
 #[derive(Clone, Default)]
 pub struct EdgeRoute {
     /// Whether the edge reads the body.
     pub body: BodyHandling,
-    /// How a client over its rate is refused.
-    pub rate_limited: RateLimitRefusal,
+    /// The form of what the edge refuses.
+    pub refusals: RefusalForm,
+    /// Which pages of browsers may change something.
+    pub origins: OriginCheck,
+}
+
+/// Which layer checks the `Origin` of a request that can change or cost something.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OriginCheck {
+    /// The edge allows this server's own origin and the listed ones.
+    #[default]
+    Edge,
+    /// The route has a rule of its own.
+    Route,
 }
 
 /// Whether the edge reads a request's body before it routes the request.
@@ -43,23 +56,23 @@ impl BodyHandling {
     }
 }
 
-/// The form of the 429 response to a client over its rate.
+/// The form of a response that the edge sends instead of the route.
 #[derive(Clone, Default)]
-pub enum RateLimitRefusal {
+pub enum RefusalForm {
     /// The server's own error object.
     #[default]
     Plain,
     /// The envelope of this service's contract.
     Service(Arc<str>),
     /// What this function builds, for protocols with a form of their own.
-    Custom(RateLimitResponder),
+    Custom(RefusalResponder),
 }
 
 impl EdgeRoute {
     /// A path of a service's contract.
     pub fn of_service(service: &Arc<str>) -> Self {
-        let rate_limited = RateLimitRefusal::Service(Arc::clone(service));
-        Self { body: BodyHandling::Read, rate_limited }
+        let refusals = RefusalForm::Service(Arc::clone(service));
+        Self { refusals, ..Self::default() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The request rate of each client, and the response headers that report it.
 
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use axum::response::Response;
@@ -24,9 +24,9 @@ impl ClientRateLimiter {
 
     /// Takes one request out of the client's allowance. Clients are distinguished by address: an
     /// unverified credential could be made up anew for every request.
-    pub(crate) fn admit(&self, peer: SocketAddr) -> Admission {
+    pub(crate) fn admit(&self, client: IpAddr) -> Admission {
         let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.limiter.check(&ClientAddress::from(peer.ip()), now)
+        self.limiter.check(&ClientAddress::from(client), now)
     }
 }
 

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::addresses::PathRoutes;
 use crate::path::{self, PathArguments};
 use crate::refusal::Refusal;
+use crate::request_memory::INLINE_PARSE_BYTES;
 use crate::{download, encode, query, upload};
 
 /// The routes of the tools, uploads and downloads that the view shows, and of the contracts'
@@ -101,7 +102,13 @@ async fn serve(
     let spec = &tool.row().spec;
     let schema = spec.input.json();
     let read = match spec.http.as_ref().is_some_and(HttpBinding::has_body) {
-        true => body_arguments(&body),
+        true if !is_json_or_empty(&headers, &body) => {
+            let fault = body_type();
+            let mut response = refuse(pipeline, &tool.service().name, &fault, &meta);
+            *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+            return response;
+        }
+        true => body_arguments(body).await,
         false => query::arguments(text.as_deref().unwrap_or_default(), schema),
     };
     let args = match read.and_then(|args| path::merge(args, placed, schema)) {
@@ -117,12 +124,33 @@ async fn serve(
     }
 }
 
-/// A body that is a JSON object; an empty one is an empty object.
-fn body_arguments(body: &[u8]) -> Result<Map<String, Value>, Fault> {
+/// Whether the body is empty or says that it is JSON. A page of another site cannot say so without
+/// asking first.
+fn is_json_or_empty(headers: &HeaderMap, body: &[u8]) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json") || body.iter().all(u8::is_ascii_whitespace)
+}
+
+fn body_type() -> Fault {
+    let message = "the body must be sent with Content-Type: application/json";
+    Fault::invalid("body_type", message).problem("content-type", "application/json")
+}
+
+/// A body that is a JSON object; an empty one is an empty object. A large one is parsed on a
+/// blocking thread, so that other requests are answered meanwhile.
+async fn body_arguments(body: Bytes) -> Result<Map<String, Value>, Fault> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Map::new());
     }
-    serde_json::from_slice(body).map_err(|_| {
+    let parsed = match body.len() <= INLINE_PARSE_BYTES {
+        true => serde_json::from_slice(&body).ok(),
+        false => {
+            let parse = move || serde_json::from_slice(&body).ok();
+            tokio::task::spawn_blocking(parse).await.ok().flatten()
+        }
+    };
+    parsed.ok_or_else(|| {
         Fault::invalid("invalid_body", "the body is not a JSON object").problem("", "a JSON object")
     })
 }
@@ -142,7 +170,8 @@ pub(crate) fn refuse(
 
 pub(crate) fn not_found(meta: &RequestMeta) -> Response {
     let message = "there is nothing at this address; /docs lists what there is";
-    Refusal::new(StatusCode::NOT_FOUND, "NOT_FOUND", message).response(&meta.request_id)
+    let fault = Fault::not_found("not_found", message);
+    Refusal::new(StatusCode::NOT_FOUND, fault).response(&meta.request_id)
 }
 
 /// The response to a method that a path does not take. Its status is 405, whatever the contract's

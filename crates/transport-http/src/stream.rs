@@ -2,11 +2,10 @@
 //! from the contracts.
 
 mod limiter;
-mod origin;
 mod sse;
 #[cfg(test)]
 pub(crate) mod tests;
-mod ws;
+pub(crate) mod ws;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -21,9 +21,9 @@ use crate::rest::{self, BoundFile, http_call};
 use crate::upload::multipart::Multipart;
 use crate::upload::paced_body::{PacedBody, UnreadBody};
 
-mod head;
-mod multipart;
-mod paced_body;
+pub(crate) mod head;
+pub(crate) mod multipart;
+pub(crate) mod paced_body;
 #[cfg(test)]
 mod tests;
 

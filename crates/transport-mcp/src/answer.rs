@@ -1,7 +1,7 @@
 //! Encodes outcomes of calls, resources and tasks in the protocol's form.
 
 use contract::{CallFailure, CallOutcome, Reply, Schema};
-use fault::Kind;
+use fault::{Fault, Kind};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, MetaObject};
 use serde_json::json;
@@ -136,6 +136,13 @@ pub(crate) fn rate_limited(wait: Duration) -> ErrorData {
     let seconds = whole_seconds(wait);
     let message = format!("too many requests; come back in {seconds} s");
     ErrorData::new(RATE_LIMITED, message, Some(json!({ "retry_after_s": seconds })))
+}
+
+/// The error of a request that was refused before it reached a method; its code is the HTTP status.
+pub(crate) fn refused(status: u16, fault: &Fault) -> ErrorData {
+    let retry_after = fault.retry_wait().map(whole_seconds);
+    let data = json!({ "code": fault.code(), "retry_after_s": retry_after });
+    ErrorData::new(ErrorCode(i32::from(status)), fault.message().to_owned(), Some(data))
 }
 
 #[cfg(test)]

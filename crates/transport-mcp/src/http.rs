@@ -9,18 +9,23 @@ use axum::extract::{Path, Request};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any};
-use contract::{Pipeline, RequestMeta, View};
+use contract::{Pipeline, RequestMeta, Scope, Service, View};
+use futures_util::future::BoxFuture;
 use http::header::CONTENT_TYPE;
 use http::{Method, StatusCode};
 use rmcp::ServerHandler;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use transport_http::{BodyHandling, BodyLimits, EdgeRoute, MountedRoutes, RateLimitRefusal};
+use transport_http::{
+    BodyHandling, BodyLimits, EdgeRoute, MountedRoutes, OriginCheck, Refusal, RefusalForm,
+    RequestMemory,
+};
 
 use crate::answer;
-use crate::authentication::{EndpointAuthentication, authenticate};
+use crate::authentication::{EndpointAuthentication, LargeBody, RaisedLimit, authenticate};
 use crate::keepalive;
+use crate::large_call;
 use crate::server::{McpServer, ServerOptions};
 use crate::session_requests;
 use crate::sessions::{BoundedSessions, SessionLimits, SessionOwner};
@@ -35,6 +40,8 @@ pub struct HttpOptions {
     pub allowed_origins: Vec<String>,
     /// The limits of a request's body; a contract may raise the size for its own endpoint.
     pub body: BodyLimits,
+    /// The memory that all requests together may take.
+    pub memory: RequestMemory,
     /// Sessions of the 2025 protocol at each endpoint. A client has at most a quarter of them, and a
     /// new session evicts the longest unused one of its own client.
     pub sessions_max: usize,
@@ -52,6 +59,7 @@ impl Default for HttpOptions {
         Self {
             allowed_origins: Vec::new(),
             body: BodyLimits { bytes_max: 4 * 1024 * 1024, timeout: Duration::from_secs(30) },
+            memory: RequestMemory::default(),
             sessions_max: 1_024,
             session_idle: Duration::from_secs(300),
             quiet_max: Duration::from_secs(10),
@@ -72,14 +80,17 @@ pub fn router(
         let shutdown = options.shutdown.clone();
         endpoint(move || server.for_session(&shutdown), options)
     };
-    let authenticated = |service: Option<&Arc<str>>, bytes_max: usize, endpoint: MethodRouter| {
-        let body = BodyLimits { bytes_max, ..options.body };
-        let (pipeline, service) = (Arc::clone(pipeline), service.cloned());
-        let state = Arc::new(EndpointAuthentication { pipeline, service, body });
-        endpoint.layer(from_fn_with_state(state, authenticate))
+    let authenticated = |name: Option<&Arc<str>>, raised, endpoint: MethodRouter| {
+        let state = EndpointAuthentication {
+            pipeline: Arc::clone(pipeline),
+            service: name.cloned(),
+            body: options.body,
+            raised,
+            memory: options.memory.clone(),
+        };
+        endpoint.layer(from_fn_with_state(Arc::new(state), authenticate))
     };
-    let bytes_max = options.body.bytes_max;
-    let everything = authenticated(None, bytes_max, endpoint_of(view.clone()));
+    let everything = authenticated(None, None, endpoint_of(view.clone()));
     let mut router = Router::new().route("/mcp", everything.clone()).route("/mcp/", everything);
     let mut names: Vec<Arc<str>> = Vec::new();
     for service in pipeline.catalog().services() {
@@ -88,8 +99,8 @@ pub fn router(
             continue;
         }
         let name = &service.name;
-        let bytes_max = service.body_bytes.unwrap_or_default().max(bytes_max);
-        let endpoint = authenticated(Some(name), bytes_max, endpoint_of(alone));
+        let raised = raised_limit(service, options.body.bytes_max);
+        let endpoint = authenticated(Some(name), raised, endpoint_of(alone));
         router = router.route(&format!("/mcp/{name}"), endpoint);
         names.push(Arc::clone(name));
     }
@@ -97,7 +108,7 @@ pub fn router(
     let names: Arc<[Arc<str>]> = names.into();
     let unknown = any(move |path| no_such_service(path, Arc::clone(&names)));
     // The name is no service, so no service takes credentials inside its calls.
-    let unknown = authenticated(Some(&Arc::from("")), bytes_max, unknown);
+    let unknown = authenticated(Some(&Arc::from("")), None, unknown);
     router = router.route(UNKNOWN_SERVICE, unknown);
     let known = ["/mcp", "/mcp/", UNKNOWN_SERVICE].map(str::to_owned);
     let paths = known.into_iter().chain(paths);
@@ -107,18 +118,29 @@ pub fn router(
 /// The route of the paths under `/mcp/` that name no service.
 const UNKNOWN_SERVICE: &str = "/mcp/{service}";
 
-/// The endpoints read the body after they have authenticated the client, and refuse a client over
-/// its rate with a JSON-RPC error.
-fn edge_route() -> EdgeRoute {
-    let rate_limited = RateLimitRefusal::Custom(Arc::new(|wait, _| rate_limited(wait)));
-    EdgeRoute { body: BodyHandling::LeaveUnread, rate_limited }
+/// The larger body that a contract asks for, and the scope that its callers need for it.
+fn raised_limit(service: &Service, bytes_max: usize) -> Option<RaisedLimit> {
+    let raised = service.body_bytes.filter(|raised| *raised > bytes_max)?;
+    Some(RaisedLimit::new(raised, service.body_scope.unwrap_or(Scope::Write)))
 }
 
-/// HTTP 429 with a JSON-RPC error. Its id is null, because the request was not read.
-fn rate_limited(wait: Duration) -> Response {
-    let body = json!({ "jsonrpc": "2.0", "id": null, "error": answer::rate_limited(wait) });
-    let mut response = (StatusCode::TOO_MANY_REQUESTS, Json(body)).into_response();
-    http_wire::add_refusal_headers(&mut response, Some(wait));
+/// The endpoints read the body after they have authenticated the client, check origins by the
+/// protocol's own rule, and refuse with a JSON-RPC error.
+fn edge_route() -> EdgeRoute {
+    EdgeRoute {
+        body: BodyHandling::LeaveUnread,
+        refusals: RefusalForm::Custom(Arc::new(|refusal, _| refused(refusal))),
+        origins: OriginCheck::Route,
+    }
+}
+
+/// A refusal as a JSON-RPC error with the HTTP status. Its id is null, because the message was not
+/// read.
+pub(crate) fn refused(refusal: &Refusal) -> Response {
+    let error = answer::refused(refusal.status.as_u16(), &refusal.fault);
+    let body = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+    let mut response = (refusal.status, Json(body)).into_response();
+    http_wire::add_refusal_headers(&mut response, refusal.fault.retry_wait());
     response
 }
 
@@ -144,8 +166,9 @@ where
         if let Some(end) = sessions.end_of(request.headers()) {
             request.extensions_mut().insert(end);
         }
+        let is_large = request.extensions().get::<LargeBody>().is_some();
         // Boxed, because the library's state for one request is large.
-        let answering = Box::pin(async move {
+        let answering: BoxFuture<'static, Response> = Box::pin(async move {
             let request = match session_requests::admit(&sessions, &client, request).await {
                 Ok(request) => request,
                 Err(refusal) => return refusal,
@@ -161,6 +184,7 @@ where
                 _ => response,
             }
         });
+        let answering = if is_large { large_call::begin_off_worker(answering) } else { answering };
         keepalive::with_keepalive(answering, quiet_max)
     })
 }
@@ -242,7 +266,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_rate_refusal_is_a_json_rpc_error_with_retry_after() {
-        let response = rate_limited(Duration::from_millis(1_500));
+        let fault = fault::Fault::new(fault::Kind::RateLimited, "rate_limited", "wait")
+            .retry_after(Duration::from_millis(1_500));
+        let response = refused(&Refusal::new(StatusCode::TOO_MANY_REQUESTS, fault));
         assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
         assert_eq!(response.headers()["retry-after"], "2");
         let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();

@@ -13,6 +13,7 @@ mod context;
 mod cursor;
 mod http;
 mod keepalive;
+mod large_call;
 mod line_transport;
 mod listing;
 mod progress;

@@ -200,6 +200,7 @@ fn contract() -> Contract {
         documents: Vec::new(),
         access: contract::AccessRules::default(),
         body_bytes: None,
+        body_scope: None,
         agent: Some(agent),
         ..real
     }

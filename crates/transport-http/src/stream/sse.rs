@@ -101,7 +101,7 @@ async fn follow(
         Ok(args) => args,
         Err(fault) => return refused(&route, &fault, &arrival),
     };
-    let slot = match route.limiter.acquire(request.extensions()) {
+    let slot = match route.limiter.acquire(arrival.client) {
         Ok(slot) => slot,
         Err(fault) => return refused(&route, &fault, &arrival),
     };

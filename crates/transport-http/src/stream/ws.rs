@@ -1,7 +1,7 @@
 //! The WebSocket endpoint: checks the upgrade request (origin, credential, limits) and starts a
 //! session. The streams come from the contracts.
 
-mod codec;
+pub(crate) mod codec;
 mod message;
 mod message_handler;
 mod message_rate;
@@ -38,10 +38,10 @@ use self::message_handler::MessageHandler;
 use self::session::Session;
 use crate::connection_slots::ConnectionSlot;
 use crate::edge::UpgradePolicy;
+use crate::origin;
 use crate::rest;
 use crate::socket_handoff::WriteTimeout;
 use crate::stream::limiter::StreamLimiter;
-use crate::stream::origin;
 
 /// Our subprotocol; a client need not ask for it.
 const PROTOCOL: &str = "stoa.v1";
@@ -159,7 +159,7 @@ async fn upgrade_request(
     {
         return refused(&route, &fault, &arrival);
     }
-    let stream_slot = match route.limiter.acquire(request.extensions()) {
+    let stream_slot = match route.limiter.acquire(arrival.client) {
         Ok(stream_slot) => stream_slot,
         Err(fault) => return refused(&route, &fault, &arrival),
     };
@@ -168,6 +168,7 @@ async fn upgrade_request(
         address: Arc::clone(&route.address),
         credential,
         request_id: arrival.request_id,
+        client: arrival.client,
     };
     let limits = route.limits;
     let tasks = slot.tasks.clone();

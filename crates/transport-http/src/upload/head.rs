@@ -127,7 +127,7 @@ fn cut(text: &str, bytes_max: usize) -> String {
 }
 
 /// The boundary in a `Content-Type` header of a form.
-pub(super) fn boundary(content_type: &str) -> Option<String> {
+pub(crate) fn boundary(content_type: &str) -> Option<String> {
     let (kind, mut rest) = content_type.split_at(content_type.find(';')?);
     if !kind.trim().eq_ignore_ascii_case("multipart/form-data") {
         return None;

@@ -23,8 +23,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AllowedHosts, BodyLimits, ConnectionCount, EdgeConfig, Limits, ServerHealth, StreamOptions,
-    SystemPages, router, serve, with_edge,
+    AllowedHosts, BodyLimits, ConnectionCount, EdgeConfig, Limits, RequestMemory, ServerHealth,
+    StreamOptions, SystemPages, TrustedProxies, router, serve, with_edge,
 };
 
 /// The input of `ticks`.
@@ -192,6 +192,10 @@ impl Authenticator for TestAuthenticator {
         }
         Ok(Caller::new("t", ["read".to_owned()]))
     }
+
+    async fn verify(&self, credential: &Credential) -> Result<Credential, Fault> {
+        self.authenticate(credential, "").await.map(|_| credential.clone())
+    }
 }
 
 struct Counter(Arc<CallLog>);
@@ -295,6 +299,9 @@ impl TestServer {
             pipeline: Arc::clone(&pipeline),
             hosts: AllowedHosts::Only(vec!["stoa.example".to_owned()]),
             cors_origins: settings.origins,
+            trusted_proxies: TrustedProxies::default(),
+            own_origin: None,
+            memory: RequestMemory::default(),
             body: BodyLimits { bytes_max: 1024, timeout: Duration::from_secs(5) },
             meter: Box::new(|_, _, _, _| {}),
             on_rate_limited: Box::new(|| {}),
@@ -302,6 +309,7 @@ impl TestServer {
         let limits = Limits {
             connections_max: settings.connections_max,
             connections_per_client_max: 0,
+            trusted_proxies: TrustedProxies::default(),
             header_timeout: Duration::from_secs(5),
             shutdown_timeout: Duration::from_secs(5),
         };

@@ -14,6 +14,9 @@ const MASKED: u8 = 0x80;
 /// Two bytes, eight of length, four of mask.
 const HEAD_MAX: usize = 14;
 const CONTROL_MAX: usize = 125;
+/// How many frames one message may come in. Empty fragments cost no room in the message, so its size
+/// alone does not bound them.
+const FRAGMENTS_MAX: u16 = 1_024;
 
 /// The close codes that the server sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +54,8 @@ pub(crate) struct Decoder {
     control: Vec<u8>,
     /// Whether a fragmented message is incomplete.
     fragmented: bool,
+    /// The frames of the message so far.
+    fragments: u16,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +82,7 @@ impl Decoder {
             message: Vec::new(),
             control: Vec::new(),
             fragmented: false,
+            fragments: 0,
         }
     }
 
@@ -164,8 +170,13 @@ impl Decoder {
         if !frame.is_control() {
             self.fragmented = !frame.fin;
             if self.fragmented {
-                return Ok(None);
+                self.fragments += 1;
+                return match self.fragments < FRAGMENTS_MAX {
+                    true => Ok(None),
+                    false => Err(CloseCode::Policy),
+                };
             }
+            self.fragments = 0;
             let message = std::mem::take(&mut self.message);
             let text = String::from_utf8(message).map_err(|_| CloseCode::NotUtf8)?;
             return Ok(Some(Incoming::Text(text)));

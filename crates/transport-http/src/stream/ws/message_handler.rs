@@ -1,6 +1,7 @@
 //! Handles a client's message: opens a subscription through the pipeline, ends one, or refuses with
 //! the error envelope of the contract.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ pub(crate) struct MessageHandler {
     pub(crate) address: Arc<WsAddress>,
     pub(crate) credential: Credential,
     pub(crate) request_id: Arc<str>,
+    pub(crate) client: Option<IpAddr>,
 }
 
 impl MessageHandler {
@@ -154,7 +156,7 @@ impl MessageHandler {
         let (request_id, credential) = (Arc::clone(&self.request_id), self.credential.clone());
         Call {
             args,
-            meta: RequestMeta::new(request_id, credential),
+            meta: RequestMeta { request_id, credential, client: self.client },
             transport: "ws",
             cancel: CancellationToken::new(),
             progress: Progress::default(),

@@ -167,9 +167,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
         if let Incoming::Close(code) = incoming {
             return self.closed_by_client(code);
         }
-        if self.closing.is_some() || incoming == Incoming::Pong {
+        if self.closing.is_some() {
             return;
         }
+        // Pongs are counted too: a client may answer each ping, and send one now and then unasked.
         let verdict = self.rate.take(self.last_received);
         match (incoming, verdict) {
             (_, RateVerdict::Disconnect) => self.close(CloseCode::Policy, "too many messages"),

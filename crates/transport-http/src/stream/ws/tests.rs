@@ -39,6 +39,7 @@ fn session_with(limits: WsLimits, pipe_bytes: usize) -> TestSession {
         address: Arc::new(address),
         credential: Credential::None,
         request_id: "r".into(),
+        client: None,
     };
     let (ours, client) = duplex(pipe_bytes);
     let stop = CancellationToken::new();
@@ -152,6 +153,20 @@ async fn a_silent_client_is_pinged_and_then_disconnected() {
     assert_eq!((close_code(&closed), seconds()), (Some(1008), 120));
     test.session.join_next().await.unwrap().unwrap();
     assert_eq!(seconds(), 120 + limits.close_timeout.as_secs());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_pongs_or_of_empty_fragments_is_disconnected() {
+    const PONG: [u8; 6] = [0x8A, 0x80, 0, 0, 0, 0];
+    const EMPTY_FRAGMENT: [u8; 6] = [0x00, 0x80, 0, 0, 0, 0];
+    for frame in [PONG, EMPTY_FRAGMENT] {
+        let mut test = session(WsLimits::default());
+        // The first fragment of a message, which the empty ones continue.
+        test.client.write_all(&[0x01, 0x81, 0, 0, 0, 0, b'{']).await.unwrap();
+        // The session may close before it has read all of them.
+        drop(test.client.write_all(&frame.repeat(2_000)).await);
+        assert_eq!(close_code(&receive(&mut test.client).await), Some(1008), "{frame:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

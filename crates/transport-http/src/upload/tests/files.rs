@@ -62,7 +62,7 @@ async fn a_failure_before_the_first_byte_has_an_error_status() {
 async fn arguments_come_from_the_path() {
     let server = TestServer::open().await;
     let check = async |line: &str, body: &str, status: u16, expected: Value| {
-        let answer = server.ask(line, "", body.as_bytes()).await;
+        let answer = server.ask(line, "Content-Type: application/json\r\n", body.as_bytes()).await;
         let json = answer.json();
         let result =
             if status == 200 { json } else { json["error"]["details"][0]["field"].clone() };

@@ -26,8 +26,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::stream::tests::fixture::TestEnvelope;
 use crate::{
-    AllowedHosts, BodyLimits, EdgeConfig, Limits, ServerHealth, StreamOptions, SystemPages, router,
-    serve, with_edge,
+    AllowedHosts, BodyLimits, EdgeConfig, Limits, RequestMemory, ServerHealth, StreamOptions,
+    SystemPages, TrustedProxies, router, serve, with_edge,
 };
 
 pub(crate) const FILE_BYTES: u64 = 128 * 1024 * 1024;
@@ -262,6 +262,9 @@ impl TestServer {
             pipeline: Arc::clone(&pipeline),
             hosts: AllowedHosts::Only(Vec::new()),
             cors_origins: vec![HeaderValue::from_static("https://app.example")],
+            trusted_proxies: TrustedProxies::default(),
+            own_origin: None,
+            memory: RequestMemory::default(),
             body: BodyLimits { bytes_max: 1024, timeout: Duration::from_secs(5) },
             meter: Box::new(|_, _, _, _| {}),
             on_rate_limited: Box::new(|| {}),
@@ -269,6 +272,7 @@ impl TestServer {
         let limits = Limits {
             connections_max: 64,
             connections_per_client_max: 0,
+            trusted_proxies: TrustedProxies::default(),
             header_timeout: Duration::from_secs(5),
             shutdown_timeout: Duration::from_secs(5),
         };

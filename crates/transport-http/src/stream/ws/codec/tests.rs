@@ -77,6 +77,17 @@ fn messages_whole_and_in_fragments() {
 }
 
 #[test]
+fn a_message_has_a_limited_number_of_fragments() {
+    let message = |fragments: usize| {
+        let empty = vec![frame(0x00, b""); fragments - 2];
+        [vec![frame(0x01, b"a")], empty, vec![frame(0x80, b"b")]].concat()
+    };
+    check(&message(1_024), &[text("ab")]);
+    check(&[message(1_024), message(1_024)].concat(), &[text("ab"), text("ab")]);
+    check_bad(&message(1_025), CloseCode::Policy);
+}
+
+#[test]
 fn lengths_of_every_form() {
     for length in [125, 126, 127, 65_535, 65_536, 100_000] {
         let long = "x".repeat(length);

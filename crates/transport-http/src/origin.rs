@@ -1,5 +1,5 @@
-//! Checks the `Origin` of a WebSocket upgrade: browsers send no CORS preflight for it, so any page
-//! could try.
+//! Checks the `Origin` of requests that a browser sends without a CORS preflight: WebSocket upgrades,
+//! and simple requests that change or cost something.
 
 use http::header::{HOST, ORIGIN};
 use http::uri::{Authority, Uri};
@@ -14,22 +14,35 @@ pub(crate) fn allowed(
     target: Option<&Authority>,
     listed: &[HeaderValue],
 ) -> bool {
+    let is_loopback =
+        |origin: &HeaderValue| page_of(origin).is_some_and(|page| hosts::is_loopback(page.host()));
+    own_or_listed(headers, target, listed) || headers.get(ORIGIN).is_some_and(is_loopback)
+}
+
+/// Allows a request without an origin (not a browser), a page of this host, or of a listed origin.
+pub(crate) fn own_or_listed(
+    headers: &HeaderMap,
+    target: Option<&Authority>,
+    listed: &[HeaderValue],
+) -> bool {
     let Some(origin) = headers.get(ORIGIN) else { return true };
     if listed.iter().any(|it| it == "*" || it == origin) {
         return true;
     }
-    let page = origin.to_str().ok().and_then(|text| text.parse::<Uri>().ok());
-    let Some(page) = page.filter(|page| page.scheme().is_some()) else { return false };
-    let Some(from) = page.authority() else { return false };
-    if hosts::is_loopback(from.host()) {
-        return true;
-    }
+    let Some(from) = page_of(origin) else { return false };
     let named = headers.get(HOST).and_then(|value| value.to_str().ok()?.parse::<Authority>().ok());
     let Some(to) = named.as_ref().or(target) else { return false };
     // Some clients write the default port and some leave it out.
     let port =
         |authority: &Authority| authority.port_u16().filter(|port| *port != 80 && *port != 443);
-    from.host().eq_ignore_ascii_case(to.host()) && port(from) == port(to)
+    from.host().eq_ignore_ascii_case(to.host()) && port(&from) == port(to)
+}
+
+/// The host and port of a page's origin.
+fn page_of(origin: &HeaderValue) -> Option<Authority> {
+    let page = origin.to_str().ok()?.parse::<Uri>().ok()?;
+    page.scheme()?;
+    page.authority().cloned()
 }
 
 #[cfg(test)]
@@ -77,5 +90,22 @@ mod tests {
     #[test]
     fn a_request_without_an_origin_is_allowed() {
         assert!(allowed(&HeaderMap::new(), None, &[]));
+    }
+
+    #[test]
+    fn a_page_of_another_loopback_port_is_not_this_server() {
+        for (origin, expected) in [
+            ("http://localhost:8443", false),
+            ("http://127.0.0.1:3000", false),
+            ("http://stoa.example:8443", true),
+            ("https://app.example", true),
+            ("null", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_static("stoa.example:8443"));
+            headers.insert(ORIGIN, origin.parse().unwrap());
+            let listed = [HeaderValue::from_static("https://app.example")];
+            assert_eq!(own_or_listed(&headers, None, &listed), expected, "{origin}");
+        }
     }
 }
