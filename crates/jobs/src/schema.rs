@@ -40,5 +40,14 @@ CREATE UNIQUE INDEX job_live_key ON job (kind, unique_key)
     WHERE unique_key IS NOT NULL AND state IN ('queued', 'running');
 ";
 
+/// The jobs of one owner lie together, in the order in which they are taken, so that a worker finds
+/// the next owner and that owner's next job without reading the queue.
+const READY_BY_OWNER: &str = "
+DROP INDEX job_ready;
+CREATE INDEX job_ready ON job (kind, (COALESCE(owner, '')), priority DESC, run_at, id)
+    WHERE state = 'queued';
+";
+
 /// To be applied before the queue is used.
-pub const MIGRATIONS: Migrations = Migrations { owner: "jobs", sqlite: &[JOB], postgres: &[JOB] };
+pub const MIGRATIONS: Migrations =
+    Migrations { owner: "jobs", sqlite: &[JOB, READY_BY_OWNER], postgres: &[JOB, READY_BY_OWNER] };

@@ -9,6 +9,7 @@ use store::{Db, Sql, SqlRow, SqlValue, Tx, placeholders, sql, sql_built};
 
 use crate::job::{Job, JobCount, JobError, JobFilter, JobPageRequest, JobProgress, JobState};
 use crate::new::NewJob;
+use crate::worker::turns::ClaimRequest;
 
 const COLUMNS: &str = "id, kind, payload, unique_key, owner, priority, state, attempt, \
      max_attempts, revision, run_at, lease_until, worker, cancel_asked, progress_done, \
@@ -193,31 +194,84 @@ pub(crate) async fn forget_these(tx: &mut Tx, ids: &[String]) -> Result<u64, Fau
     tx.execute(delete.bind_all(ids)).await
 }
 
-/// Takes at most `limit` due jobs of a kind and returns them with their fences.
-pub(crate) async fn claim(
-    db: &Db,
+/// The owner of a job as the index `job_ready` has it; no owner's name is empty.
+const OWNER_KEY: &str = "COALESCE(owner, '')";
+
+/// The owners who have due jobs of a kind, at most `limit`, in the order of their names: those after
+/// `last` first, then the others. An empty name stands for jobs without an owner.
+///
+/// The index is entered once for each owner: a thousand jobs of one owner cost what one does.
+pub(crate) async fn waiting_owners(
     tx: &mut Tx,
     kind: &str,
+    last: Option<&str>,
+    now: Millis,
     limit: usize,
-    worker: &str,
-    (now, lease_until): (Millis, Millis),
+) -> Result<Vec<String>, Fault> {
+    let mut owners: Vec<String> = Vec::new();
+    for after in [last, None].into_iter().skip(usize::from(last.is_none())) {
+        for row in tx.fetch_all(owners_after(kind, after, now, limit)).await? {
+            let owner = row.text(0)?;
+            if owners.len() < limit && !owners.contains(&owner) {
+                owners.push(owner);
+            }
+        }
+    }
+    Ok(owners)
+}
+
+fn owners_after(kind: &str, after: Option<&str>, now: Millis, limit: usize) -> Sql {
+    let select = sql_built(owners_text(after.is_some()));
+    let select = select.bind(kind).bind(now.0).bind(capped(limit as u64));
+    match after {
+        Some(after) => select.bind(after),
+        None => select,
+    }
+}
+
+/// `$4` is the name after which the owners begin.
+pub(crate) fn owners_text(is_after: bool) -> String {
+    let next = |condition: &str| {
+        format!(
+            "SELECT (SELECT {OWNER_KEY} FROM job WHERE state = 'queued' AND kind = $1 {condition} \
+             ORDER BY {OWNER_KEY} LIMIT 1)"
+        )
+    };
+    let first = if is_after { format!("AND {OWNER_KEY} > $4") } else { String::new() };
+    format!(
+        "WITH RECURSIVE waiting (who) AS ({} UNION ALL {} FROM waiting WHERE who IS NOT NULL) \
+         SELECT who FROM waiting WHERE who IS NOT NULL AND EXISTS (SELECT 1 FROM job \
+             WHERE state = 'queued' AND kind = $1 AND {OWNER_KEY} = who AND run_at <= $2) LIMIT $3",
+        next(&first),
+        next(&format!("AND {OWNER_KEY} > who")),
+    )
+}
+
+/// Takes at most `limit` due jobs of an owner and returns them with their fences.
+pub(crate) async fn claim(
+    tx: &mut Tx,
+    request: &ClaimRequest<'_>,
+    owner: &str,
+    limit: usize,
 ) -> Result<Vec<(Job, i64)>, Fault> {
     let claim = format!(
         "WITH picked AS MATERIALIZED (SELECT id AS picked_id FROM job \
-             WHERE state = 'queued' AND kind = $1 AND run_at <= $2 \
+             WHERE state = 'queued' AND kind = $1 AND {OWNER_KEY} = $6 AND run_at <= $2 \
              ORDER BY priority DESC, run_at, id LIMIT $3 {}) \
          UPDATE job SET state = 'running', attempt = attempt + 1, fence = fence + 1, \
              revision = revision + 1, worker = $4, lease_until = $5, started_at = $2, \
              progress_done = 0, progress_total = NULL, progress_note = NULL \
          FROM picked WHERE id = picked_id RETURNING {COLUMNS}",
-        lock(db)
+        lock(request.db)
     );
+    let (now, lease_until) = request.times;
     let claim = sql_built(claim)
-        .bind(kind)
+        .bind(request.kind)
         .bind(now.0)
         .bind(capped(limit as u64))
-        .bind(worker)
-        .bind(lease_until.0);
+        .bind(request.worker)
+        .bind(lease_until.0)
+        .bind(owner);
     let rows = tx.fetch_all(claim).await?;
     let read = |row: &SqlRow| Ok((job(row)?, row.int(FENCE)?));
     let mut claimed: Vec<(Job, i64)> = rows.iter().map(read).collect::<Result<_, Fault>>()?;

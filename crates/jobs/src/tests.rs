@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::sql::{self, JobEnding, JobHold};
+use crate::worker::turns::{ClaimRequest, OwnerTurns, RunningByOwner};
 use crate::{
     Backoff, Job, JobHandler, JobState, Jobs, MIGRATIONS, NewJob, QueueLimits, Worker, WorkerConfig,
 };
@@ -20,9 +21,10 @@ mod machine;
 mod pushing;
 mod running;
 mod stopping;
+mod turns;
 
 /// Longer than any step takes: a test that waits this long has failed.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 const LEASE: Duration = Duration::from_secs(10);
 
 struct Fixture {
@@ -56,7 +58,9 @@ impl Fixture {
         let mut tx = self.db.begin().await.unwrap();
         let now = self.clock.now();
         let times = (now, Millis(now.0 + sql::millis(LEASE)));
-        let claimed = sql::claim(&self.db, &mut tx, kind, limit, "test", times).await.unwrap();
+        let request = ClaimRequest { db: &self.db, kind, room: limit, worker: "test", times };
+        let running = &mut RunningByOwner::new();
+        let claimed = OwnerTurns::new(1_000).claim(&mut tx, &request, running).await.unwrap();
         tx.commit().await.unwrap();
         claimed
     }

@@ -18,6 +18,7 @@ use crate::queue::Jobs;
 mod active;
 mod renew;
 mod supervise;
+pub(crate) mod turns;
 mod worker_loop;
 
 /// The most handlers that one worker runs at once.

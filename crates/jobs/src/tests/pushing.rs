@@ -70,23 +70,23 @@ async fn jobs_are_taken_by_priority_then_time_and_not_before_it() {
         let fixture = Fixture::new(db).await;
         let second = Duration::from_secs(1);
         let many = vec![
-            job("one").owner("third"),
-            job("one").owner("never").delay(second * 60),
-            job("one").owner("first").priority(5),
-            job("one").owner("later").priority(9).delay(second),
-            job("two").owner("other"),
-            job("one").owner("second").priority(5),
+            job("one").key("third"),
+            job("one").key("never").delay(second * 60),
+            job("one").key("first").priority(5),
+            job("one").key("later").priority(9).delay(second),
+            job("two").key("other"),
+            job("one").key("second").priority(5),
         ];
         let pushed = fixture.jobs.push_many(many).await.unwrap();
-        let owners: Vec<_> = pushed.iter().map(|it| it.job.owner.clone().unwrap()).collect();
-        assert_eq!(owners, ["third", "never", "first", "later", "other", "second"]);
+        let keys: Vec<_> = pushed.iter().map(|it| it.job.key.clone().unwrap()).collect();
+        assert_eq!(keys, ["third", "never", "first", "later", "other", "second"]);
         let mut taken = Vec::new();
         taken.extend(fixture.claim("one", 2).await);
         taken.extend(fixture.claim("one", 9).await);
         fixture.clock.advance(second);
         taken.extend(fixture.claim("one", 9).await);
-        let owners: Vec<_> = taken.iter().map(|(job, _)| job.owner.clone().unwrap()).collect();
-        assert_eq!(owners, ["first", "second", "third", "later"]);
+        let keys: Vec<_> = taken.iter().map(|(job, _)| job.key.clone().unwrap()).collect();
+        assert_eq!(keys, ["first", "second", "third", "later"]);
         assert!(taken.iter().all(|(job, fence)| job.attempt == 1 && *fence == 1));
     })
     .await;

@@ -12,7 +12,7 @@ use serde_json::json;
 use testkit::on_every_engine;
 use tokio::sync::Notify;
 
-use super::{Fixture, LEASE, PATIENCE, RunningWorker, config, job};
+use super::{Fixture, LEASE, RunningWorker, TIMEOUT, config, job};
 use crate::{
     Backoff, Job, JobContext, JobHandler, JobMeter, JobOutcome, JobState, Worker, WorkerConfig,
 };
@@ -57,7 +57,7 @@ async fn two_workers_run_five_hundred_jobs_once_each() {
             pushed.extend(fixture.jobs.push_many(vec![job(kind); 100]).await.unwrap());
         }
         for pushed in &pushed {
-            let done = fixture.jobs.wait(&pushed.job.id, PATIENCE).await.unwrap();
+            let done = fixture.jobs.wait(&pushed.job.id, TIMEOUT).await.unwrap();
             check(&done, JobState::Completed, 1, None);
             assert_eq!(done.result_as::<serde_json::Value>().unwrap().unwrap()["of"], done.kind);
         }
@@ -85,10 +85,10 @@ async fn a_vanished_workers_job_is_taken_over_when_its_lease_ends() {
         let heir = fixture.start_worker(config(), done);
         // Other jobs run meanwhile; the held job is not taken before its lease expires.
         let other = fixture.push("one").await.id;
-        fixture.jobs.wait(&other, PATIENCE).await.unwrap();
+        fixture.jobs.wait(&other, TIMEOUT).await.unwrap();
         check(&fixture.jobs.get(&id).await.unwrap(), JobState::Running, 1, None);
         fixture.clock.advance(LEASE);
-        check(&fixture.jobs.wait(&id, PATIENCE).await.unwrap(), JobState::Completed, 2, None);
+        check(&fixture.jobs.wait(&id, TIMEOUT).await.unwrap(), JobState::Completed, 2, None);
         heir.dismiss().await;
     })
     .await;
@@ -116,7 +116,7 @@ async fn a_job_that_kills_its_workers_ends_in_the_dead_letter() {
             fixture.clock.advance(LEASE);
         }
         let heir = fixture.start_worker(config(), done);
-        let dead = fixture.jobs.wait(&id, PATIENCE).await.unwrap();
+        let dead = fixture.jobs.wait(&id, TIMEOUT).await.unwrap();
         check(&dead, JobState::Failed, 2, Some("worker_lost"));
         heir.dismiss().await;
     })
@@ -140,14 +140,14 @@ async fn a_failed_job_is_retried_with_all_attempts() {
             }
         });
         let id = fixture.jobs.push(job("one").max_attempts(3)).await.unwrap().job.id;
-        let dead = fixture.jobs.wait(&id, PATIENCE).await.unwrap();
+        let dead = fixture.jobs.wait(&id, TIMEOUT).await.unwrap();
         check(&dead, JobState::Failed, 3, Some("down"));
         assert_eq!(dead.error.as_ref().unwrap().message, "it is down");
         assert_eq!((dead.progress.done, dead.progress.total), (2, Some(9)));
         assert_eq!(dead.progress.note.as_deref(), Some("так"));
         assert_eq!(fixture.jobs.cancel(&id).await.unwrap_err().code(), "job_finished");
         fixture.jobs.retry(&id).await.unwrap();
-        check(&fixture.jobs.wait(&id, PATIENCE).await.unwrap(), JobState::Completed, 1, None);
+        check(&fixture.jobs.wait(&id, TIMEOUT).await.unwrap(), JobState::Completed, 1, None);
         assert_eq!(fixture.jobs.retry(&id).await.unwrap_err().code(), "job_not_failed");
         worker.dismiss().await;
         assert_eq!(runs.load(Ordering::SeqCst), 4);
@@ -162,12 +162,12 @@ async fn a_permanent_failure_is_not_retried() {
         let worker = fixture
             .start_worker(config(), async |_| JobOutcome::from(Fault::invalid("bad", "bad")));
         let id = fixture.push("one").await.id;
-        check(&fixture.jobs.wait(&id, PATIENCE).await.unwrap(), JobState::Failed, 1, Some("bad"));
+        check(&fixture.jobs.wait(&id, TIMEOUT).await.unwrap(), JobState::Failed, 1, Some("bad"));
         worker.dismiss().await;
         let config = WorkerConfig { run_timeout: Duration::from_millis(1), ..config() };
         let worker = fixture.start_worker(config, stuck(&Arc::default()));
         let id = fixture.jobs.push(job("one").max_attempts(2)).await.unwrap().job.id;
-        let slow = fixture.jobs.wait(&id, PATIENCE).await.unwrap();
+        let slow = fixture.jobs.wait(&id, TIMEOUT).await.unwrap();
         check(&slow, JobState::Failed, 2, Some("job_timeout"));
         worker.dismiss().await;
     })
@@ -191,14 +191,14 @@ async fn a_retry_waits_for_its_time() {
         let first = fixture.push("one").await;
         let mut job = first.clone();
         while job.error.is_none() {
-            job = fixture.jobs.wait_change(&first.id, job.revision, PATIENCE).await.unwrap();
+            job = fixture.jobs.wait_change(&first.id, job.revision, TIMEOUT).await.unwrap();
         }
         check(&job, JobState::Queued, 1, Some("down"));
         let wait = job.run_at.0 - fixture.clock.now().0;
         assert!((30_000..=60_000).contains(&wait), "{wait}");
         assert!(fixture.claim("one", 1).await.is_empty());
         fixture.clock.set(Millis(job.run_at.0));
-        check(&fixture.jobs.wait(&first.id, PATIENCE).await.unwrap(), JobState::Completed, 2, None);
+        check(&fixture.jobs.wait(&first.id, TIMEOUT).await.unwrap(), JobState::Completed, 2, None);
         worker.dismiss().await;
     })
     .await;
@@ -223,7 +223,7 @@ async fn a_reported_commit_is_verified() {
             }
         });
         let id = fixture.push("one").await.id;
-        let done = fixture.jobs.wait(&id, PATIENCE).await.unwrap();
+        let done = fixture.jobs.wait(&id, TIMEOUT).await.unwrap();
         check(&done, JobState::Completed, 2, None);
         assert_eq!(done.result.as_deref(), Some(r#"{"kept":true}"#));
         assert_eq!(done.progress.done, 3);
@@ -257,7 +257,7 @@ async fn a_restarted_queue_keeps_its_jobs_and_counts() {
         let worker = Worker::new(jobs.clone(), config()).meter(meter.clone());
         let work = worker.run(&["one", "two"], 1, Arc::new(done), shutdown.clone());
         let watch = async {
-            let found = jobs.wait(&id, PATIENCE).await.unwrap();
+            let found = jobs.wait(&id, TIMEOUT).await.unwrap();
             shutdown.cancel();
             found
         };

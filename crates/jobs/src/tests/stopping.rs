@@ -6,7 +6,7 @@ use std::time::Duration;
 use testkit::on_every_engine;
 use tokio::sync::{Notify, mpsc};
 
-use super::{Fixture, LEASE, PATIENCE, config};
+use super::{Fixture, LEASE, TIMEOUT, config};
 use crate::{JobContext, JobOutcome, JobState, StopReason, WorkerConfig};
 
 /// Waits for the stop signal and returns its reason.
@@ -61,7 +61,7 @@ async fn a_running_job_is_cancelled_from_this_or_another_process() {
                 // A cancellation by another process is seen when the lease is renewed.
                 fixture.clock.advance(LEASE / 2);
             }
-            let cancelled = fixture.jobs.wait(&id, PATIENCE).await.unwrap();
+            let cancelled = fixture.jobs.wait(&id, TIMEOUT).await.unwrap();
             assert_eq!((cancelled.state, cancelled.attempt), (JobState::Cancelled, 1));
             assert_eq!(reasons.recv().await, Some(Some(StopReason::Cancelled)));
             worker.dismiss().await;
@@ -84,7 +84,7 @@ async fn a_handler_that_ignores_cancellation_is_dropped() {
         let id = fixture.push("one").await.id;
         begun.notified().await;
         fixture.jobs.cancel(&id).await.unwrap();
-        let cancelled = fixture.jobs.wait(&id, PATIENCE).await.unwrap();
+        let cancelled = fixture.jobs.wait(&id, TIMEOUT).await.unwrap();
         assert_eq!(cancelled.state, JobState::Cancelled);
         worker.dismiss().await;
     })
@@ -102,13 +102,13 @@ async fn a_job_that_finishes_before_its_cancellation_is_completed() {
         let id = fixture.push("one").await.id;
         let mut job = fixture.jobs.get(&id).await.unwrap();
         while job.state != JobState::Running {
-            job = fixture.jobs.wait_change(&id, job.revision, PATIENCE).await.unwrap();
+            job = fixture.jobs.wait_change(&id, job.revision, TIMEOUT).await.unwrap();
         }
         // The worker may not have registered the job yet; then it sees the cancellation at the
         // renewal.
         fixture.jobs.cancel(&id).await.unwrap();
         fixture.clock.advance(LEASE / 2);
-        assert_eq!(fixture.jobs.wait(&id, PATIENCE).await.unwrap().state, JobState::Completed);
+        assert_eq!(fixture.jobs.wait(&id, TIMEOUT).await.unwrap().state, JobState::Completed);
         worker.dismiss().await;
     })
     .await;
@@ -141,7 +141,7 @@ async fn a_worker_that_lost_its_lease_is_stopped_and_writes_nothing() {
 async fn a_shutdown_requeues_unfinished_jobs() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
-        for grace in [Duration::ZERO, PATIENCE] {
+        for grace in [Duration::ZERO, TIMEOUT] {
             let begun = Arc::new(Notify::new());
             let notify = Arc::clone(&begun);
             let config = WorkerConfig { shutdown_grace: grace, ..config() };
@@ -215,7 +215,7 @@ async fn progress_is_visible_while_a_job_runs() {
         let mut job = fixture.jobs.get(&id).await.unwrap();
         let mut pages = Vec::new();
         while !job.state.is_finished() {
-            job = fixture.jobs.wait_change(&id, job.revision, PATIENCE).await.unwrap();
+            job = fixture.jobs.wait_change(&id, job.revision, TIMEOUT).await.unwrap();
             if job.state == JobState::Running && job.progress.done > pages.len() as u64 {
                 pages.push(job.progress.done);
                 assert_eq!(job.progress.note.as_ref().unwrap().len(), 512);

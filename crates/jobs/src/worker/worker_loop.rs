@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::active::ActiveJobs;
 use super::supervise::{Finished, supervise};
+use super::turns::{ClaimRequest, OwnerTurns, RunningByOwner};
 use super::{JobHandler, Worker, WorkerConfig};
 use crate::context::{JobContext, RunningJob};
 use crate::job::{Job, JobState};
@@ -43,6 +44,7 @@ pub(super) struct WorkerLoop<'a> {
     ended: Vec<Finished>,
     /// The kind that is taken first; it rotates, so that no kind starves the others.
     first_kind: usize,
+    turns: OwnerTurns,
     next_poll: Instant,
     next_sweep: Instant,
     /// When the shutdown ends at the latest.
@@ -71,6 +73,7 @@ impl<'a> WorkerLoop<'a> {
             running: JoinSet::new(),
             ended: Vec::new(),
             first_kind: 0,
+            turns: OwnerTurns::new(concurrency),
             next_poll: now,
             next_sweep: now + SWEEP_EVERY.mul_f64(fastrand::f64()),
             end: None,
@@ -226,23 +229,41 @@ impl<'a> WorkerLoop<'a> {
     }
 
     async fn claim(&mut self, tx: &mut Tx, room: usize) -> Result<Vec<(Job, i64)>, Fault> {
+        let mut claimed = Vec::new();
+        if room == 0 {
+            return Ok(claimed);
+        }
+        let mut running = self.running_by_owner();
         let jobs = &self.worker.jobs;
         let now = jobs.now();
         let until = Millis(now.0.saturating_add(millis(self.config.lease)));
-        let mut claimed = Vec::new();
-        if room > 0 {
-            self.first_kind = (self.first_kind + 1) % self.kinds.len();
-        }
+        self.first_kind = (self.first_kind + 1) % self.kinds.len();
         let (before, from) = self.kinds.split_at(self.first_kind);
         for kind in from.iter().chain(before) {
-            let left = room - claimed.len();
-            if left == 0 {
-                break;
-            }
-            let db = &jobs.0.db;
-            claimed.extend(sql::claim(db, tx, kind, left, &self.name, (now, until)).await?);
+            let request = ClaimRequest {
+                db: &jobs.0.db,
+                kind,
+                room: room - claimed.len(),
+                worker: &self.name,
+                times: (now, until),
+            };
+            claimed.extend(self.turns.claim(tx, &request, &mut running).await?);
         }
         Ok(claimed)
+    }
+
+    /// The jobs that this worker holds and that have not ended.
+    fn running_by_owner(&self) -> RunningByOwner {
+        let ended: Vec<_> = self.ended.iter().map(|it| it.held.running_job.hold_key()).collect();
+        let mut running = RunningByOwner::new();
+        for held in self.active.jobs_held() {
+            if let Some(owner) = &held.job.owner
+                && !ended.contains(&held.hold_key())
+            {
+                *running.entry(owner.clone()).or_default() += 1;
+            }
+        }
+        running
     }
 
     fn start(&mut self, job: Job, fence: i64) {
