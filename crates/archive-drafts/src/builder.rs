@@ -84,7 +84,7 @@ pub(crate) fn finish_all(pages: &[PageText<'_>], sketches: Vec<DraftBuilder>) ->
             entities: it.entities,
             citations: it.citations,
             confidence: it.ground.confidence(),
-            meaning: it.ground.meaning(),
+            meaning: it.ground.meaning().into(),
             passages,
             passages_total: u32::try_from(total).unwrap_or(u32::MAX),
         });

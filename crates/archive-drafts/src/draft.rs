@@ -1,15 +1,21 @@
 //! The drafts of a document with their passages, and the options of reading it.
 
+use std::borrow::Cow;
+
 use archive_text::Passage;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Drafts of one document.
 pub const DRAFTS_MAX: usize = 2_000;
+/// Citations of one document that are read. A dense brief has about one in 100 bytes, so this is
+/// 20 MB of nothing else; each takes about a kilobyte while it is resolved.
+pub const CITATIONS_MAX: usize = 200_000;
 /// Passages that are listed of one draft; all are counted.
 pub const PASSAGES_MAX: usize = 20;
 
 /// How much is extracted. The caller chooses which pages are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum DraftMode {
     /// Authorities by their full citations, parties, attorneys, judges, courts, case numbers and
     /// the summary.
@@ -22,7 +28,7 @@ pub enum DraftMode {
 }
 
 /// What is extracted. The summary is always made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftOptions {
     pub mode: DraftMode,
     pub citations: bool,
@@ -39,7 +45,7 @@ impl DraftOptions {
 }
 
 /// What a draft is about, in the order in which drafts are given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Category {
     Summary,
     Party,
@@ -91,7 +97,7 @@ impl Category {
 }
 
 /// An insight before it is stored.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Draft {
     pub category: Category,
     pub title: String,
@@ -103,7 +109,7 @@ pub struct Draft {
     /// At least this share of such drafts is right.
     pub confidence: f64,
     /// The same in words.
-    pub meaning: &'static str,
+    pub meaning: Cow<'static, str>,
     /// In the order of the document, at most [`PASSAGES_MAX`]; never empty.
     pub passages: Vec<Passage>,
     /// How many passages there are, with those left out.
@@ -111,13 +117,15 @@ pub struct Draft {
 }
 
 /// All drafts of one document.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DocumentDrafts {
     /// By category, and within one in the order of the document.
     pub drafts: Vec<Draft>,
     pub words: u64,
     /// What ran: `summary`, `citations`, `entities`, `timeline`.
-    pub processors: Vec<&'static str>,
+    pub processors: Vec<Cow<'static, str>>,
     /// There was more of something than is given.
     pub truncated: bool,
+    /// There are more than [`CITATIONS_MAX`] citations, and the rest were not read.
+    pub citations_cut: bool,
 }

@@ -39,8 +39,11 @@ mod timeline;
 mod wording;
 
 pub use draft::{
-    Category, DRAFTS_MAX, DocumentDrafts, Draft, DraftMode, DraftOptions, PASSAGES_MAX,
+    CITATIONS_MAX, Category, DRAFTS_MAX, DocumentDrafts, Draft, DraftMode, DraftOptions,
+    PASSAGES_MAX,
 };
+
+use std::borrow::Cow;
 
 use archive_entities::{CaseEvent, EventKind};
 use archive_text::{JoinedPages, PageText};
@@ -68,6 +71,8 @@ pub fn read_with_progress(
     let mut timeline = timeline::TimelineDrafts::default();
     let mut dated: Option<CaseEvent<'_>> = None;
     let mut truncated = false;
+    let mut citations_left = CITATIONS_MAX;
+    let mut citations_cut = false;
     let (all, mut done) = (pages.len() * archive_entities::PASSES, 0_usize);
     let mut step = || {
         done += 1;
@@ -76,7 +81,9 @@ pub fn read_with_progress(
     for (at, part) in parts(pages).enumerate() {
         let cited = {
             let joined = JoinedPages::new(part);
-            let citations = cite::find(joined.text());
+            let (citations, is_cut) = cite::find_at_most(joined.text(), citations_left);
+            citations_left = citations_left.saturating_sub(citations.len());
+            citations_cut |= is_cut;
             if choice.citations {
                 authorities.read(&joined, &citations, choice.mode);
             }
@@ -104,26 +111,27 @@ pub fn read_with_progress(
         words,
     });
     let mut lists: Vec<Vec<DraftBuilder>> = vec![summary.into_iter().collect()];
-    let mut processors = vec!["summary"];
+    let mut processors: Vec<Cow<'static, str>> = vec!["summary".into()];
     if choice.citations {
-        processors.push("citations");
+        processors.push("citations".into());
         lists.push(authorities);
     }
     if choice.entities {
-        processors.push("entities");
+        processors.push("entities".into());
         let mut entities = names.sketches(pages, choice.mode);
         entities.sort_by_key(|it| it.category);
         lists.extend(by_category(entities));
     }
     if choice.timeline && choice.mode != DraftMode::Fast {
-        processors.push("timeline");
+        processors.push("timeline".into());
         lists.extend([timeline.deadlines, timeline.conflicts, timeline.events]);
     }
     let all: usize = lists.iter().map(Vec::len).sum();
     let mut sketches = fit(lists, DRAFTS_MAX);
     truncated |= sketches.len() < all;
     sketches.sort_by_key(|it| it.category);
-    DocumentDrafts { drafts: builder::finish_all(pages, sketches), words, processors, truncated }
+    let drafts = builder::finish_all(pages, sketches);
+    DocumentDrafts { drafts, words, processors, truncated, citations_cut }
 }
 
 /// Runs of pages of one part.

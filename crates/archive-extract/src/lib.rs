@@ -12,6 +12,8 @@ mod document;
 mod docx;
 mod eml;
 mod format;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod isolated;
 mod limits;
 mod msg;
@@ -23,6 +25,7 @@ mod problem;
 mod rtf;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod tool_files;
 mod wire;
 mod zip;
 
@@ -60,14 +63,4 @@ pub fn read(
         return;
     }
     context.file(name, bytes);
-}
-
-/// Reads bytes as a format, without detection, OCR, files or a child process: the entry point for
-/// fuzzing one reader.
-#[must_use]
-pub fn read_bytes(format: Format, bytes: &[u8], limits: &ReadLimits) -> Document {
-    let mut builder = DocumentBuilder::default();
-    context::ReadContext::new(limits, &NoOcr, &mut |event| builder.apply(event))
-        .read_as(format, bytes);
-    builder.finish()
 }

@@ -3,6 +3,7 @@
 //! The reader is our own, so that every loop keeps the limits and the text is the same on every
 //! machine. Pages whose pictures it cannot take apart are rendered by `pdftoppm` where there is one.
 
+mod budget;
 mod cmap;
 mod content;
 mod crypt;
@@ -13,6 +14,7 @@ mod glyphs;
 mod layout;
 mod object;
 mod scan;
+mod search;
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -24,7 +26,20 @@ use font::Font;
 use object::{Dict, Object};
 
 pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
-    let mut file = PdfFile::open(bytes, context.stream_max());
+    // What streams have in the file, and what they are decoded to.
+    let streams_max = 2 * context.limits.unpacked_bytes;
+    let mut file = PdfFile::open(bytes, context.stream_max(), streams_max);
+    let done = read_pages(context, &mut file);
+    if file.budget.is_exhausted() {
+        context.problem(ReadProblem::new(
+            ProblemCode::TooLarge,
+            "parts of the PDF lie over each other, and not all were read; save it anew",
+        ));
+    }
+    done
+}
+
+fn read_pages(context: &mut ReadContext<'_>, file: &mut PdfFile<'_>) -> ReadResult {
     if !file.unlock() {
         return Err(ReadProblem::new(
             ProblemCode::Encrypted,
@@ -32,13 +47,13 @@ pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
         ));
     }
     let max = context.limits.pages as usize + 1;
-    let mut pages = page_tree(context, &file, max)?;
+    let mut pages = page_tree(context, file, max)?;
     if pages.is_empty() && !file.rebuilt {
         file.rebuild();
-        pages = page_tree(context, &file, max)?;
+        pages = page_tree(context, file, max)?;
     }
     if pages.is_empty() {
-        pages = loose_pages(context, &file, max)?;
+        pages = loose_pages(context, file, max)?;
     }
     if pages.is_empty() {
         return Err(ReadProblem::new(
@@ -51,11 +66,11 @@ pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
         context.problem(ReadProblem::new(ProblemCode::Truncated, message));
     }
     if file.crypt.is_none() {
-        information(context, &file);
+        information(context, file);
     }
     context.total(u32::try_from(pages.len()).unwrap_or(u32::MAX));
     let mut reader =
-        PdfReader { file: &file, fonts: HashMap::new(), scratch: scan::ScratchFile::default() };
+        PdfReader { file, fonts: HashMap::new(), scratch: scan::ScratchFile::default() };
     for (index, page) in pages.iter().enumerate() {
         reader.page(context, page, index)?;
     }

@@ -122,6 +122,25 @@ fn limits_hold(folder: &Path) {
     assert_eq!(codes(&document), [ProblemCode::TimedOut]);
 }
 
+/// Every child of this process is confined as far as the kernel can. The test of `sandbox` shows what
+/// that refuses.
+fn check_walls() {
+    let can = sandbox::supported();
+    let Ok(processes) = std::fs::read_dir("/proc") else { return };
+    let mut children = 0;
+    for status in
+        processes.flatten().filter_map(|it| std::fs::read_to_string(it.path().join("status")).ok())
+    {
+        if !status.contains(&format!("PPid:\t{}\n", std::process::id())) {
+            continue;
+        }
+        children += 1;
+        assert!(!can.no_new_privileges || status.contains("NoNewPrivs:\t1"), "{status}");
+        assert!(!can.system_calls || status.contains("Seccomp:\t2"), "{status}");
+    }
+    assert!(children > 0 || !cfg!(target_os = "linux"));
+}
+
 fn a_reader_may_stop(folder: &Path) {
     let path = file(folder, "blob", "page\u{c}".repeat(9_000).as_bytes());
     let mut pages = 0;
@@ -132,6 +151,7 @@ fn a_reader_may_stop(folder: &Path) {
         &ReadLimits::default(),
         &mut |event| {
             pages += usize::from(matches!(event, ReadEvent::Page(_)));
+            check_walls();
             if pages == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         },
     );

@@ -120,12 +120,13 @@ impl<'t> KnownName<'t> {
 }
 
 /// The references at those places, and among those words in italics, that no other citation
-/// covers.
+/// covers; not many more than `most`.
 pub(crate) fn find<'t>(
     text: &ScanText<'t>,
     found: &[PartialCitation<'t>],
     pages: &[usize],
     emphasis: &[Span],
+    most: usize,
 ) -> Vec<PartialCitation<'t>> {
     if (pages.is_empty() && emphasis.is_empty()) || found.is_empty() {
         return Vec::new();
@@ -139,7 +140,8 @@ pub(crate) fn find<'t>(
         found.get(before.wrapping_sub(1)).is_some_and(|it| at < it.tail)
     };
     let free = pages.iter().filter(|at| !covered(**at));
-    let mut list: Vec<PartialCitation<'t>> = free.filter_map(|at| names.paged(text, *at)).collect();
+    let mut list: Vec<PartialCitation<'t>> =
+        free.filter_map(|at| names.paged(text, *at)).take(most.saturating_add(1)).collect();
     let within = |it: &&Span| text.whole.get(it.start..it.end).is_some();
     let free = emphasis.iter().filter(within).filter(|it| !covered(it.start));
     list.extend(free.filter_map(|it| names.emphasised(text, *it)));

@@ -19,10 +19,18 @@ pub(crate) struct Scan<'t> {
     /// Where `at` or `p.` stands before something like a page.
     pub(crate) pages: Vec<usize>,
     hits: Vec<(usize, u32)>,
+    most: usize,
+    /// The text was not read to its end, because it has more than `most`.
+    pub(crate) is_cut: bool,
 }
 
-pub(crate) fn scan<'t>(text: &ScanText<'t>) -> Scan<'t> {
-    let mut scan = Scan { found: Vec::new(), pages: Vec::new(), hits: Vec::new() };
+/// Places before pages that are kept for each citation that is.
+const PAGES_EACH: usize = 8;
+
+/// Finds at most `most` citations.
+pub(crate) fn scan<'t>(text: &ScanText<'t>, most: usize) -> Scan<'t> {
+    let mut scan =
+        Scan { found: Vec::new(), pages: Vec::new(), hits: Vec::new(), most, is_cut: false };
     let mut i = 0;
     while i < text.len() {
         let byte = text.at(i);
@@ -95,8 +103,8 @@ impl<'t> Scan<'t> {
                     return self.refer(found);
                 }
             }
-            b'a' if text.at(i + 1) == b't' && text.blank(i + 2) > 0 => self.pages.push(i),
-            b'p' if matches!(text.at(i + 1), b'.' | b'p') && text.ends(i + 2) => self.pages.push(i),
+            b'a' if text.at(i + 1) == b't' && text.blank(i + 2) > 0 => self.page(i),
+            b'p' if matches!(text.at(i + 1), b'.' | b'p') && text.ends(i + 2) => self.page(i),
             _ => {}
         }
         word_end(text, i + 1)
@@ -128,14 +136,30 @@ impl<'t> Scan<'t> {
     /// Keeps a short form, of which the pin cite is no citation of its own.
     fn refer(&mut self, found: PartialCitation<'t>) -> usize {
         let next = found.tail;
+        self.keep(found, next)
+    }
+
+    fn page(&mut self, at: usize) {
+        if self.pages.len() < self.most.saturating_mul(PAGES_EACH) {
+            self.pages.push(at);
+        } else {
+            self.is_cut = true;
+        }
+    }
+
+    /// Keeps a citation; returns where to go on, which is nowhere once there are enough.
+    fn keep(&mut self, found: PartialCitation<'t>, next: usize) -> usize {
         self.found.push(found);
-        next
+        if self.found.len() < self.most {
+            return next;
+        }
+        self.is_cut = true;
+        usize::MAX
     }
 
     fn add(&mut self, found: PartialCitation<'t>) -> usize {
         let next = found.cite.span.end;
-        self.found.push(found);
-        next
+        self.keep(found, next)
     }
 
     /// Reads what stands around a citation and keeps it.

@@ -162,7 +162,7 @@ fn joining_texts_finds_the_same() {
 fn steps(beginning: &str, piece: &str, times: usize) -> (u64, usize) {
     let whole = beginning.to_owned() + &piece.repeat(times);
     let text = ScanText::new(&whole);
-    let found = crate::search(&text, &[]);
+    let (found, _) = crate::search(&text, &[], usize::MAX);
     let resolved = resolve(&found);
     assert_eq!(resolved.source_of.len(), found.len());
     (text.steps(), whole.len())
@@ -252,4 +252,27 @@ fn twice_the_text_is_twice_the_work() {
 fn the_sentence_before_a_citation_is_no_name() {
     let found = find("Filed on March 3, 1950. 2 U.S. 1.");
     assert_eq!((found[0].antecedent, found[0].full_span.start), (None, 24));
+}
+
+/// Every kind of citation, repeated, and how many are found of it.
+#[test]
+fn a_text_of_nothing_but_citations_is_read_up_to_the_limit() {
+    for unit in [
+        "Id. ",
+        "supra, ",
+        "§ 5 ",
+        "1 U.S. 1 ",
+        "ст. 15 ГК РФ; ",
+        "Able v. Baker, 5 F.3d 10. Able at 12. ",
+    ] {
+        let text = unit.repeat(500);
+        let all = find(&text);
+        let (some, is_cut) = crate::find_at_most(&text, 100);
+        assert!(is_cut && (100..=200).contains(&some.len()), "{unit:?}: {}", some.len());
+        let (same, is_cut) = crate::find_at_most(&text, 10_000);
+        assert!(!is_cut && same == all, "{unit:?}");
+    }
+    let bare_pages = "at 5 ".repeat(10_000);
+    let (found, _) = crate::find_at_most(&bare_pages, 100);
+    assert!(found.is_empty());
 }

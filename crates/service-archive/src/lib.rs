@@ -35,6 +35,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use processing::analysis::analysis_main;
 pub use tools::auth::{IssuedToken, TokenIssuer};
 
 use tools::{
@@ -47,9 +48,10 @@ use upload_tracker::UploadTracker;
 /// The kinds of the archive's jobs in the queue.
 pub(crate) const PROCESS: &str = "archive.process";
 pub(crate) const INTEGRITY: &str = "archive.integrity";
-/// Processing jobs and integrity tests that run at once in one process.
-const PROCESSING_CONCURRENCY: usize = 2;
-const TEST_CONCURRENCY: usize = 2;
+/// Processing jobs and integrity tests that run at once in one process. One owner has at most two of
+/// three (`jobs::Worker`), so that the files of another owner do not wait for them.
+const PROCESSING_CONCURRENCY: usize = 3;
+const TEST_CONCURRENCY: usize = 3;
 /// Uploads, and calls that wait for a job, of one owner at once: a part of the limits of the tools,
 /// so that one owner cannot hold a tool for all others.
 const UPLOADS_PER_OWNER: usize = 16;
@@ -78,13 +80,15 @@ pub struct ArchiveParts {
     pub stop: CancellationToken,
 }
 
-/// How to start the child process that extracts a file.
+/// How to start the child processes that extract a file and analyse its text.
 #[derive(Debug, Clone)]
 pub struct ExtractorCommand {
     /// This program, usually.
     pub program: PathBuf,
     /// The arguments that make it call `archive_extract::worker_main`.
     pub arguments: Vec<String>,
+    /// The arguments that make it call [`analysis_main`].
+    pub analysis_arguments: Vec<String>,
     /// The parent of the scratch folders, one per running job.
     pub scratch: PathBuf,
     /// Languages for OCR, tried in order.

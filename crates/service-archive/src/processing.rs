@@ -1,6 +1,7 @@
 //! The job that processes a file: extraction in a child process, then drafts, then one transaction
 //! with pages, insights and the end of the job.
 
+pub(crate) mod analysis;
 mod conflicts;
 mod insight_builder;
 pub(crate) mod job;

@@ -20,14 +20,15 @@ pub(super) fn run(
 ) -> Result<Vec<u8>, ReadProblem> {
     let shown = program.display();
     let failed = |what: String| ReadProblem::new(ProblemCode::OcrFailed, format!("{shown} {what}"));
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         // One thread a page: pages, not threads, share the processors.
         .env("OMP_THREAD_LIMIT", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
+        .stderr(Stdio::null());
+    let mut child = sandbox::with_whole_cpu_time(|| command.spawn())
         .map_err(|error| ReadProblem::new(ProblemCode::Unsupported, format!("{shown}: {error}")))?;
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(failed("could not be connected".to_owned()));

@@ -100,6 +100,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
     ) -> ReadResult {
         let mut lexer = Lexer::new(data, 0);
         let mut operands: Vec<Object> = Vec::new();
+        let mut inline_pictures = true;
         while let Some(token) = lexer.token() {
             match token {
                 Token::Operand(object) if operands.len() < 64 => operands.push(object),
@@ -114,7 +115,10 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
                     }
                     match word.as_str() {
                         "Do" => self.draw(context, &operands, resources, depth)?,
-                        "BI" => skip_inline_picture(&mut lexer),
+                        "BI" if inline_pictures => {
+                            // Without an end there is none after it either.
+                            inline_pictures = skip_inline_picture(&mut lexer);
+                        }
                         "Tf" => self.set_font(context, &operands, resources)?,
                         word => self.operate(word, &operands),
                     }
@@ -356,12 +360,13 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
     }
 }
 
-/// Leaves the lexer behind the picture's data, whose length is not written anywhere.
-fn skip_inline_picture(lexer: &mut Lexer<'_>) {
+/// Leaves the lexer behind the picture's data, whose length is not written anywhere. False where no
+/// picture begins in the rest of the stream.
+fn skip_inline_picture(lexer: &mut Lexer<'_>) -> bool {
     let rest = &lexer.bytes[lexer.at..];
-    let Some(data) = super::file::find(rest, b"ID") else { return };
+    let Some(data) = super::search::find(rest, b"ID") else { return false };
     let mut at = data + 2;
-    while let Some(step) = super::file::find(&rest[at..], b"EI") {
+    while let Some(step) = super::search::find(&rest[at..], b"EI") {
         at += step + 2;
         let before = rest[at - 3];
         let after = rest.get(at).copied().unwrap_or(b' ');
@@ -373,4 +378,5 @@ fn skip_inline_picture(lexer: &mut Lexer<'_>) {
         }
     }
     lexer.at += at;
+    true
 }

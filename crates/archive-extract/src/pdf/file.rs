@@ -2,16 +2,20 @@
 //! of the whole file when those are damaged. Objects are parsed when they are asked for.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
+use super::budget::{EndMarks, WorkBudget};
 use super::crypt::Decryptor;
 use super::filter;
 use super::object::{Dict, Lexer, Object, is_space};
+use super::search::{find, header_before};
 
 /// How many parsed objects are kept; a file of 10,000 pages has many more.
 const CACHE_MAX: usize = 20_000;
 const OBJECTS_MAX: usize = 8_000_000;
+/// Trailers, and tables in streams, that are read of a damaged file: each update of a file adds one.
+const TRAILERS_MAX: usize = 1_024;
 
 #[derive(Clone, Copy)]
 enum ObjectLocation {
@@ -37,10 +41,13 @@ pub(super) struct PdfFile<'a> {
     pub(super) crypt: Option<Decryptor>,
     /// Number and generation of the object whose stream starts at a place, which make its key.
     owners: RefCell<HashMap<usize, (u32, u32)>>,
+    end_marks: EndMarks,
+    pub(super) budget: WorkBudget,
 }
 
 impl<'a> PdfFile<'a> {
-    pub(super) fn open(bytes: &'a [u8], stream_max: usize) -> Self {
+    /// `stream_max` bounds one stream, `streams_max` all of them together.
+    pub(super) fn open(bytes: &'a [u8], stream_max: usize, streams_max: u64) -> Self {
         let mut file = Self {
             bytes,
             places: HashMap::new(),
@@ -52,6 +59,8 @@ impl<'a> PdfFile<'a> {
             rebuilt: false,
             crypt: None,
             owners: RefCell::default(),
+            end_marks: EndMarks::default(),
+            budget: WorkBudget::new(bytes.len(), streams_max),
         };
         // Junk before the header moves every offset, for most writers but not for all.
         let head = &bytes[..bytes.len().min(1_024)];
@@ -82,6 +91,13 @@ impl<'a> PdfFile<'a> {
         self.trailer.clear();
         self.cache.borrow_mut().clear();
         self.packed.borrow_mut().clear();
+        // The bytes may begin elsewhere now.
+        self.end_marks = EndMarks::default();
+    }
+
+    /// One object, as long as the file may cause more work.
+    fn parse(&self, bytes: &[u8], at: usize) -> Option<Object> {
+        self.budget.parse(bytes, at, |lexer| lexer.object(0))
     }
 
     fn has_root(&self) -> bool {
@@ -119,34 +135,20 @@ impl<'a> PdfFile<'a> {
 
     /// One table, in either form; its trailer.
     fn table(&mut self, offset: usize) -> Option<Dict> {
-        let mut lexer = Lexer::new(self.bytes, offset);
-        lexer.skip_space();
-        if !lexer.take(b"xref") {
-            return self.table_stream(lexer.at);
+        let mut rows = Vec::new();
+        let found = self.budget.parse(self.bytes, offset, |lexer| {
+            lexer.skip_space();
+            match lexer.take(b"xref") {
+                true => Some(Ok(table_rows(lexer, &mut rows)?)),
+                false => Some(Err(lexer.at)),
+            }
+        });
+        for (number, at) in rows {
+            self.place(number, ObjectLocation::At(at));
         }
-        loop {
-            lexer.skip_space();
-            if lexer.take(b"trailer") {
-                let dict = lexer.object(0)?;
-                return dict.dict().cloned();
-            }
-            let first = to_offset(lexer.number()?);
-            lexer.skip_space();
-            let count = to_offset(lexer.number()?);
-            for step in 0..count {
-                lexer.skip_space();
-                let at = to_offset(lexer.number()?);
-                lexer.skip_space();
-                lexer.number()?;
-                lexer.skip_space();
-                let used = lexer.take(b"n");
-                if !used && !lexer.take(b"f") {
-                    return None;
-                }
-                if used && at > 0 {
-                    self.place(first + step, ObjectLocation::At(at));
-                }
-            }
+        match found? {
+            Ok(trailer) => Some(trailer),
+            Err(at) => self.table_stream(at),
         }
     }
 
@@ -206,6 +208,7 @@ impl<'a> PdfFile<'a> {
         self.rebuilt = true;
         self.forget();
         let mut streams = Vec::new();
+        let mut tables = 0;
         let mut at = 0;
         while let Some(step) = find(&self.bytes[at..], b"obj") {
             let word = at + step;
@@ -224,9 +227,11 @@ impl<'a> PdfFile<'a> {
             if find(head, b"/Catalog").is_some() {
                 self.trailer.insert("Root".to_owned(), Object::Reference(number));
             }
-            if find(head, b"/XRef").is_some()
+            if tables < TRAILERS_MAX
+                && find(head, b"/XRef").is_some()
                 && let Some((_, Object::Stream(dict, _))) = self.indirect(start)
             {
+                tables += 1;
                 let wanted = ["Root", "Encrypt", "ID", "Info"];
                 let kept = dict.into_iter().filter(|it| wanted.contains(&it.0.as_str()));
                 self.trailer.extend(kept);
@@ -238,15 +243,7 @@ impl<'a> PdfFile<'a> {
                 self.place(*number as usize, ObjectLocation::In(stream, index));
             }
         }
-        let mut at = 0;
-        while let Some(step) = find(&self.bytes[at..], b"trailer") {
-            at += step + 7;
-            if let Some(Object::Dict(dict)) = Lexer::new(self.bytes, at).object(0) {
-                for (key, value) in dict {
-                    self.trailer.insert(key, value);
-                }
-            }
-        }
+        self.trailers();
         if !self.has_root() {
             let numbers: Vec<u32> = self.places.keys().copied().collect();
             let catalog = numbers.into_iter().find(|it| {
@@ -261,6 +258,24 @@ impl<'a> PdfFile<'a> {
         }
     }
 
+    /// Reads the last trailers of a damaged file; what a later one says counts.
+    fn trailers(&mut self) {
+        let mut places = VecDeque::new();
+        let mut at = 0;
+        while let Some(step) = find(&self.bytes[at..], b"trailer") {
+            at += step + 7;
+            if places.len() == TRAILERS_MAX {
+                places.pop_front();
+            }
+            places.push_back(at);
+        }
+        for at in places {
+            if let Some(Object::Dict(dict)) = self.parse(self.bytes, at) {
+                self.trailer.extend(dict);
+            }
+        }
+    }
+
     /// Numbers of all objects, in order, for when the page tree is lost.
     pub(super) fn numbers(&self) -> Vec<u32> {
         let mut numbers: Vec<u32> = self.places.keys().copied().collect();
@@ -270,28 +285,25 @@ impl<'a> PdfFile<'a> {
 
     /// An indirect object at a position: its number and itself.
     fn indirect(&self, at: usize) -> Option<(u32, Object)> {
-        let mut lexer = Lexer::new(self.bytes, at);
-        lexer.skip_space();
-        let number = u32::try_from(to_offset(lexer.number()?)).ok()?;
-        lexer.skip_space();
-        let generation = u32::try_from(to_offset(lexer.number()?)).ok()?;
-        lexer.skip_space();
-        if !lexer.take(b"obj") {
-            return None;
+        let found = self.budget.parse(self.bytes, at, |lexer| {
+            lexer.skip_space();
+            let number = u32::try_from(to_offset(lexer.number()?)).ok()?;
+            lexer.skip_space();
+            let generation = u32::try_from(to_offset(lexer.number()?)).ok()?;
+            lexer.skip_space();
+            if !lexer.take(b"obj") {
+                return None;
+            }
+            let object = lexer.object(0)?;
+            Some((number, generation, stream_or(object, lexer)))
+        });
+        let (number, generation, object) = found?;
+        if let Object::Stream(_, start) = &object
+            && self.crypt.is_some()
+        {
+            self.owners.borrow_mut().insert(*start, (number, generation));
         }
-        let object = lexer.object(0)?;
-        let Object::Dict(dict) = object else { return Some((number, object)) };
-        lexer.skip_space();
-        if !lexer.take(b"stream") {
-            return Some((number, Object::Dict(dict)));
-        }
-        if !lexer.take(b"\r\n") && !lexer.take(b"\n") {
-            lexer.take(b"\r");
-        }
-        if self.crypt.is_some() {
-            self.owners.borrow_mut().insert(lexer.at, (number, generation));
-        }
-        Some((number, Object::Stream(dict, lexer.at)))
+        Some((number, object))
     }
 
     pub(super) fn object(&self, number: u32) -> Rc<Object> {
@@ -316,8 +328,15 @@ impl<'a> PdfFile<'a> {
             ObjectLocation::In(stream, index) => {
                 let packed = self.packed_objects(stream)?;
                 let by_index = packed.0.get(index).filter(|it| it.0 == number);
-                let entry = by_index.or_else(|| packed.0.iter().find(|it| it.0 == number))?;
-                Lexer::new(&packed.1, entry.1).object(0)
+                let entry = match by_index {
+                    Some(entry) => entry,
+                    // The whole list is searched.
+                    None if self.budget.parsed(packed.0.len()) => {
+                        packed.0.iter().find(|it| it.0 == number)?
+                    }
+                    None => return None,
+                };
+                self.parse(&packed.1, entry.1)
             }
         }
     }
@@ -378,15 +397,25 @@ impl<'a> PdfFile<'a> {
     pub(super) fn data(&self, dict: &Dict, start: usize, max: usize) -> filter::Decoded {
         let raw = self.raw(dict, start);
         let owner = self.owners.borrow().get(&start).copied();
-        match (&self.crypt, owner) {
+        let mut decoded = match (&self.crypt, owner) {
             (Some(crypt), Some((number, generation))) => {
                 filter::decode(self, dict, &crypt.decrypt(raw, number, generation), max)
             }
             _ => filter::decode(self, dict, raw, max),
+        };
+        if !self.budget.decoded(decoded.data.len()) {
+            decoded.data.clear();
         }
+        decoded
     }
 
+    /// The data as the file has it; nothing once the file has caused too much work.
     pub(super) fn raw(&self, dict: &Dict, start: usize) -> &'a [u8] {
+        let raw = self.stream_bytes(dict, start);
+        if self.budget.stream(start, raw.len()) { raw } else { &[] }
+    }
+
+    fn stream_bytes(&self, dict: &Dict, start: usize) -> &'a [u8] {
         let rest = self.bytes.get(start..).unwrap_or_default();
         let stated = self.get(dict, "Length").and_then(|it| it.count());
         if let Some(length) = stated.filter(|it| *it <= rest.len()) {
@@ -396,8 +425,48 @@ impl<'a> PdfFile<'a> {
                 return &rest[..length];
             }
         }
-        let end = find(rest, b"endstream").or_else(|| find(rest, b"endobj"));
+        let end = self.end_marks.after(self.bytes, start).map(|it| it - start);
         &rest[..end.unwrap_or(rest.len())]
+    }
+}
+
+/// A stream where `stream` follows a dictionary, else the object.
+fn stream_or(object: Object, lexer: &mut Lexer<'_>) -> Object {
+    let Object::Dict(dict) = object else { return object };
+    lexer.skip_space();
+    if !lexer.take(b"stream") {
+        return Object::Dict(dict);
+    }
+    if !lexer.take(b"\r\n") && !lexer.take(b"\n") {
+        lexer.take(b"\r");
+    }
+    Object::Stream(dict, lexer.at)
+}
+
+/// The rows of a table that are in use, as numbers and offsets; its trailer.
+fn table_rows(lexer: &mut Lexer<'_>, rows: &mut Vec<(usize, usize)>) -> Option<Dict> {
+    loop {
+        lexer.skip_space();
+        if lexer.take(b"trailer") {
+            return lexer.object(0)?.dict().cloned();
+        }
+        let first = to_offset(lexer.number()?);
+        lexer.skip_space();
+        let count = to_offset(lexer.number()?);
+        for step in 0..count {
+            lexer.skip_space();
+            let at = to_offset(lexer.number()?);
+            lexer.skip_space();
+            lexer.number()?;
+            lexer.skip_space();
+            let used = lexer.take(b"n");
+            if !used && !lexer.take(b"f") {
+                return None;
+            }
+            if used && at > 0 && rows.len() < OBJECTS_MAX {
+                rows.push((first + step, at));
+            }
+        }
     }
 }
 
@@ -405,38 +474,4 @@ impl<'a> PdfFile<'a> {
 #[expect(clippy::cast_sign_loss, reason = "saturates at zero")]
 fn to_offset(number: f64) -> usize {
     number as usize
-}
-
-pub(super) fn find(bytes: &[u8], word: &[u8]) -> Option<usize> {
-    let first = *word.first()?;
-    let mut at = 0;
-    while let Some(step) = bytes[at..].iter().position(|it| *it == first) {
-        at += step;
-        if bytes[at..].starts_with(word) {
-            return Some(at);
-        }
-        at += 1;
-    }
-    None
-}
-
-/// Reads `12 0 ` backwards from the word `obj`: the number, and where it starts.
-fn header_before(bytes: &[u8], word: usize) -> Option<(u32, usize)> {
-    let floor = word.saturating_sub(64);
-    let back = |mut at: usize, wanted: fn(u8) -> bool| {
-        while at > floor && wanted(bytes[at - 1]) {
-            at -= 1;
-        }
-        at
-    };
-    let digit: fn(u8) -> bool = |it| it.is_ascii_digit();
-    let generation_end = back(word, is_space);
-    let generation = back(generation_end, digit);
-    let number_end = back(generation, is_space);
-    let number = back(number_end, digit);
-    if generation == generation_end || number == number_end || number_end == generation {
-        return None;
-    }
-    let text = std::str::from_utf8(&bytes[number..number_end]).ok()?;
-    Some((text.parse().ok()?, number))
 }

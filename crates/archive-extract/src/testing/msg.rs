@@ -25,6 +25,8 @@ pub enum Body<'a> {
     /// A code page, and text in it.
     Narrow(u32, Vec<u8>),
     Rich(&'a str),
+    /// Rich text that is compressed already.
+    Packed(&'a [u8]),
     Html(&'a str),
 }
 
@@ -83,6 +85,7 @@ impl Msg<'_> {
             Body::Rich(text) => {
                 stream(file, &format!("{at}__substg1.0_10090102"), &packed(text));
             }
+            Body::Packed(data) => stream(file, &format!("{at}__substg1.0_10090102"), data),
             Body::Html(text) => {
                 stream(file, &format!("{at}__substg1.0_10130102"), text.as_bytes());
             }

@@ -41,6 +41,13 @@ fn mail_in_html_alone_is_text() {
     assert!(text.contains("One") && text.contains("Two & 3") && !text.contains('<'), "{text}");
 }
 
+#[test]
+fn messages_that_claim_to_be_messages_are_read() {
+    let kind = "Content-Type:message/rfc822\n\n";
+    let mail = format!("e:\n{kind}t\n{kind}{kind}{kind}t\n{kind}Content-Type:2\n\n\n");
+    assert_eq!(read("a.eml", mail.as_bytes()).pages.len(), 1);
+}
+
 fn message() -> Msg<'static> {
     Msg {
         subject: "Motion",

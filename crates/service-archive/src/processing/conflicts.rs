@@ -168,7 +168,7 @@ fn conflict(
         entities,
         citations: Vec::new(),
         confidence: CONFIDENCE,
-        meaning: MEANING,
+        meaning: MEANING.into(),
         passages: at.passages.clone(),
         passages_total: at.passages_total,
     }
@@ -194,7 +194,7 @@ mod tests {
             entities: map(entities),
             citations: Vec::new(),
             confidence: 0.9,
-            meaning: "m",
+            meaning: "m".into(),
             passages: vec![Passage { page: 3, start: 0, end: 5, quote }],
             passages_total: 1,
         }

@@ -37,7 +37,7 @@ impl InsightBuilder<'_> {
             entities: draft.entities,
             citations: draft.citations,
             confidence: draft.confidence,
-            confidence_meaning: Some(draft.meaning.to_owned()),
+            confidence_meaning: Some(draft.meaning.into_owned()),
             page: draft.passages.first().map(|it| it.page),
             sources: draft.passages.into_iter().map(|it| self.source(it)).collect(),
             sources_total: draft.passages_total,

@@ -8,12 +8,12 @@ use archive_documents::{Documents, ExtractionResult, FileFilter, FileRecord, Pag
 use archive_drafts::{Category, DocumentDrafts, Draft};
 use archive_extract::ReaderProcess;
 use archive_insights::{Insights, NewInsight};
-use archive_text::PageText;
 use async_trait::async_trait;
 use clock::{Clock, Millis};
 use fault::Fault;
 use jobs::{JobContext, JobHandler, JobOutcome, StopReason};
 use llm::Model;
+use sandbox::ChildCommand;
 use store::Db;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
@@ -25,7 +25,7 @@ use crate::processing::insight_builder::InsightBuilder;
 use crate::processing::page_collector::{CollectedPages, PageCollector};
 use crate::processing::scratch::{self, ScratchFolder};
 use crate::processing::settings::{ExtractionMode, ProcessingSettings};
-use crate::processing::{ProcessPayload, ProcessSummary, summary};
+use crate::processing::{ProcessPayload, ProcessSummary, analysis, summary};
 
 /// Files of the case that deep processing compares with, newest first.
 const OTHER_FILES_MAX: u32 = 50;
@@ -112,10 +112,13 @@ impl ProcessingJob {
             FileInProgress { context, file: &file, settings, pages: &pages, problems, permit };
         context.progress(EXTRACTED as u64, Some(100), Some("read; finding what it says"));
         let others = self.other_files(&work).await?;
-        let (digest, pages_read, words) = work.analyse(others).await?;
+        let (digest, words) = self.analyse(&mut work, others, halt).await?;
+        let is_read = |at: &usize| settings.looks_at(*at, pages.len());
+        let pages_read = (0..pages.len()).filter(is_read).count();
         context.progress(ANALYSED as u64, Some(100), Some("understood"));
         let mut new = work.insights(digest.drafts);
-        let mut processors: Vec<String> = strings(&digest.processors);
+        let mut processors: Vec<String> =
+            digest.processors.iter().map(ToString::to_string).collect();
         if let Some(summed) = self.summary(&mut work).await? {
             new.push(summed);
             processors.push("model-summary".to_owned());
@@ -124,7 +127,7 @@ impl ProcessingJob {
             page_count: pages.len() as u64,
             word_count: words,
             processing_time: seconds(began, self.clock.now()),
-            extractors_used: strings(&extractors),
+            extractors_used: extractors.iter().map(ToString::to_string).collect(),
             processors_used: processors,
             extraction_mode: settings.extraction_mode.word().to_owned(),
             pages_read: pages_read as u64,
@@ -201,6 +204,48 @@ impl ProcessingJob {
             Ok(collector.finish())
         };
         spawn_blocking(work).await.map_err(Fault::internal)?
+    }
+
+    /// The drafts of the selected pages, found in a child process that a blocking thread supervises,
+    /// and the words of all pages.
+    async fn analyse(
+        &self,
+        work: &mut FileInProgress<'_>,
+        others: Vec<OtherFile>,
+        halt: &CancellationToken,
+    ) -> Result<(DocumentDrafts, u64), Fault> {
+        let (pages, settings) = (Arc::clone(work.pages), work.settings.clone());
+        let (permit, context) = (Arc::clone(&work.permit), work.context.clone());
+        let halt = halt.clone();
+        let child = ChildCommand {
+            program: self.extractor.program.clone(),
+            arguments: self.extractor.analysis_arguments.clone(),
+            folder: scratch::job_folder(&self.extractor.scratch, context.id()),
+        };
+        let run = move || {
+            let _permit = permit;
+            let _scratch = ScratchFolder::make(&child.folder)?;
+            let wanted = || !halt.is_cancelled();
+            let (mut digest, problem) =
+                analysis::analyse(&child, &pages, &settings, &wanted, &mut |share| {
+                    let percent = (EXTRACTED + share * (ANALYSED - EXTRACTED)) as u64;
+                    context.progress(percent, Some(100), Some("finding what it says"));
+                })?;
+            let found = conflicts::conflicts(&digest.drafts, &others);
+            digest.drafts.extend(found);
+            let words = pages.iter().map(|it| archive_documents::count_words(&it.page.text)).sum();
+            Ok::<_, Fault>((digest, problem, words))
+        };
+        let (digest, problem, words) = spawn_blocking(run).await.map_err(Fault::internal)??;
+        work.problems.extend(problem);
+        if digest.truncated {
+            work.problems.push("there is more in the file than is listed".to_owned());
+        }
+        if digest.citations_cut {
+            let most = archive_drafts::CITATIONS_MAX;
+            work.problems.push(format!("only the first {most} citations of the file were read"));
+        }
+        Ok((digest, words))
     }
 
     /// The facts of the other files of the case, for deep processing.
@@ -304,38 +349,6 @@ struct FileInProgress<'a> {
 }
 
 impl FileInProgress<'_> {
-    /// The drafts of the selected pages, the number of those pages, and the words of all pages.
-    async fn analyse(
-        &mut self,
-        others: Vec<OtherFile>,
-    ) -> Result<(DocumentDrafts, usize, u64), Fault> {
-        let (pages, settings) = (Arc::clone(self.pages), self.settings.clone());
-        let (permit, context) = (Arc::clone(&self.permit), self.context.clone());
-        let work = move || {
-            let _permit = permit;
-            let looked: Vec<PageText<'_>> = pages
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| settings.looks_at(*at, pages.len()))
-                .map(|(_, it)| it.text())
-                .collect();
-            let mut digest =
-                archive_drafts::read_with_progress(&looked, &settings.choice(), &mut |share| {
-                    let percent = (EXTRACTED + share * (ANALYSED - EXTRACTED)) as u64;
-                    context.progress(percent, Some(100), Some("finding what it says"));
-                });
-            let found = conflicts::conflicts(&digest.drafts, &others);
-            digest.drafts.extend(found);
-            let words = pages.iter().map(|it| archive_documents::count_words(&it.page.text)).sum();
-            (digest, looked.len(), words)
-        };
-        let done = spawn_blocking(work).await.map_err(Fault::internal)?;
-        if done.0.truncated {
-            self.problems.push("there is more in the file than is listed".to_owned());
-        }
-        Ok(done)
-    }
-
     fn builder(&self) -> InsightBuilder<'_> {
         InsightBuilder {
             file: self.file,
@@ -360,16 +373,12 @@ impl FileInProgress<'_> {
             entities: serde_json::Map::new(),
             citations: Vec::new(),
             confidence: summed.score,
-            meaning: "written by a model and held against the text by rules: their score",
+            meaning: "written by a model and held against the text by rules: their score".into(),
             passages_total: u32::try_from(summed.passages.len()).unwrap_or(u32::MAX),
             passages: summed.passages,
         };
         NewInsight { source_llm: model.to_owned(), ..builder.insight(draft) }
     }
-}
-
-fn strings(words: &[&str]) -> Vec<String> {
-    words.iter().map(|it| (*it).to_owned()).collect()
 }
 
 fn seconds(from: Millis, to: Millis) -> f64 {

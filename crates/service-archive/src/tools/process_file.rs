@@ -33,11 +33,8 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     let visibility = archive.visibility(&cx.caller).await?;
     let file = archive.file_to_write(&visibility, &args.file_id).await?;
     let payload = ProcessPayload { file_id: file.id.clone(), settings: args.processing_settings };
-    // The n-th waiting file of one owner goes before the n+1-th of any other.
-    let waiting = archive.waiting_jobs(PROCESS, &visibility.owner).await?;
     let job = NewJob::new(PROCESS, &payload)?
         .owner(&visibility.owner)
-        .priority(-i32::try_from(waiting).unwrap_or(i32::MAX))
         .key(format!("file:{}", file.id))
         .max_attempts(ATTEMPTS);
     let mut tx = archive.db.begin().await?;

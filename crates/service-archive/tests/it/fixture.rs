@@ -122,6 +122,7 @@ impl Fixture {
             extractor: ExtractorCommand {
                 program: std::env::current_exe().unwrap(),
                 arguments: vec![reader.to_owned()],
+                analysis_arguments: vec!["analyse".to_owned()],
                 scratch: folder.path().join("scratch"),
                 languages: vec!["eng".to_owned()],
             },

@@ -1,5 +1,6 @@
 //! The archive as a whole: its service behind the pipeline, real databases, and a real child process
-//! for every extraction. The child is this program with the argument `worker` or `hang`.
+//! for every extraction. The child is this program with the argument `worker`,
+//! `analyse` or `hang`.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "this is a test")]
 
 mod accounts;
@@ -27,6 +28,7 @@ macro_rules! trials {
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("worker") => archive_extract::worker_main(std::io::stdin(), std::io::stdout()),
+        Some("analyse") => service_archive::analysis_main(std::io::stdin(), std::io::stdout()),
         Some("hang") => loop {
             std::thread::park();
         },
@@ -49,7 +51,7 @@ fn trials() -> Vec<Trial> {
         trouble::invalid_input_names_the_field,
         trouble::a_deleted_file_is_gone,
         trouble::words_of_a_deleted_file_are_not_on_the_disk,
-        trouble::owners_take_turns_in_the_queue,
+        trouble::one_owner_leaves_a_slot_for_the_others,
         uploads::uploads_are_whole_or_nothing,
         uploads::uploads_report_their_progress,
         uploads::an_upload_ends_with_its_session,

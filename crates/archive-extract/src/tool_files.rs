@@ -1,0 +1,63 @@
+//! Which files the child and its tools need: the document, its scratch folder, and where the system
+//! keeps programs, libraries, fonts and the data of OCR. The data folder of the server is not there.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use sandbox::FileAccess;
+
+use crate::wire::ReadRequest;
+
+/// Where Linux systems keep programs, their libraries and fonts.
+const SYSTEM: [&str; 14] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/etc/alternatives",
+    "/etc/fonts",
+    "/etc/ld.so.cache",
+    "/var/cache/fontconfig",
+    "/nix/store",
+    "/gnu/store",
+    "/dev/urandom",
+    "/dev/zero",
+];
+
+/// What the tools are called.
+const TOOLS: [&str; 2] = ["tesseract", "pdftoppm"];
+
+pub(crate) fn access(request: &ReadRequest) -> FileAccess {
+    let mut files =
+        FileAccess { read: vec![request.path.clone()], write: vec![request.scratch.clone()] };
+    if request.languages.is_some() {
+        files.read.extend(SYSTEM.map(PathBuf::from));
+        files.read.extend(installed_elsewhere());
+        files.write.push(PathBuf::from("/dev/null"));
+    }
+    files
+}
+
+/// The folders of tools that are not where the system has its programs, and of their data.
+fn installed_elsewhere() -> Vec<PathBuf> {
+    let folders =
+        |name: &str| env::var_os(name).map(|it| env::split_paths(&it).collect::<Vec<_>>());
+    let mut paths = folders("LD_LIBRARY_PATH").unwrap_or_default();
+    paths.extend(env::var_os("TESSDATA_PREFIX").map(PathBuf::from));
+    let programs = folders("PATH").unwrap_or_default();
+    for folder in TOOLS.iter().filter_map(|tool| folder_of(tool, &programs)) {
+        let beside = folder.parent().unwrap_or(&folder);
+        paths.extend(["lib", "lib64", "share/tessdata", "share/poppler"].map(|it| beside.join(it)));
+        paths.push(folder);
+    }
+    paths.retain(|it| it.is_absolute());
+    paths
+}
+
+fn folder_of(tool: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    let found = folders.iter().map(|it| it.join(tool)).find(|it| it.is_file())?;
+    let real = found.canonicalize().unwrap_or(found);
+    real.parent().map(Path::to_owned)
+}

@@ -1,0 +1,162 @@
+//! The restrictions of Linux: `no_new_privs`, Landlock and seccomp. Each that the kernel lacks is
+//! left out.
+
+use std::collections::BTreeMap;
+
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd,
+    RestrictionStatus, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetError,
+    RulesetStatus, Scope,
+};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
+
+use crate::confine::{Confinement, FileAccess};
+
+/// The newest rules that are asked for; older kernels keep what they know of them.
+const NEWEST: ABI = ABI::V6;
+
+pub(crate) fn restrict(files: &FileAccess) -> Confinement {
+    let no_new_privileges = rustix::thread::set_no_new_privs(true).is_ok();
+    let enforced = restrict_files(files).map(|it| it.ruleset);
+    // After Landlock, whose own calls are not needed any more.
+    let system_calls =
+        filter().and_then(|filter| seccompiler::apply_filter(&filter).ok()).is_some();
+    Confinement {
+        no_new_privileges,
+        files: enforced.is_ok_and(|it| it != RulesetStatus::NotEnforced),
+        system_calls,
+    }
+}
+
+pub(crate) fn supported() -> Confinement {
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(ABI::V1))
+        .and_then(Ruleset::create);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let has = |line: &str| status.lines().any(|it| it.starts_with(line));
+    Confinement {
+        no_new_privileges: has("NoNewPrivs:"),
+        files: ruleset.is_ok(),
+        system_calls: has("Seccomp:") && filter().is_some(),
+    }
+}
+
+/// Files, sockets of TCP, and signals to processes outside.
+fn restrict_files(files: &FileAccess) -> Result<RestrictionStatus, RulesetError> {
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(NEWEST))?
+        .handle_access(AccessNet::from_all(NEWEST))?
+        .scope(Scope::from_all(NEWEST))?
+        .create()?;
+    let read = AccessFs::from_read(NEWEST);
+    // No devices, sockets or pipes are made.
+    let made = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::MakeFifo;
+    let write = AccessFs::from_all(NEWEST) & !(made | AccessFs::Execute | AccessFs::IoctlDev);
+    let rules =
+        files.read.iter().map(|it| (it, read)).chain(files.write.iter().map(|it| (it, write)));
+    for (path, access) in rules {
+        let Ok(opened) = PathFd::new(path) else { continue };
+        let access = if path.is_dir() { access } else { access & AccessFs::from_file(NEWEST) };
+        ruleset = ruleset.add_rule(PathBeneath::new(opened, access))?;
+    }
+    ruleset.restrict_self()
+}
+
+/// Calls that a reader of documents and its tools never make: they are refused with EPERM.
+const REFUSED: &[i64] = &[
+    // The network, and sockets of any kind.
+    libc::SYS_socket,
+    libc::SYS_socketpair,
+    libc::SYS_connect,
+    libc::SYS_bind,
+    libc::SYS_listen,
+    libc::SYS_accept,
+    libc::SYS_accept4,
+    // Other processes.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    // The system.
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_syslog,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_kexec_load,
+    libc::SYS_personality,
+    // Large interfaces of the kernel where its faults are found.
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_fanotify_init,
+    libc::SYS_memfd_create,
+];
+
+/// On x86-64 the same calls exist a second time, with this bit.
+const X32: i64 = 0x4000_0000;
+
+fn filter() -> Option<BpfProgram> {
+    let target: TargetArch = std::env::consts::ARCH.try_into().ok()?;
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+    for call in REFUSED {
+        rules.insert(*call, Vec::new());
+    }
+    // The limits of other processes are theirs; 0 is the process itself.
+    let other = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0).ok()?;
+    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![other]).ok()?]);
+    if matches!(target, TargetArch::x86_64) {
+        let twice: Vec<i64> = rules.keys().map(|it| it | X32).collect();
+        rules.extend(twice.into_iter().map(|it| (it, Vec::new())));
+    }
+    let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, target).ok()?;
+    filter.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_made_for_this_machine() {
+        assert!(filter().is_some_and(|it| !it.is_empty()));
+    }
+}

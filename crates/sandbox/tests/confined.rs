@@ -1,0 +1,138 @@
+//! What a confined child cannot do: reach a network, read a key, write outside its folder, or start
+//! a tool that can. The test starts itself as the child, so it has a main of its own and speaks the
+//! test runner's few words.
+#![expect(clippy::print_stdout, reason = "the test runner reads it")]
+#![expect(clippy::unwrap_used, reason = "a file that cannot be made fails the test")]
+
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use sandbox::{ChildCommand, ChildEnd, ChildLimits, Confinement, FileAccess};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |word: &str| arguments.iter().any(|it| it == word);
+    match arguments.first().map(String::as_str) {
+        Some("try") => return attempt(&arguments[1..]),
+        Some("spin") => return spin(),
+        _ => {}
+    }
+    if has("--list") {
+        if !has("--ignored") {
+            println!("confined: test");
+        }
+        return ExitCode::SUCCESS;
+    }
+    let folder = std::env::temp_dir().join(format!("stoa-confined-{}", std::process::id()));
+    let inside = folder.join("inside");
+    std::fs::create_dir_all(&inside).unwrap();
+    std::fs::write(folder.join("token.key"), "secret").unwrap();
+    std::fs::write(folder.join("input"), "input").unwrap();
+    the_child_is_walled_in(&folder);
+    the_parent_is_not(&folder);
+    work_ends(&folder);
+    std::fs::remove_dir_all(&folder).unwrap();
+    println!("test confined ... ok");
+    ExitCode::SUCCESS
+}
+
+fn limits() -> ChildLimits {
+    ChildLimits {
+        seconds: 60,
+        cpu_seconds: 20,
+        tool_cpu_seconds: 20,
+        memory_bytes: 2 << 30,
+        file_bytes: 1 << 20,
+    }
+}
+
+/// The child: restricts itself and reports, one word an attempt, what worked all the same.
+fn attempt(arguments: &[String]) -> ExitCode {
+    let folder = PathBuf::from(&arguments[0]);
+    let system = ["/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache"].map(PathBuf::from);
+    let files = FileAccess {
+        read: system.into_iter().chain([folder.join("input")]).collect(),
+        write: vec![folder.join("inside"), PathBuf::from("/dev/null")],
+    };
+    let on = sandbox::confine(&limits(), &files).unwrap();
+    let key = folder.join("token.key");
+    let shell = |script: &str| {
+        let run = Command::new("/bin/sh").args(["-c", script]).stderr(Stdio::null()).status();
+        run.is_ok_and(|it| it.success())
+    };
+    let attempts: [(&str, bool); 10] = [
+        ("input", std::fs::read(folder.join("input")).is_ok()),
+        ("scratch", std::fs::write(folder.join("inside/new"), "x").is_ok()),
+        ("tool", shell("true")),
+        ("tcp", TcpStream::connect(&*arguments[1]).is_ok()),
+        ("listen", TcpListener::bind("127.0.0.1:0").is_ok()),
+        ("udp", UdpSocket::bind("127.0.0.1:0").is_ok()),
+        ("key", std::fs::read(&key).is_ok()),
+        ("folder", std::fs::read_dir(&folder).is_ok()),
+        ("outside", std::fs::write(folder.join("new"), "x").is_ok()),
+        ("tool-key", shell(&format!("cat {}", key.display()))),
+    ];
+    let worked: Vec<&str> = attempts.into_iter().filter(|it| it.1).map(|it| it.0).collect();
+    let on = [on.no_new_privileges, on.files, on.system_calls];
+    sandbox::send(&mut std::io::stdout(), &(worked, on)).unwrap();
+    ExitCode::SUCCESS
+}
+
+fn spin() -> ExitCode {
+    let limits = ChildLimits { cpu_seconds: 1, ..limits() };
+    sandbox::confine(&limits, &FileAccess::default()).unwrap();
+    loop {
+        std::hint::spin_loop();
+    }
+}
+
+fn child(folder: &Path, arguments: &[&str]) -> ChildCommand {
+    ChildCommand {
+        program: std::env::current_exe().unwrap(),
+        arguments: arguments.iter().map(|it| (*it).to_owned()).collect(),
+        folder: folder.to_owned(),
+    }
+}
+
+fn the_child_is_walled_in(folder: &Path) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let child = child(folder, &["try", folder.to_str().unwrap(), &address]);
+    let mut told: Option<(Vec<String>, [bool; 3])> = None;
+    let end = sandbox::run(&child, 60, |_| Ok(()), &|| true, &mut |message| {
+        told = Some(message);
+        ControlFlow::Break(())
+    });
+    assert_eq!(end, ChildEnd::Done);
+    let (worked, [no_new_privileges, files, system_calls]) = told.unwrap();
+    let can = sandbox::supported();
+    let on = Confinement { no_new_privileges, files, system_calls };
+    assert_eq!(on, can, "what the kernel can is on");
+    let mut expected = vec!["input", "scratch", "tool"];
+    if !can.system_calls {
+        expected.extend(["tcp", "listen", "udp"]);
+    }
+    if !can.files {
+        expected.extend(["key", "folder", "outside", "tool-key"]);
+    }
+    assert_eq!(worked, expected);
+}
+
+fn the_parent_is_not(folder: &Path) {
+    assert_eq!(std::fs::read(folder.join("token.key")).unwrap(), b"secret");
+    TcpListener::bind("127.0.0.1:0").unwrap();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    assert!(!status.contains("NoNewPrivs:\t1"), "{status}");
+}
+
+fn work_ends(folder: &Path) {
+    if cfg!(unix) {
+        let end =
+            sandbox::run(&child(folder, &["spin"]), 60, |_| Ok(()), &|| true, &mut |(): ()| {
+                ControlFlow::Continue(())
+            });
+        assert_eq!(end, ChildEnd::CpuExceeded);
+    }
+}
