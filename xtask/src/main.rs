@@ -1,4 +1,4 @@
-//! The developer's commands: `cargo xtask test|tidy|docs|policy|bench`.
+//! The developer's commands: `cargo xtask test|tidy|docs|policy|bench|fuzz`.
 //!
 //! It starts cargo and git and reads source files; it depends on no crate of the workspace, so that
 //! it builds in seconds.
@@ -11,6 +11,7 @@
 mod bench;
 mod changed;
 mod docs;
+mod fuzz;
 mod policy;
 mod run;
 mod test;
@@ -32,6 +33,8 @@ cargo xtask COMMAND
   docs [--check]           write docs/crates.md and docs/fault-codes.md, or fail when they are stale
   policy                   licences, banned crates and sources, as deny.toml says
   bench [NAME [ARG...]]    list the benchmarks, or build one with the dist profile and run it
+  fuzz [TARGET] [--runs N] [--seed S]
+                           run one fuzz target or all of them; see docs/fuzzing.md
 ";
 
 fn main() -> ExitCode {
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         ["policy"] => policy::report(),
         ["bench"] => bench::list(),
         ["bench", name, rest @ ..] => bench::run(name, rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {

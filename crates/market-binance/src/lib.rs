@@ -4,6 +4,8 @@
 
 mod client;
 mod config;
+#[doc(hidden)]
+pub mod fuzzing;
 mod history;
 mod klines;
 mod listing;
@@ -225,24 +227,6 @@ impl KlineSource for Binance {
         limit: usize,
     ) -> Result<Vec<Kline>, Fault> {
         self.shared.recent(code, interval, limit).await.map(Arc::unwrap_or_clone)
-    }
-}
-
-/// Parses one WebSocket message, for fuzzing: any bytes must be refused or parsed without a panic.
-#[doc(hidden)]
-pub fn fuzz_parse_frame(bytes: &[u8]) {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        drop(stream::wire::read(text));
-    }
-}
-
-/// Parses one klines response, for fuzzing.
-#[doc(hidden)]
-pub fn fuzz_parse_klines(bytes: &[u8]) {
-    if let Ok(rows) = serde_json::from_slice::<Vec<wire::KlineRow<'_>>>(bytes) {
-        for row in &rows {
-            drop(klines::read_row(row));
-        }
     }
 }
 

@@ -43,7 +43,7 @@ pub struct ImportProgress {
 const PACKING_MAX: usize = 3;
 
 /// How many rows, and what the store takes them as.
-type Packed = Result<(u64, Vec<PackedBatch>), Fault>;
+pub(crate) type Packed = Result<(u64, Vec<PackedBatch>), Fault>;
 
 /// Reads a file of bars into the store. Doing it twice is the same as doing it once. A bad row with
 /// [`BadRowPolicy::Stop`] is no fault: the report says where the import stopped and that everything
@@ -100,7 +100,7 @@ fn read(
     Ok(rows.report)
 }
 
-fn pack(loads: Vec<Load>, received_at: Millis, currency: &str) -> Packed {
+pub(crate) fn pack(loads: Vec<Load>, received_at: Millis, currency: &str) -> Packed {
     let rows = loads.iter().map(|load| load.columns.len() as u64).sum();
     let pack = |load: Load| {
         let batch = PackedBatch::new(load.series, load.columns, load.covered, received_at)?;

@@ -5,6 +5,8 @@
 
 mod collect;
 mod csv;
+#[doc(hidden)]
+pub mod fuzzing;
 mod import;
 mod layout;
 mod moment;

@@ -3,7 +3,6 @@
 //! A float is taken at its shortest spelling, which is what a person would have written; decimals
 //! and integers come as they are.
 
-use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +10,7 @@ use clock::{DAY_MS, Millis};
 use fault::Fault;
 use market::{Bar, Decimal};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader as _, SerializedFileReader};
 use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
 
@@ -21,12 +20,12 @@ use crate::{moment, number};
 
 /// Feeds every row to the collector; rows are numbered from 1.
 pub(crate) fn read(
-    file: File,
+    file: impl ChunkReader + 'static,
     ticker: Option<&str>,
     rows: &mut Collector,
     bytes_read: &AtomicU64,
 ) -> Result<Result<(), End>, Fault> {
-    let bytes_total = file.metadata().map_or(0, |about| about.len());
+    let bytes_total = file.len();
     let reader = SerializedFileReader::new(file).map_err(unreadable)?;
     let about = reader.metadata().file_metadata();
     let rows_total = u64::try_from(about.num_rows()).unwrap_or(0).max(1);

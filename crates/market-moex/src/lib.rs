@@ -14,6 +14,8 @@ mod closes;
 mod code_listing;
 mod config;
 mod constituents;
+#[doc(hidden)]
+pub mod fuzzing;
 mod listing;
 mod live;
 mod moscow_time;
@@ -61,12 +63,6 @@ use self::snapshot::DatedSnapshot;
 use self::stale_cache::StaleCache;
 use self::traded_days::TradedDates;
 use self::weights::{IndexWeights, PublishedIndex};
-
-/// Parses the body of an ISS response and reads every cell: the entry point for fuzzing.
-#[doc(hidden)]
-pub fn parse_iss_tables(body: &[u8]) -> bool {
-    tables::read_every_cell(body)
-}
 
 /// The adapter of the Moscow Exchange. Clones share all state.
 #[derive(Clone)]

@@ -52,7 +52,7 @@ pub(super) fn page(workspace: &Workspace) -> Outcome<String> {
 fn family_edges(workspace: &Workspace) -> BTreeSet<(&'static str, &'static str)> {
     let packages = workspace.packages.values();
     packages
-        .filter(|it| it.name != "bench" && it.name != "testkit")
+        .filter(|it| !matches!(it.name.as_str(), "bench" | "fuzz" | "testkit"))
         .flat_map(|it| it.dependencies.iter().map(|on| (family(&it.name), family(on))))
         .filter(|(from, to)| from != to)
         .collect()
