@@ -1,4 +1,5 @@
 //! Code that several benchmarks share. Each benchmark is a program in `bin`.
 
 pub mod binaries;
+pub mod delivery;
 pub mod frames;

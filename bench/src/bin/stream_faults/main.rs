@@ -5,7 +5,6 @@
 mod faults;
 mod reader;
 mod stack;
-mod tally;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -18,10 +17,10 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use bench::delivery::{ClosedCandle, DeliveryTally};
 use faults::random_fault;
 use reader::Reader;
 use stack::BenchStack;
-use tally::{ClosedCandle, DeliveryTally};
 use testkit::TestRng;
 
 pub(crate) type BenchResult<T> = Result<T, Box<dyn Error + Send + Sync>>;

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::BenchResult;
 use crate::faults::below;
-use crate::tally::ClosedCandle;
+use bench::delivery::ClosedCandle;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The wait before a retry after an error.

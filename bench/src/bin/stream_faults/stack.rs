@@ -24,8 +24,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use transport_http::{
-    AllowedHosts, BodyLimits, ClientLimits, EdgeConfig, Limits, ServerHealth, StreamOptions,
-    SystemPages,
+    AllowedHosts, BodyLimits, ClientLimits, EdgeConfig, Limits, RequestMemory, ServerHealth,
+    StreamOptions, SystemPages, TrustedProxies,
 };
 
 use crate::BenchResult;
@@ -160,6 +160,9 @@ async fn serve(pipeline: &Arc<Pipeline>, tasks: &Tasks) -> BenchResult<SocketAdd
             pipeline: Arc::clone(pipeline),
             hosts: AllowedHosts::Any,
             cors_origins: Vec::new(),
+            own_origin: None,
+            trusted_proxies: TrustedProxies::default(),
+            memory: RequestMemory::default(),
             body: BodyLimits { bytes_max: 64 * 1024, timeout: Duration::from_secs(10) },
             meter: Box::new(|_, _, _, _| {}),
             on_rate_limited: Box::new(|| {}),
@@ -168,6 +171,7 @@ async fn serve(pipeline: &Arc<Pipeline>, tasks: &Tasks) -> BenchResult<SocketAdd
     let limits = Limits {
         connections_max: 1_000,
         connections_per_client_max: 0,
+        trusted_proxies: TrustedProxies::default(),
         header_timeout: Duration::from_secs(10),
         shutdown_timeout: Duration::from_secs(1),
     };

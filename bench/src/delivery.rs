@@ -6,13 +6,13 @@ use market::Bar;
 
 /// A closed candle: when it opened, and its prices and volume.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct ClosedCandle {
-    pub(crate) open: i64,
-    pub(crate) numbers: [f64; 5],
+pub struct ClosedCandle {
+    pub open: i64,
+    pub numbers: [f64; 5],
 }
 
 impl ClosedCandle {
-    pub(crate) fn of(bar: &Bar) -> Self {
+    pub fn of(bar: &Bar) -> Self {
         let [open, high, low, close] =
             [bar.open, bar.high, bar.low, bar.close].map(|price| price.to_f64());
         let volume = bar.volume.map_or(0.0, |volume| volume.to_f64());
@@ -22,17 +22,17 @@ impl ClosedCandle {
 
 /// The counts of all subscribers together.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct DeliveryTally {
-    pub(crate) candles: usize,
-    pub(crate) lost: usize,
-    pub(crate) duplicated: usize,
+pub struct DeliveryTally {
+    pub candles: usize,
+    pub lost: usize,
+    pub duplicated: usize,
     /// Older than one that came before it.
-    pub(crate) out_of_order: usize,
-    pub(crate) different: usize,
+    pub out_of_order: usize,
+    pub different: usize,
 }
 
 impl DeliveryTally {
-    pub(crate) fn add(&mut self, delivered: &[ClosedCandle], history: &[ClosedCandle]) {
+    pub fn add(&mut self, delivered: &[ClosedCandle], history: &[ClosedCandle]) {
         let opens: HashSet<i64> = delivered.iter().map(|it| it.open).collect();
         let history: HashMap<i64, &ClosedCandle> = history.iter().map(|it| (it.open, it)).collect();
         self.candles += delivered.len();
@@ -46,7 +46,7 @@ impl DeliveryTally {
         }
     }
 
-    pub(crate) fn is_clean(&self) -> bool {
+    pub fn is_clean(&self) -> bool {
         self.lost + self.duplicated + self.out_of_order + self.different == 0
     }
 }
