@@ -2,14 +2,15 @@
 //! over HTTP.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::response::Response;
 use clock::{Clock as _, SystemClock};
+use fault::Fault;
+use http::StatusCode;
 use transport_a2a::{A2aOptions, HttpPushSender, TaskLimits};
 use transport_a2a_store::SqlTaskStore;
-use transport_http::{EdgeRoute, MountedRoutes, RateLimitRefusal};
+use transport_http::{EdgeRoute, MountedRoutes, Refusal, RefusalForm};
 
 use crate::app::App;
 use crate::config::Config;
@@ -21,8 +22,7 @@ pub(crate) fn routes(app: &App, config: &Config) -> Result<MountedRoutes, Comman
     let services = app.pipeline.catalog().services().iter();
     let paths = services.filter_map(|service| service.agent.as_ref()).map(|agent| &agent.path);
     Ok(paths.fold(MountedRoutes::new(router), |mounted, path| {
-        let [rpc, rest] = [transport_a2a::rpc_rate_limited, transport_a2a::rest_rate_limited]
-            .map(|respond: fn(Duration) -> Response| edge_route(respond));
+        let [rpc, rest] = [transport_a2a::rpc_refused, transport_a2a::rest_refused].map(edge_route);
         mounted
             .declare(path.clone(), rpc.clone())
             .declare(format!("{path}/"), rpc)
@@ -30,10 +30,10 @@ pub(crate) fn routes(app: &App, config: &Config) -> Result<MountedRoutes, Comman
     }))
 }
 
-/// A path whose clients over their rate get this response.
-fn edge_route(respond: fn(Duration) -> Response) -> EdgeRoute {
-    let rate_limited = RateLimitRefusal::Custom(Arc::new(move |wait, _| respond(wait)));
-    EdgeRoute { rate_limited, ..EdgeRoute::default() }
+/// A path whose refusals at the edge have this form.
+fn edge_route(respond: fn(StatusCode, &Fault) -> Response) -> EdgeRoute {
+    let respond = move |refusal: &Refusal, _: &str| respond(refusal.status, &refusal.fault);
+    EdgeRoute { refusals: RefusalForm::Custom(Arc::new(respond)), ..EdgeRoute::default() }
 }
 
 /// The agent of the A2A conformance suite, whose webhooks are on the same machine; `None` in a build

@@ -24,6 +24,8 @@ use crate::meters::Meters;
 const SERVICE: &str = "archive";
 /// The argument that makes this program read one file and exit.
 pub(crate) const READER: &str = "extract-worker";
+/// The argument that makes this program analyse the text of one file and exit.
+pub(crate) const ANALYSER: &str = "analysis-worker";
 /// Languages for OCR, tried in order.
 const LANGUAGES: [&str; 2] = ["eng", "rus"];
 
@@ -54,6 +56,7 @@ pub(crate) fn archive(
         extractor: ExtractorCommand {
             program: std::env::current_exe()?,
             arguments: vec![READER.to_owned()],
+            analysis_arguments: vec![ANALYSER.to_owned()],
             scratch: data.join("scratch"),
             languages: LANGUAGES.map(str::to_owned).into(),
         },

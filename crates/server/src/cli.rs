@@ -60,6 +60,9 @@ pub(crate) enum Command {
     /// Read one file for the archive, in a process of its own
     #[command(name = crate::archive::READER, hide = true)]
     ExtractWorker,
+    /// Analyse the text of one file for the archive, in a process of its own
+    #[command(name = crate::archive::ANALYSER, hide = true)]
+    AnalysisWorker,
 }
 
 #[derive(Debug, Args)]

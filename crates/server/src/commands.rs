@@ -71,7 +71,9 @@ async fn dispatch(command: Command, config: Config) -> Result<(), CommandError> 
         Command::Doctor => doctor::run(config).await,
         Command::Install(args) => install::run(args, &config),
         Command::Completions { shell } => completions::run(shell),
-        Command::ExtractWorker => Err(CommandError::usage("this reads a file and nothing else")),
+        Command::ExtractWorker | Command::AnalysisWorker => {
+            Err(CommandError::usage("this works on one file and nothing else"))
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use contract::{Concurrency, View};
 use market_binance::{ApiKey, BinanceConfig, StreamConfig};
 use service_indicators::StreamLimits;
 use telemetry::{LogConfig, LogFormat};
-use transport_http::ClientLimits;
+use transport_http::{ClientLimits, TrustedProxies};
 
 use crate::exit::CommandError;
 use crate::language_model::ModelSettings;
@@ -55,6 +55,11 @@ pub(crate) struct Config {
     /// How long a client may take for its headers, its body, and the pause between requests.
     pub(crate) client_timeout: Duration,
     pub(crate) body_bytes_max: usize,
+    /// How many bytes of bodies are held at once.
+    pub(crate) body_memory_max: usize,
+    /// How much memory the JSON of large bodies takes at once.
+    pub(crate) json_memory_max: usize,
+    pub(crate) trusted_proxies: TrustedProxies,
     pub(crate) connections_max: usize,
     /// Per-client cap; 0 = unlimited; unset = half of `connections_max`, or unlimited on loopback.
     pub(crate) connections_per_client_max: Option<usize>,
@@ -124,8 +129,14 @@ impl BinanceSite {
 impl Config {
     pub(crate) fn resolve(settings: Settings) -> Result<Self, CommandError> {
         let sources = &settings.sources;
+        refuse_blank_token(&settings)?;
         let listen = listen(&settings)?;
+        let surfaces = surfaces(&settings);
         let (provider, moex) = providers(&settings)?;
+        let tool_concurrency = tool_concurrency(&settings)?;
+        let stream_limits = stream_limits(&settings)?;
+        let trusted_proxies = TrustedProxies::parse(&settings.trusted_proxies)
+            .map_err(|_| sources.bad_value("trusted_proxies"))?;
         let language_model = ModelSettings::new(
             settings.llm_base_url,
             settings.llm_api_key,
@@ -134,21 +145,7 @@ impl Config {
             settings.llm_timeout_s,
             sources,
         )?;
-        let http = settings.enable_http;
-        let surfaces =
-            Surfaces { http, sse: http && settings.enable_sse, ws: http && settings.enable_ws };
-        if settings.tool_concurrency == 0 {
-            return Err(sources.bad_value("tool_concurrency"));
-        }
-        let is_blank = |token: &Secret| token.reveal().trim().is_empty();
-        if settings.http_token.as_ref().is_some_and(is_blank) {
-            return Err(sources.bad_value("http_token"));
-        }
         let is_private = listen.ip().is_loopback() && settings.http_token.is_none();
-        let stream_limits = StreamLimits {
-            queue_max: settings.stream_queue_max,
-            replay_max: settings.stream_replay_max,
-        };
         Ok(Self {
             listen,
             provider,
@@ -157,10 +154,7 @@ impl Config {
             call_timeout: timeout("call_timeout_s", settings.call_timeout_s, sources)?,
             client_timeout: timeout("client_timeout_s", settings.client_timeout_s, sources)?,
             surfaces,
-            tool_concurrency: Concurrency {
-                max: settings.tool_concurrency,
-                queue: settings.tool_queue,
-            },
+            tool_concurrency,
             data: data(settings.data, settings.home.as_deref())?,
             database_url: settings.database_url,
             sim_seed: settings.sim_seed,
@@ -183,13 +177,16 @@ impl Config {
                 per_second: settings.rate_per_second,
             },
             body_bytes_max: settings.body_bytes_max,
+            body_memory_max: at_least("body_memory_max", settings.body_memory_max, 1, sources)?,
+            json_memory_max: at_least("json_memory_max", settings.json_memory_max, 16, sources)?,
+            trusted_proxies,
             connections_max: settings.connections_max,
             connections_per_client_max: settings.connections_per_client_max,
             client_streams: ClientLimits {
                 open_max: settings.streams_per_client_max,
                 per_minute: settings.streams_per_client_minute,
             },
-            stream_limits: checked(stream_limits, sources)?,
+            stream_limits,
             arche_api_url: settings.arche_api_url,
             arche_api_token: settings.arche_api_token,
             token: settings.token,
@@ -228,14 +225,47 @@ fn providers(settings: &Settings) -> Result<(Provider, MoexProvider), CommandErr
     Ok((provider, moex))
 }
 
-fn checked(limits: StreamLimits, sources: &Sources) -> Result<StreamLimits, CommandError> {
+fn tool_concurrency(settings: &Settings) -> Result<Concurrency, CommandError> {
+    match settings.tool_concurrency {
+        0 => Err(settings.sources.bad_value("tool_concurrency")),
+        max => Ok(Concurrency { max, queue: settings.tool_queue }),
+    }
+}
+
+/// Refuses a token that is set and blank: every client could present it.
+fn refuse_blank_token(settings: &Settings) -> Result<(), CommandError> {
+    let is_blank = |token: &Secret| token.reveal().trim().is_empty();
+    match settings.http_token.as_ref().is_some_and(is_blank) {
+        true => Err(settings.sources.bad_value("http_token")),
+        false => Ok(()),
+    }
+}
+
+fn surfaces(settings: &Settings) -> Surfaces {
+    let http = settings.enable_http;
+    Surfaces { http, sse: http && settings.enable_sse, ws: http && settings.enable_ws }
+}
+
+fn stream_limits(settings: &Settings) -> Result<StreamLimits, CommandError> {
+    let limits = StreamLimits {
+        queue_max: settings.stream_queue_max,
+        replay_max: settings.stream_replay_max,
+    };
     if !StreamLimits::QUEUE.contains(&limits.queue_max) {
-        return Err(sources.bad_value("stream_queue_max"));
+        return Err(settings.sources.bad_value("stream_queue_max"));
     }
     if !StreamLimits::REPLAY.contains(&limits.replay_max) {
-        return Err(sources.bad_value("stream_replay_max"));
+        return Err(settings.sources.bad_value("stream_replay_max"));
     }
     Ok(limits)
+}
+
+/// A number of bytes that is at least this many MiB.
+fn at_least(key: &str, bytes: usize, mib: usize, sources: &Sources) -> Result<usize, CommandError> {
+    match bytes >= mib * 1024 * 1024 {
+        true => Ok(bytes),
+        false => Err(sources.bad_value(key)),
+    }
 }
 
 fn timeout(key: &str, seconds: f64, sources: &Sources) -> Result<Duration, CommandError> {
@@ -349,6 +379,20 @@ mod tests {
         assert_eq!(calls(64, 1024), Some(Concurrency::default()));
         assert_eq!(calls(1, 0), Some(Concurrency { max: 1, queue: 0 }));
         assert_eq!(calls(0, 0), None);
+    }
+
+    #[test]
+    fn memory_budgets_and_proxies_are_checked() {
+        let resolved = |change: fn(&mut Settings)| {
+            let mut settings = settings();
+            change(&mut settings);
+            Config::resolve(settings).is_ok()
+        };
+        assert!(resolved(|it| it.body_memory_max = 1024 * 1024));
+        assert!(!resolved(|it| it.body_memory_max = 1024 * 1024 - 1));
+        assert!(!resolved(|it| it.json_memory_max = 1024 * 1024));
+        assert!(resolved(|it| it.trusted_proxies = vec!["::1".into(), "10.0.0.0/8".into()]));
+        assert!(!resolved(|it| it.trusted_proxies = vec!["proxy.example".into()]));
     }
 
     #[test]

@@ -28,9 +28,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
-    // The process that reads one file needs neither settings nor a runtime.
-    if let cli::Command::ExtractWorker = cli.command {
-        return archive_extract::worker_main(std::io::stdin(), std::io::stdout());
+    // The processes that work on one file need neither settings nor a runtime.
+    match cli.command {
+        cli::Command::ExtractWorker => {
+            return archive_extract::worker_main(std::io::stdin(), std::io::stdout());
+        }
+        cli::Command::AnalysisWorker => {
+            return service_archive::analysis_main(std::io::stdin(), std::io::stdout());
+        }
+        _ => {}
     }
     match commands::run(cli) {
         Ok(()) => ExitCode::SUCCESS,

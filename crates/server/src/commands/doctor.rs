@@ -8,6 +8,7 @@ mod limits;
 mod model;
 mod moex;
 mod port;
+mod sandboxing;
 mod tools;
 mod venue;
 
@@ -51,6 +52,7 @@ async fn look(config: &Config) -> Vec<Finding> {
     findings.push(exposure::surfaces(config.surfaces));
     findings.push(limits::check(config.connections_max));
     findings.push(limits::streams(config.stream_limits));
+    findings.extend(sandboxing::check());
     findings.extend(venue);
     findings.extend(model);
     findings.extend(tools);

@@ -9,7 +9,8 @@ use http::HeaderValue;
 use limits::RateLimiter;
 use tokio::net::TcpListener;
 use transport_http::{
-    AllowedHosts, BodyLimits, ConnectionCount, EdgeConfig, Limits, StreamOptions, SystemPages,
+    AllowedHosts, BodyLimits, ConnectionCount, EdgeConfig, EdgeRoute, Limits, OriginCheck,
+    RequestMemory, StreamOptions, SystemPages,
 };
 use transport_mcp::{HttpOptions, ServerOptions};
 
@@ -36,13 +37,16 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandEr
     let limits = Limits {
         connections_max: connections_max(&config),
         connections_per_client_max: connections_per_client_max(&config),
+        trusted_proxies: config.trusted_proxies.clone(),
         header_timeout: config.client_timeout,
         shutdown_timeout: SHUTDOWN_TIMEOUT,
     };
     let stop = app.stop.clone();
-    let (metrics, open_now) = (Arc::clone(&app.metrics), app.metrics.connections());
+    let metrics = Arc::clone(&app.metrics);
+    let (open_now, pending_now) = (metrics.connections(), metrics.pending_connections());
     let count = move |it| match it {
-        ConnectionCount::Open(open) => open_now.set(i64::try_from(open).unwrap_or(i64::MAX)),
+        ConnectionCount::Open(open) => open_now.set(gauge(open)),
+        ConnectionCount::Pending(pending) => pending_now.set(gauge(pending)),
         ConnectionCount::Refused(limit) => metrics.connection_refused(limit),
     };
     let served = transport_http::serve(listener, router, limits, stop.clone(), count);
@@ -59,20 +63,29 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandEr
     Ok(())
 }
 
+fn gauge(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandError> {
+    let memory =
+        RequestMemory::new(config.body_memory_max, config.json_memory_max, config.client_timeout);
     let options = HttpOptions {
         allowed_origins: config.cors_origins.clone(),
         body: body_limits(config),
+        memory: memory.clone(),
         shutdown: app.stop.clone(),
         ..HttpOptions::default()
     };
     let (metrics, history) = (Arc::clone(&app.metrics), Arc::clone(&app.history));
     let fills = metrics.queue_depth("history_fills");
+    let (body_bytes, held) = (metrics.body_bytes(), memory.clone());
     let pages = SystemPages {
         version: VERSION,
         health: app.health_monitor().probe(),
         metrics: Box::new(move || {
-            fills.set(i64::try_from(history.active_fills()).unwrap_or(i64::MAX));
+            fills.set(gauge(history.active_fills()));
+            body_bytes.set(gauge(held.body_bytes_held()));
             metrics.render()
         }),
         metrics_type: telemetry::METRICS_CONTENT_TYPE,
@@ -98,9 +111,12 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandE
             let message = "--conformance-fixtures needs a build with --features conformance";
             return Err(CommandError::usage(message));
         };
+        // The suite sends origins of this machine, which MCP allows.
+        let fixture = EdgeRoute { origins: OriginCheck::Route, ..EdgeRoute::default() };
         routes = routes.merge(a2a).nest("/conformance", mcp);
+        routes = routes.declare_prefix("/conformance", fixture);
     }
-    Ok(transport_http::with_edge(routes, edge(app, config)?))
+    Ok(transport_http::with_edge(routes, edge(app, config, memory)?))
 }
 
 /// The routes over plain HTTP: all, or only the operators' pages.
@@ -113,7 +129,7 @@ fn body_limits(config: &Config) -> BodyLimits {
     BodyLimits { bytes_max: config.body_bytes_max, timeout: config.client_timeout }
 }
 
-fn edge(app: &App, config: &Config) -> Result<EdgeConfig, CommandError> {
+fn edge(app: &App, config: &Config, memory: RequestMemory) -> Result<EdgeConfig, CommandError> {
     let origin = |text: &String| {
         HeaderValue::from_str(text)
             .map_err(|_| CommandError::usage(format!("CORS origin {text:?} is not valid")))
@@ -124,12 +140,21 @@ fn edge(app: &App, config: &Config) -> Result<EdgeConfig, CommandError> {
         pipeline: Arc::clone(&app.pipeline),
         hosts: hosts(config),
         cors_origins: config.cors_origins.iter().map(origin).collect::<Result<_, _>>()?,
+        own_origin: config.public_url.as_deref().and_then(origin_of),
+        trusted_proxies: config.trusted_proxies.clone(),
+        memory,
         body: body_limits(config),
         meter: Box::new(move |route, method, status, elapsed| {
             metrics.route(route, method).record(status, elapsed);
         }),
         on_rate_limited: Box::new(move || limited.rate_limited()),
     })
+}
+
+/// Scheme and authority of a URL, as a browser writes them into `Origin`.
+fn origin_of(url: &str) -> Option<HeaderValue> {
+    let uri: http::Uri = url.parse().ok()?;
+    HeaderValue::from_str(&format!("{}://{}", uri.scheme_str()?, uri.authority()?)).ok()
 }
 
 /// The accepted host names: on loopback, the loopback names and the configured ones. Beyond

@@ -173,13 +173,19 @@ settings! {
     tool_queue: usize = Concurrency::default().queue, file, "STOA_TOOL_QUEUE", "",
         "", "a whole number", "how many further calls of one tool wait; a call beyond that is refused with a time to retry after";
     client_timeout_s: f64 = 15.0, file, "STOA_CLIENT_TIMEOUT_S", "",
-        "", "a positive number of seconds", "how long a client may take to send its headers or its body";
+        "", "a positive number of seconds", "how long a client may take to send its first request, its headers or its body; an HTTP/2 connection is closed after four times that without a request";
     body_bytes_max: usize = 4 * 1024 * 1024, file, "STOA_BODY_BYTES_MAX", "",
         "4 MiB", "a number of bytes", "how large a request body may be";
+    body_memory_max: usize = 128 * 1024 * 1024, file, "STOA_BODY_MEMORY_MAX", "",
+        "128 MiB", "a number of bytes, at least 1 MiB", "how many bytes of request bodies are held at once; one client holds at most half. A request beyond that is answered 503";
+    json_memory_max: usize = 384 * 1024 * 1024, file, "STOA_JSON_MEMORY_MAX", "",
+        "384 MiB", "a number of bytes, at least 16 MiB", "how much memory is used at once to build the JSON of bodies over 64 KiB, as estimated from the number of their values; see `docs/limits.md`";
+    trusted_proxies: Vec<String> = Vec::new(), file, "STOA_TRUSTED_PROXIES", "",
+        "none", "a list of addresses and networks", "proxies in front of the server, such as `127.0.0.1,10.0.0.0/8`: limits per client count the client that `X-Forwarded-For` or `Forwarded` names, and `connections_per_client_max` does not apply to the proxy";
     connections_max: usize = 4096, file, "STOA_CONNECTIONS_MAX", "",
-        "", "a whole number", "how many connections may be open at once; further ones are answered 503 and closed";
+        "", "a whole number", "how many connections may be open at once; a further one takes the place of the oldest that has sent no request, or else is answered 503 and closed";
     connections_per_client_max: Option<usize> = None, file, "STOA_CONNECTIONS_PER_CLIENT_MAX", "",
-        "half of `connections_max`; unlimited on loopback", "a whole number", "how many of them one address (of IPv6, one /64 network) may have; further ones are answered 429 and closed. 0 = unlimited. A proxy in front is one address: set it to `connections_max`";
+        "half of `connections_max`; unlimited on loopback", "a whole number", "how many of them one address (of IPv6, one /64 network) may have; further ones are answered 429 and closed. 0 = unlimited. A proxy in front is one address: name it in `trusted_proxies`";
     stream_queue_max: usize = StreamLimits::default().queue_max, file, "STOA_STREAM_QUEUE_MAX", "",
         "", "a whole number from 16 to 100000", "how many events wait for a slow reader of a live stream (16 to 100,000); beyond that forming candles are dropped, closed ones never";
     stream_replay_max: u64 = StreamLimits::default().replay_max, file, "STOA_STREAM_REPLAY_MAX", "",

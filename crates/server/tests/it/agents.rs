@@ -6,7 +6,7 @@ use crate::process::{Folder, Server, http, run, stoa};
 
 const OPERATOR: &str = "only-for-the-operator";
 
-async fn asked(
+async fn request(
     server: &Server,
     token: &str,
     method: &str,
@@ -28,12 +28,12 @@ fn question(text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_answer_survives_a_kill_and_is_nobody_elses() {
+async fn a_stored_task_survives_a_kill_and_is_private_to_its_owner() {
     let folder = Folder::new();
     let settings = [("MCP_HTTP_TOKEN", OPERATOR)];
     let mint = ["token", "mint", "--scope", "read", "--subject", "another"];
-    let (code, other, told) = run(stoa(folder.path()).args(mint));
-    assert_eq!(code, 0, "{told}");
+    let (code, other, error) = run(stoa(folder.path()).args(mint));
+    assert_eq!(code, 0, "{error}");
     let server = Server::start(folder.path(), &settings);
     let card = server.url("/.well-known/agent-card.json");
     let card: Value = http().get(card).send().await.unwrap().json().await.unwrap();
@@ -41,9 +41,9 @@ async fn an_answer_survives_a_kill_and_is_nobody_elses() {
     assert!(card["securityRequirements"].is_array(), "{card}");
 
     let question = question("Как дела у Сбербанка за последний месяц?");
-    let (status, _) = asked(&server, "wrong", "POST", "/message:send", question.clone()).await;
+    let (status, _) = request(&server, "wrong", "POST", "/message:send", question.clone()).await;
     assert_eq!(status, 401);
-    let (status, sent) = asked(&server, OPERATOR, "POST", "/message:send", question).await;
+    let (status, sent) = request(&server, OPERATOR, "POST", "/message:send", question).await;
     assert_eq!(status, 200, "{sent}");
     let task = &sent["task"];
     assert_eq!(task["status"]["state"], "TASK_STATE_COMPLETED", "{task}");
@@ -53,10 +53,10 @@ async fn an_answer_survives_a_kill_and_is_nobody_elses() {
 
     let server = Server::start(folder.path(), &settings);
     let path = format!("/tasks/{}", task["id"].as_str().unwrap());
-    assert_eq!(asked(&server, OPERATOR, "GET", &path, Value::Null).await, (200, task.clone()));
-    let (status, refused) = asked(&server, other.trim(), "GET", &path, Value::Null).await;
+    assert_eq!(request(&server, OPERATOR, "GET", &path, Value::Null).await, (200, task.clone()));
+    let (status, refused) = request(&server, other.trim(), "GET", &path, Value::Null).await;
     assert_eq!(status, 404);
     assert_eq!(refused["error"]["details"][0]["reason"], "TASK_NOT_FOUND");
-    let (_, list) = asked(&server, other.trim(), "GET", "/tasks", Value::Null).await;
+    let (_, list) = request(&server, other.trim(), "GET", "/tasks", Value::Null).await;
     assert_eq!(list["totalSize"], 0);
 }

@@ -25,8 +25,8 @@ impl<'a> Person<'a> {
     pub(crate) async fn register(server: &'a Server, name: &str) -> Self {
         let body = json!({ "action": "register", "username": name, "password": "a long secret" });
         let url = server.url("/api/arkiver/auth");
-        let told: Value = http().post(url).json(&body).send().await.unwrap().json().await.unwrap();
-        let token = told["token"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
+        let reply: Value = http().post(url).json(&body).send().await.unwrap().json().await.unwrap();
+        let token = reply["token"].as_str().unwrap_or_else(|| panic!("{reply}")).to_owned();
         Self { server, token }
     }
 
@@ -51,29 +51,43 @@ impl<'a> Person<'a> {
 
     /// The id of an uploaded file.
     pub(crate) async fn file(&self, name: &str, metadata: Option<Value>, text: &str) -> String {
-        let (status, told) = self.upload(name, metadata, text.as_bytes()).await;
-        assert_eq!(status, 200, "{told}");
-        told["fileId"].as_str().unwrap().to_owned()
+        let (status, reply) = self.upload(name, metadata, text.as_bytes()).await;
+        assert_eq!(status, 200, "{reply}");
+        reply["fileId"].as_str().unwrap().to_owned()
     }
 
     async fn process(&self, file: &str, mode: &str) -> String {
         let settings = json!({ "fileId": file, "processingSettings": { "extractionMode": mode } });
-        let (status, told) = self.post("/api/arkiver/process", settings).await;
-        assert_eq!(status, 200, "{told}");
-        told["jobId"].as_str().unwrap().to_owned()
+        let (status, reply) = self.post("/api/arkiver/process", settings).await;
+        assert_eq!(status, 200, "{reply}");
+        reply["jobId"].as_str().unwrap().to_owned()
     }
 
     async fn finished(&self, job: &str) -> Value {
-        let (status, told) = self.get(&format!("/api/v1/arkiver/jobs/{job}?waitSeconds=60")).await;
+        let (status, reply) = self.get(&format!("/api/v1/arkiver/jobs/{job}?waitSeconds=60")).await;
+        assert_eq!(status, 200, "{reply}");
+        reply
+    }
+
+    /// A job's last report, however long it takes.
+    pub(crate) async fn processed(&self, file: &str, settings: Value) -> Value {
+        let body = json!({ "fileId": file, "processingSettings": settings });
+        let (status, told) = self.post("/api/arkiver/process", body).await;
         assert_eq!(status, 200, "{told}");
-        told
+        let job = told["jobId"].as_str().unwrap();
+        loop {
+            let told = self.finished(job).await;
+            if told["status"] != "queued" && told["status"] != "processing" {
+                return told;
+            }
+        }
     }
 
     async fn found(&self, filters: Value) -> u64 {
         let body = json!({ "filters": filters });
-        let (status, told) = self.post("/api/arkiver/insights/query", body).await;
-        assert_eq!(status, 200, "{told}");
-        told["total"].as_u64().unwrap()
+        let (status, reply) = self.post("/api/arkiver/insights/query", body).await;
+        assert_eq!(status, 200, "{reply}");
+        reply["total"].as_u64().unwrap()
     }
 }
 
@@ -106,18 +120,22 @@ fn blobs(data: &Path) -> usize {
 }
 
 #[tokio::test]
-async fn a_file_is_read_found_and_gone() {
+async fn a_file_is_processed_found_and_deleted() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let ada = Person::register(&server, "ada").await;
     let file = ada.file("complaint.txt", Some(json!({ "tags": ["intake"] })), COMPLAINT).await;
     let job = ada.process(&file, "standard").await;
-    let told = ada.finished(&job).await;
-    assert_eq!((&told["status"], &told["progress"]), (&json!("completed"), &json!(100)), "{told}");
+    let reply = ada.finished(&job).await;
+    assert_eq!(
+        (&reply["status"], &reply["progress"]),
+        (&json!("completed"), &json!(100)),
+        "{reply}"
+    );
     let (_, export) = ada.get(&format!("/api/arkiver/files/{file}/export")).await;
     let page: Vec<char> = export["pages"][0]["text"].as_str().unwrap().chars().collect();
-    let insights = told["result"]["insights"].as_array().unwrap();
-    assert!(insights.len() > 5, "{told}");
+    let insights = reply["result"]["insights"].as_array().unwrap();
+    assert!(insights.len() > 5, "{reply}");
     for source in insights.iter().flat_map(|it| it["sources"].as_array().unwrap()) {
         let place = |end: &str| usize::try_from(source[end].as_u64().unwrap()).unwrap();
         let words: String = page[place("start")..place("end")].iter().collect();
@@ -126,21 +144,21 @@ async fn a_file_is_read_found_and_gone() {
     assert!(ada.found(json!({ "keywords": "zanzibar" })).await > 0);
     let (status, again) = ada.upload("copy.txt", None, COMPLAINT.as_bytes()).await;
     assert_eq!((status, &again["storedBefore"]), (200, &json!(true)), "{again}");
-    assert_eq!(blobs(folder.path()), 1, "the same content is kept once");
+    assert_eq!(blobs(folder.path()), 1, "the same content is stored more than once");
     for file in [file.as_str(), again["fileId"].as_str().unwrap()] {
         let url = server.url(&format!("/api/arkiver/files/{file}"));
         assert_eq!(ada.send(http().delete(url)).await.0, 200);
-        let (status, told) = ada.get(&format!("/api/arkiver/files/{file}")).await;
-        assert_eq!((status, &told["error"]["code"]), (404, &json!("FILE_NOT_FOUND")));
+        let (status, reply) = ada.get(&format!("/api/arkiver/files/{file}")).await;
+        assert_eq!((status, &reply["error"]["code"]), (404, &json!("FILE_NOT_FOUND")));
     }
     assert_eq!(ada.found(json!({ "keywords": "zanzibar" })).await, 0);
     assert_eq!(blobs(folder.path()), 0);
-    let (status, told) = ada.get(&format!("/api/arkiver/jobs/{job}")).await;
-    assert!(status == 404 || told["result"]["insights"] == json!([]), "{told}");
+    let (status, reply) = ada.get(&format!("/api/arkiver/jobs/{job}")).await;
+    assert!(status == 404 || reply["result"]["insights"] == json!([]), "{reply}");
 }
 
 #[tokio::test]
-async fn people_see_what_is_theirs_and_what_was_shared() {
+async fn users_see_their_own_and_shared_cases() {
     let folder = Folder::new();
     // A relative data folder works for the reader processes too.
     let server = Server::start_with(folder.path(), &[], &["--data", "here"]);
@@ -149,8 +167,8 @@ async fn people_see_what_is_theirs_and_what_was_shared() {
     let file = ada.file("a.txt", Some(json!({ "caseId": "roe-v-acme" })), COMPLAINT).await;
     let job = ada.process(&file, "fast").await;
     ada.finished(&job).await;
-    let denied = |(status, told): (u16, Value)| {
-        assert_eq!((status, &told["error"]["code"]), (403, &json!("AUTHORIZATION_FAILED")));
+    let denied = |(status, reply): (u16, Value)| {
+        assert_eq!((status, &reply["error"]["code"]), (403, &json!("AUTHORIZATION_FAILED")));
     };
     let record = format!("/api/arkiver/files/{file}");
     denied(bob.get(&record).await);
@@ -175,17 +193,17 @@ async fn people_see_what_is_theirs_and_what_was_shared() {
     // A token of the archive is refused by all other services.
     let params = json!({ "name": "ingest_tick", "_meta": { "auth": { "token": ada.token } },
         "arguments": { "d": { "sku": "A", "our_price": 1 } } });
-    let (_, told) = mcp_post(&server.url("/mcp"), "tools/call", params).await;
-    assert_eq!(told["result"]["isError"], true, "{told}");
+    let (_, reply) = mcp_post(&server.url("/mcp"), "tools/call", params).await;
+    assert_eq!(reply["result"]["isError"], true, "{reply}");
 }
 
 #[tokio::test]
-async fn files_that_are_not_taken_are_refused_in_the_contracts_words() {
+async fn unsupported_files_are_refused_with_the_contracts_error() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
-    let refused = |(status, told): (u16, Value), code: u16, word: &str| {
-        assert_eq!((status, &told["error"]["code"]), (code, &json!(word)), "{told}");
-        assert_eq!(told["success"], false);
+    let refused = |(status, reply): (u16, Value), code: u16, word: &str| {
+        assert_eq!((status, &reply["error"]["code"]), (code, &json!(word)), "{reply}");
+        assert_eq!(reply["success"], false);
     };
     let nobody = Person { server: &server, token: String::new() };
     refused(nobody.upload("a.txt", None, b"text").await, 401, "AUTHENTICATION_FAILED");
@@ -203,7 +221,7 @@ async fn files_that_are_not_taken_are_refused_in_the_contracts_words() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_too_large_is_refused_in_little_memory() {
+async fn a_too_large_file_is_refused_without_using_memory() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let ada = Person::register(&server, "ada").await;
@@ -220,25 +238,25 @@ async fn a_file_that_is_too_large_is_refused_in_little_memory() {
 }
 
 #[tokio::test]
-async fn a_hostile_file_fails_by_itself() {
+async fn a_hostile_file_fails_only_its_own_job() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let ada = Person::register(&server, "ada").await;
     let file = ada.file("broken.pdf", None, "%PDF-1.7\n1 0 obj <</Encrypt 2 0 R>> trailer").await;
     let job = ada.process(&file, "deep").await;
-    let told = ada.finished(&job).await;
-    assert_eq!((&told["status"], &told["success"]), (&json!("failed"), &json!(true)), "{told}");
-    assert_eq!(told["error"]["code"], "PROCESSING_FAILED");
-    assert!(told["error"]["message"].as_str().unwrap().len() > 10, "{told}");
-    let (_, told) = ada.get(&format!("/api/arkiver/files/{file}")).await;
-    assert_eq!(told["file"]["status"], "failed", "{told}");
+    let reply = ada.finished(&job).await;
+    assert_eq!((&reply["status"], &reply["success"]), (&json!("failed"), &json!(true)), "{reply}");
+    assert_eq!(reply["error"]["code"], "PROCESSING_FAILED");
+    assert!(reply["error"]["message"].as_str().unwrap().len() > 10, "{reply}");
+    let (_, reply) = ada.get(&format!("/api/arkiver/files/{file}")).await;
+    assert_eq!(reply["file"]["status"], "failed", "{reply}");
     let url = server.url(&format!("/api/arkiver/jobs/{job}"));
-    let (status, told) = ada.send(http().delete(url)).await;
-    assert_eq!((status, &told["error"]["code"]), (400, &json!("JOB_ALREADY_COMPLETED")));
+    let (status, reply) = ada.send(http().delete(url)).await;
+    assert_eq!((status, &reply["error"]["code"]), (400, &json!("JOB_ALREADY_COMPLETED")));
 }
 
 #[tokio::test]
-async fn what_was_answered_for_outlives_a_kill_and_is_done_once() {
+async fn acknowledged_uploads_survive_a_kill_and_are_processed_once() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let ada = Person::register(&server, "ada").await;
@@ -248,14 +266,14 @@ async fn what_was_answered_for_outlives_a_kill_and_is_done_once() {
     server.kill();
     let server = Server::start(folder.path(), &[]);
     let ada = Person { server: &server, token };
-    let mut told = ada.finished(&job).await;
+    let mut reply = ada.finished(&job).await;
     // The lease of the killed worker must expire first.
-    while told["status"] != "completed" {
-        assert!(told["status"] != "failed", "{told}");
+    while reply["status"] != "completed" {
+        assert!(reply["status"] != "failed", "{reply}");
         tokio::time::sleep(Duration::from_millis(100)).await;
-        told = ada.finished(&job).await;
+        reply = ada.finished(&job).await;
     }
-    let total = told["result"]["insightsTotal"].as_u64().unwrap();
+    let total = reply["result"]["insightsTotal"].as_u64().unwrap();
     assert_eq!(ada.found(json!({ "fileId": file })).await, total);
     let again = ada.process(&file, "standard").await;
     ada.finished(&again).await;
@@ -263,7 +281,7 @@ async fn what_was_answered_for_outlives_a_kill_and_is_done_once() {
 }
 
 #[tokio::test]
-async fn an_operator_adds_and_removes_people() {
+async fn an_operator_adds_and_removes_users() {
     let folder = Folder::new();
     let add = || {
         let mut command = stoa(folder.path());

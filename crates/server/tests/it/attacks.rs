@@ -4,7 +4,13 @@
 mod a2a;
 mod closed_server;
 mod config_file;
+mod cross_site;
+#[cfg(target_os = "linux")]
+mod documents;
+mod forwarded;
 mod invalid_tokens;
 mod logins;
+mod memory;
 mod secret_logs;
 mod sessions;
+mod silent_connections;

@@ -46,7 +46,7 @@ async fn part_of_a_batch_of_candles_is_206() {
 }
 
 #[tokio::test]
-async fn a_warm_window_is_the_tail_of_a_long_one() {
+async fn a_warmed_window_equals_the_end_of_a_long_one() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let windows = json!({ "macd": {}, "rsi": {}, "stochRsi": {}, "bollinger": {}, "vwap": {},
@@ -70,14 +70,14 @@ async fn a_warm_window_is_the_tail_of_a_long_one() {
 }
 
 #[tokio::test]
-async fn a_caller_may_wait_less_and_is_told_the_time() {
+async fn a_caller_can_set_a_shorter_timeout() {
     let (folder, exchange_folder) = (Folder::new(), Folder::new());
     let exchange = Server::start_sim(exchange_folder.path());
     let provider = [("PROVIDER", "binance"), ("BINANCE_REST_URL", exchange.base.as_str())];
     let server = Server::start(folder.path(), &provider);
     let stall = json!({ "kind": "stall", "times": 99 });
-    let told = http().post(exchange.url("/sim/faults")).json(&stall).send().await.unwrap();
-    assert!(told.status().is_success(), "{}", told.text().await.unwrap());
+    let response = http().post(exchange.url("/sim/faults")).json(&stall).send().await.unwrap();
+    assert!(response.status().is_success(), "{}", response.text().await.unwrap());
     let (status, body) = get(&server, "/klines?symbol=BTCUSDT&interval=1h&timeoutMs=200").await;
     assert_eq!((status, &body["error"]["code"]), (504, &json!("timeout")), "{body}");
     assert!(body["error"]["message"].as_str().unwrap().contains("0.2 s"), "{body}");
@@ -110,7 +110,7 @@ async fn too_many_indicators_are_refused() {
 }
 
 #[tokio::test]
-async fn health_says_how_the_exchange_is() {
+async fn health_reports_the_state_of_the_exchange() {
     let (folder, exchange_folder) = (Folder::new(), Folder::new());
     let exchange = Server::start_sim(exchange_folder.path());
     let provider = [("PROVIDER", "binance"), ("BINANCE_REST_URL", exchange.base.as_str())];
@@ -123,20 +123,20 @@ async fn health_says_how_the_exchange_is() {
     );
     assert!(body["uptime"].is_u64() && body["version"].is_string(), "{body}");
     exchange.kill();
-    let mut said = Value::Null;
+    let mut status = Value::Null;
     // The exchange's health is cached for some seconds.
     for _ in 0..40 {
-        said = get(&server, "/health").await.1["status"].clone();
-        if said != "ok" {
+        status = get(&server, "/health").await.1["status"].clone();
+        if status != "ok" {
             break;
         }
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
-    assert_ne!(said, "ok");
+    assert_ne!(status, "ok");
 }
 
 #[tokio::test]
-async fn surfaces_can_be_turned_off() {
+async fn interfaces_can_be_disabled() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[("MCP_ENABLE_HTTP", "false")]);
     let off = [
@@ -147,8 +147,8 @@ async fn surfaces_can_be_turned_off() {
     ];
     for path in off {
         let (status, body) = get(&server, path).await;
-        let told = body["error"]["message"].as_str().unwrap();
-        assert!(status == 404 && told.contains("switched off"), "{path}: {body}");
+        let message = body["error"]["message"].as_str().unwrap();
+        assert!(status == 404 && message.contains("switched off"), "{path}: {body}");
     }
     let (status, body) = compute(&server, &json!({})).await;
     assert_eq!((status, &body["error"]["code"]), (404, &json!("not_found")), "{body}");
@@ -182,21 +182,21 @@ async fn another_version_of_the_schema_is_refused_at_every_address() {
         let known = http().get(server.url(&format!("{path}schemaVersion=1.0"))).send().await;
         assert_eq!(known.unwrap().status(), 200, "{path}");
         let (status, body) = get(&server, &format!("{path}schemaVersion=2.0")).await;
-        let told = (&body["error"]["code"], &body["error"]["details"][0]["field"]);
+        let error = (&body["error"]["code"], &body["error"]["details"][0]["field"]);
         assert_eq!(status, 400, "{path}");
-        assert_eq!(told, (&json!("invalid_request"), &json!("schemaVersion")), "{path}");
+        assert_eq!(error, (&json!("invalid_request"), &json!("schemaVersion")), "{path}");
     }
 }
 
 #[tokio::test]
-async fn a_wrong_method_is_refused_in_the_words_of_the_contract() {
+async fn a_wrong_method_gets_the_contracts_error() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     for (path, status, code) in
         [("/indicators", 405, "method_not_allowed"), ("/ws", 426, "upgrade_required")]
     {
-        let (told, body) = get(&server, path).await;
-        assert_eq!((told, &body["error"]["code"]), (status, &json!(code)), "{body}");
+        let (actual, body) = get(&server, path).await;
+        assert_eq!((actual, &body["error"]["code"]), (status, &json!(code)), "{body}");
         assert!(body["requestId"].is_string(), "{body}");
     }
     let response = http().post(server.url("/v1/quotes")).send().await.unwrap();
@@ -209,7 +209,7 @@ async fn a_wrong_method_is_refused_in_the_words_of_the_contract() {
 }
 
 #[tokio::test]
-async fn a_full_line_is_told_to_come_back() {
+async fn a_full_concurrency_limiter_returns_retry_after() {
     let (folder, exchange_folder) = (Folder::new(), Folder::new());
     let exchange = Server::start_sim(exchange_folder.path());
     let settings = [

@@ -5,16 +5,19 @@ use serde_json::Value;
 use crate::process::{Folder, run, stoa};
 
 #[track_caller]
-fn check(args: &[&str], settings: &[(&str, &str)], code: i32, told: &str) {
+fn check(args: &[&str], settings: &[(&str, &str)], code: i32, expected: &str) {
     let folder = Folder::new();
     let mut command = stoa(folder.path());
     let (actual, out, err) = run(command.args(args).envs(settings.iter().copied()));
     assert_eq!(actual, code, "{args:?}: {out}{err}");
-    assert!(format!("{out}{err}").contains(told), "{args:?} does not say {told:?}: {out}{err}");
+    assert!(
+        format!("{out}{err}").contains(expected),
+        "{args:?} does not say {expected:?}: {out}{err}"
+    );
 }
 
 #[test]
-fn wrong_use_is_a_sentence_and_a_code() {
+fn invalid_usage_prints_a_sentence_and_an_exit_code() {
     check(
         &["serve", "--listen", "nowhere"],
         &[],
@@ -70,10 +73,10 @@ fn tokens_are_printed_alone_and_narrow() {
     assert_eq!(code, 0);
     let (code, _, err) = with(&["token", "attenuate", "--scope", "admin"]);
     assert_eq!(code, 4, "{err}");
-    let (_, seen, _) =
+    let (_, shown, _) =
         run(stoa(folder.path()).args(["token", "inspect"]).env("STOA_TOKEN", narrow.trim()));
-    for told in ["scopes         read\n", "for ci", "holds here     yes"] {
-        assert!(seen.contains(told), "{seen}");
+    for expected in ["scopes         read\n", "for ci", "holds here     yes"] {
+        assert!(shown.contains(expected), "{shown}");
     }
     let key = folder.path().join("token.key");
     let mode =
@@ -139,7 +142,7 @@ fn a_bad_row_is_named_by_its_line() {
 }
 
 #[test]
-fn completions_and_tools_are_for_pipes() {
+fn completions_and_tools_print_only_their_output() {
     let folder = Folder::new();
     let (code, out, _) = run(stoa(folder.path()).args(["completions", "bash"]));
     assert_eq!(code, 0);
@@ -151,7 +154,7 @@ fn completions_and_tools_are_for_pipes() {
 
 /// README blocks that show a call about the past match the program's output.
 #[test]
-fn the_readme_shows_what_is_printed() {
+fn the_readme_shows_the_actual_output() {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
     let readme = std::fs::read_to_string(readme).unwrap();
     let folder = Folder::new();
@@ -174,11 +177,11 @@ fn the_readme_shows_what_is_printed() {
 /// Cargo passes the variables of the build script to the programs that it runs; none of them may
 /// look like a misspelt setting.
 #[test]
-fn what_cargo_run_sets_is_no_setting() {
+fn variables_of_cargo_run_are_not_settings() {
     let folder = Folder::new();
     let mut command = stoa(folder.path());
     // The commit, where the build has set it.
     let cargo: Vec<_> = std::env::vars().filter(|it| it.1.len() == 40).collect();
-    let (code, _, said) = run(command.envs(cargo).arg("tools"));
-    assert_eq!(code, 0, "{said}");
+    let (code, _, error) = run(command.envs(cargo).arg("tools"));
+    assert_eq!(code, 0, "{error}");
 }

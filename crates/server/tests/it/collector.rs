@@ -14,8 +14,10 @@ fn minted(folder: &Folder, args: &[&str]) -> String {
 }
 
 /// The result, or the error object.
-async fn call(server: &Server, tool: &str, mut args: Value, token: &str) -> Result<Value, Value> {
-    args["capability_token"] = json!(token);
+/// The token comes first: of a body over 64 KiB it must be within the first 64 KiB.
+async fn call(server: &Server, tool: &str, more: Value, token: &str) -> Result<Value, Value> {
+    let mut args = json!({ "capability_token": token });
+    args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let answer = mcp_call(server, "/mcp/collector", tool, &args).await;
     let result = &answer["result"];
     match result["isError"].as_bool().unwrap_or(false) {
@@ -35,12 +37,14 @@ async fn refused(server: &Server, token: &str) -> String {
 }
 
 #[tokio::test]
-async fn each_bad_token_is_refused_in_its_own_words_before_anything_is_looked_at() {
+async fn each_invalid_token_is_refused_with_its_own_message_before_the_arguments_are_checked() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let good = minted(&folder, &["--scope", "write"]);
-    let told = mcp_call(&server, "/mcp/collector", "ingest_tick", &json!({ "d": 5 })).await;
-    assert!(told["result"]["content"][0]["text"].as_str().unwrap().contains("no capability token"));
+    let reply = mcp_call(&server, "/mcp/collector", "ingest_tick", &json!({ "d": 5 })).await;
+    assert!(
+        reply["result"]["content"][0]["text"].as_str().unwrap().contains("no capability token")
+    );
     assert!(refused(&server, "rubbish").await.contains("cannot be read"));
     let elsewhere = minted(&Folder::new(), &["--scope", "write"]);
     assert!(refused(&server, &elsewhere).await.contains("not signed by this server"));
@@ -79,8 +83,8 @@ async fn each_bad_token_is_refused_in_its_own_words_before_anything_is_looked_at
     let revoked = tokio::time::timeout(Duration::from_secs(30), revoked).await.unwrap();
     assert!(revoked.contains("revoked"), "{revoked}");
     let admin = minted(&folder, &["--scope", "admin"]);
-    let seen = call(&server, "auth_metrics", json!({}), &admin).await.unwrap();
-    let metrics = &seen["result"]["metrics"];
+    let reply = call(&server, "auth_metrics", json!({}), &admin).await.unwrap();
+    let metrics = &reply["result"]["metrics"];
     assert_eq!((&metrics["missing_tokens"], &metrics["invalid_tokens"]), (&json!(1), &json!(2)));
     assert_eq!((&metrics["scope_denials"], &metrics["revoked_tokens"]), (&json!(1), &json!(1)));
     for secret in [&good, &reader, &brief, &elsewhere, &admin] {
@@ -89,7 +93,7 @@ async fn each_bad_token_is_refused_in_its_own_words_before_anything_is_looked_at
 }
 
 #[tokio::test]
-async fn a_bearer_header_stands_in_where_all_services_are() {
+async fn a_bearer_header_is_accepted_on_the_common_endpoint() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let token = every_scope(folder.path());
@@ -103,7 +107,7 @@ async fn a_bearer_header_stands_in_where_all_services_are() {
 }
 
 #[tokio::test]
-async fn a_limited_token_reaches_its_own_goods_alone() {
+async fn a_limited_token_reaches_only_its_skus() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let scopes = "read,write,collect,import";
@@ -126,14 +130,14 @@ async fn a_limited_token_reaches_its_own_goods_alone() {
     call(&server, "ingest_tick", own, &limited).await.unwrap();
     // A job beyond the token's limits looks like one that does not exist.
     let started = call(&server, "start_collection", json!({ "sku": "X" }), &all).await.unwrap();
-    let asked = json!({ "job_id": started["job_id"] });
-    call(&server, "get_job_status", asked.clone(), &all).await.unwrap();
-    let error = call(&server, "get_job_status", asked, &limited).await.unwrap_err();
+    let job = json!({ "job_id": started["job_id"] });
+    call(&server, "get_job_status", job.clone(), &all).await.unwrap();
+    let error = call(&server, "get_job_status", job, &limited).await.unwrap_err();
     assert_eq!(error["error"], "job_not_found");
 }
 
 #[tokio::test]
-async fn what_was_answered_for_survives_a_kill_and_a_job_is_finished_by_the_next_server() {
+async fn acknowledged_ticks_survive_a_kill_and_the_next_server_finishes_the_job() {
     let folder = Folder::new();
     let token = every_scope(folder.path());
     let mut jobs = Vec::new();
@@ -149,15 +153,15 @@ async fn what_was_answered_for_survives_a_kill_and_a_job_is_finished_by_the_next
     }
     let server = Server::start(folder.path(), &[]);
     let args = json!({ "sku": "KEPT", "time_window": "P99999D" });
-    let seen = call(&server, "fetch_market_features", args, &token).await.unwrap();
-    assert_eq!((&seen["sample_count"], &seen["our_price"]), (&json!(3), &json!(12.0)), "{seen}");
+    let reply = call(&server, "fetch_market_features", args, &token).await.unwrap();
+    assert_eq!((&reply["sample_count"], &reply["our_price"]), (&json!(3), &json!(12.0)), "{reply}");
     for job in jobs {
         let done = async {
             loop {
-                let told = call(&server, "get_job_status", json!({ "job_id": job }), &token).await;
-                let told = told.unwrap();
-                if told["job"]["status"] == "DONE" {
-                    return told;
+                let reply = call(&server, "get_job_status", json!({ "job_id": job }), &token).await;
+                let reply = reply.unwrap();
+                if reply["job"]["status"] == "DONE" {
+                    return reply;
                 }
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }
@@ -165,15 +169,15 @@ async fn what_was_answered_for_survives_a_kill_and_a_job_is_finished_by_the_next
         let done = tokio::time::timeout(Duration::from_secs(60), done).await.unwrap();
         assert!(done["job"]["collected"].as_u64().unwrap() >= 9, "{done}");
         let sku = &done["job"]["sku"];
-        let seen =
+        let reply =
             call(&server, "fetch_market_features", json!({ "sku": sku }), &token).await.unwrap();
         // Collected once or twice, stored once.
-        assert_eq!(seen["sample_count"], done["job"]["collected"], "{seen}");
+        assert_eq!(reply["sample_count"], done["job"]["collected"], "{reply}");
     }
 }
 
 #[tokio::test]
-async fn many_rows_are_one_call() {
+async fn many_rows_are_ingested_in_one_call() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let token = every_scope(folder.path());

@@ -27,7 +27,7 @@ fn check(name: &str, expected: &Map<String, Value>, actual: &Value) {
 }
 
 #[tokio::test]
-async fn examples_hold_over_mcp_and_http() {
+async fn contract_examples_hold_over_mcp_and_http() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let token = every_scope(folder.path());
@@ -79,29 +79,31 @@ impl Stage<'_> {
     async fn check(&self, name: &str, example: &Value, tool: &Value) {
         let failed = example["error"].as_object();
         let expected = failed.or(example["expect"].as_object()).unwrap();
-        let mut told = None;
+        let mut mcp_answer = None;
         if tool["http_only"] != true {
-            let kept = self.prepare(name, example).await;
-            let (is_error, answer) = self.played(example, &kept).await;
+            let values = self.prepare(name, example).await;
+            let (is_error, answer) = self.call_over_mcp(example, &values).await;
             assert_eq!(is_error, failed.is_some(), "{name}: {answer}");
             check(name, expected, &answer);
-            told = Some(answer);
+            mcp_answer = Some(answer);
         }
         if tool["http"].is_null() {
             return;
         }
-        let kept = match told.is_some() && example["before"].is_null() {
+        let values = match mcp_answer.is_some() && example["before"].is_null() {
             true => Map::new(),
             false => self.prepare(name, example).await,
         };
-        let (status, body) = self.over_http(&tool["http"], example, &kept).await;
-        match (failed, &told) {
+        let (status, body) = self.over_http(&tool["http"], example, &values).await;
+        match (failed, &mcp_answer) {
             // Some contracts wrap their error over HTTP, others send it unchanged.
-            (Some(_), Some(told)) if told["error"].is_null() => {
+            (Some(_), Some(mcp_answer)) if mcp_answer["error"].is_null() => {
                 check(name, expected, &body["error"]);
-                assert_eq!(told["http_status"], json!(status), "{name}");
+                assert_eq!(mcp_answer["http_status"], json!(status), "{name}");
             }
-            (None, Some(told)) if self.bearer.is_none() => compare(name, status, told, &body),
+            (None, Some(mcp_answer)) if self.bearer.is_none() => {
+                compare(name, status, mcp_answer, &body)
+            }
             _ => check(name, expected, &body),
         }
         assert_eq!(status >= 400, failed.is_some(), "{name}: {status}");
@@ -109,25 +111,25 @@ impl Stage<'_> {
 
     /// Runs the preconditions and returns the kept values.
     async fn prepare(&self, name: &str, example: &Value) -> Map<String, Value> {
-        let mut kept = Map::new();
-        kept.insert("$unique".to_owned(), Value::from(unique()));
+        let mut values = Map::new();
+        values.insert("$unique".to_owned(), Value::from(unique()));
         for step in example["before"].as_array().into_iter().flatten() {
-            let (failed, told) = match step["upload"].is_object() {
-                true => self.uploaded(&step["upload"], &kept).await,
-                false => self.played(step, &kept).await,
+            let (failed, mcp_answer) = match step["upload"].is_object() {
+                true => self.uploaded(&step["upload"], &values).await,
+                false => self.call_over_mcp(step, &values).await,
             };
-            assert!(!failed, "{name}, before: {told}");
+            assert!(!failed, "{name}, before: {mcp_answer}");
             for (word, pointer) in step["keep"].as_object().into_iter().flatten() {
-                let value = told.pointer(pointer.as_str().unwrap()).unwrap();
-                kept.insert(format!("${word}"), value.clone());
+                let value = mcp_answer.pointer(pointer.as_str().unwrap()).unwrap();
+                values.insert(format!("${word}"), value.clone());
             }
         }
-        kept
+        values
     }
 
     /// A file with `name` and `text`, which may be there several `times`; `id` names the upload.
-    async fn uploaded(&self, file: &Value, kept: &Map<String, Value>) -> (bool, Value) {
-        let file = filled(file, kept);
+    async fn uploaded(&self, file: &Value, values: &Map<String, Value>) -> (bool, Value) {
+        let file = substituted(file, values);
         let edge = "a-boundary-that-no-example-contains";
         let times = file["times"].as_u64().map_or(1, |times| usize::try_from(times).unwrap());
         let body = format!(
@@ -150,10 +152,10 @@ impl Stage<'_> {
 
     /// One call over MCP: the structured content of a success, or the error object of a failure. A
     /// step may be of another service than the example.
-    async fn played(&self, step: &Value, kept: &Map<String, Value>) -> (bool, Value) {
+    async fn call_over_mcp(&self, step: &Value, values: &Map<String, Value>) -> (bool, Value) {
         let service = step["service"].as_str().unwrap_or(self.service);
         let tool = step["tool"].as_str().unwrap();
-        let mut args = filled(&step["arguments"], kept);
+        let mut args = substituted(&step["arguments"], values);
         // An example without a token gets one with every scope.
         let anonymous = step.get("token").is_some();
         if takes_token(service, tool) && !anonymous {
@@ -177,9 +179,9 @@ impl Stage<'_> {
         &self,
         binding: &Value,
         example: &Value,
-        kept: &Map<String, Value>,
+        values: &Map<String, Value>,
     ) -> (u16, Value) {
-        let mut args = filled(&example["arguments"], kept);
+        let mut args = substituted(&example["arguments"], values);
         let mut path = binding["path"].as_str().unwrap().to_owned();
         let rest = args.as_object_mut().unwrap();
         rest.retain(|name, value| {
@@ -212,12 +214,12 @@ fn query(args: &Value) -> Vec<(String, String)> {
 }
 
 /// The value with `$name` replaced by the kept values.
-fn filled(value: &Value, kept: &Map<String, Value>) -> Value {
+fn substituted(value: &Value, values: &Map<String, Value>) -> Value {
     match value {
-        Value::String(word) => kept.get(word).unwrap_or(value).clone(),
-        Value::Array(list) => list.iter().map(|it| filled(it, kept)).collect(),
+        Value::String(word) => values.get(word).unwrap_or(value).clone(),
+        Value::Array(list) => list.iter().map(|it| substituted(it, values)).collect(),
         Value::Object(fields) => {
-            fields.iter().map(|(name, it)| (name.clone(), filled(it, kept))).collect()
+            fields.iter().map(|(name, it)| (name.clone(), substituted(it, values))).collect()
         }
         plain => plain.clone(),
     }
@@ -243,12 +245,12 @@ fn takes_token(service: &str, tool: &str) -> bool {
 /// Moves fields of a tool result that HTTP has in its status and headers, so that both can be
 /// compared.
 #[track_caller]
-fn compare(name: &str, status: u16, told: &Value, body: &Value) {
-    if let Some(source) = told["source_status"].as_u64() {
+fn compare(name: &str, status: u16, mcp_answer: &Value, body: &Value) {
+    if let Some(source) = mcp_answer["source_status"].as_u64() {
         assert_eq!(u64::from(status), source, "{name}");
     }
     let volatile = ["request_id", "source_status", "quotes", "meta", "updatedAt"];
-    for (field, value) in told.as_object().unwrap() {
+    for (field, value) in mcp_answer.as_object().unwrap() {
         if !volatile.contains(&field.as_str()) {
             assert_eq!(untimed(&body[field]), untimed(value), "{name}: {field}");
         }

@@ -88,7 +88,7 @@ async fn minute_bars_agree_with_their_day() {
 }
 
 #[tokio::test]
-async fn a_known_answer_is_not_sent_again() {
+async fn a_matching_etag_gives_304() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let path = "/v1/quotes/historical?tickers=BTCUSDT&from=2024-01-01&to=2024-01-05&interval=1d";
@@ -118,7 +118,7 @@ async fn request_ids_are_echoed_and_found_in_errors() {
 }
 
 #[tokio::test]
-async fn operators_and_developers_find_their_pages() {
+async fn operator_and_developer_pages_are_served() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let (_, _, health) = get(&server, "/health").await;
@@ -143,7 +143,7 @@ async fn operators_and_developers_find_their_pages() {
 }
 
 #[tokio::test]
-async fn the_manifest_is_served_and_its_version_is_the_metadata_s() {
+async fn the_manifest_has_the_version_of_the_metadata() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let (_, _, manifest) = get(&server, "/mcp/manifest/mcp.json").await;
@@ -154,7 +154,7 @@ async fn the_manifest_is_served_and_its_version_is_the_metadata_s() {
 }
 
 #[tokio::test]
-async fn another_stoa_can_stand_behind_the_tools() {
+async fn another_server_can_be_the_upstream_of_the_tools() {
     let (front_folder, back_folder) = (Folder::new(), Folder::new());
     let back = Server::start(back_folder.path(), &[("STOA_SIM_SEED", "7")]);
     let front = Server::start(front_folder.path(), &[("ARCHE_API_URL", &back.base)]);
@@ -176,7 +176,7 @@ async fn another_stoa_can_stand_behind_the_tools() {
 }
 
 #[tokio::test]
-async fn too_many_requests_are_told_when_to_come_back() {
+async fn too_many_requests_get_retry_after() {
     let folder = Folder::new();
     let server =
         Server::start(folder.path(), &[("STOA_RATE_BURST", "3"), ("STOA_RATE_PER_SECOND", "0.5")]);
@@ -200,7 +200,7 @@ async fn too_many_requests_are_told_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn a_token_closes_the_house_to_strangers() {
+async fn with_a_token_configured_anonymous_requests_are_refused() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[("MCP_HTTP_TOKEN", "sesame-open-7")]);
     let (status, headers, body) = get(&server, "/v1/quotes?tickers=BTCUSDT").await;
@@ -233,7 +233,7 @@ async fn a_token_closes_the_house_to_strangers() {
 }
 
 #[tokio::test]
-async fn browsers_are_let_in_by_list_and_strange_hosts_not_at_all() {
+async fn browser_origins_need_the_allow_list_and_unknown_hosts_are_refused() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[("MCP_CORS_ORIGINS", "https://app.example")]);
     let client = http();

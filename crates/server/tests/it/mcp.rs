@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::process::{Folder, Pipes, Server, mcp_call, mcp_post};
 
 #[tokio::test]
-async fn both_spellings_work_everywhere_and_answers_are_useful_twice() {
+async fn both_tool_name_forms_work_and_replies_have_text_and_structure() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let args = json!({ "tickers": ["BTCUSDT", "NOSUCH"] });
@@ -41,7 +41,7 @@ async fn history_names_the_call_for_its_next_page() {
 }
 
 #[tokio::test]
-async fn a_misused_protocol_is_told_so() {
+async fn protocol_errors_are_reported() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let unknown = json!({ "name": "quotes_dead", "arguments": {} });
@@ -54,7 +54,7 @@ async fn a_misused_protocol_is_told_so() {
 }
 
 #[test]
-fn stdio_speaks_the_protocol_and_nothing_else() {
+fn stdio_writes_only_protocol_messages() {
     let folder = Folder::new();
     let mut pipes = Pipes::start(folder.path());
     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
@@ -84,7 +84,7 @@ fn stdio_speaks_the_protocol_and_nothing_else() {
 }
 
 #[test]
-fn a_client_that_leaves_at_once_is_no_error() {
+fn a_client_that_disconnects_at_once_is_not_an_error() {
     let folder = Folder::new();
     let (rest, code) = Pipes::start(folder.path()).finish();
     assert_eq!((rest.as_str(), code), ("", 0));

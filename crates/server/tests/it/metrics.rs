@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::process::{Server, http, mcp_post};
 use crate::source_files::rust_files;
-use crate::streams::House;
+use crate::streams::Fixture;
 
 async fn scrape(server: &Server) -> String {
     http().get(server.url("/metrics")).send().await.unwrap().text().await.unwrap()
@@ -42,7 +42,7 @@ fn registered() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_metric_that_is_registered_is_listed() {
+fn every_registered_metric_is_documented() {
     let listed = listed();
     let registered = registered();
     assert!(registered.contains("streams_open") && registered.len() > 15, "{registered:?}");
@@ -57,20 +57,20 @@ fn every_metric_that_is_registered_is_listed() {
 }
 
 #[tokio::test]
-async fn streams_calls_and_what_befalls_the_exchange_are_counted() {
-    let house = House::new(&[]);
-    let mut events = house.events("symbol=BTCUSDT&interval=1s", None).await;
-    let mut socket = house.socket().await;
+async fn streams_calls_and_exchange_failures_are_counted() {
+    let fixture = Fixture::new(&[]);
+    let mut events = fixture.events("symbol=BTCUSDT&interval=1s", None).await;
+    let mut socket = fixture.socket().await;
     socket.say(json!({"type": "subscribe", "symbol": "BTCUSDT", "interval": "1s"})).await;
     socket.next_of("subscribed").await;
     events.closed(1).await;
-    house.fault(json!({"kind": "ws_drop", "times": 1})).await;
+    fixture.fault(json!({"kind": "ws_drop", "times": 1})).await;
     while !events.closed(1).await.1.contains(&"reconnecting".to_owned()) {}
     let arguments = json!({"symbol": "BTCUSDT", "interval": "1s", "maxEvents": 1});
     let params = json!({"name": "stream_klines", "arguments": arguments});
-    let (status, _) = mcp_post(&house.server.url("/mcp"), "tools/call", params).await;
+    let (status, _) = mcp_post(&fixture.server.url("/mcp"), "tools/call", params).await;
     assert_eq!(status, 200);
-    let text = scrape(&house.server).await;
+    let text = scrape(&fixture.server).await;
     for line in [
         r#"stoa_streams_open{stream="klines",transport="sse"} 1"#,
         r#"stoa_streams_open{stream="klines",transport="ws"} 1"#,

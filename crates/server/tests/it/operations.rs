@@ -4,6 +4,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::process::{Folder, Server, http};
 
@@ -14,17 +15,17 @@ async fn history(server: &Server) -> Value {
 }
 
 #[tokio::test]
-async fn a_polite_stop_ends_well_and_soon() {
+async fn sigterm_stops_the_server_cleanly() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     assert_eq!(history(&server).await["total"], 120);
-    let told = Command::new("kill").args(["-TERM", &server.pid.to_string()]).status().unwrap();
-    assert!(told.success());
+    let killed = Command::new("kill").args(["-TERM", &server.pid.to_string()]).status().unwrap();
+    assert!(killed.success());
     assert_eq!(server.wait(), Some(0));
 }
 
 #[tokio::test]
-async fn the_port_is_the_environment_s() {
+async fn the_port_comes_from_the_environment() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let folder = Folder::new();
     let server = Server::start_by_settings(folder.path(), &[("PORT", &free.to_string())]);
@@ -37,19 +38,16 @@ async fn check_turned_away(limit: &str, status: u16, word: &str) {
     let folder = Folder::new();
     let setting = format!("STOA_{}", limit.to_uppercase());
     let server = Server::start(folder.path(), &[(&setting, "1")]);
-    let held = tokio::net::TcpStream::connect(server.address()).await.unwrap();
-    // The held connection may not be accepted yet; then the server refuses that one later.
-    let refused = loop {
-        let answer = http().get(server.url("/health")).send().await.unwrap();
-        if answer.status() != 200 {
-            break answer;
-        }
-    };
+    // A connection that has sent a request keeps its slot.
+    let mut open = tokio::net::TcpStream::connect(server.address()).await.unwrap();
+    open.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    assert!(open.read(&mut [0; 1024]).await.unwrap() > 0);
+    let refused = http().get(server.url("/health")).send().await.unwrap();
     assert_eq!(refused.status().as_u16(), status);
     assert_eq!(refused.headers()["retry-after"], "5");
     let body: Value = refused.json().await.unwrap();
     assert_eq!(body["error"]["type"], word, "{body}");
-    drop(held);
+    drop(open);
     // The slot is free a moment after the connection ends.
     let metrics = loop {
         let answer = http().get(server.url("/metrics")).send().await.unwrap();
@@ -62,13 +60,13 @@ async fn check_turned_away(limit: &str, status: u16, word: &str) {
 }
 
 #[tokio::test]
-async fn one_address_has_only_so_many_connections_and_all_have_only_so_many() {
+async fn connections_are_limited_per_address_and_in_total() {
     check_turned_away("connections_per_client_max", 429, "RATE_LIMITED").await;
     check_turned_away("connections_max", 503, "OVERLOADED").await;
 }
 
 #[tokio::test]
-async fn several_copies_share_one_postgres() {
+async fn several_servers_share_one_postgres() {
     let Some(url) = testkit::postgres::database() else { return };
     let folders = [Folder::new(), Folder::new()];
     let settings = [("DATABASE_URL", url.as_str())];

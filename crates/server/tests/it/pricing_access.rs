@@ -14,20 +14,20 @@ fn nonsense() -> Value {
     json!({ "sku": 7, "our_price": "dear", "colour": "red" })
 }
 
-struct House {
+struct Fixture {
     server: Server,
     folder: Folder,
     tokens: Vec<String>,
 }
 
-impl House {
+impl Fixture {
     async fn refusal(&self, token: Option<&Value>, args: Value) -> String {
         let mut args = args;
         if let Some(token) = token {
             args["capability_token"] = token.clone();
         }
-        let said = ask(&self.server.url(OPTIMIZER), None, "propose_price", args).await.unwrap();
-        let error = said.unwrap_err();
+        let reply = ask(&self.server.url(OPTIMIZER), None, "propose_price", args).await.unwrap();
+        let error = reply.unwrap_err();
         let shown = error.to_string();
         assert!(self.tokens.iter().all(|it| !shown.contains(it.as_str())), "{shown}");
         assert_eq!(
@@ -39,54 +39,55 @@ impl House {
     }
 
     fn minted(&mut self, args: &[&str]) -> Value {
-        self.kept(mint(self.folder.path(), args))
+        self.record(mint(self.folder.path(), args))
     }
 
-    fn kept(&mut self, token: String) -> Value {
+    fn record(&mut self, token: String) -> Value {
         self.tokens.push(token.clone());
         Value::from(token)
     }
 
     /// Repeats the call until it is refused with this message, because time has to pass.
-    async fn until(&self, token: &Value, told: &str) {
+    async fn until(&self, token: &Value, expected: &str) {
         for _ in 0..600 {
             let mut args = nonsense();
             args["capability_token"] = token.clone();
-            let said = ask(&self.server.url(OPTIMIZER), None, "propose_price", args).await.unwrap();
-            let error = said.unwrap_err();
+            let reply =
+                ask(&self.server.url(OPTIMIZER), None, "propose_price", args).await.unwrap();
+            let error = reply.unwrap_err();
             if error["error_code"] == "auth_error" {
-                assert!(error["message"].as_str().unwrap().contains(told), "{error}");
+                assert!(error["message"].as_str().unwrap().contains(expected), "{error}");
                 return;
             }
             assert_eq!(error["error_code"], "validation_error", "{error}");
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
-        panic!("the token never became {told}");
+        panic!("the token never became {expected}");
     }
 }
 
 #[tokio::test]
-async fn every_refusal_has_its_own_words_and_is_counted() {
+async fn every_refusal_has_its_own_message_and_counter() {
     let folder = Folder::new();
     let settings = [("STOA_LOG", "debug"), ("STOA_RATE_PER_SECOND", "0")];
     let server = Server::start(folder.path(), &settings);
-    let mut house = House { server, folder, tokens: Vec::new() };
-    let master = house.kept(every_scope(house.folder.path()));
+    let mut fixture = Fixture { server, folder, tokens: Vec::new() };
+    let master = fixture.record(every_scope(fixture.folder.path()));
     let strange = {
         let elsewhere = Folder::new();
-        house.kept(mint(elsewhere.path(), &["--scope", "propose"]))
+        fixture.record(mint(elsewhere.path(), &["--scope", "propose"]))
     };
-    let reader = house.minted(&["--scope", "read,explain"]);
-    let toys = house.minted(&["--scope", "propose", "--sku-prefix", "TOY-"]);
-    let abroad = house.minted(&["--scope", "propose", "--market", "FR"]);
-    let short = house.minted(&["--scope", "propose", "--ttl", "1s"]);
-    let doomed = house.minted(&["--scope", "propose"]);
+    let reader = fixture.minted(&["--scope", "read,explain"]);
+    let toys = fixture.minted(&["--scope", "propose", "--sku-prefix", "TOY-"]);
+    let abroad = fixture.minted(&["--scope", "propose", "--market", "FR"]);
+    let short = fixture.minted(&["--scope", "propose", "--ttl", "1s"]);
+    let doomed = fixture.minted(&["--scope", "propose"]);
     let cut = Value::from(&master.as_str().unwrap()[..master.as_str().unwrap().len() / 2]);
-    house.tokens.push(cut.as_str().unwrap().to_owned());
+    fixture.tokens.push(cut.as_str().unwrap().to_owned());
 
     let good = json!({ "sku": "BOOK-1", "our_price": 10, "cost": 5 });
     let no_text = json!(17);
-    for (token, args, told) in [
+    for (token, args, expected) in [
         (None, nonsense(), "no capability token was given"),
         (Some(&json!("rubbish")), nonsense(), "cannot be read"),
         (Some(&no_text), nonsense(), "no capability token was given"),
@@ -96,24 +97,24 @@ async fn every_refusal_has_its_own_words_and_is_counted() {
         (Some(&toys), good.clone(), "do not reach SKU \"BOOK-1\""),
         (Some(&abroad), good.clone(), "do not reach market \"DEFAULT\""),
     ] {
-        let message = house.refusal(token, args).await;
-        assert!(message.contains(told), "{message:?} does not say {told:?}");
+        let message = fixture.refusal(token, args).await;
+        assert!(message.contains(expected), "{message:?} does not say {expected:?}");
     }
-    house.until(&short, "expired").await;
-    let mut revoke = stoa(house.folder.path());
+    fixture.until(&short, "expired").await;
+    let mut revoke = stoa(fixture.folder.path());
     let (code, _, err) =
         run(revoke.args(["token", "revoke"]).env("STOA_TOKEN", doomed.as_str().unwrap()));
     assert_eq!(code, 0, "{err}");
-    house.until(&doomed, "was revoked").await;
+    fixture.until(&doomed, "was revoked").await;
 
-    let url = house.server.url(OPTIMIZER);
+    let url = fixture.server.url(OPTIMIZER);
     let mut args = good;
     args["capability_token"] = master.clone();
     ask(&url, None, "propose_price", args).await.unwrap().unwrap();
     let admin = json!({ "capability_token": master });
-    let seen = ask(&url, None, "auth_metrics", admin).await.unwrap().unwrap();
-    assert_eq!(seen["result"]["service"], "price-optimizer");
-    let seen = &seen["result"]["metrics"];
+    let metrics = ask(&url, None, "auth_metrics", admin).await.unwrap().unwrap();
+    assert_eq!(metrics["result"]["service"], "price-optimizer");
+    let metrics = &metrics["result"]["metrics"];
     let exact = [
         ("missing_tokens", 2),
         ("invalid_tokens", 3),
@@ -123,16 +124,16 @@ async fn every_refusal_has_its_own_words_and_is_counted() {
         ("auth_failures", 8),
     ];
     for (name, count) in exact {
-        assert_eq!(seen[name], count, "{name}: {seen}");
+        assert_eq!(metrics[name], count, "{name}: {metrics}");
     }
-    assert_eq!(seen["scope_requests"]["admin"], 1, "{seen}");
-    assert!(seen["tokens_verified"].as_u64().unwrap() >= 4, "{seen}");
-    nowhere(house);
+    assert_eq!(metrics["scope_requests"]["admin"], 1, "{metrics}");
+    assert!(metrics["tokens_verified"].as_u64().unwrap() >= 4, "{metrics}");
+    nowhere(fixture);
 }
 
 /// Neither a token nor its secret part is in the log or in any file.
-fn nowhere(house: House) {
-    let House { server, folder, tokens } = house;
+fn nowhere(fixture: Fixture) {
+    let Fixture { server, folder, tokens } = fixture;
     let log = server.log();
     server.kill();
     let mut files = Vec::new();

@@ -29,7 +29,7 @@ struct Acknowledged {
 struct Crowd {
     url: String,
     token: String,
-    told: Mutex<Acknowledged>,
+    acknowledged: Mutex<Acknowledged>,
     more: Notify,
 }
 
@@ -47,7 +47,7 @@ impl Crowd {
     /// gone.
     async fn attempt(&self, at: usize) -> Option<()> {
         let sku = format!("S{}", at % SKUS);
-        let price = self.told.lock().prices.get(&sku).cloned().unwrap_or(json!(20));
+        let price = self.acknowledged.lock().prices.get(&sku).cloned().unwrap_or(json!(20));
         let near = price.as_f64().unwrap();
         let (cost, rival) =
             if at.is_multiple_of(2) { (near / 4.0, near * 0.8) } else { (near / 1.4, near * 1.2) };
@@ -56,16 +56,16 @@ impl Crowd {
         let made = self.call("propose_price", args).await?.unwrap();
         let made = &made["proposal"];
         let id = made["proposal_id"].as_str().unwrap().to_owned();
-        self.told.lock().proposed.insert(id.clone());
+        self.acknowledged.lock().proposed.insert(id.clone());
         let verb = if at % 7 == 6 { "cancel_proposal" } else { "apply_proposal" };
         match self.call(verb, json!({ "proposal_id": id })).await? {
             Ok(_) if verb == "cancel_proposal" => {
-                self.told.lock().cancelled.insert(id);
+                self.acknowledged.lock().cancelled.insert(id);
             }
             Ok(_) => {
-                let mut told = self.told.lock();
-                told.applied.insert(id);
-                told.prices.insert(sku, made["proposed_price"].clone());
+                let mut acknowledged = self.acknowledged.lock();
+                acknowledged.applied.insert(id);
+                acknowledged.prices.insert(sku, made["proposed_price"].clone());
             }
             Err(error) => {
                 assert_eq!(error["error_code"], "proposal_stale", "{error}");
@@ -82,7 +82,7 @@ impl Crowd {
         let trail = trail.unwrap();
         let last = trail["changes"].as_array().unwrap().iter().find(|it| it["action"] == "applied");
         if let Some(last) = last {
-            self.told.lock().prices.insert(sku.to_owned(), last["to_price"].clone());
+            self.acknowledged.lock().prices.insert(sku.to_owned(), last["to_price"].clone());
         }
         Some(())
     }
@@ -136,15 +136,15 @@ impl Crowd {
         assert_eq!(statuses.keys().map(String::as_str).collect::<BTreeSet<_>>(), *of("proposed"));
         for (id, status) in &statuses {
             for action in ["applied", "cancelled"] {
-                let told = of(action).contains(id.as_str());
-                assert_eq!(told, status == action, "{id} is {status}, half done");
+                let in_trail = of(action).contains(id.as_str());
+                assert_eq!(in_trail, status == action, "{id} is {status}, half done");
             }
         }
-        let told = self.told.lock();
+        let acknowledged = self.acknowledged.lock();
         for (action, ids) in [
-            ("proposed", &told.proposed),
-            ("applied", &told.applied),
-            ("cancelled", &told.cancelled),
+            ("proposed", &acknowledged.proposed),
+            ("applied", &acknowledged.applied),
+            ("cancelled", &acknowledged.cancelled),
         ] {
             let lost: Vec<&String> =
                 ids.iter().filter(|id| !of(action).contains(id.as_str())).collect();
@@ -156,12 +156,12 @@ impl Crowd {
     async fn compare_prices(&self) {
         for sku in (0..SKUS).map(|at| format!("S{at}")) {
             self.learn(&sku).await.unwrap();
-            let known = self.told.lock().prices.get(&sku).cloned();
+            let known = self.acknowledged.lock().prices.get(&sku).cloned();
             let Some(price) = known else { continue };
             let args = json!({ "sku": sku, "our_price": price });
             let made = self.ok("propose_price", args).await;
-            let told = made["proposal"]["reasoning"].as_str().unwrap();
-            assert!(!told.contains("The catalogue has"), "{sku}: {told}");
+            let reasoning = made["proposal"]["reasoning"].as_str().unwrap();
+            assert!(!reasoning.contains("The catalogue has"), "{sku}: {reasoning}");
         }
     }
 }
@@ -170,7 +170,7 @@ fn crowd(server: &Server, token: &str, before: Acknowledged) -> Arc<Crowd> {
     Arc::new(Crowd {
         url: server.url(OPTIMIZER),
         token: token.to_owned(),
-        told: Mutex::new(before),
+        acknowledged: Mutex::new(before),
         more: Notify::new(),
     })
 }
@@ -195,13 +195,13 @@ async fn fifty_clients_never_apply_two_from_one_state() {
     }
     crowd.compare().await;
     crowd.compare_prices().await;
-    let told = crowd.told.lock();
-    assert_eq!(told.proposed.len(), 200);
-    assert!(told.applied.len() >= SKUS, "{}", told.applied.len());
+    let acknowledged = crowd.acknowledged.lock();
+    assert_eq!(acknowledged.proposed.len(), 200);
+    assert!(acknowledged.applied.len() >= SKUS, "{}", acknowledged.applied.len());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_acknowledged_is_lost_however_often_the_server_is_killed() {
+async fn no_acknowledged_change_is_lost_by_kills() {
     let folder = Folder::new();
     let token = every_scope(folder.path());
     let mut before = Acknowledged::default();
@@ -230,7 +230,7 @@ async fn nothing_acknowledged_is_lost_however_often_the_server_is_killed() {
         while let Some(client) = clients.join_next().await {
             client.unwrap();
         }
-        before = std::mem::take(&mut *crowd.told.lock());
+        before = std::mem::take(&mut *crowd.acknowledged.lock());
     }
     assert!(before.applied.len() > 12 && before.cancelled.len() > 1, "there was something to lose");
     let server = Server::start(folder.path(), &SETTINGS);

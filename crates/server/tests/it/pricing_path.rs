@@ -43,13 +43,13 @@ pub(crate) async fn ask(
 }
 
 /// One way to authenticate: the token in the arguments of a service's own endpoint, or in a header.
-struct Door<'a> {
+struct PricingClient<'a> {
     url: String,
     token: &'a str,
     header: bool,
 }
 
-impl Door<'_> {
+impl PricingClient<'_> {
     async fn call(&self, tool: &str, mut args: Value) -> Result<Value, Value> {
         if !self.header {
             args["capability_token"] = json!(self.token);
@@ -69,40 +69,40 @@ async fn from_a_minted_token_to_a_changed_price_and_back() {
     let server = Server::start(folder.path(), &[]);
     let token = every_scope(folder.path());
     for (path, header) in [(OPTIMIZER, false), ("/mcp", true), ("/mcp", false)] {
-        let door = Door { url: server.url(path), token: &token, header };
+        let client = PricingClient { url: server.url(path), token: &token, header };
         let sku = format!("PATH-{}-{header}", path.len());
-        walk(&door, &sku).await;
+        walk(&client, &sku).await;
     }
 }
 
-async fn walk(door: &Door<'_>, sku: &str) {
+async fn walk(client: &PricingClient<'_>, sku: &str) {
     let args = json!({ "sku": sku, "our_price": 20, "competitor_price": 17.5, "cost": 9,
         "demand_index": 0.9, "min_price": null, "max_price": 40 });
-    let first = door.ok("propose_price", args.clone()).await["proposal"].clone();
-    let rival = door.ok("propose_price", args).await["proposal"].clone();
+    let first = client.ok("propose_price", args.clone()).await["proposal"].clone();
+    let rival = client.ok("propose_price", args).await["proposal"].clone();
     assert_eq!(first["proposed_price"], rival["proposed_price"], "the same asks, the same price");
     let id = json!({ "proposal_id": first["proposal_id"] });
 
-    let told = door.ok("explain_proposal", id.clone()).await["explanation"].clone();
+    let explanation = client.ok("explain_proposal", id.clone()).await["explanation"].clone();
     let effects =
-        told["factors"].as_array().unwrap().iter().map(|it| it["effect"].as_f64().unwrap());
+        explanation["factors"].as_array().unwrap().iter().map(|it| it["effect"].as_f64().unwrap());
     let moved = first["proposed_price"].as_f64().unwrap() - 20.0;
-    assert!((effects.sum::<f64>() - moved).abs() < 1e-9, "{told}");
-    assert!(moved != 0.0, "{told}");
+    assert!((effects.sum::<f64>() - moved).abs() < 1e-9, "{explanation}");
+    assert!(moved != 0.0, "{explanation}");
 
-    let applied = door.ok("apply_proposal", id.clone()).await;
+    let applied = client.ok("apply_proposal", id.clone()).await;
     assert_eq!(applied["result"]["status"], "applied");
-    assert_eq!(door.ok("apply_proposal", id.clone()).await, applied, "twice is once");
-    let stale = door.call("apply_proposal", json!({ "proposal_id": rival["proposal_id"] })).await;
+    assert_eq!(client.ok("apply_proposal", id.clone()).await, applied, "twice is once");
+    let stale = client.call("apply_proposal", json!({ "proposal_id": rival["proposal_id"] })).await;
     let stale = stale.unwrap_err();
     assert_eq!(stale["error"], "proposal_stale", "{stale}");
-    let said = stale["message"].as_str().unwrap();
-    assert!(said.contains("not 20 as"), "{said}");
-    door.ok("cancel_proposal", json!({ "proposal_id": rival["proposal_id"] })).await;
-    let reverted = door.ok("revert_proposal", id).await;
+    let message = stale["message"].as_str().unwrap();
+    assert!(message.contains("not 20 as"), "{message}");
+    client.ok("cancel_proposal", json!({ "proposal_id": rival["proposal_id"] })).await;
+    let reverted = client.ok("revert_proposal", id).await;
     assert_eq!(reverted["result"]["price"], 20.0);
 
-    let list = door.ok("list_proposals", json!({ "sku": sku })).await;
+    let list = client.ok("list_proposals", json!({ "sku": sku })).await;
     let words: Vec<&str> = list["proposals"]
         .as_array()
         .unwrap()
@@ -110,7 +110,7 @@ async fn walk(door: &Door<'_>, sku: &str) {
         .map(|it| it["status"].as_str().unwrap())
         .collect();
     assert_eq!(words, ["cancelled", "reverted"]);
-    let trail = door.ok("list_price_changes", json!({ "sku": sku })).await;
+    let trail = client.ok("list_price_changes", json!({ "sku": sku })).await;
     let trail: Vec<(&str, &str)> = trail["changes"]
         .as_array()
         .unwrap()
@@ -121,5 +121,5 @@ async fn walk(door: &Door<'_>, sku: &str) {
         ["reverted", "cancelled", "applied", "proposed", "proposed"].map(|it| (it, "cli"));
     assert_eq!(trail, expected);
     let old = json!({ "payload": { "sku": sku, "our_price": 20, "cost": 9 } });
-    assert_eq!(door.ok("optimize_price", old).await["proposal"]["current_price"], 20.0);
+    assert_eq!(client.ok("optimize_price", old).await["proposal"]["current_price"], 20.0);
 }

@@ -87,20 +87,20 @@ impl Server {
     fn spawn(mut command: Command, mark: &str) -> Self {
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut seen = String::new();
+        let mut printed = String::new();
         let base = loop {
-            let line = lines.next().unwrap_or_else(|| panic!("no address: {seen}")).unwrap();
+            let line = lines.next().unwrap_or_else(|| panic!("no address: {printed}")).unwrap();
             if let Some((_, address)) = line.split_once(mark) {
                 break address.trim_end_matches("/mcp").to_owned();
             }
-            seen.push_str(&line);
+            printed.push_str(&line);
         };
         // The rest of stderr is drained, so that the server never blocks on it.
-        let log = Arc::new(Mutex::new(seen));
-        let kept = Arc::clone(&log);
+        let log = Arc::new(Mutex::new(printed));
+        let log_copy = Arc::clone(&log);
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                let mut log = kept.lock();
+                let mut log = log_copy.lock();
                 log.push_str(&line);
                 log.push('\n');
             }
@@ -135,8 +135,17 @@ impl Server {
 
     /// Resident memory in megabytes.
     pub(crate) fn memory_mb(&self) -> u64 {
+        self.status_mb("VmRSS:")
+    }
+
+    /// The most resident memory so far, in megabytes.
+    pub(crate) fn peak_memory_mb(&self) -> u64 {
+        self.status_mb("VmHWM:")
+    }
+
+    fn status_mb(&self, name: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
     }
 }

@@ -21,13 +21,13 @@ use crate::process::{Folder, Server, http};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server whose exchange is another process with injectable faults.
-pub(crate) struct House {
+pub(crate) struct Fixture {
     pub(crate) server: Server,
     exchange: Server,
     folder: Folder,
 }
 
-impl House {
+impl Fixture {
     pub(crate) fn new(more: &[(&str, &str)]) -> Self {
         let folder = Folder::new();
         let exchange = Server::start_sim(folder.path());
@@ -147,15 +147,15 @@ fn check_consecutive(times: &[i64]) {
 
 #[tokio::test]
 async fn events_are_warm_ordered_and_resumable() {
-    let house = House::new(&[]);
+    let fixture = Fixture::new(&[]);
     let query = "symbol=BTCUSDT&interval=1s&indicators=macd,rsi&closedOnly=false";
-    let mut events = house.events(query, None).await;
+    let mut events = fixture.events(query, None).await;
     let (first, _) = events.closed(3).await;
     check_consecutive(&first);
     drop(events);
     // Two candles close while the client is away; its channel still runs without a reader.
-    house.events("symbol=ETHUSDT&interval=1s", None).await.closed(2).await;
-    let mut events = house.events(query, first.last().copied()).await;
+    fixture.events("symbol=ETHUSDT&interval=1s", None).await.closed(2).await;
+    let mut events = fixture.events(query, first.last().copied()).await;
     let (_, event) = loop {
         let next = events.next().await.unwrap();
         if next.1["type"] == "kline" {
@@ -170,33 +170,33 @@ async fn events_are_warm_ordered_and_resumable() {
 
 #[tokio::test]
 async fn no_closed_candle_is_lost_when_the_exchange_drops_stalls_and_repeats() {
-    let house = House::new(&[]);
-    let mut events = house.events("symbol=ETHUSDT&interval=1s", None).await;
+    let fixture = Fixture::new(&[]);
+    let mut events = fixture.events("symbol=ETHUSDT&interval=1s", None).await;
     let (mut times, _) = events.closed(2).await;
-    let mut told = Vec::new();
+    let mut statuses_seen = Vec::new();
     for kind in ["ws_drop", "ws_duplicate", "ws_missing_close", "ws_shutdown"] {
-        house.fault(json!({ "kind": kind, "times": 3 })).await;
+        fixture.fault(json!({ "kind": kind, "times": 3 })).await;
         let (more, statuses) = events.closed(3).await;
         times.extend(more);
-        told.extend(statuses);
+        statuses_seen.extend(statuses);
     }
-    assert!(told.contains(&"reconnecting".to_owned()), "{told:?}");
-    assert!(told.contains(&"connected".to_owned()), "{told:?}");
+    assert!(statuses_seen.contains(&"reconnecting".to_owned()), "{statuses_seen:?}");
+    assert!(statuses_seen.contains(&"connected".to_owned()), "{statuses_seen:?}");
     // The server itself must notice that the connection is silent.
-    house.fault(json!({ "kind": "ws_stall", "times": 1 })).await;
-    let mut told = Vec::new();
-    while !told.ends_with(&["reconnecting".to_owned(), "connected".to_owned()]) {
+    fixture.fault(json!({ "kind": "ws_stall", "times": 1 })).await;
+    let mut statuses_seen = Vec::new();
+    while !statuses_seen.ends_with(&["reconnecting".to_owned(), "connected".to_owned()]) {
         let (more, statuses) = events.closed(1).await;
         times.extend(more);
-        told.extend(statuses.into_iter().filter(|it| it != "gap_filled"));
+        statuses_seen.extend(statuses.into_iter().filter(|it| it != "gap_filled"));
     }
     check_consecutive(&times);
 }
 
 #[tokio::test]
 async fn a_socket_carries_many_subscriptions_and_survives_bad_messages() {
-    let house = House::new(&[]);
-    let mut socket = house.socket().await;
+    let fixture = Fixture::new(&[]);
+    let mut socket = fixture.socket().await;
     let ask = json!({"type": "subscribe", "id": "a", "symbol": "BTCUSDT", "interval": "1s",
         "indicators": {"rsi": {"period": 7}}});
     socket.say(&ask).await;
@@ -231,13 +231,13 @@ async fn a_socket_carries_many_subscriptions_and_survives_bad_messages() {
         assert_eq!(error["error"]["code"], code, "{bad}: {error}");
         assert!(!error["error"]["message"].as_str().unwrap().is_empty());
     }
-    let mut seen = [0; 2];
-    while seen.iter().any(|count| *count < 2) {
+    let mut counts = [0; 2];
+    while counts.iter().any(|count| *count < 2) {
         let event = socket.next_of("kline").await;
         let at = usize::from(event["id"] == "b");
         assert_eq!(event["symbol"], ["BTCUSDT", "ETHUSDT"][at]);
         assert_eq!(event.get("deltas").is_some(), at == 0);
-        seen[at] += 1;
+        counts[at] += 1;
     }
     socket.say(json!({"type": "unsubscribe", "id": "a"})).await;
     assert_eq!(socket.next_of("unsubscribed").await["id"], "a");
@@ -247,14 +247,14 @@ async fn a_socket_carries_many_subscriptions_and_survives_bad_messages() {
 }
 
 #[tokio::test]
-async fn readers_are_told_when_the_server_stops() {
-    let house = House::new(&[]);
-    let mut events = house.events("symbol=BTCUSDT&interval=1s", None).await;
+async fn readers_get_an_end_event_when_the_server_stops() {
+    let fixture = Fixture::new(&[]);
+    let mut events = fixture.events("symbol=BTCUSDT&interval=1s", None).await;
     let (times, _) = events.closed(1).await;
-    let mut socket = house.socket().await;
+    let mut socket = fixture.socket().await;
     socket.say(json!({"type": "subscribe", "symbol": "BTCUSDT", "interval": "1s"})).await;
     socket.next_of("subscribed").await;
-    let pid = house.server.pid.to_string();
+    let pid = fixture.server.pid.to_string();
     assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     let mut last = None;
     while let Some((_, event)) = events.next().await {
@@ -269,15 +269,15 @@ async fn readers_are_told_when_the_server_stops() {
         }
     };
     assert_eq!(code, 1001);
-    let House { server, folder, .. } = house;
+    let Fixture { server, folder, .. } = fixture;
     assert_eq!(server.wait(), Some(0));
     drop(folder);
 }
 
 #[tokio::test]
 async fn a_page_of_another_origin_may_not_open_a_socket() {
-    let house = House::new(&[]);
-    let url = format!("ws://{}/ws", house.server.address());
+    let fixture = Fixture::new(&[]);
+    let url = format!("ws://{}/ws", fixture.server.address());
     for (origin, allowed) in [("https://evil.example", false), ("http://localhost:3000", true)] {
         let mut request = url.as_str().into_client_request().unwrap();
         request.headers_mut().insert("origin", origin.parse().unwrap());
@@ -291,25 +291,25 @@ async fn a_page_of_another_origin_may_not_open_a_socket() {
 }
 
 #[tokio::test]
-async fn each_kind_of_stream_can_be_switched_off() {
-    let house = House::new(&[("MCP_ENABLE_SSE", "false"), ("MCP_ENABLE_WS", "false")]);
-    let url = house.server.url("/stream/klines?symbol=BTCUSDT&interval=1s");
-    for url in [url, house.server.url("/ws")] {
+async fn each_kind_of_stream_can_be_disabled() {
+    let fixture = Fixture::new(&[("MCP_ENABLE_SSE", "false"), ("MCP_ENABLE_WS", "false")]);
+    let url = fixture.server.url("/stream/klines?symbol=BTCUSDT&interval=1s");
+    for url in [url, fixture.server.url("/ws")] {
         let refused = http().get(url).send().await.unwrap();
         assert_eq!(refused.status(), 404);
         let body: Value = refused.json().await.unwrap();
         assert_eq!(body["error"]["code"], "not_found", "{body}");
         assert!(body["requestId"].is_string(), "{body}");
     }
-    let klines = house.server.url("/klines?symbol=BTCUSDT&interval=1h&limit=1");
+    let klines = fixture.server.url("/klines?symbol=BTCUSDT&interval=1h&limit=1");
     assert_eq!(http().get(klines).send().await.unwrap().status(), 200);
 }
 
 #[tokio::test]
-async fn a_client_has_as_many_streams_as_the_settings_say() {
-    let house = House::new(&[("STOA_STREAMS_PER_CLIENT_MAX", "1")]);
-    let _one = house.events("symbol=BTCUSDT&interval=1s", None).await;
-    let url = house.server.url("/stream/klines?symbol=BTCUSDT&interval=1s");
+async fn streams_per_client_are_limited_by_the_setting() {
+    let fixture = Fixture::new(&[("STOA_STREAMS_PER_CLIENT_MAX", "1")]);
+    let _one = fixture.events("symbol=BTCUSDT&interval=1s", None).await;
+    let url = fixture.server.url("/stream/klines?symbol=BTCUSDT&interval=1s");
     let refused = http().get(url).send().await.unwrap();
     assert_eq!(
         (refused.status().as_u16(), &refused.headers()["retry-after"]),
@@ -317,7 +317,7 @@ async fn a_client_has_as_many_streams_as_the_settings_say() {
     );
     let body: Value = refused.json().await.unwrap();
     assert_eq!(body["error"]["code"], "rate_limited", "{body}");
-    let few = House::new(&[("STOA_STREAMS_PER_CLIENT_MINUTE", "1")]);
+    let few = Fixture::new(&[("STOA_STREAMS_PER_CLIENT_MINUTE", "1")]);
     drop(few.events("symbol=BTCUSDT&interval=1s", None).await);
     let url = few.server.url("/stream/klines?symbol=BTCUSDT&interval=1s");
     assert_eq!(http().get(url).send().await.unwrap().status(), 429);
@@ -326,19 +326,19 @@ async fn a_client_has_as_many_streams_as_the_settings_say() {
 #[tokio::test]
 async fn streams_on_postgresql_are_warm_and_resumable_after_a_restart() {
     let Some(url) = testkit::postgres::database() else { return };
-    let mut house = House::new(&[("DATABASE_URL", &url)]);
+    let mut fixture = Fixture::new(&[("DATABASE_URL", &url)]);
     let query = "symbol=BTCUSDT&interval=1s&indicators=macd,obv";
-    let (first, _) = house.events(query, None).await.closed(3).await;
+    let (first, _) = fixture.events(query, None).await.closed(3).await;
     // The next server resumes where the first one stopped.
-    let live = house.exchange.base.replace("http://", "ws://");
+    let live = fixture.exchange.base.replace("http://", "ws://");
     let settings = [
         ("PROVIDER", "binance"),
-        ("BINANCE_REST_URL", house.exchange.base.as_str()),
+        ("BINANCE_REST_URL", fixture.exchange.base.as_str()),
         ("BINANCE_WS_URL", live.as_str()),
         ("DATABASE_URL", &url),
     ];
-    house.server = Server::start(house.folder.path(), &settings);
-    let mut events = house.events(query, first.first().copied()).await;
+    fixture.server = Server::start(fixture.folder.path(), &settings);
+    let mut events = fixture.events(query, first.first().copied()).await;
     let (rest, _) = events.closed(4).await;
     assert_eq!(rest[0], first[0] + 1_000);
     check_consecutive(&rest);

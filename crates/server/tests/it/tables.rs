@@ -50,7 +50,7 @@ fn promised_at(service: &str, reference: &str) -> Value {
 }
 
 #[tokio::test]
-async fn every_service_lists_its_contract_to_the_letter() {
+async fn every_service_lists_its_contract_exactly() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     for service in services() {
@@ -71,13 +71,13 @@ async fn every_service_lists_its_contract_to_the_letter() {
 }
 
 #[tokio::test]
-async fn every_tool_suits_every_host() {
+async fn every_tool_schema_is_accepted_by_every_host() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
-    let mut seen = BTreeSet::new();
+    let mut names = BTreeSet::new();
     for tool in tools(&server, "/mcp").await {
         let name = tool["name"].as_str().unwrap();
-        assert!(seen.insert(name.to_owned()), "{name} is listed twice");
+        assert!(names.insert(name.to_owned()), "{name} is listed twice");
         assert!(name.len() <= 40, "{name} is too long for some hosts");
         let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         assert!(name.chars().all(safe), "{name} has characters some hosts refuse");
@@ -115,15 +115,15 @@ fn every_tool_has_an_example_and_a_failure_example() {
 
 /// A client retries after this status, and a proxy counts it as load and not as a broken server.
 #[test]
-fn a_database_in_trouble_is_worth_coming_back_for_in_every_contract() {
+fn a_database_failure_is_retryable_in_every_contract() {
     for service in services() {
         let errors = contract_file(&format!("{service}/errors.json"));
         for code in ["store_busy", "store_full", "store_unavailable"] {
             let row = errors["codes"].get(code).unwrap_or(&errors["kinds"]["unavailable"]);
             // One contract has its own code for databases, with its own status.
             let status = if row["type"] == "DATABASE_ERROR" { 500 } else { 503 };
-            let told = (&row["http_status"], &row["retryable"]);
-            assert_eq!(told, (&json!(status), &json!(true)), "{service}: {code}");
+            let actual = (&row["http_status"], &row["retryable"]);
+            assert_eq!(actual, (&json!(status), &json!(true)), "{service}: {code}");
         }
     }
 }
@@ -166,7 +166,7 @@ fn unavailable_codes(name: &str, codes: &mut BTreeSet<String>) {
 
 /// A proxy or a client that gets a 502 looks for the fault at the exchange.
 #[test]
-fn the_indicators_never_blame_the_exchange_for_what_is_ours() {
+fn the_indicators_do_not_report_internal_failures_as_upstream_errors() {
     let mut codes = BTreeSet::new();
     for name in UNDER_INDICATORS {
         unavailable_codes(name, &mut codes);
@@ -210,7 +210,7 @@ async fn every_tool_refuses_a_missing_and_a_wrong_token() {
 }
 
 #[tokio::test]
-async fn toolsets_hide_and_headers_only_narrow() {
+async fn toolsets_hide_tools_and_headers_only_narrow_them() {
     let folder = Folder::new();
     let server = Server::start_with(folder.path(), &[], &["--tools", "quotes.live,system_health"]);
     let names: Vec<String> = tools(&server, "/mcp")

@@ -22,7 +22,7 @@ impl Follower {
         Self { url: server.url(path), token: Some(token.to_owned()) }
     }
 
-    async fn say(&self, method: &str, mut params: Value) -> Value {
+    async fn send(&self, method: &str, mut params: Value) -> Value {
         let able = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
         params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = able;
         let mut request = mcp_headers(http().post(&self.url), method, params);
@@ -36,19 +36,19 @@ impl Follower {
         let settings = json!({ "extractionMode": "standard" });
         let arguments = json!({ "fileId": file, "processingSettings": settings });
         let params = json!({ "name": "arkiver_process_file", "arguments": arguments });
-        self.say("tools/call", params).await["result"].clone()
+        self.send("tools/call", params).await["result"].clone()
     }
 
     async fn get(&self, id: &str) -> Value {
-        self.say("tasks/get", json!({ "taskId": id })).await
+        self.send("tasks/get", json!({ "taskId": id })).await
     }
 
     /// Waits until a worker has the job.
     async fn at_work(&self, id: &str) {
         loop {
-            let told = self.get(id).await;
-            assert_eq!(told["result"]["status"], "working", "{told}");
-            if !told["result"]["statusMessage"].as_str().unwrap().contains("waiting") {
+            let reply = self.get(id).await;
+            assert_eq!(reply["result"]["status"], "working", "{reply}");
+            if !reply["result"]["statusMessage"].as_str().unwrap().contains("waiting") {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -58,12 +58,12 @@ impl Follower {
     /// The finished task, polled at the interval that the server asks for.
     async fn ended(&self, id: &str) -> Value {
         loop {
-            let told = self.get(id).await;
-            let task = &told["result"];
+            let reply = self.get(id).await;
+            let task = &reply["result"];
             if task["status"] != "working" {
                 return task.clone();
             }
-            assert!(task["statusMessage"].as_str().unwrap().contains('%'), "{told}");
+            assert!(task["statusMessage"].as_str().unwrap().contains('%'), "{reply}");
             let wait = task["pollIntervalMs"].as_u64().unwrap();
             tokio::time::sleep(Duration::from_millis(wait)).await;
         }
@@ -77,7 +77,7 @@ fn id_of(task: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_task_outlives_the_server_and_belongs_to_one() {
+async fn a_task_survives_a_restart_and_is_private_to_its_owner() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let ada = Person::register(&server, "ada").await;
@@ -102,10 +102,10 @@ async fn a_task_outlives_the_server_and_belongs_to_one() {
     assert!(id.ends_with(answer["jobId"].as_str().unwrap()), "{id}");
     for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
         let ask = json!({ "taskId": id, "inputResponses": {} });
-        let foreign = Follower::new(&server, "/mcp", &bob).say(method, ask.clone()).await;
+        let foreign = Follower::new(&server, "/mcp", &bob).send(method, ask.clone()).await;
         assert_eq!(foreign["error"]["code"], -32602, "{foreign}");
         let nobody = Follower { url: server.url("/mcp"), token: None };
-        let nobody = nobody.say(method, ask).await;
+        let nobody = nobody.send(method, ask).await;
         assert_eq!(nobody["error"]["code"], 401, "{nobody}");
         let words = &nobody["error"]["data"]["error"]["error"]["code"];
         assert_eq!(words, "AUTHENTICATION_FAILED", "{nobody}");
@@ -117,13 +117,13 @@ async fn a_task_outlives_the_server_and_belongs_to_one() {
     assert_eq!(db.execute(sql(week)).await.unwrap(), 1);
     db.close().await;
     let server = Server::start(folder.path(), &[]);
-    let told = Follower::new(&server, "/mcp", &ada).get(&id).await;
-    assert_eq!(told["error"]["code"], -32602, "{told}");
-    assert!(told["error"]["message"].as_str().unwrap().contains("expired"), "{told}");
+    let reply = Follower::new(&server, "/mcp", &ada).get(&id).await;
+    assert_eq!(reply["error"]["code"], -32602, "{reply}");
+    assert!(reply["error"]["message"].as_str().unwrap().contains("expired"), "{reply}");
 }
 
 #[tokio::test]
-async fn a_task_is_cancelled_and_a_failed_job_is_an_answer() {
+async fn a_task_is_cancelled_and_a_failed_job_is_reported() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let ada = Person::register(&server, "ada").await;
@@ -146,26 +146,26 @@ async fn a_task_is_cancelled_and_a_failed_job_is_an_answer() {
         tasks.push(id_of(&follower.process(&file).await));
     }
     for id in tasks.iter().rev() {
-        let told = follower.say("tasks/cancel", json!({ "taskId": id })).await;
-        assert_eq!(told["result"]["resultType"], "complete", "{told}");
+        let reply = follower.send("tasks/cancel", json!({ "taskId": id })).await;
+        assert_eq!(reply["result"]["resultType"], "complete", "{reply}");
     }
     assert_eq!(follower.ended(&tasks[2]).await["status"], "cancelled");
     for id in &tasks[..2] {
         let status = follower.ended(id).await["status"].clone();
         assert!(status == "cancelled" || status == "completed", "{status}");
     }
-    let again = follower.say("tasks/cancel", json!({ "taskId": tasks[2] })).await;
+    let again = follower.send("tasks/cancel", json!({ "taskId": tasks[2] })).await;
     assert_eq!(again["result"]["resultType"], "complete", "{again}");
 }
 
 #[tokio::test]
-async fn a_collection_is_a_task_for_whoever_shows_a_token_in_the_header() {
+async fn a_collection_is_a_task_for_a_bearer_token() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let token = mint(folder.path(), &["--scope", "collect", "--subject", "shop"]);
     let follower = Follower::new(&server, "/mcp", &token);
     let call = |arguments: Value| json!({ "name": "start_collection", "arguments": arguments });
-    let begun = follower.say("tools/call", call(json!({ "sku": "A" }))).await["result"].clone();
+    let begun = follower.send("tools/call", call(json!({ "sku": "A" }))).await["result"].clone();
     let result = match begun["resultType"] == "task" {
         true => follower.ended(begun["taskId"].as_str().unwrap()).await["result"].clone(),
         false => begun,
@@ -174,13 +174,13 @@ async fn a_collection_is_a_task_for_whoever_shows_a_token_in_the_header() {
     assert_eq!((&answer["ok"], &answer["job"]["status"]), (&json!(true), &json!("DONE")));
     let other = mint(folder.path(), &["--scope", "collect", "--subject", "rival"]);
     let id = format!("collector.start_collection.{}", answer["job_id"].as_str().unwrap());
-    let told = Follower::new(&server, "/mcp", &other).get(&id).await;
-    assert_eq!(told["error"]["code"], -32602, "{told}");
+    let reply = Follower::new(&server, "/mcp", &other).get(&id).await;
+    assert_eq!(reply["error"]["code"], -32602, "{reply}");
     assert_eq!(follower.get(&id).await["result"]["status"], "completed");
     // A token in the arguments could not be sent again, so the answer is the plain one.
     let args = json!({ "sku": "A", "capability_token": token });
-    let stranger = Follower { url: server.url("/mcp"), token: None };
-    let plain = stranger.say("tools/call", call(args)).await;
+    let anonymous = Follower { url: server.url("/mcp"), token: None };
+    let plain = anonymous.send("tools/call", call(args)).await;
     assert!(plain["result"]["structuredContent"]["job_id"].is_string(), "{plain}");
     assert!(plain["result"]["structuredContent"].get("job").is_none(), "{plain}");
 }

@@ -20,29 +20,30 @@ fn user(data: &Path, args: &[&str], given: &str) -> (i32, String, String) {
 #[test]
 fn users_are_added_listed_and_removed() {
     let folder = Folder::new();
-    let told = |args: &[&str], given: &str| user(folder.path(), args, given);
-    let (code, out, _) = told(&["list"], "");
+    let run_user = |args: &[&str], given: &str| user(folder.path(), args, given);
+    let (code, out, _) = run_user(&["list"], "");
     assert!(code == 0 && out.contains("there are no users"), "{out}");
 
-    let (code, id, err) = told(&["add", "Ann", "--email", "ann@example.org"], "correct horse\r\n");
+    let (code, id, err) =
+        run_user(&["add", "Ann", "--email", "ann@example.org"], "correct horse\r\n");
     assert_eq!((code, id.trim().len(), id.lines().count()), (0, 36, 1), "{err}");
-    let (code, out, _) = told(&["list"], "");
+    let (code, out, _) = run_user(&["list"], "");
     assert!(code == 0 && out.starts_with("Ann  ") && out.contains(id.trim()), "{out}");
     assert!(out.contains("ann@example.org") && !out.contains("argon2"), "{out}");
 
-    let (code, out, err) = told(&["password", "ann"], "another horse");
+    let (code, out, err) = run_user(&["password", "ann"], "another horse");
     assert!(code == 0 && out.contains("0 sessions ended"), "{out}{err}");
-    let (code, out, err) = told(&["remove", "ann"], "");
+    let (code, out, err) = run_user(&["remove", "ann"], "");
     assert!(code == 0 && out.contains("owned by nobody who can sign in"), "{out}{err}");
 }
 
 #[test]
-fn what_cannot_be_is_refused_without_repeating_the_password() {
+fn invalid_users_are_refused_without_repeating_the_password() {
     let folder = Folder::new();
-    let check = |args: &[&str], given: &str, code: i32, told: &str| {
+    let check = |args: &[&str], given: &str, code: i32, expected: &str| {
         let (actual, out, err) = user(folder.path(), args, given);
         assert_eq!(actual, code, "{args:?}: {out}{err}");
-        assert!(err.contains(told) && !err.contains("hunter"), "{args:?}: {err}");
+        assert!(err.contains(expected) && !err.contains("hunter"), "{args:?}: {err}");
     };
     check(&["add", "ann"], "", 2, "there is no password on stdin");
     check(&["add", "ann"], "hunter2\n", 2, "8 to 256 characters");

@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 use crate::process::{Folder, Server, http};
 
 /// A server whose exchange is another process with injectable faults.
-struct House {
+struct Fixture {
     server: Server,
     exchange: Server,
     _folder: Folder,
 }
 
-impl House {
+impl Fixture {
     fn new() -> Self {
-        Self::with_patience("30")
+        Self::with_timeout("30")
     }
 
-    fn with_patience(seconds: &str) -> Self {
+    fn with_timeout(seconds: &str) -> Self {
         let folder = Folder::new();
         let exchange = Server::start_sim(folder.path());
         let settings = [
@@ -47,8 +47,8 @@ const HISTORY: &str =
 
 /// A fault of the exchange on first contact, and the error that the caller gets.
 #[track_caller]
-fn check(told: &(u16, Value), word: &str, status: u16, retryable: bool) {
-    let (actual, body) = told;
+fn check(reply: &(u16, Value), word: &str, status: u16, retryable: bool) {
+    let (actual, body) = reply;
     let error = &body["error"];
     assert_eq!((error["type"].as_str(), *actual), (Some(word), status), "{body}");
     assert_eq!(error["retryable"], retryable, "{body}");
@@ -56,7 +56,7 @@ fn check(told: &(u16, Value), word: &str, status: u16, retryable: bool) {
 }
 
 #[tokio::test]
-async fn refusals_are_passed_on_truthfully() {
+async fn refusals_of_the_exchange_are_passed_on() {
     for (kind, word, status, retryable) in [
         ("status_451", "UPSTREAM_ERROR", 502, false),
         ("status_403", "UPSTREAM_ERROR", 502, false),
@@ -64,45 +64,45 @@ async fn refusals_are_passed_on_truthfully() {
         ("html", "UPSTREAM_ERROR", 502, true),
         ("drop", "UPSTREAM_ERROR", 502, true),
     ] {
-        let house = House::new();
-        house.fault(json!({ "kind": kind, "times": 1000 })).await;
-        check(&house.get(LIVE).await, word, status, retryable);
-        check(&house.get(HISTORY).await, word, status, retryable);
+        let fixture = Fixture::new();
+        fixture.fault(json!({ "kind": kind, "times": 1000 })).await;
+        check(&fixture.get(LIVE).await, word, status, retryable);
+        check(&fixture.get(HISTORY).await, word, status, retryable);
         // A permanent fault is never called retryable, however often the call is repeated.
         for _ in 0..6 {
-            check(&house.get(LIVE).await, word, status, retryable);
+            check(&fixture.get(LIVE).await, word, status, retryable);
         }
     }
 }
 
 #[tokio::test]
-async fn a_rate_limit_says_when_to_come_back() {
-    let house = House::new();
-    house.fault(json!({ "kind": "status_429", "retry_after_s": 120, "times": 1000 })).await;
-    let told = house.get(LIVE).await;
-    check(&told, "RATE_LIMITED", 429, true);
-    let wait = told.1["error"]["retry_after_s"].as_f64().unwrap();
+async fn a_rate_limit_returns_retry_after() {
+    let fixture = Fixture::new();
+    fixture.fault(json!({ "kind": "status_429", "retry_after_s": 120, "times": 1000 })).await;
+    let reply = fixture.get(LIVE).await;
+    check(&reply, "RATE_LIMITED", 429, true);
+    let wait = reply.1["error"]["retry_after_s"].as_f64().unwrap();
     assert!((100.0..=120.0).contains(&wait), "{wait}");
 }
 
 #[tokio::test]
-async fn passing_trouble_is_not_noticed() {
+async fn a_transient_failure_is_retried() {
     for kind in ["status_500", "drop", "truncated", "duplicate_rows", "status_503"] {
-        let house = House::new();
-        house.fault(json!({ "kind": kind, "times": 1, "path": "/api/v3/klines" })).await;
-        let (status, body) = house.get(HISTORY).await;
+        let fixture = Fixture::new();
+        fixture.fault(json!({ "kind": kind, "times": 1, "path": "/api/v3/klines" })).await;
+        let (status, body) = fixture.get(HISTORY).await;
         assert_eq!((status, body["total"].as_u64()), (200, Some(31)), "{kind}: {body}");
     }
 }
 
 #[tokio::test]
-async fn an_old_quote_stands_in_and_says_so() {
-    let house = House::new();
-    assert_eq!(house.get(LIVE).await.0, 200);
-    house.fault(json!({ "kind": "status_500", "times": 100_000 })).await;
+async fn a_stale_quote_is_returned_and_marked() {
+    let fixture = Fixture::new();
+    assert_eq!(fixture.get(LIVE).await.0, 200);
+    fixture.fault(json!({ "kind": "status_500", "times": 100_000 })).await;
     // A quote is fresh for a second; this waits until the server must ask again.
     let stale = loop {
-        let response = http().get(house.server.url(LIVE)).send().await.unwrap();
+        let response = http().get(fixture.server.url(LIVE)).send().await.unwrap();
         assert_eq!(response.status(), 200);
         if response.headers()["x-stoa-stale"] == "true" {
             break response;
@@ -114,22 +114,22 @@ async fn an_old_quote_stands_in_and_says_so() {
 }
 
 #[tokio::test]
-async fn kept_history_needs_no_exchange() {
-    let house = House::new();
-    let (status, before) = house.get(HISTORY).await;
+async fn archived_history_needs_no_exchange() {
+    let fixture = Fixture::new();
+    let (status, before) = fixture.get(HISTORY).await;
     assert_eq!(status, 200);
-    house.fault(json!({ "kind": "drop", "times": 100_000 })).await;
-    let (status, after) = house.get(HISTORY).await;
+    fixture.fault(json!({ "kind": "drop", "times": 100_000 })).await;
+    let (status, after) = fixture.get(HISTORY).await;
     assert_eq!((status, &after), (200, &before));
 }
 
 #[tokio::test]
-async fn a_dead_exchange_is_down_and_the_rest_is_not() {
-    let house = House::new();
-    assert_eq!(house.get("/v1/health").await.1["status"], "ok");
-    house.fault(json!({ "kind": "drop", "times": 100_000 })).await;
+async fn health_reports_an_unreachable_exchange_as_down() {
+    let fixture = Fixture::new();
+    assert_eq!(fixture.get("/v1/health").await.1["status"], "ok");
+    fixture.fault(json!({ "kind": "drop", "times": 100_000 })).await;
     let sick = loop {
-        let (_, body) = house.get("/v1/health").await;
+        let (_, body) = fixture.get("/v1/health").await;
         if body["status"] != "ok" {
             break body;
         }
@@ -142,43 +142,43 @@ async fn a_dead_exchange_is_down_and_the_rest_is_not() {
 }
 
 #[tokio::test]
-async fn a_long_history_is_fetched_on_and_the_caller_told_how_far() {
-    let house = House::with_patience("1");
+async fn a_long_history_is_fetched_in_parts_and_the_fault_reports_progress() {
+    let fixture = Fixture::with_timeout("1");
     let slow =
         json!({ "kind": "slow", "delay_ms": 60, "times": 100_000, "path": "/api/v3/klines" });
-    house.fault(slow).await;
+    fixture.fault(slow).await;
     let days = "/v1/quotes/historical?tickers=BTCUSDT&from=2024-01-01&to=2024-02-09&interval=1m";
-    let told = house.get(days).await;
-    check(&told, "UPSTREAM_ERROR", 503, true);
-    let error = &told.1["error"];
+    let reply = fixture.get(days).await;
+    check(&reply, "UPSTREAM_ERROR", 503, true);
+    let error = &reply.1["error"];
     assert!(error["message"].as_str().unwrap().contains("% so far"), "{error}");
     assert!(error["retry_after_s"].as_f64().unwrap() > 0.0, "{error}");
     let whole = loop {
-        let (status, body) = house.get(days).await;
+        let (status, body) = fixture.get(days).await;
         if status == 200 {
             break body;
         }
         assert_eq!(body["error"]["retryable"], true, "{body}");
     };
-    let gaps = http().get(house.server.url(days)).send().await.unwrap();
+    let gaps = http().get(fixture.server.url(days)).send().await.unwrap();
     let gaps: u64 = gaps.headers()["x-stoa-gaps"].to_str().unwrap().parse().unwrap();
     assert_eq!(whole["total"].as_u64().unwrap() + gaps, 40 * 1440);
 }
 
 #[tokio::test]
-async fn a_venue_that_says_nothing_does_not_hold_up_what_is_kept() {
-    let house = House::new();
-    let (status, before) = house.get(HISTORY).await;
+async fn a_silent_venue_does_not_delay_archived_history() {
+    let fixture = Fixture::new();
+    let (status, before) = fixture.get(HISTORY).await;
     assert_eq!(status, 200);
-    house.fault(json!({ "kind": "stall", "times": 1000 })).await;
-    let (status, after) = house.get(HISTORY).await;
+    fixture.fault(json!({ "kind": "stall", "times": 1000 })).await;
+    let (status, after) = fixture.get(HISTORY).await;
     assert_eq!((status, after), (200, before));
-    let (_, health) = house.get("/v1/health").await;
+    let (_, health) = fixture.get("/v1/health").await;
     assert_ne!(health["status"], "ok", "{health}");
 }
 
 #[tokio::test]
-async fn a_halted_pair_has_a_past() {
+async fn a_halted_pair_has_history() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let past = "/v1/quotes/historical?tickers=LUNAUSDT&from=2021-01-01&to=2021-01-05&interval=1d";

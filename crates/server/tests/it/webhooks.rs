@@ -19,7 +19,7 @@ use crate::process::{Folder, Server, http};
 const LONG: Duration = Duration::from_mins(1);
 
 #[derive(Default)]
-struct Heard {
+struct Received {
     /// The response to every notification.
     status: AtomicU16,
     all: Mutex<Vec<Value>>,
@@ -29,7 +29,7 @@ struct Heard {
 /// A webhook receiver. It stops when it is dropped.
 struct Receiver {
     url: String,
-    heard: Arc<Heard>,
+    received: Arc<Received>,
     _server: JoinSet<()>,
 }
 
@@ -37,42 +37,42 @@ impl Receiver {
     async fn start(status: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
-        let heard = Arc::new(Heard { status: AtomicU16::new(status), ..Heard::default() });
-        let routes = Router::new().route("/hook", post(hear)).with_state(Arc::clone(&heard));
+        let received = Arc::new(Received { status: AtomicU16::new(status), ..Received::default() });
+        let routes = Router::new().route("/hook", post(receive)).with_state(Arc::clone(&received));
         let mut server = JoinSet::new();
         server.spawn(async move { axum::serve(listener, routes).await.unwrap() });
-        Self { url, heard, _server: server }
+        Self { url, received, _server: server }
     }
 
     /// Waits until a matching notification arrived.
-    async fn until(&self, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
-        let heard = async {
+    async fn until(&self, is_complete: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+        let received = async {
             loop {
-                let news = self.heard.news.notified();
-                let all = self.heard.all.lock().clone();
-                if wanted(&all) {
+                let news = self.received.news.notified();
+                let all = self.received.all.lock().clone();
+                if is_complete(&all) {
                     return all;
                 }
                 news.await;
             }
         };
-        tokio::time::timeout(LONG, heard).await.unwrap()
+        tokio::time::timeout(LONG, received).await.unwrap()
     }
 }
 
-async fn hear(State(heard): State<Arc<Heard>>, body: String) -> StatusCode {
-    heard.all.lock().push(serde_json::from_str(&body).unwrap());
-    heard.news.notify_one();
-    StatusCode::from_u16(heard.status.load(Ordering::SeqCst)).unwrap()
+async fn receive(State(received): State<Arc<Received>>, body: String) -> StatusCode {
+    received.all.lock().push(serde_json::from_str(&body).unwrap());
+    received.news.notify_one();
+    StatusCode::from_u16(received.status.load(Ordering::SeqCst)).unwrap()
 }
 
 async fn send(server: &Server, webhook: &str) -> (u16, Value) {
-    let asked = json!({
+    let request_body = json!({
         "message": { "messageId": "1", "role": "ROLE_USER", "parts": [{ "text": "SBER" }] },
         "configuration": { "taskPushNotificationConfig": { "id": "w", "url": webhook } },
     });
     let request = http().post(server.url("/a2a/rest/message:send")).header("A2A-Version", "1.0");
-    let response = request.json(&asked).send().await.unwrap();
+    let response = request.json(&request_body).send().await.unwrap();
     (response.status().as_u16(), response.json().await.unwrap())
 }
 
@@ -81,7 +81,7 @@ fn state(notice: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn what_a_killed_server_had_not_told_is_told_by_the_next_one() {
+async fn undelivered_webhooks_are_delivered_after_a_restart() {
     let folder = Folder::new();
     let settings = [("STOA_PRIVATE_WEBHOOKS", "true")];
     let receiver = Receiver::start(503).await;
@@ -90,10 +90,10 @@ async fn what_a_killed_server_had_not_told_is_told_by_the_next_one() {
     assert_eq!((status, &sent["task"]["status"]["state"]), (200, &json!("TASK_STATE_COMPLETED")));
     receiver.until(|all| !all.is_empty()).await;
     server.kill();
-    assert!(receiver.heard.all.lock().iter().all(|it| state(it) == "TASK_STATE_WORKING"));
+    assert!(receiver.received.all.lock().iter().all(|it| state(it) == "TASK_STATE_WORKING"));
 
-    receiver.heard.all.lock().clear();
-    receiver.heard.status.store(204, Ordering::SeqCst);
+    receiver.received.all.lock().clear();
+    receiver.received.status.store(204, Ordering::SeqCst);
     let _server = Server::start(folder.path(), &settings);
     let ended = |all: &[Value]| all.iter().any(|it| state(it) == "TASK_STATE_COMPLETED");
     let all = receiver.until(ended).await;
@@ -106,7 +106,7 @@ async fn what_a_killed_server_had_not_told_is_told_by_the_next_one() {
 }
 
 #[tokio::test]
-async fn addresses_inside_are_refused_unless_they_are_allowed() {
+async fn private_webhook_addresses_are_refused_unless_allowed() {
     let (folder, receiver) = (Folder::new(), Receiver::start(204).await);
     let server = Server::start(folder.path(), &[]);
     for inside in [
@@ -124,5 +124,5 @@ async fn addresses_inside_are_refused_unless_they_are_allowed() {
     let list = http().get(server.url("/a2a/rest/tasks")).header("A2A-Version", "1.0");
     let list: Value = list.send().await.unwrap().json().await.unwrap();
     assert_eq!(list["totalSize"], 0, "nothing was begun");
-    assert!(receiver.heard.all.lock().is_empty());
+    assert!(receiver.received.all.lock().is_empty());
 }

@@ -27,7 +27,7 @@ impl Attacker {
                 let Ok(mut socket) = socket else { return };
                 seen.fetch_add(1, Ordering::SeqCst);
                 socket.set_read_timeout(Some(Duration::from_millis(200))).ok();
-                socket.read(&mut [0; 4096]).ok();
+                drop(socket.read(&mut [0; 4096]));
                 socket.write_all(b"HTTP/1.1 500 x\r\ncontent-length: 0\r\n\r\n").ok();
             }
         });

@@ -10,7 +10,7 @@ use crate::process::{mcp_headers, mcp_post};
 /// Moscow is three hours ahead of UTC.
 const AHEAD_MS: i64 = 3 * 3_600_000;
 
-impl House {
+impl Fixture {
     /// The opening times of the newest closed candles of a share.
     async fn newest(&self, interval: &str, count: usize) -> Vec<i64> {
         let path = format!("/klines?symbol=MOEX:SBER&interval={interval}&limit={count}");
@@ -37,11 +37,11 @@ fn check_warm(event: &Value) {
 }
 
 #[tokio::test]
-async fn events_are_warm_resumable_and_tell_what_is_forming() {
-    let house = House::new(&[]);
-    let hours = house.newest("1h", 4).await;
+async fn moscow_events_are_warm_resumable_and_include_the_forming_candle() {
+    let fixture = Fixture::new(&[]);
+    let hours = fixture.newest("1h", 4).await;
     let query = "symbol=MOEX:SBER&interval=1h&indicators=macd,rsi";
-    let mut events = house.events(query, Some(hours[0])).await;
+    let mut events = fixture.events(query, Some(hours[0])).await;
     let mut times = Vec::new();
     while times.len() < 3 {
         let (id, event) = events.next().await.unwrap();
@@ -52,9 +52,9 @@ async fn events_are_warm_resumable_and_tell_what_is_forming() {
     }
     assert_eq!(times, hours[1..], "nothing missed, nothing twice");
     // The candle of the current month arrives at once.
-    let month = house.traded_month().await;
+    let month = fixture.traded_month().await;
     let query = "symbol=MOEX:SBER&interval=1M&indicators=macd,rsi&closedOnly=false";
-    let mut events = house.events(query, None).await;
+    let mut events = fixture.events(query, None).await;
     let (_, first) = events.next().await.unwrap();
     assert_eq!((&first["type"], &first["status"]), (&json!("status"), &json!("connected")));
     assert_eq!(first["delay"], "delayed_15m", "{first}");
@@ -65,25 +65,25 @@ async fn events_are_warm_resumable_and_tell_what_is_forming() {
     assert_eq!(event["candle"]["closed"], false);
     check_warm(&event);
     // Later subscribers get the same.
-    let mut socket = house.socket().await;
+    let mut socket = fixture.socket().await;
     let ask = json!({"type": "subscribe", "symbol": "MOEX:SBER", "interval": "1M",
         "indicators": {"rsi": {}}, "closedOnly": false});
     socket.say(&ask).await;
-    let heard = socket.next_of("kline").await;
-    assert_eq!(heard["candle"]["t"], event["candle"]["t"], "{heard}");
-    assert!(heard["deltas"]["rsi"].is_f64(), "{heard}");
+    let message = socket.next_of("kline").await;
+    assert_eq!(message["candle"]["t"], event["candle"]["t"], "{message}");
+    assert!(message["deltas"]["rsi"].is_f64(), "{message}");
 }
 
 #[tokio::test]
-async fn what_the_exchange_does_not_have_is_refused() {
-    let house = House::new(&[]);
-    let mut socket = house.socket().await;
+async fn intervals_and_symbols_the_exchange_lacks_are_refused() {
+    let fixture = Fixture::new(&[]);
+    let mut socket = fixture.socket().await;
     for (symbol, interval, code, hint) in [
         ("MOEX:SBRE", "1m", "unknown_symbol", "SBER"),
         ("MOEX:SBER", "1s", "invalid_request", "1s"),
     ] {
         let query = format!("symbol={symbol}&interval={interval}");
-        let url = house.server.url(&format!("/stream/klines?{query}"));
+        let url = fixture.server.url(&format!("/stream/klines?{query}"));
         let refused = http().get(url).send().await.unwrap();
         assert!(refused.status().is_client_error(), "{}", refused.status());
         let body: Value = refused.json().await.unwrap();
@@ -95,17 +95,17 @@ async fn what_the_exchange_does_not_have_is_refused() {
 }
 
 #[tokio::test]
-async fn models_read_what_they_missed() {
-    let house = House::new(&[]);
-    let hours = house.newest("1h", 4).await;
+async fn the_stream_tool_replays_missed_candles() {
+    let fixture = Fixture::new(&[]);
+    let hours = fixture.newest("1h", 4).await;
     let arguments = json!({"symbol": "MOEX:SBER", "interval": "1h", "after": hours[0],
         "indicators": {"rsi": {}}, "maxEvents": 3, "maxSeconds": 30});
     let params = json!({"name": "stream_klines", "arguments": arguments});
-    let url = house.server.url("/mcp/indicators");
+    let url = fixture.server.url("/mcp/indicators");
     let (status, body) = mcp_post(&url, "tools/call", params).await;
-    let told = &body["result"]["structuredContent"];
-    assert_eq!((status, &told["ended"]), (200, &json!("maxEvents")), "{body}");
-    assert_eq!(told["resumeAfter"], hours[3], "{told}");
+    let content = &body["result"]["structuredContent"];
+    assert_eq!((status, &content["ended"]), (200, &json!("maxEvents")), "{body}");
+    assert_eq!(content["resumeAfter"], hours[3], "{content}");
     let params = json!({"uri": "klines://MOEX%3ASBER/1h"});
     let (status, body) = mcp_post(&url, "resources/read", params).await;
     assert_eq!(status, 200, "{body}");

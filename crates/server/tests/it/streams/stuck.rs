@@ -12,13 +12,13 @@ const MANY: &str = "macd,rsi,atr,stoch,stochRsi,bollinger,ppo,pvo,vwap,ichimoku,
 /// The number of stuck clients.
 const STUCK: usize = 20;
 
-impl House {
+impl Fixture {
     /// A connection with a tiny receive buffer that sends this first.
-    async fn stuck(&self, said: &[u8]) -> TcpStream {
+    async fn stuck(&self, first_bytes: &[u8]) -> TcpStream {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(2_048).unwrap();
         let mut stream = socket.connect(self.server.address().parse().unwrap()).await.unwrap();
-        stream.write_all(said).await.unwrap();
+        stream.write_all(first_bytes).await.unwrap();
         stream
     }
 
@@ -42,7 +42,7 @@ fn sse(address: &str, after: i64) -> Vec<u8> {
 }
 
 fn ws(address: &str, after: i64) -> Vec<u8> {
-    let mut said = format!(
+    let mut first_bytes = format!(
         "GET /ws HTTP/1.1\r\nhost: {address}\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
          sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     )
@@ -54,35 +54,35 @@ fn ws(address: &str, after: i64) -> Vec<u8> {
     .to_string();
     // A masked frame with a zero mask.
     let length = u16::try_from(subscribe.len()).unwrap().to_be_bytes();
-    said.extend([0x81, 0xFE, length[0], length[1], 0, 0, 0, 0]);
-    said.extend(subscribe.as_bytes());
-    said
+    first_bytes.extend([0x81, 0xFE, length[0], length[1], 0, 0, 0, 0]);
+    first_bytes.extend(subscribe.as_bytes());
+    first_bytes
 }
 
 #[tokio::test]
 async fn clients_that_never_read_are_cut_off_and_others_are_served() {
     // On a slow machine, reading the history for all resuming clients takes longer than the default
     // timeout.
-    let house = House::new(&[("STOA_CALL_TIMEOUT_S", "300")]);
-    let mut other = house.events("symbol=BTCUSDT&interval=1s", None).await;
+    let fixture = Fixture::new(&[("STOA_CALL_TIMEOUT_S", "300")]);
+    let mut other = fixture.events("symbol=BTCUSDT&interval=1s", None).await;
     let (times, _) = other.closed(1).await;
     // Warm-up: state that all clients share is no cost of the stuck ones.
     let after = times[0] - 4_000_000;
     let query = format!("symbol=BTCUSDT&interval=1s&indicators={MANY}");
-    house.events(&query, Some(after)).await.closed(4_000).await;
-    let before = house.server.memory_mb();
-    let address = house.server.address();
+    fixture.events(&query, Some(after)).await.closed(4_000).await;
+    let before = fixture.server.memory_mb();
+    let address = fixture.server.address();
     let mut stuck = Vec::new();
     for _ in 0..STUCK / 2 {
-        stuck.push(house.stuck(&sse(&address, after)).await);
-        stuck.push(house.stuck(&ws(&address, after)).await);
+        stuck.push(fixture.stuck(&sse(&address, after)).await);
+        stuck.push(fixture.stuck(&ws(&address, after)).await);
     }
     // Other clients are served meanwhile, and all stuck clients are disconnected in the end.
     let (mut most, mut all) = (0, times);
-    while house.cut_off().await < STUCK as u64 {
+    while fixture.cut_off().await < STUCK as u64 {
         all.extend(other.closed(1).await.0);
-        most = most.max(house.server.memory_mb());
-        assert!(all.len() < 400, "{} were cut off", house.cut_off().await);
+        most = most.max(fixture.server.memory_mb());
+        assert!(all.len() < 400, "{} were cut off", fixture.cut_off().await);
     }
     check_consecutive(&all);
     // All that they requested would be more than twice this.
@@ -93,6 +93,6 @@ async fn clients_that_never_read_are_cut_off_and_others_are_served() {
     let text = String::from_utf8_lossy(&text);
     let mut ids = text.lines().filter_map(|line| line.strip_prefix("id: "));
     let last: i64 = ids.next_back().unwrap().parse().unwrap();
-    let mut again = house.events("symbol=BTCUSDT&interval=1s", Some(last)).await;
+    let mut again = fixture.events("symbol=BTCUSDT&interval=1s", Some(last)).await;
     assert_eq!(again.closed(1).await.0, [last + 1_000]);
 }

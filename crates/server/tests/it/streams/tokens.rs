@@ -5,7 +5,7 @@ use crate::process::{mcp_headers, run, stoa};
 
 const CLOSED: [(&str, &str); 1] = [("MCP_HTTP_TOKEN", "hush-hush")];
 
-impl House {
+impl Fixture {
     /// A token minted with the server's key.
     fn mint(&self, ttl: &str) -> String {
         let mut command = stoa(self.folder.path());
@@ -61,8 +61,9 @@ impl House {
 }
 
 /// The stream ends with the contract's error for an invalid token.
-async fn check(house: &House, token: &str, word: &str, then: impl AsyncFnOnce()) {
-    let (mut events, mut socket) = (house.events_with(token).await, house.socket_with(token).await);
+async fn check(fixture: &Fixture, token: &str, word: &str, then: impl AsyncFnOnce()) {
+    let (mut events, mut socket) =
+        (fixture.events_with(token).await, fixture.socket_with(token).await);
     let reads = async {
         let mut last = None;
         while let Some((_, event)) = events.next().await {
@@ -74,44 +75,44 @@ async fn check(house: &House, token: &str, word: &str, then: impl AsyncFnOnce())
         let error = socket.next_of("error").await;
         (error, socket.next().await)
     };
-    let (told, (error, code), called, ()) =
-        tokio::join!(reads, hears, house.call_with(token), then());
+    let (sse_end, (error, code), called, ()) =
+        tokio::join!(reads, hears, fixture.call_with(token), then());
     let result = &called["result"];
     assert_eq!(result["isError"], true, "{called}");
     let text = result["content"][0]["text"].as_str().unwrap();
     let called: Value = serde_json::from_str(text).unwrap();
-    for told in [told, error, called] {
-        assert_eq!(told["error"]["code"], "unauthorized", "{told}");
-        assert!(told["error"]["message"].as_str().unwrap().contains(word), "{told}");
+    for reply in [sse_end, error, called] {
+        assert_eq!(reply["error"]["code"], "unauthorized", "{reply}");
+        assert!(reply["error"]["message"].as_str().unwrap().contains(word), "{reply}");
     }
     assert_eq!(code, Err(1008));
 }
 
 #[tokio::test]
 async fn streams_end_when_their_token_expires() {
-    let house = House::new(&CLOSED);
-    let token = house.mint("6s");
-    check(&house, &token, "expired", async || {}).await;
-    let metrics = http().get(house.server.url("/metrics")).send().await.unwrap();
+    let fixture = Fixture::new(&CLOSED);
+    let token = fixture.mint("6s");
+    check(&fixture, &token, "expired", async || {}).await;
+    let metrics = http().get(fixture.server.url("/metrics")).send().await.unwrap();
     let metrics = metrics.text().await.unwrap();
     assert!(metrics.contains("token_expired"), "{metrics}");
 }
 
 #[tokio::test]
 async fn streams_end_when_their_token_is_revoked_elsewhere() {
-    let house = House::new(&CLOSED);
-    let token = house.mint("1h");
-    check(&house, &token, "revoked", async || house.revoke(&token)).await;
+    let fixture = Fixture::new(&CLOSED);
+    let token = fixture.mint("1h");
+    check(&fixture, &token, "revoked", async || fixture.revoke(&token)).await;
 }
 
 #[tokio::test]
 async fn a_watched_resource_ends_when_its_token_is_revoked_elsewhere() {
-    let house = House::new(&CLOSED);
-    let token = house.mint("1h");
-    let mut watch = house.watch_with(&token).await;
+    let fixture = Fixture::new(&CLOSED);
+    let token = fixture.mint("1h");
+    let mut watch = fixture.watch_with(&token).await;
     let updated = |message: &Value| message["method"] == "notifications/resources/updated";
     while !updated(&watch.next().await.unwrap().1) {}
-    house.revoke(&token);
+    fixture.revoke(&token);
     let last = loop {
         let (_, message) = watch.next().await.unwrap();
         if !updated(&message) {
@@ -124,9 +125,9 @@ async fn a_watched_resource_ends_when_its_token_is_revoked_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_the_one_that_was_set_is_unknown() {
-    let house = House::new(&CLOSED);
-    let url = house.server.url("/klines?symbol=BTCUSDT&interval=1h&limit=1");
+async fn a_token_other_than_the_configured_one_is_refused() {
+    let fixture = Fixture::new(&CLOSED);
+    let url = fixture.server.url("/klines?symbol=BTCUSDT&interval=1h&limit=1");
     for (token, status) in [("hush-hush", 200), ("hush", 401), ("stoa1_hush", 401)] {
         let response = http().get(&url).bearer_auth(token).send().await.unwrap();
         assert_eq!(response.status(), status);
