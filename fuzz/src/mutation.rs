@@ -1,5 +1,5 @@
-//! Damages a seed: bits, numbers, lengths, order, repetition, and words of the format. It knows no
-//! coverage; libFuzzer runs the same targets where coverage is wanted.
+//! Damages a seed: bits, numbers, lengths, order, repetition, and words of the format. It does not
+//! measure coverage.
 
 use testkit::TestRng;
 
