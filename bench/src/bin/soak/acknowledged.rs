@@ -33,8 +33,8 @@ pub(crate) struct AckedProposal {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AckedSku {
     pub(crate) ticks: u64,
-    /// The sum of the ticks' units.
-    pub(crate) units: u64,
+    /// The sum of the ticks' units, which are whole numbers below 1,000 and so exact.
+    pub(crate) units: f64,
     /// Ticks that were sent and never acknowledged; they may be stored or not.
     pub(crate) unknown_ticks: u64,
     pub(crate) proposals: Vec<AckedProposal>,

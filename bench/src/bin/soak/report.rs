@@ -13,6 +13,8 @@ use crate::verify::Findings;
 const LIVES_PRINTED: usize = 40;
 /// Lines of one list.
 const LISTED_MAX: usize = 20;
+/// Answers that are printed of those that name a fault of the exchange.
+const EXCHANGE_FAILURES_MAX: usize = 4;
 
 pub(crate) struct Report<'a> {
     pub(crate) shared: &'a Shared,
@@ -90,7 +92,7 @@ impl Report<'_> {
         line("streams that the server ended", get(&counts.streams_ended));
         let passed_on = self.shared.seen.failures(FailureKind::ExchangeFailure);
         line(&FailureKind::ExchangeFailure.to_string(), passed_on.count);
-        list(&passed_on.listed);
+        list(passed_on.listed.get(..EXCHANGE_FAILURES_MAX).unwrap_or(&passed_on.listed));
         let written = self.shared.acknowledged.counts();
         line("acknowledged writes", written.total());
         line("  users", written.users);

@@ -248,7 +248,7 @@ async fn ticks(
     let ask = json!({ "sku": name, "capability_token": client.shared.token });
     let seen = client.tool_now("check", "fetch_market_features", ask).await?;
     let count = seen["sample_count"].as_u64().unwrap_or_default();
-    let units = seen["units"].as_u64().unwrap_or_default();
+    let units = seen["units"].as_f64().unwrap_or_default();
     let (ticks, unknown) = (sku.ticks, sku.unknown_ticks);
     // While the load goes on there may be more by now.
     let too_many = at_the_end && count > ticks + unknown;

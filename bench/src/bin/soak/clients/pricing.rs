@@ -48,20 +48,24 @@ async fn product(client: &mut Client, sku: &str) -> Result<(), Halt> {
 
 /// Sends one tick until it is acknowledged; the same tick twice is one.
 async fn tick(client: &mut Client, sku: &str, price: f64, ts: i64) -> Result<(), Halt> {
-    let units = client.rng.below(1_000);
+    let units = f64::from(u16::try_from(client.rng.below(1_000)).unwrap_or_default());
     let competitor_price = round(price * (0.9 + client.rng.unit() * 0.2));
     let tick = json!({ "sku": sku, "our_price": price, "competitor": "shop", "units": units,
         "competitor_price": competitor_price, "ts": ts });
     let ask = json!({ "d": tick, "capability_token": client.shared.token });
     let shared = std::sync::Arc::clone(&client.shared);
     shared.acknowledged.sku(sku, |it| it.unknown_ticks += 1);
-    repeat(client, "ingest tick", "ingest_tick", &ask).await?;
-    shared.acknowledged.sku(sku, |it| {
-        it.unknown_ticks -= 1;
-        it.ticks += 1;
-        it.units += units;
+    let sent = repeat(client, "ingest tick", "ingest_tick", &ask).await;
+    shared.acknowledged.sku(sku, |it| match sent {
+        Ok(()) => {
+            it.unknown_ticks -= 1;
+            it.ticks += 1;
+            it.units += units;
+        }
+        Err(NotDone { may_be_done: false, .. }) => it.unknown_ticks -= 1,
+        Err(_) => {}
     });
-    Ok(())
+    sent.map_err(|it| it.halt)
 }
 
 /// Returns the proposal's id and price.
@@ -83,14 +87,22 @@ async fn apply(client: &mut Client, sku: &str, id: &str) -> Result<(), Halt> {
     let ask = json!({ "proposal_id": id, "capability_token": client.shared.token });
     let shared = std::sync::Arc::clone(&client.shared);
     shared.acknowledged.sku(sku, |it| it.unknown_price = true);
-    repeat(client, "apply proposal", "apply_proposal", &ask).await?;
+    let sent = repeat(client, "apply proposal", "apply_proposal", &ask).await;
     shared.acknowledged.sku(sku, |it| {
-        it.unknown_price = false;
+        it.unknown_price = sent.is_err_and(|it| it.may_be_done);
         for proposal in it.proposals.iter_mut().filter(|it| it.id == id) {
-            proposal.applied = true;
+            proposal.applied = sent.is_ok();
         }
     });
-    Ok(())
+    sent.map_err(|it| it.halt)
+}
+
+/// A write that was not acknowledged.
+#[derive(Debug, Clone, Copy)]
+struct NotDone {
+    halt: Halt,
+    /// Whether it was sent without an answer at least once.
+    may_be_done: bool,
 }
 
 async fn repeat(
@@ -98,14 +110,15 @@ async fn repeat(
     kind: &'static str,
     tool: &str,
     ask: &Value,
-) -> Result<Value, Halt> {
-    for _ in 0..TRIES_MAX {
+) -> Result<(), NotDone> {
+    for tries in 0..TRIES_MAX {
         match client.tool(kind, tool, ask.clone()).await {
+            Ok(_) => return Ok(()),
             Err(Halt::Unknown) => {}
-            done => return done,
+            Err(halt) => return Err(NotDone { halt, may_be_done: tries > 0 }),
         }
     }
-    Err(Halt::Unknown)
+    Err(NotDone { halt: Halt::Unknown, may_be_done: true })
 }
 
 fn round(price: f64) -> f64 {

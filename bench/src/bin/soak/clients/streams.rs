@@ -21,6 +21,8 @@ use crate::observations::{FailureKind, Took, add};
 /// Heartbeats come every 15 s.
 const SILENCE_MAX: Duration = Duration::from_secs(40);
 const RETRY_WAIT: Duration = Duration::from_millis(200);
+/// A reader that was refused waits longer than one whose connection was cut.
+const REFUSED_WAIT: Duration = Duration::from_secs(1);
 /// The most closed candles of one connection.
 const CANDLES_MAX: usize = 40;
 pub(crate) const SYMBOLS: [&str; 4] = ["BTCUSDT", "ETHUSDT", "SOLUSDT", "DOGEUSDT"];
@@ -111,6 +113,7 @@ impl StreamReader {
             Err(StreamEnd::Ended) => add(&seen.counts.streams_ended),
             Err(StreamEnd::Refused(kind, said)) => {
                 seen.failed(kind, took, &format!("{name}: {said}"));
+                tokio::time::sleep(REFUSED_WAIT).await;
             }
             Err(StreamEnd::Broken(error)) => {
                 seen.failed(failure_kind(&error), took, &format!("{name}: {error}"));
