@@ -60,7 +60,8 @@ impl Exchange {
         let mut rng = TestRng::new(seed);
         while stop.run_until_cancelled(tokio::time::sleep(FAULT_EVERY)).await.is_some() {
             let waiting = self.ask(&Request::get("/sim/faults")).await?.json();
-            if waiting.as_array().is_none_or(|it| it.len() < WAITING_MAX) {
+            let waiting = waiting["faults"].as_array().ok_or("the exchange lists no faults")?.len();
+            if waiting < WAITING_MAX {
                 let fault = serde_json::to_value(random_fault(&mut rng))?;
                 self.ask(&Request::post("/sim/faults", &fault)).await?;
                 add(&seen.counts.faults_injected);
