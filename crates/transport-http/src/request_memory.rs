@@ -114,9 +114,9 @@ impl RequestMemory {
 }
 
 impl Default for RequestMemory {
-    /// 128 MiB of bodies, 384 MiB of JSON, and a wait of 15 s.
+    /// 64 MiB of bodies, 384 MiB of JSON, and a wait of 15 s.
     fn default() -> Self {
-        Self::new(128 * 1024 * KIB, 384 * 1024 * KIB, Duration::from_secs(15))
+        Self::new(64 * 1024 * KIB, 384 * 1024 * KIB, Duration::from_secs(15))
     }
 }
 

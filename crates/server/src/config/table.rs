@@ -176,8 +176,8 @@ settings! {
         "", "a positive number of seconds", "how long a client may take to send its first request, its headers or its body; an HTTP/2 connection is closed after four times that without a request";
     body_bytes_max: usize = 4 * 1024 * 1024, file, "STOA_BODY_BYTES_MAX", "",
         "4 MiB", "a number of bytes", "how large a request body may be";
-    body_memory_max: usize = 128 * 1024 * 1024, file, "STOA_BODY_MEMORY_MAX", "",
-        "128 MiB", "a number of bytes, at least 1 MiB", "how many bytes of request bodies are held at once; one client holds at most half. A request beyond that is answered 503";
+    body_memory_max: usize = 64 * 1024 * 1024, file, "STOA_BODY_MEMORY_MAX", "",
+        "64 MiB", "a number of bytes, at least 1 MiB", "how many bytes of request bodies are held at once; one client holds at most half. A request beyond that is answered 503";
     json_memory_max: usize = 384 * 1024 * 1024, file, "STOA_JSON_MEMORY_MAX", "",
         "384 MiB", "a number of bytes, at least 16 MiB", "how much memory is used at once to build the JSON of bodies over 64 KiB, as estimated from the number of their values; see `docs/limits.md`";
     trusted_proxies: Vec<String> = Vec::new(), file, "STOA_TRUSTED_PROXIES", "",
