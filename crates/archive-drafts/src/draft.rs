@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 
 /// Drafts of one document.
 pub const DRAFTS_MAX: usize = 2_000;
-/// Citations of one document that are read. A dense brief has about one in 100 bytes, so this is
-/// 20 MB of nothing else; each takes about a kilobyte while it is resolved.
+/// Citations of one document that are read; the job says when the document has more.
 pub const CITATIONS_MAX: usize = 200_000;
 /// Passages that are listed of one draft; all are counted.
 pub const PASSAGES_MAX: usize = 20;

@@ -33,8 +33,7 @@ pub struct ReadLimits {
     pub memory_bytes: u64,
 }
 
-/// Processor seconds for a file of any size, and for each of its megabytes. The densest files that
-/// were measured take less than a tenth of it.
+/// Processor seconds for a file of any size, and for each of its megabytes.
 const CPU_SECONDS_BASE: u64 = 60;
 const CPU_SECONDS_PER_MB: u64 = 6;
 

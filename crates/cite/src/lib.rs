@@ -30,7 +30,7 @@ pub fn find(text: &str) -> Vec<Citation<'_>> {
 }
 
 /// Like [`find`], for a text that may be made of nothing but citations: stops after about `most` of
-/// them, and says whether it did. One citation takes about a kilobyte until it is resolved.
+/// them, and says whether it did.
 #[must_use]
 pub fn find_at_most(text: &str, most: usize) -> (Vec<Citation<'_>>, bool) {
     search(&text::ScanText::new(text), &[], most)

@@ -44,8 +44,8 @@ pub struct JsonCost {
 }
 
 impl JsonCost {
-    /// JSON that is built once, with `serde_json`: 160 bytes a value (72 for the value, the rest for
-    /// its text and the growth of its container).
+    /// JSON that is built once, with `serde_json`: an estimate of 160 bytes for a value, its text and
+    /// its share of a growing container.
     pub const PLAIN: Self = Self { value_bytes: 160, budget_divisor: 3 };
 }
 

@@ -9,7 +9,7 @@ use super::search::find;
 
 /// What may be parsed and decoded of a file of any size.
 const BASE_BYTES: u64 = 4 << 20;
-/// How many times its own size may be parsed. A sound file is parsed about twice.
+/// How many times its own size may be parsed.
 const PARSED_TIMES: u64 = 8;
 /// How many times its own size its streams may have together. Those of a sound file do not overlap.
 const OVERLAP_TIMES: u64 = 4;

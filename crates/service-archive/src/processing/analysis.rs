@@ -17,10 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::processing::settings::ProcessingSettings;
 
-/// Address space. The text itself is there twice, and a megabyte of citations takes a hundred.
+/// Address space of the child. The text is there twice.
 const MEMORY_BYTES: u64 = 2 << 30;
-/// Processor seconds for a text of any size, for each of its megabytes, and at most. A megabyte
-/// takes about a second.
+/// Processor seconds for a text of any size, for each of its megabytes, and at most.
 const CPU_SECONDS_BASE: u64 = 60;
 const CPU_SECONDS_PER_MB: u64 = 6;
 const CPU_SECONDS_MAX: u64 = 600;
