@@ -8,6 +8,7 @@ use sqlx::sqlite::SqlitePool;
 use sqlx::{Executor as _, query_with};
 
 use crate::error::fault;
+use crate::future::StoreFuture;
 use crate::row::{AnyRow, SqlRow};
 use crate::sql::{Sql, sql};
 use crate::tx::Tx;
@@ -67,86 +68,100 @@ impl Db {
     }
 
     /// All rows of a reading statement.
-    pub async fn fetch_all(&self, statement: Sql) -> Result<Vec<SqlRow>, Fault> {
-        match &self.0 {
-            Pools::Sqlite { reader, .. } => {
-                let (text, values) = statement.sqlite().map_err(fault)?;
-                let rows = reader.fetch_all(query_with(text, values)).await.map_err(fault)?;
-                Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Sqlite(row))).collect())
+    pub fn fetch_all(&self, statement: Sql) -> StoreFuture<'_, Vec<SqlRow>> {
+        Box::pin(async move {
+            match &self.0 {
+                Pools::Sqlite { reader, .. } => {
+                    let (text, values) = statement.sqlite().map_err(fault)?;
+                    let rows = reader.fetch_all(query_with(text, values)).await.map_err(fault)?;
+                    Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Sqlite(row))).collect())
+                }
+                Pools::Postgres(pool) => {
+                    let (text, values) = statement.postgres().map_err(fault)?;
+                    let rows = pool.fetch_all(query_with(text, values)).await.map_err(fault)?;
+                    Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Postgres(row))).collect())
+                }
             }
-            Pools::Postgres(pool) => {
-                let (text, values) = statement.postgres().map_err(fault)?;
-                let rows = pool.fetch_all(query_with(text, values)).await.map_err(fault)?;
-                Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Postgres(row))).collect())
-            }
-        }
+        })
     }
 
     /// The first row of a reading statement.
-    pub async fn fetch_optional(&self, statement: Sql) -> Result<Option<SqlRow>, Fault> {
-        Ok(self.fetch_all(statement).await?.into_iter().next())
+    pub fn fetch_optional(&self, statement: Sql) -> StoreFuture<'_, Option<SqlRow>> {
+        Box::pin(async move { Ok(self.fetch_all(statement).await?.into_iter().next()) })
     }
 
     /// Runs one writing statement in its own transaction and returns the number of changed rows.
-    pub async fn execute(&self, statement: Sql) -> Result<u64, Fault> {
-        match &self.0 {
-            Pools::Sqlite { writer, .. } => {
-                let (text, values) = statement.sqlite().map_err(fault)?;
-                let done = writer.execute(query_with(text, values)).await.map_err(fault)?;
-                Ok(done.rows_affected())
+    pub fn execute(&self, statement: Sql) -> StoreFuture<'_, u64> {
+        Box::pin(async move {
+            match &self.0 {
+                Pools::Sqlite { writer, .. } => {
+                    let (text, values) = statement.sqlite().map_err(fault)?;
+                    let done = writer.execute(query_with(text, values)).await.map_err(fault)?;
+                    Ok(done.rows_affected())
+                }
+                Pools::Postgres(pool) => {
+                    let (text, values) = statement.postgres().map_err(fault)?;
+                    let done = pool.execute(query_with(text, values)).await.map_err(fault)?;
+                    Ok(done.rows_affected())
+                }
             }
-            Pools::Postgres(pool) => {
-                let (text, values) = statement.postgres().map_err(fault)?;
-                let done = pool.execute(query_with(text, values)).await.map_err(fault)?;
-                Ok(done.rows_affected())
-            }
-        }
+        })
     }
 
     /// A transaction that may write. On SQLite it holds the only writer until it ends, so it must be
     /// short. Dropping it rolls back.
-    pub async fn begin(&self) -> Result<Tx, Fault> {
-        match &self.0 {
-            // Immediate, because a transaction that reads first fails when another writer commits
-            // before its first write.
-            Pools::Sqlite { writer, .. } => {
-                writer.begin_with("BEGIN IMMEDIATE").await.map(Tx::sqlite).map_err(fault)
+    pub fn begin(&self) -> StoreFuture<'_, Tx> {
+        Box::pin(async move {
+            match &self.0 {
+                // Immediate, because a transaction that reads first fails when another writer commits
+                // before its first write.
+                Pools::Sqlite { writer, .. } => {
+                    writer.begin_with("BEGIN IMMEDIATE").await.map(Tx::sqlite).map_err(fault)
+                }
+                Pools::Postgres(pool) => pool.begin().await.map(Tx::postgres).map_err(fault),
             }
-            Pools::Postgres(pool) => pool.begin().await.map(Tx::postgres).map_err(fault),
-        }
+        })
     }
 
     /// A transaction whose reads all see the same snapshot.
-    pub async fn snapshot(&self) -> Result<Tx, Fault> {
-        match &self.0 {
-            Pools::Sqlite { reader, .. } => reader.begin().await.map(Tx::sqlite).map_err(fault),
-            Pools::Postgres(pool) => pool
-                .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                .await
-                .map(Tx::postgres)
-                .map_err(fault),
-        }
+    pub fn snapshot(&self) -> StoreFuture<'_, Tx> {
+        Box::pin(async move {
+            match &self.0 {
+                Pools::Sqlite { reader, .. } => reader.begin().await.map(Tx::sqlite).map_err(fault),
+                Pools::Postgres(pool) => pool
+                    .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                    .await
+                    .map(Tx::postgres)
+                    .map_err(fault),
+            }
+        })
     }
 
     /// Truncates SQLite's write-ahead log, so that deleted data is gone from it too. Does nothing on
     /// PostgreSQL.
-    pub async fn truncate_wal(&self) -> Result<(), Fault> {
-        match &self.0 {
-            Pools::Sqlite { writer, .. } => {
-                writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").await.map_err(fault)?;
-                Ok(())
+    pub fn truncate_wal(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            match &self.0 {
+                Pools::Sqlite { writer, .. } => {
+                    writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").await.map_err(fault)?;
+                    Ok(())
+                }
+                Pools::Postgres(_) => Ok(()),
             }
-            Pools::Postgres(_) => Ok(()),
-        }
+        })
     }
 
     /// Whether the database answers, for health checks.
-    pub async fn ping(&self) -> Result<(), Fault> {
-        let answer = self.fetch_all(sql("SELECT CAST(1 AS BIGINT)"));
-        match tokio::time::timeout(Duration::from_secs(3), answer).await {
-            Ok(rows) => rows.map(drop),
-            Err(_) => Err(Fault::unavailable("store_unavailable", "the database does not answer")),
-        }
+    pub fn ping(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let answer = self.fetch_all(sql("SELECT CAST(1 AS BIGINT)"));
+            match tokio::time::timeout(Duration::from_secs(3), answer).await {
+                Ok(rows) => rows.map(drop),
+                Err(_) => {
+                    Err(Fault::unavailable("store_unavailable", "the database does not answer"))
+                }
+            }
+        })
     }
 
     /// Waits for running statements and closes all connections.

@@ -8,6 +8,7 @@
 mod blobs;
 mod db;
 mod error;
+mod future;
 mod migrate;
 mod open;
 mod row;
@@ -16,6 +17,7 @@ mod tx;
 
 pub use blobs::{BlobHash, BlobReader, BlobWriter, Blobs, DiskBlobs, StagedBlob, WithdrawnBlob};
 pub use db::{Db, Engine};
+pub use future::StoreFuture;
 pub use migrate::Migrations;
 pub use open::StoreConfig;
 pub use row::SqlRow;

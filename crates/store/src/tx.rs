@@ -4,6 +4,7 @@ use fault::Fault;
 use sqlx::{AssertSqlSafe, Executor as _, query_with, raw_sql};
 
 use crate::error::fault;
+use crate::future::StoreFuture;
 use crate::row::{AnyRow, SqlRow};
 use crate::sql::{PostgresTx, Sql, SqliteTx};
 
@@ -25,40 +26,44 @@ impl Tx {
     }
 
     /// All rows of a statement.
-    pub async fn fetch_all(&mut self, statement: Sql) -> Result<Vec<SqlRow>, Fault> {
-        match &mut self.0 {
-            AnyTx::Sqlite(tx) => {
-                let (text, values) = statement.sqlite().map_err(fault)?;
-                let rows = tx.fetch_all(query_with(text, values)).await.map_err(fault)?;
-                Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Sqlite(row))).collect())
+    pub fn fetch_all(&mut self, statement: Sql) -> StoreFuture<'_, Vec<SqlRow>> {
+        Box::pin(async move {
+            match &mut self.0 {
+                AnyTx::Sqlite(tx) => {
+                    let (text, values) = statement.sqlite().map_err(fault)?;
+                    let rows = tx.fetch_all(query_with(text, values)).await.map_err(fault)?;
+                    Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Sqlite(row))).collect())
+                }
+                AnyTx::Postgres(tx) => {
+                    let (text, values) = statement.postgres().map_err(fault)?;
+                    let rows = tx.fetch_all(query_with(text, values)).await.map_err(fault)?;
+                    Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Postgres(row))).collect())
+                }
             }
-            AnyTx::Postgres(tx) => {
-                let (text, values) = statement.postgres().map_err(fault)?;
-                let rows = tx.fetch_all(query_with(text, values)).await.map_err(fault)?;
-                Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Postgres(row))).collect())
-            }
-        }
+        })
     }
 
     /// The first row of a statement.
-    pub async fn fetch_optional(&mut self, statement: Sql) -> Result<Option<SqlRow>, Fault> {
-        Ok(self.fetch_all(statement).await?.into_iter().next())
+    pub fn fetch_optional(&mut self, statement: Sql) -> StoreFuture<'_, Option<SqlRow>> {
+        Box::pin(async move { Ok(self.fetch_all(statement).await?.into_iter().next()) })
     }
 
     /// Runs a writing statement and returns the number of changed rows.
-    pub async fn execute(&mut self, statement: Sql) -> Result<u64, Fault> {
-        match &mut self.0 {
-            AnyTx::Sqlite(tx) => {
-                let (text, values) = statement.sqlite().map_err(fault)?;
-                let done = tx.execute(query_with(text, values)).await.map_err(fault)?;
-                Ok(done.rows_affected())
+    pub fn execute(&mut self, statement: Sql) -> StoreFuture<'_, u64> {
+        Box::pin(async move {
+            match &mut self.0 {
+                AnyTx::Sqlite(tx) => {
+                    let (text, values) = statement.sqlite().map_err(fault)?;
+                    let done = tx.execute(query_with(text, values)).await.map_err(fault)?;
+                    Ok(done.rows_affected())
+                }
+                AnyTx::Postgres(tx) => {
+                    let (text, values) = statement.postgres().map_err(fault)?;
+                    let done = tx.execute(query_with(text, values)).await.map_err(fault)?;
+                    Ok(done.rows_affected())
+                }
             }
-            AnyTx::Postgres(tx) => {
-                let (text, values) = statement.postgres().map_err(fault)?;
-                let done = tx.execute(query_with(text, values)).await.map_err(fault)?;
-                Ok(done.rows_affected())
-            }
-        }
+        })
     }
 
     /// Runs several statements without values, for migrations.
@@ -71,10 +76,12 @@ impl Tx {
     }
 
     /// Commits; once this returns, the changes survive a crash.
-    pub async fn commit(self) -> Result<(), Fault> {
-        match self.0 {
-            AnyTx::Sqlite(tx) => tx.commit().await.map_err(fault),
-            AnyTx::Postgres(tx) => tx.commit().await.map_err(fault),
-        }
+    pub fn commit(self) -> StoreFuture<'static, ()> {
+        Box::pin(async move {
+            match self.0 {
+                AnyTx::Sqlite(tx) => tx.commit().await.map_err(fault),
+                AnyTx::Postgres(tx) => tx.commit().await.map_err(fault),
+            }
+        })
     }
 }
