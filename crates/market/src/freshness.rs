@@ -27,6 +27,9 @@ impl Delay {
     }
 }
 
+/// The source of everything that the simulated exchange gives.
+pub const SIMULATED: &str = "simulated";
+
 /// Source and age of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Freshness {
@@ -42,4 +45,11 @@ pub struct Freshness {
     pub stale: bool,
     /// Why an older or less complete answer was returned, if it was.
     pub fallback: Option<String>,
+}
+
+impl Freshness {
+    /// Whether the simulated exchange gave the answer.
+    pub fn is_simulated(&self) -> bool {
+        self.source == SIMULATED
+    }
 }

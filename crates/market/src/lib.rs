@@ -22,7 +22,7 @@ pub use bar::{Bar, BarBatch, BarSeries};
 pub use calendar::TradingHours;
 pub use clock::{Clock, DAY_MS, Millis, SystemClock, TimeRange, parse_date};
 pub use decimal::{Decimal, DecimalError};
-pub use freshness::{Delay, Freshness};
+pub use freshness::{Delay, Freshness, SIMULATED};
 pub use interval::Interval;
 pub use ports::{
     ArchivePage, BarArchive, BarSource, EndCause, FeedEnd, HealthProbe, Kline, KlineEvent,

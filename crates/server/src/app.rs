@@ -7,7 +7,7 @@ use auth::{AccessCounters, AccessPolicy, Authority, Keyring, SqlRevocations};
 use clock::{Clock, SystemClock};
 use contract::{Catalog, Pipeline, Service, View};
 use jobs::{Jobs, QueueLimits};
-use market::BarArchive;
+use market::{BarArchive, Venue};
 use market_bars::BarHistory;
 use market_bars::BarStore;
 use service_indicators::{LiveSetup, Queues};
@@ -133,6 +133,7 @@ impl App {
     pub(crate) fn health_monitor(&self) -> HealthMonitor {
         let provider = self.venues.provider();
         HealthMonitor::new(self.venues.probe(), Arc::clone(&self.history), provider)
+            .with_sources(self.venues.sources())
     }
 
     /// Stops the background tasks, then closes the store that they may still write to.
@@ -212,7 +213,11 @@ fn watch(metrics: &Metrics, queues: &Queues) {
 }
 
 fn moex(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandError> {
-    Ok(service_moex::service(venues.stocks(), Arc::clone(&parts.clock))?)
+    Ok(service_moex::service(
+        venues.stocks(),
+        Arc::clone(&parts.clock),
+        venues.source(Venue::Moex),
+    )?)
 }
 
 /// Refuses a service or tool name that does not exist, because the list would be silently empty.

@@ -2,6 +2,7 @@
 //! second.
 
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,12 +20,19 @@ pub(crate) struct HealthMonitor {
     exchange: HealthProbe,
     history: Arc<BarHistory>,
     provider: String,
+    /// By venue, where its data come from.
+    sources: BTreeMap<String, String>,
     seen: Mutex<Option<(Instant, &'static str)>>,
 }
 
 impl HealthMonitor {
     pub(crate) fn new(exchange: HealthProbe, history: Arc<BarHistory>, provider: &str) -> Self {
-        Self { exchange, history, provider: provider.to_owned(), seen: Mutex::default() }
+        let (provider, sources) = (provider.to_owned(), BTreeMap::new());
+        Self { exchange, history, provider, sources, seen: Mutex::default() }
+    }
+
+    pub(crate) fn with_sources(self, sources: BTreeMap<String, String>) -> Self {
+        Self { sources, ..self }
     }
 
     pub(crate) fn probe(self) -> ServerHealthProbe {
@@ -46,7 +54,8 @@ impl HealthMonitor {
                 status
             }
         };
-        ServerHealth { status, provider: self.provider.clone() }
+        let (provider, sources) = (self.provider.clone(), self.sources.clone());
+        ServerHealth { status, provider, sources }
     }
 
     async fn look(&self) -> &'static str {

@@ -54,6 +54,20 @@ impl Venues {
         self.default.source_label()
     }
 
+    /// Where the data of a venue come from, as answers show it.
+    pub(crate) fn source(&self, venue: Venue) -> &str {
+        let found = self.adapters.iter().find(|adapter| adapter.venue() == venue);
+        found.map(|adapter| adapter.source_label()).unwrap_or_default()
+    }
+
+    /// By venue, where its data come from.
+    pub(crate) fn sources(&self) -> BTreeMap<String, String> {
+        let named = |adapter: &Arc<dyn VenueAdapter>| {
+            (adapter.venue().prefix().to_lowercase(), adapter.source_label().to_owned())
+        };
+        self.adapters.iter().map(named).collect()
+    }
+
     /// The health of the default venue.
     pub(crate) fn probe(&self) -> HealthProbe {
         health_probe(&self.default)

@@ -7,6 +7,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clock::{Millis, TimeRange};
@@ -78,7 +79,7 @@ impl CandleReader {
         let request = BarRequest { history, venue, ticker: &ticker, series: &series, deadline };
         let cached = CachedRequest { recent: &self.recent, request, warmed };
         let (candles, ahead) = cached.find(range, self.newest(interval)).await?;
-        let source = venue.source.split(':').next().unwrap_or_default().to_owned();
+        let source = venue.label().to_owned();
         Ok(CandleSelection { ticker, source, candles, ahead })
     }
 
@@ -170,9 +171,23 @@ impl CandleReader {
         ports.map(|it| &it.symbols).ok_or_else(|| Fault::internal("the default venue is missing"))
     }
 
+    /// Where the data of the default venue come from.
     pub(crate) fn provider(&self) -> &str {
         let ports = self.market.venues.get(&self.market.default_venue);
-        ports.and_then(|it| it.source.split(':').next()).unwrap_or_default()
+        ports.map(VenueCandles::label).unwrap_or_default()
+    }
+
+    /// Where the candles of this ticker come from.
+    pub(crate) fn source(&self, ticker: &Ticker) -> Result<&str, Fault> {
+        self.venue(ticker).map(VenueCandles::label)
+    }
+
+    /// By venue, where its data come from.
+    pub(crate) fn sources(&self) -> BTreeMap<String, String> {
+        let named = |(venue, ports): (&Venue, &VenueCandles)| {
+            (venue.prefix().to_lowercase(), ports.label().to_owned())
+        };
+        self.market.venues.iter().map(named).collect()
     }
 }
 

@@ -32,6 +32,11 @@ impl From<Arc<dyn VenueAdapter>> for VenueCandles {
 }
 
 impl VenueCandles {
+    /// The source without the part that tells one simulation from another, as answers show it.
+    pub(crate) fn label(&self) -> &str {
+        self.source.split(':').next().unwrap_or_default()
+    }
+
     pub(crate) fn series(&self, ticker: &Ticker, interval: Interval) -> BarSeries {
         BarSeries { source: self.source.clone(), symbol: ticker.symbol.clone(), interval }
     }

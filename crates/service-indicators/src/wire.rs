@@ -1,5 +1,6 @@
 //! Arguments and replies in the contract's shapes.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -60,6 +61,28 @@ pub(crate) struct ComputeArgs {
     pub(crate) warm: bool,
 }
 
+/// The distinct sources, such as `binance, simulated`.
+fn distinct<'a>(sources: impl IntoIterator<Item = &'a str>) -> String {
+    let distinct: BTreeSet<&str> = sources.into_iter().collect();
+    distinct.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+pub(crate) fn source_meta(source: &str) -> Map<String, Value> {
+    Map::from_iter([("stoa/source".to_owned(), Value::from(source))])
+}
+
+fn source_headers<'a>(sources: impl IntoIterator<Item = &'a str>) -> Vec<(&'static str, String)> {
+    vec![("x-stoa-source", distinct(sources))]
+}
+
+/// All candles of a selection with their source.
+fn candles_json(selection: &CandleSelection) -> Value {
+    json!({
+        "candles": selection.candles.iter().map(candle).collect::<Value>(),
+        "meta": { "source": selection.source },
+    })
+}
+
 fn candle(it: ta::Candle) -> Value {
     json!({ "t": it.t, "o": it.o, "h": it.h, "l": it.l, "c": it.c, "v": it.v })
 }
@@ -117,6 +140,15 @@ impl Reply for Computed {
         result
     }
 
+    fn meta(&self) -> Map<String, Value> {
+        source_meta(&self.selection.source)
+    }
+
+    fn http(&self) -> HttpReply {
+        let headers = source_headers([self.selection.source.as_str()]);
+        HttpReply { status: 200, body: self.result(), max_age_s: None, headers }
+    }
+
     fn text(&self) -> String {
         let CandleSelection { ticker, source, .. } = &self.selection;
         let requested = self.selection.requested();
@@ -144,15 +176,20 @@ pub(crate) struct Klines(pub(crate) CandleSelection);
 
 impl Reply for Klines {
     fn result(&self) -> Value {
-        json!({ "candles": self.0.candles.iter().map(candle).collect::<Value>() })
+        candles_json(&self.0)
     }
 
     fn text(&self) -> String {
-        format!("{} closed candles of {}\n", self.0.candles.len(), self.0.ticker.name)
+        let CandleSelection { ticker, source, candles, .. } = &self.0;
+        format!("{} closed candles of {}; source {source}\n", candles.len(), ticker.name)
+    }
+
+    fn meta(&self) -> Map<String, Value> {
+        source_meta(&self.0.source)
     }
 
     fn http(&self) -> HttpReply {
-        let headers = vec![("x-stoa-source", self.0.source.clone())];
+        let headers = source_headers([self.0.source.as_str()]);
         HttpReply { status: 200, body: self.result(), max_age_s: Some(1), headers }
     }
 }
@@ -164,15 +201,18 @@ pub(crate) struct KlinesBatch {
     pub(crate) errors: Arc<ErrorTable>,
 }
 
+impl KlinesBatch {
+    fn sources(&self) -> impl Iterator<Item = &str> {
+        self.served.iter().map(|it| it.source.as_str())
+    }
+}
+
 impl Reply for KlinesBatch {
     fn result(&self) -> Value {
         let results: Map<String, Value> = self
             .served
             .iter()
-            .map(|selection| {
-                let candles: Value = selection.candles.iter().map(candle).collect();
-                (selection.ticker.name.clone(), json!({ "candles": candles }))
-            })
+            .map(|selection| (selection.ticker.name.clone(), candles_json(selection)))
             .collect();
         let errors: Map<String, Value> = self
             .missing
@@ -184,34 +224,48 @@ impl Reply for KlinesBatch {
 
     fn text(&self) -> String {
         let names: Vec<&str> = self.served.iter().map(|it| it.ticker.name.as_str()).collect();
-        format!("closed candles of {}; {} are missing\n", names.join(", "), self.missing.len())
+        let sources = distinct(self.sources());
+        let (names, missing) = (names.join(", "), self.missing.len());
+        format!("closed candles of {names}; {missing} are missing; source {sources}\n")
+    }
+
+    fn meta(&self) -> Map<String, Value> {
+        source_meta(&distinct(self.sources()))
     }
 
     fn http(&self) -> HttpReply {
         let (status, max_age_s) =
             if self.missing.is_empty() { (200, Some(1)) } else { (206, None) };
-        HttpReply { status, body: self.result(), max_age_s, headers: Vec::new() }
+        let headers = source_headers(self.sources());
+        HttpReply { status, body: self.result(), max_age_s, headers }
     }
 }
 
 pub(crate) struct Symbols {
     pub(crate) symbols: Vec<String>,
     pub(crate) updated_at: Millis,
+    pub(crate) source: String,
 }
 
 impl Reply for Symbols {
     fn result(&self) -> Value {
-        json!({ "symbols": self.symbols, "updatedAt": self.updated_at.0 })
+        json!({ "symbols": self.symbols, "updatedAt": self.updated_at.0, "source": self.source })
     }
 
     fn text(&self) -> String {
         // An exchange lists thousands of symbols; the text shows the count and the first 200.
         let shown: Vec<&str> = self.symbols.iter().take(200).map(String::as_str).collect();
-        format!("{} symbols: {}\n", self.symbols.len(), shown.join(" "))
+        let (count, source) = (self.symbols.len(), &self.source);
+        format!("{count} symbols: {}; source {source}\n", shown.join(" "))
+    }
+
+    fn meta(&self) -> Map<String, Value> {
+        source_meta(&self.source)
     }
 
     fn http(&self) -> HttpReply {
-        HttpReply { status: 200, body: self.result(), max_age_s: Some(60), headers: Vec::new() }
+        let headers = source_headers([self.source.as_str()]);
+        HttpReply { status: 200, body: self.result(), max_age_s: Some(60), headers }
     }
 }
 
@@ -220,6 +274,8 @@ pub(crate) struct Health {
     pub(crate) uptime_s: i64,
     pub(crate) version: &'static str,
     pub(crate) provider: String,
+    /// By venue, where its data come from.
+    pub(crate) sources: BTreeMap<String, String>,
 }
 
 impl Reply for Health {
@@ -229,7 +285,12 @@ impl Reply for Health {
             "uptime": self.uptime_s,
             "version": self.version,
             "provider": self.provider,
+            "sources": self.sources,
         })
+    }
+
+    fn meta(&self) -> Map<String, Value> {
+        Map::from_iter([("stoa/sources".to_owned(), json!(self.sources))])
     }
 
     fn text(&self) -> String {

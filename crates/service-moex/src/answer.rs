@@ -1,8 +1,8 @@
 //! The reply of every tool: `metadata`, `data`, `metrics`, and no error.
 
-use contract::Reply;
+use contract::{HttpReply, Reply};
 use jiff::civil::Date;
-use market::{Decimal, Freshness, SecurityCandles};
+use market::{Decimal, Freshness, SIMULATED, SecurityCandles};
 use serde_json::{Map, Value, json};
 
 #[derive(Default)]
@@ -15,6 +15,9 @@ pub(crate) struct Answer {
     /// Missing days by ticker; empty when the reply has no series.
     pub(crate) gaps: Vec<(String, Gaps)>,
 }
+
+/// The contract's name of the exchange's interface.
+pub(crate) const ISS: &str = "moex-iss";
 
 /// The most missing days that a reply lists; all are counted.
 const DAYS_LISTED_MAX: usize = 60;
@@ -69,12 +72,21 @@ impl Gaps {
 
 impl Reply for Answer {
     fn result(&self) -> Value {
-        json!({
+        let mut result = json!({
             "metadata": self.metadata,
             "data": self.data,
             "metrics": self.metrics,
             "error": null,
-        })
+        });
+        // The contract fixes `metadata.source` of three tools, so the mark is also beside it.
+        if self.freshness.as_ref().is_some_and(Freshness::is_simulated) {
+            for part in ["data", "metrics"] {
+                if let Some(fields) = result[part].as_object_mut() {
+                    fields.insert(SIMULATED.to_owned(), Value::Bool(true));
+                }
+            }
+        }
+        result
     }
 
     fn text(&self) -> String {
@@ -102,6 +114,26 @@ impl Reply for Answer {
         }
         meta
     }
+
+    fn http(&self) -> HttpReply {
+        let headers = self.freshness.as_ref().map(headers).unwrap_or_default();
+        HttpReply { status: 200, body: self.result(), max_age_s: Some(1), headers }
+    }
+}
+
+/// The source of the tools whose contract has a word for the simulated exchange.
+pub(crate) fn source(freshness: Option<&Freshness>) -> &'static str {
+    if freshness.is_some_and(Freshness::is_simulated) { SIMULATED } else { ISS }
+}
+
+fn headers(freshness: &Freshness) -> Vec<(&'static str, String)> {
+    vec![
+        ("x-stoa-source", freshness.source.clone()),
+        ("x-stoa-as-of", freshness.as_of.to_rfc3339()),
+        ("x-stoa-received-at", freshness.received_at.to_rfc3339()),
+        ("x-stoa-delay", freshness.delay.as_str().to_owned()),
+        ("x-stoa-stale", freshness.stale.to_string()),
+    ]
 }
 
 fn freshness_json(freshness: &Freshness) -> Value {

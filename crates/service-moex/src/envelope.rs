@@ -8,11 +8,15 @@ use std::sync::Arc;
 use clock::Clock;
 use contract::{Envelope, FailureContext, ToolSpec};
 use fault::Fault;
+use market::SIMULATED;
 use serde_json::{Map, Value, json};
+
+use crate::answer::ISS;
 
 pub(crate) struct Iss {
     shapes: HashMap<String, Shape>,
     clock: Arc<dyn Clock>,
+    is_simulated: bool,
 }
 
 /// The parts of a tool's schema that its errors need.
@@ -21,6 +25,8 @@ struct Shape {
     fields: Vec<(String, Option<Value>)>,
     /// Whether `metadata` has `as_of`.
     dated: bool,
+    /// Whether `metadata.source` may name the simulated exchange.
+    names_simulated: bool,
     empty: Value,
 }
 
@@ -35,20 +41,26 @@ impl Shape {
         Self {
             fields: names().filter_map(field).collect(),
             dated: names().any(|name| name == "as_of"),
+            names_simulated: told["metadata"]["properties"]["source"]["enum"]
+                .as_array()
+                .is_some_and(|sources| sources.iter().any(|it| it == SIMULATED)),
             empty: if told["data"]["type"] == "object" { json!({}) } else { json!([]) },
         }
     }
 }
 
 impl Iss {
-    pub(crate) fn new(tools: &[ToolSpec], clock: Arc<dyn Clock>) -> Self {
+    /// `source` is where the exchange's data come from.
+    pub(crate) fn new(tools: &[ToolSpec], clock: Arc<dyn Clock>, source: &str) -> Self {
         let shapes = tools.iter().map(|tool| (tool.name.clone(), Shape::of(tool))).collect();
-        Self { shapes, clock }
+        Self { shapes, clock, is_simulated: source == SIMULATED }
     }
 
     fn metadata(&self, shape: Option<&Shape>, args: &Map<String, Value>) -> Value {
         let mut metadata = Map::new();
-        metadata.insert("source".to_owned(), Value::from("moex-iss"));
+        let named = self.is_simulated && shape.is_some_and(|shape| shape.names_simulated);
+        let source = if named { SIMULATED } else { ISS };
+        metadata.insert("source".to_owned(), Value::from(source));
         for (name, default) in shape.into_iter().flat_map(|shape| &shape.fields) {
             // Only short texts and lists are repeated: an invalid argument may be anything.
             let value = match args.get(name) {
@@ -76,7 +88,7 @@ impl Envelope for Iss {
             .iter()
             .map(|it| json!({ "field": it.field, "expected": it.expected }))
             .collect();
-        json!({
+        let mut error = json!({
             "metadata": self.metadata(shape, cx.args),
             "data": shape.map_or_else(|| json!([]), |shape| shape.empty.clone()),
             "metrics": {},
@@ -90,7 +102,11 @@ impl Envelope for Iss {
                     "request_id": cx.request_id,
                 },
             },
-        })
+        });
+        if self.is_simulated {
+            error["error"][SIMULATED] = Value::Bool(true);
+        }
+        error
     }
 
     fn http_body(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
@@ -135,13 +151,17 @@ mod tests {
 
     /// The error of a tool for these arguments, and whether it fits the tool's own output.
     fn error(tool: &str, args: Value) -> (Value, bool) {
+        error_of("moex", tool, args)
+    }
+
+    fn error_of(source: &str, tool: &str, args: Value) -> (Value, bool) {
         let contract = Contract::load("moex").unwrap();
         let spec = contract.tools.iter().find(|it| it.name == tool).unwrap();
         let fault = Fault::unavailable("upstream_failed", "it failed");
         let row = contract.errors.row(&fault);
         let args = args.as_object().unwrap();
         let cx = FailureContext { tool, request_id: "1", args, row };
-        let told = Iss::new(&contract.tools, Arc::new(Still)).tool_error(&fault, &cx);
+        let told = Iss::new(&contract.tools, Arc::new(Still), source).tool_error(&fault, &cx);
         let fits = spec.output.check(&told).is_ok();
         (told, fits)
     }
@@ -200,6 +220,19 @@ mod tests {
             }),
             false,
         );
+    }
+
+    #[test]
+    fn errors_of_the_simulated_exchange_say_so() {
+        let args = json!({ "ticker": "SBER", "from_date": "2024-01-03", "to_date": "2024-01-05" });
+        for (tool, source) in [("get_dividends", "simulated"), ("get_ohlcv_timeseries", "moex-iss")]
+        {
+            let (told, fits) = error_of("simulated", tool, args.clone());
+            assert_eq!(told["metadata"]["source"], source, "{tool}");
+            assert_eq!((&told["error"]["simulated"], fits), (&json!(true), true), "{tool}: {told}");
+            let (real, _) = error(tool, args.clone());
+            assert_eq!(real["error"].get("simulated"), None, "{tool}");
+        }
     }
 
     #[test]

@@ -29,13 +29,14 @@ impl Moex {
     }
 }
 
-/// The service with its tools bound to handlers.
+/// The service with its tools bound to handlers; `source` is where the exchange's data come from.
 pub fn service(
     exchange: Arc<dyn StockExchange>,
     clock: Arc<dyn Clock>,
+    source: &str,
 ) -> Result<Service, ContractError> {
     let contract = Contract::load("moex")?;
-    let envelope = envelope::Iss::new(&contract.tools, Arc::clone(&clock));
+    let envelope = envelope::Iss::new(&contract.tools, Arc::clone(&clock), source);
     Tools::of(Arc::new(Moex { exchange, clock }))
         .tool("get_security_snapshot", Scope::Read, tools::get_security_snapshot::call)
         .tool("get_ohlcv_timeseries", Scope::Read, tools::get_ohlcv_timeseries::call)

@@ -1,5 +1,6 @@
 //! What the quotes API answers, before any transport has a say in it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clock::parse_date;
@@ -133,6 +134,9 @@ impl HealthStatus {
     }
 }
 
+/// By the venue's prefix in lower case, where its data come from: `binance` from `simulated`.
+pub type VenueSources = BTreeMap<String, String>;
+
 /// One thing that was looked at.
 #[derive(Debug, Clone)]
 pub struct HealthCheck {
@@ -145,18 +149,19 @@ pub struct HealthCheck {
 pub struct HealthReply {
     pub status: HealthStatus,
     pub checks: Vec<HealthCheck>,
+    pub sources: VenueSources,
     pub request_id: Arc<str>,
 }
 
 impl HealthReply {
     /// Down when every venue is, degraded when anything is not well.
-    pub fn of(checks: Vec<HealthCheck>, request_id: Arc<str>) -> Self {
+    pub fn of(checks: Vec<HealthCheck>, sources: VenueSources, request_id: Arc<str>) -> Self {
         let worst = checks.iter().map(|check| check.status).max().unwrap_or(HealthStatus::Ok);
         let all_down =
             !checks.is_empty() && checks.iter().all(|it| it.status == HealthStatus::Down);
         let status =
             if worst == HealthStatus::Down && !all_down { HealthStatus::Degraded } else { worst };
-        Self { status, checks, request_id }
+        Self { status, checks, sources, request_id }
     }
 }
 
@@ -168,10 +173,11 @@ pub struct MetadataReply {
     pub supported_intervals: Vec<String>,
     pub page_size_max: i64,
     pub tickers_max: i64,
+    pub sources: VenueSources,
 }
 
 impl MetadataReply {
-    pub(crate) fn of(contract: &Contract) -> Result<Self, ContractError> {
+    pub(crate) fn of(contract: &Contract, sources: VenueSources) -> Result<Self, ContractError> {
         let manifest = contract.json("mcp.json")?;
         let historical = contract.tool("quotes.historical")?.input.json();
         let rule = |pointer: &str| historical.pointer(pointer).cloned().unwrap_or(Value::Null);
@@ -182,6 +188,7 @@ impl MetadataReply {
             supported_intervals: serde_json::from_value(intervals).unwrap_or_default(),
             page_size_max: rule("/properties/page_size/maximum").as_i64().unwrap_or_default(),
             tickers_max: rule("/properties/tickers/maxItems").as_i64().unwrap_or_default(),
+            sources,
         })
     }
 }
@@ -215,7 +222,8 @@ mod tests {
             status: *status,
             detail: None,
         };
-        let health = HealthReply::of(parts.iter().map(check).collect(), "r".into());
+        let health =
+            HealthReply::of(parts.iter().map(check).collect(), VenueSources::new(), "r".into());
         assert_eq!(health.status, whole, "{parts:?}");
     }
 

@@ -18,7 +18,7 @@ use contract::{Contract, ContractError, Scope, Service, Tools};
 
 pub use answer::{
     BarRow, HealthCheck, HealthReply, HealthStatus, HistoryQuery, HistoryReply, LiveReply,
-    MetadataReply, MissingTicker, QuoteRow,
+    MetadataReply, MissingTicker, QuoteRow, VenueSources,
 };
 pub use local::{LocalApi, LocalApiParts, VenuePorts};
 pub use ports::{ApiContext, QuotesApi};
@@ -35,7 +35,7 @@ pub struct Quotes {
 /// The service with its tool table, ready for the catalogue.
 pub fn service(api: impl QuotesApi + 'static) -> Result<Service, ContractError> {
     let contract = Contract::load("quotes")?;
-    let metadata = MetadataReply::of(&contract)?;
+    let metadata = MetadataReply::of(&contract, api.sources())?;
     let quotes = Arc::new(Quotes { api: Box::new(api), metadata });
     Tools::of(quotes)
         .tool("quotes.live", Scope::Read, tools::quotes_live::call)

@@ -1,7 +1,7 @@
 //! The quotes API in this process: live quotes come from the ticker's venue, history from the bar
 //! archive after missing bars were fetched from the venue.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use fault::{Fault, Kind};
 use futures_util::future::join_all;
 use market::{
     Bar, BarSeries, BarSource, Delay, Freshness, HealthProbe, PageRequest, Quote, QuoteSource,
-    SymbolSource, Ticker, Venue, VenueAdapter, VenueHealth, health_probe,
+    SIMULATED, SymbolSource, Ticker, Venue, VenueAdapter, VenueHealth, health_probe,
 };
 use market_bars::{BarHistory, FillOptions};
 
@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::answer::{
     BarRow, HealthCheck, HealthReply, HealthStatus, HistoryQuery, HistoryReply, LiveReply,
-    MissingTicker, QuoteRow,
+    MissingTicker, QuoteRow, VenueSources,
 };
 use crate::ports::{ApiContext, QuotesApi};
 
@@ -144,8 +144,8 @@ impl LocalApi {
         let as_of = served.iter().map(|it| it.known_to).min()?;
         let series: Vec<BarSeries> = served.iter().map(|it| it.series.clone()).collect();
         let received = self.history.received_at(&series).await.ok()?;
-        let mut sources: Vec<&str> =
-            series.iter().filter_map(|it| it.source.split(':').next()).collect();
+        let mut sources: Vec<&str> = series.iter().map(|it| source_label(&it.source)).collect();
+        sources.sort_unstable();
         sources.dedup();
         let imported = series.iter().all(|it| it.symbol.venue == Venue::File);
         Some(Freshness {
@@ -157,6 +157,11 @@ impl LocalApi {
             fallback: None,
         })
     }
+}
+
+/// The source without the part that tells one simulation from another.
+fn source_label(source: &str) -> &str {
+    source.split(':').next().unwrap_or_default()
 }
 
 async fn require_listed(venue: &VenuePorts, ticker: &Ticker) -> Result<(), Fault> {
@@ -201,15 +206,18 @@ fn bar_row(ticker: &Arc<str>, bar: &Bar) -> BarRow {
     }
 }
 
-/// The freshness of the reply: that of its oldest quote, and stale when any quote is stale.
+/// The freshness of the reply: that of its oldest quote, stale when any quote is stale, and from
+/// the sources of all quotes.
 fn merge(oldest: Option<Freshness>, quote: &Quote) -> Option<Freshness> {
     let Some(mut oldest) = oldest else { return Some(quote.freshness.clone()) };
     let stale = oldest.stale || quote.freshness.stale;
+    let mut sources: BTreeSet<&str> = oldest.source.split(", ").collect();
+    sources.insert(&quote.freshness.source);
+    let source = sources.into_iter().collect::<Vec<_>>().join(", ");
     if quote.freshness.as_of < oldest.as_of {
         oldest = quote.freshness.clone();
     }
-    oldest.stale = stale;
-    Some(oldest)
+    Some(Freshness { stale, source, ..oldest })
 }
 
 #[async_trait]
@@ -295,12 +303,20 @@ impl QuotesApi for LocalApi {
                 Ok((VenueHealth::Degraded, Ok(_))) => (HealthStatus::Degraded, None),
                 Ok((VenueHealth::Up, Ok(_))) => (HealthStatus::Ok, None),
             };
+            let simulated = source_label(&ports.source) == SIMULATED;
+            let detail = detail.or_else(|| simulated.then(|| SIMULATED.to_owned()));
             checks.push(HealthCheck { name: venue.prefix().to_lowercase(), status, detail });
         }
         let archive = self.history.check().await;
         let status = if archive.is_ok() { HealthStatus::Ok } else { HealthStatus::Down };
         checks.push(HealthCheck { name: "archive".to_owned(), status, detail: None });
-        Ok(HealthReply::of(checks, Arc::clone(&cx.request_id)))
+        Ok(HealthReply::of(checks, self.sources(), Arc::clone(&cx.request_id)))
+    }
+
+    fn sources(&self) -> VenueSources {
+        let label = |ports: &VenuePorts| source_label(&ports.source).to_owned();
+        let venues = self.venues.iter();
+        venues.map(|(venue, ports)| (venue.prefix().to_lowercase(), label(ports))).collect()
     }
 }
 

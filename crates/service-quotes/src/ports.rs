@@ -7,7 +7,7 @@ use contract::Progress;
 use fault::Fault;
 use tokio::time::Instant;
 
-use crate::answer::{HealthReply, HistoryQuery, HistoryReply, LiveReply};
+use crate::answer::{HealthReply, HistoryQuery, HistoryReply, LiveReply, VenueSources};
 
 /// What travels with every request to the API.
 #[derive(Debug, Clone)]
@@ -30,4 +30,9 @@ pub trait QuotesApi: Send + Sync {
     ) -> Result<HistoryReply, Fault>;
 
     async fn health(&self, cx: &ApiContext) -> Result<HealthReply, Fault>;
+
+    /// Where the data of each venue come from; empty where another server knows it.
+    fn sources(&self) -> VenueSources {
+        VenueSources::default()
+    }
 }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::answer::{
     BarRow, HealthCheck, HealthReply, HealthStatus, HistoryQuery, HistoryReply, LiveReply,
-    MissingTicker, QuoteRow,
+    MissingTicker, QuoteRow, VenueSources,
 };
 use crate::ports::{ApiContext, QuotesApi};
 
@@ -278,6 +278,6 @@ impl QuotesApi for RemoteApi {
             }
         };
         let check = HealthCheck { name: "quotes API".to_owned(), status, detail };
-        Ok(HealthReply::of(vec![check], id))
+        Ok(HealthReply::of(vec![check], VenueSources::new(), id))
     }
 }

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use contract::{Cx, HttpReply, Reply};
@@ -13,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::{
     BarRow, HealthReply, HealthStatus, HistoryQuery, HistoryReply, LiveReply, MetadataReply,
-    MissingTicker,
+    MissingTicker, VenueSources,
 };
 use crate::ports::ApiContext;
 use crate::{Quotes, RANGE_DAYS_MAX};
@@ -126,6 +127,27 @@ fn meta(freshness: Option<&Freshness>, missing: &[MissingTicker]) -> Map<String,
         meta.insert("stoa/missing".to_owned(), missing_json(missing));
     }
     meta
+}
+
+/// The `_meta` of an answer about the venues themselves.
+fn sources_meta(sources: &VenueSources) -> Map<String, Value> {
+    let mut meta = Map::new();
+    if !sources.is_empty() {
+        meta.insert("stoa/sources".to_owned(), json!(sources));
+    }
+    meta
+}
+
+/// The distinct sources of all venues, such as `simulated, file`.
+fn sources_headers(sources: &VenueSources) -> Vec<(&'static str, String)> {
+    let distinct: BTreeSet<&str> = sources.values().map(String::as_str).collect();
+    let all: Vec<&str> = distinct.into_iter().collect();
+    if all.is_empty() { Vec::new() } else { vec![("x-stoa-source", all.join(", "))] }
+}
+
+fn sources_text(sources: &VenueSources) -> String {
+    let all: Vec<String> = sources.iter().map(|(venue, from)| format!("{venue} {from}")).collect();
+    if all.is_empty() { String::new() } else { format!("sources: {}\n", all.join(", ")) }
 }
 
 impl LiveReply {
@@ -335,7 +357,12 @@ impl Reply for HealthReply {
             }
             text.push('\n');
         }
+        text.push_str(&sources_text(&self.sources));
         text
+    }
+
+    fn meta(&self) -> Map<String, Value> {
+        sources_meta(&self.sources)
     }
 
     fn http(&self) -> HttpReply {
@@ -345,7 +372,7 @@ impl Reply for HealthReply {
             status: self.http_status(),
             body: json!({ "status": self.status.as_str(), "checks": checks }),
             max_age_s: None,
-            headers: Vec::new(),
+            headers: sources_headers(&self.sources),
         }
     }
 }
@@ -366,16 +393,22 @@ impl Reply for MetadataReply {
     fn text(&self) -> String {
         format!(
             "manifest {}, API v1, contract {}; intervals {}; at most {} tickers a request, {} bars \
-             a page, {RANGE_DAYS_MAX} days a range\n",
+             a page, {RANGE_DAYS_MAX} days a range\n{}",
             self.mcp_version,
             self.quotes_contract_version,
             self.supported_intervals.join(", "),
             self.tickers_max,
             self.page_size_max,
+            sources_text(&self.sources),
         )
     }
 
+    fn meta(&self) -> Map<String, Value> {
+        sources_meta(&self.sources)
+    }
+
     fn http(&self) -> HttpReply {
-        HttpReply { status: 200, body: self.result(), max_age_s: Some(3600), headers: Vec::new() }
+        let headers = sources_headers(&self.sources);
+        HttpReply { status: 200, body: self.result(), max_age_s: Some(3600), headers }
     }
 }

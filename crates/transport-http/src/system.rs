@@ -1,5 +1,6 @@
 //! The operators' pages: `/health` and `/metrics`.
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,7 +9,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use serde_json::json;
 
 /// What `/health` and `/metrics` show; the server fills it in.
@@ -32,6 +33,8 @@ pub struct ServerHealth {
     pub status: &'static str,
     /// The provider of market data.
     pub provider: String,
+    /// By venue, where its data come from.
+    pub sources: BTreeMap<String, String>,
 }
 
 struct Pages {
@@ -51,14 +54,20 @@ pub(crate) fn routes(pages: SystemPages) -> Router {
 /// Answers 200 even when degraded, because stored data can be read while a venue is down; the body
 /// has the status.
 async fn health(State(state): State<Arc<Pages>>) -> Response {
-    let ServerHealth { status, provider } = (state.pages.health)().await;
+    let ServerHealth { status, provider, sources } = (state.pages.health)().await;
     let body = json!({
         "status": status,
         "uptime": state.started.elapsed().as_secs(),
         "version": state.pages.version,
         "provider": provider,
+        "sources": sources,
     });
-    ([(CACHE_CONTROL, "no-store")], Json(body)).into_response()
+    let source = HeaderValue::from_str(&provider).unwrap_or(HeaderValue::from_static("unknown"));
+    let headers = [
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (HeaderName::from_static("x-stoa-source"), source),
+    ];
+    (headers, Json(body)).into_response()
 }
 
 async fn metrics(State(state): State<Arc<Pages>>) -> Response {

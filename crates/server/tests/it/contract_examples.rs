@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::process::{Folder, Server, http, mcp_post, run, stoa};
 use crate::tables::{contract_file, services};
 
-fn examples(service: &str) -> Vec<(String, Value)> {
+pub(crate) fn examples(service: &str) -> Vec<(String, Value)> {
     let folder = format!("{}/../../contracts/{service}/examples", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_dir(folder)
         .unwrap()
@@ -204,7 +204,7 @@ impl Stage<'_> {
     }
 }
 
-fn query(args: &Value) -> Vec<(String, String)> {
+pub(crate) fn query(args: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),

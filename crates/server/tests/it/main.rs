@@ -25,6 +25,7 @@ mod pricing_access;
 mod pricing_faults;
 mod pricing_path;
 mod process;
+mod simulated;
 mod source_files;
 mod streams;
 mod tables;

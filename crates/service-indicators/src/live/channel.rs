@@ -98,6 +98,7 @@ impl Channel {
             subject: Subject {
                 symbol: Arc::from(&*request.ticker.name),
                 interval: request.interval,
+                source: Arc::from(live.candles.source(&request.ticker)?),
                 delay: feed.delay(),
             },
             clock: Arc::clone(&live.clock),
@@ -326,7 +327,7 @@ mod tests {
         };
         let (symbol, interval) = (Arc::from("BTCUSDT"), Interval::M1);
         Arc::new(Channel {
-            subject: Subject { symbol, interval, delay: Delay::RealTime },
+            subject: Subject { symbol, interval, source: Arc::default(), delay: Delay::RealTime },
             clock: Arc::<InterruptingClock>::clone(clock),
             limits: StreamLimits::default(),
             broadcast: Arc::default(),

@@ -23,6 +23,8 @@ pub(crate) struct ChannelEvent {
 pub(crate) struct Subject {
     pub(crate) symbol: Arc<str>,
     pub(crate) interval: Interval,
+    /// Where the candles come from, such as `binance` or `simulated`.
+    pub(crate) source: Arc<str>,
     /// The venue's delay behind the market.
     pub(crate) delay: Delay,
 }
@@ -33,6 +35,7 @@ struct Wire<'a> {
     r#type: &'static str,
     symbol: &'a str,
     interval: &'static str,
+    source: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     candle: Option<WireCandle>,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "deltas")]
@@ -178,6 +181,7 @@ impl Subject {
             r#type: kind,
             symbol: &self.symbol,
             interval: self.interval.as_str(),
+            source: &self.source,
             candle: None,
             deltas: None,
             generated_at: now.0,
@@ -198,7 +202,12 @@ mod tests {
     use serde_json::{Value, json};
 
     fn subject() -> Subject {
-        Subject { symbol: Arc::from("BTCUSDT"), interval: Interval::M1, delay: Delay::RealTime }
+        Subject {
+            symbol: Arc::from("BTCUSDT"),
+            interval: Interval::M1,
+            source: Arc::from("simulated"),
+            delay: Delay::RealTime,
+        }
     }
 
     fn parsed(event: &StreamEvent) -> Value {
@@ -221,7 +230,7 @@ mod tests {
         assert_eq!(
             parsed(&kline.event),
             json!({
-                "type": "kline", "symbol": "BTCUSDT", "interval": "1m",
+                "type": "kline", "symbol": "BTCUSDT", "interval": "1m", "source": "simulated",
                 "candle": {"t": 60_000, "o": 1.5, "h": 2.0, "l": 1.0, "c": 1.75, "v": 10.0,
                     "closed": true},
                 "deltas": {"rsi": 48.5, "atr": null}, "generatedAt": 7,
@@ -235,6 +244,11 @@ mod tests {
 
     #[test]
     fn statuses_have_the_shape_of_the_contract() {
+        for event in
+            [subject().status(Status::Connected, Millis(9)), subject().heartbeat(Millis(9))]
+        {
+            assert_eq!(parsed(&event)["source"], "simulated");
+        }
         assert!(parsed(&subject().status(Status::Connected, Millis(9))).get("delay").is_none());
         let late = Subject { delay: Delay::Delayed15m, ..subject() };
         assert_eq!(parsed(&late.status(Status::Connected, Millis(9)))["delay"], "delayed_15m");

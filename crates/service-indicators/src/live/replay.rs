@@ -57,7 +57,8 @@ pub(crate) async fn start(
     let bars = bars.split_off(replay_start).into_iter();
     let symbol = Arc::from(&*request.ticker.name);
     // A closed candle is final, so a replay does not report the venue's delay.
-    let subject = Subject { symbol, interval: request.interval, delay: Delay::RealTime };
+    let source = Arc::from(live.candles.source(&request.ticker)?);
+    let subject = Subject { symbol, interval: request.interval, source, delay: Delay::RealTime };
     let clock = Arc::clone(&live.clock);
     Ok(Some(Box::new(Replay { bars, calculators, subject, clock })))
 }

@@ -26,5 +26,6 @@ pub(crate) async fn call(cx: Cx<Indicators>, _: NoArgs) -> Result<Health, Fault>
         uptime_s: (cx.service.clock.now().0 - cx.service.started.0).max(0) / 1000,
         version: cx.service.version,
         provider: cx.service.candles.provider().to_owned(),
+        sources: cx.service.candles.sources(),
     })
 }

@@ -11,12 +11,13 @@ use fault::Fault;
 use futures_util::future::try_join_all;
 use market::{Interval, Ticker};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::until::Until;
 use crate::Indicators;
 use crate::live::{Batch, BatchArgs, Reader, ReaderEvent, StreamArgs};
+use crate::wire::source_meta;
 
 /// Name of the stream in the stream metrics.
 const STREAM: &str = "klines";
@@ -56,6 +57,7 @@ pub(crate) async fn open_batch(cx: Cx<Indicators>, args: BatchArgs) -> Result<Su
 
 pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed, Fault> {
     let request = args.stream.request(&cx.service.candles)?;
+    let source = cx.service.candles.source(&request.ticker)?.to_owned();
     if let Some(until) = &args.until {
         until.check(&request.windows)?;
     }
@@ -85,7 +87,7 @@ pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed,
         events,
         ended,
         resume_after: reader.after(),
-        source: cx.service.candles.provider().to_owned(),
+        source,
         generated_at: cx.service.clock.now(),
     })
 }
@@ -157,6 +159,10 @@ impl Followed {
 }
 
 impl Reply for Followed {
+    fn meta(&self) -> Map<String, Value> {
+        source_meta(&self.source)
+    }
+
     fn result(&self) -> Value {
         json!({
             "schemaVersion": "1.0",

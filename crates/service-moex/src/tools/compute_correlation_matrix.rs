@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::answer::{Answer, figure, known};
+use crate::answer::{Answer, figure, known, source};
 use crate::figures::mean;
 use crate::figures::risk::{Returns, correlation};
 use crate::prices::Closes;
@@ -64,9 +64,10 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         text.push('\n');
         rows.push(json!({ "ticker": ticker, "correlations": row }));
     }
+    let freshness = prices::freshness(&closes);
     Ok(Answer {
         metadata: json!({
-            "source": "moex-iss",
+            "source": source(freshness.as_ref()),
             "tickers": tickers,
             "from_date": period.0.to_string(),
             "to_date": period.1.to_string(),
@@ -79,7 +80,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
             ("method", Some("Pearson, daily returns on common days, splits taken out".into())),
         ]),
         text,
-        freshness: prices::freshness(&closes),
+        freshness,
         gaps: closes.iter().map(|it| (it.code.clone(), it.gaps.clone())).collect(),
     })
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::compute_correlation_matrix::{aligned, prices_missing};
-use crate::answer::{Answer, figure, known};
+use crate::answer::{Answer, figure, known, source};
 use crate::figures::risk::{Question, Returns, risk};
 use crate::figures::year::Year;
 use crate::{Moex, ask, prices};
@@ -108,7 +108,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     _ = writeln!(text, "{}", told(&metrics));
     Ok(Answer {
         metadata: json!({
-            "source": "moex-iss",
+            "source": source(freshness.as_ref()),
             "from_date": period.0.to_string(),
             "to_date": period.1.to_string(),
         }),

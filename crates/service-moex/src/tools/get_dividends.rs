@@ -12,7 +12,7 @@ use market::{CandleRequest, CandleStep, Dividend, StockExchange, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, figure, known, number};
+use crate::answer::{Answer, figure, known, number, source};
 use crate::prices::Splits;
 use crate::{Moex, ask};
 
@@ -53,7 +53,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     }
     Ok(Answer {
         metadata: known([
-            ("source", Some("moex-iss".into())),
+            ("source", Some(source(Some(&freshness)).into())),
             ("ticker", Some(ticker.into())),
             ("from_date", from.map(|from| from.to_string().into())),
             ("to_date", to.map(|to| to.to_string().into())),

@@ -8,7 +8,7 @@ use market::{Constituent, Decimal, IndexConstituents, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, figure, known, number};
+use crate::answer::{Answer, ISS, figure, known, number};
 use crate::{Moex, ask};
 
 #[derive(Debug, Deserialize)]
@@ -23,7 +23,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         cx.service.exchange.constituents(&args.index_ticker, date).await.map_err(named)?;
     Ok(Answer {
         metadata: json!({
-            "source": "moex-iss",
+            "source": ISS,
             "index_ticker": basket.index,
             "as_of_date": date.to_string(),
         }),

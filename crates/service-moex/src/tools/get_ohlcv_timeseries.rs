@@ -9,7 +9,7 @@ use market::{CandleRequest, CandleStep, Decimal, SecurityCandle, Split, WithFres
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Gaps, figure, known, number};
+use crate::answer::{Answer, Gaps, ISS, figure, known, number};
 use crate::figures::year::Year;
 use crate::prices::Splits;
 use crate::{Moex, ask, figures, prices};
@@ -50,7 +50,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let gaps = Gaps::of(&value);
     Ok(Answer {
         metadata: json!({
-            "source": "moex-iss",
+            "source": ISS,
             "ticker": value.security.code,
             "board": value.security.board,
             "interval": step.as_str(),

@@ -6,7 +6,7 @@ use market::{Decimal, PriceBasis, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, figure, known, number};
+use crate::answer::{Answer, ISS, figure, known, number};
 use crate::{Moex, ask, figures};
 
 #[derive(Debug, Deserialize)]
@@ -63,7 +63,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     }
     Ok(Answer {
         metadata: json!({
-            "source": "moex-iss",
+            "source": ISS,
             "ticker": security.code,
             "board": security.board,
             "as_of": freshness.as_of.to_rfc3339(),

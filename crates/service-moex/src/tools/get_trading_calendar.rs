@@ -8,7 +8,7 @@ use market::{TradingDay, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, known};
+use crate::answer::{Answer, known, source};
 use crate::{Moex, ask};
 
 const DAYS_MAX: i64 = 400;
@@ -45,7 +45,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     _ = writeln!(text, "; closed on: {}", closed.join(" "));
     Ok(Answer {
         metadata: json!({
-            "source": "moex-iss",
+            "source": source(Some(&freshness)),
             "from_date": from.to_string(),
             "to_date": to.to_string(),
         }),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Moex;
-use crate::answer::{Answer, known};
+use crate::answer::{Answer, known, source};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Args {
@@ -27,7 +27,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         _ = writeln!(text, "{} {name}{traded}", it.code);
     }
     Ok(Answer {
-        metadata: json!({ "source": "moex-iss", "query": args.query }),
+        metadata: json!({ "source": source(Some(&freshness)), "query": args.query }),
         data: found.iter().map(row).collect(),
         metrics: json!({ "num_found": found.len() }),
         text,

@@ -288,7 +288,11 @@ impl TestServer {
             version: "1",
             health: Box::new(|| {
                 let provider = "test".to_owned();
-                Box::pin(std::future::ready(ServerHealth { status: "ok", provider }))
+                Box::pin(std::future::ready(ServerHealth {
+                    status: "ok",
+                    provider,
+                    sources: Default::default(),
+                }))
             }),
             metrics: Box::new(String::new),
             metrics_type: "text/plain",
