@@ -186,11 +186,6 @@ impl Progress {
             sink(done, total, message);
         }
     }
-
-    /// Whether the client asked for progress. A handler need not build reports if it did not.
-    pub fn is_requested(&self) -> bool {
-        self.0.is_some()
-    }
 }
 
 impl std::fmt::Debug for Progress {

@@ -407,7 +407,7 @@ fn envelop(
     let failure = CallFailure {
         kind: fault.kind(),
         code: fault.code(),
-        http_status: row.http_status,
+        http_status: fault.upstream().map_or(row.http_status, |error| error.status),
         retry_after: fault.retry_wait(),
         tool_error: service.envelope.tool_error(fault, &cx),
         http_body: service.envelope.http_body(fault, &cx),

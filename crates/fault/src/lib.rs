@@ -82,6 +82,15 @@ pub struct Problem {
     pub expected: String,
 }
 
+/// What another server said about an error that is passed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpstreamError {
+    /// The HTTP status of its response.
+    pub status: u16,
+    /// The id under which it logged the request.
+    pub trace_id: Option<String>,
+}
+
 /// An error that is returned to a caller.
 #[derive(Debug)]
 pub struct Fault {
@@ -90,6 +99,7 @@ pub struct Fault {
     message: String,
     problems: Vec<Problem>,
     retry_after: Option<Duration>,
+    upstream: Option<Box<UpstreamError>>,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -103,6 +113,7 @@ impl Fault {
             message: message.into(),
             problems: Vec::new(),
             retry_after: None,
+            upstream: None,
             cause: None,
         }
     }
@@ -139,6 +150,13 @@ impl Fault {
     #[must_use]
     pub fn retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
+        self
+    }
+
+    /// Says that another server's error is passed on, with its status and its trace id.
+    #[must_use]
+    pub fn passed_on(mut self, error: UpstreamError) -> Self {
+        self.upstream = Some(Box::new(error));
         self
     }
 
@@ -181,6 +199,11 @@ impl Fault {
         self.retry_after
     }
 
+    /// What another server said, if its error is passed on.
+    pub fn upstream(&self) -> Option<&UpstreamError> {
+        self.upstream.as_deref()
+    }
+
     /// A copy for callers that shared one operation. The cause stays with the original, which is
     /// logged.
     #[must_use]
@@ -191,6 +214,7 @@ impl Fault {
             message: self.message.clone(),
             problems: self.problems.clone(),
             retry_after: self.retry_after,
+            upstream: self.upstream.clone(),
             cause: None,
         }
     }

@@ -176,7 +176,11 @@ pub(crate) async fn open_store(config: &Config) -> Result<Db, CommandError> {
 fn quotes(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandError> {
     if let Some(base) = &parts.config.arche_api_url {
         let token = parts.config.arche_api_token.as_ref().map(|token| token.reveal());
-        return Ok(service_quotes::service(RemoteApi::new(base, token)?)?);
+        return Ok(service_quotes::service(RemoteApi::new(
+            base,
+            token,
+            Arc::clone(&parts.clock),
+        )?)?);
     }
     let api = LocalApi::new(service_quotes::LocalApiParts {
         venues: venues.ports(),

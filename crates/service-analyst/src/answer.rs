@@ -3,6 +3,7 @@
 use contract::Reply;
 use serde_json::{Value, json};
 
+use crate::number::Language;
 use crate::plan::Plan;
 use crate::tool_session::Finding;
 use crate::write::AnswerDraft;
@@ -41,6 +42,28 @@ impl AnalystAnswer {
             "plan": steps,
             "tool_calls": findings.iter().map(Finding::trace).collect::<Vec<_>>(),
             "citations": draft.citations.iter().map(crate::Citation::to_json).collect::<Vec<_>>(),
+        });
+        Self { draft, debug }
+    }
+
+    /// The answer to a conversation without a message of the user.
+    pub fn asking_for_a_question(locale: Option<Language>) -> Self {
+        let language = locale.unwrap_or(Language::Russian);
+        let text = language.pick(
+            "Задайте, пожалуйста, вопрос о бумагах Московской биржи, например «Как дела у \
+             Сбербанка за последний месяц?»",
+            "Please ask a question about securities of the Moscow Exchange, such as \"How did \
+             Sberbank do over the last month?\"",
+        );
+        let draft =
+            AnswerDraft { text: text.to_owned(), tables: Vec::new(), citations: Vec::new() };
+        let debug = json!({
+            "mode": "local",
+            "intent": "help",
+            "language": language.code(),
+            "plan": [],
+            "tool_calls": [],
+            "citations": [],
         });
         Self { draft, debug }
     }

@@ -65,14 +65,6 @@ impl Question {
         }
         let messages: Vec<String> =
             messages.into_iter().filter(|it| it.role == "user").map(|it| it.content).collect();
-        if messages.is_empty() {
-            let expected = "a message of the user";
-            return Err(Fault::invalid(
-                "no_question",
-                format!("input.messages: expected {expected}"),
-            )
-            .problem("input.messages", expected));
-        }
         let locale = args.input.metadata.locale.as_deref().and_then(|it| {
             let it = it.trim().to_lowercase();
             if it.starts_with("ru") {
@@ -82,6 +74,11 @@ impl Question {
             }
         });
         Ok(Self { messages, locale })
+    }
+
+    /// Reports whether the user said anything; the contract allows a list without messages.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
     }
 
     /// Returns the last message, which is the one to answer.

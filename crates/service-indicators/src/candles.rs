@@ -49,6 +49,9 @@ pub(crate) struct CandleSelection {
     pub(crate) candles: Candles,
     /// Number of leading candles that only warm up the indicators.
     pub(crate) ahead: usize,
+    /// Requested candles that the venue's hours would have and the venue has not; `None` where its
+    /// hours are not known.
+    pub(crate) gaps: Option<u64>,
 }
 
 impl CandleSelection {
@@ -78,9 +81,11 @@ impl CandleReader {
         let history = &*self.market.history;
         let request = BarRequest { history, venue, ticker: &ticker, series: &series, deadline };
         let cached = CachedRequest { recent: &self.recent, request, warmed };
-        let (candles, ahead) = cached.find(range, self.newest(interval)).await?;
+        let found = cached.find(range, self.newest(interval)).await?;
+        let gaps = cached.request.gaps(&found.requested(), found.span).await;
+        let FoundCandles { candles, ahead, .. } = found;
         let source = venue.label().to_owned();
-        Ok(CandleSelection { ticker, source, candles, ahead })
+        Ok(CandleSelection { ticker, source, candles, ahead, gaps })
     }
 
     pub(crate) fn ticker(&self, symbol: &str) -> Result<Ticker, Fault> {
@@ -231,14 +236,35 @@ struct CachedRequest<'a> {
     warmed: &'a [Window],
 }
 
+/// Candles, of which the first `ahead` only warm up indicators.
+struct FoundCandles {
+    candles: Candles,
+    ahead: usize,
+    /// The requested time, as far as its candles are known, where the request names its start.
+    span: Option<TimeRange>,
+}
+
+impl FoundCandles {
+    fn requested(&self) -> Candles {
+        self.candles.part(self.ahead..self.candles.len())
+    }
+}
+
 impl CachedRequest<'_> {
-    /// Returns the candles and the number of leading candles that only warm up indicators.
-    async fn find(&self, range: Range, newest: Millis) -> Result<(Candles, usize), Fault> {
+    async fn find(&self, range: Range, newest: Millis) -> Result<FoundCandles, Fault> {
         let count = range.count();
         let end = range.end.map_or(newest, |end| end.min(newest));
-        let requested = match (range.start, range.end) {
-            (Some(start), Some(_)) => self.within(TimeRange::new(start, end), CANDLES_MAX).await?,
-            (Some(start), None) => self.first(TimeRange::new(start, end), count).await?,
+        let (requested, span) = match (range.start, range.end) {
+            (Some(start), Some(_)) => {
+                let (candles, known_to) =
+                    self.within(TimeRange::new(start, end), CANDLES_MAX).await?;
+                (candles, TimeRange::new(start, known_to.max(start)))
+            }
+            (Some(start), None) => {
+                let candles = self.first(TimeRange::new(start, end), count).await?;
+                let next = candles.last().map_or(start, |last| Millis(last.0.saturating_add(1)));
+                (candles, TimeRange::new(start, next))
+            }
             (None, _) => {
                 // The first opening time is an estimate that ignores the venue's gaps; `warm`
                 // corrects it.
@@ -247,10 +273,12 @@ impl CachedRequest<'_> {
                 let ahead = warm::candles_before(self.warmed, self.interval(), first);
                 let all = self.last(end, count + ahead, newest).await?;
                 let ahead = all.len().saturating_sub(count);
-                return self.warm(all, ahead, newest).await;
+                let (candles, ahead) = self.warm(all, ahead, newest).await?;
+                return Ok(FoundCandles { candles, ahead, span: None });
             }
         };
-        self.warm(requested, 0, newest).await
+        let (candles, ahead) = self.warm(requested, 0, newest).await?;
+        Ok(FoundCandles { candles, ahead, span: Some(span) })
     }
 
     /// Prepends missing warm-up candles; the first `ahead` of `candles` are warm-up candles
@@ -271,11 +299,13 @@ impl CachedRequest<'_> {
         Ok((before.followed_by(&requested), before.len()))
     }
 
-    async fn within(&self, span: TimeRange, most: usize) -> Result<Candles, Fault> {
+    /// The candles of the span, and the time up to which they are known.
+    async fn within(&self, span: TimeRange, most: usize) -> Result<(Candles, Millis), Fault> {
         if let Some(cached) = self.recent.within(self.request.series, span) {
-            return Ok(cached);
+            return Ok((cached, span.to));
         }
-        Ok(Candles::of(&self.request.within(span, most).await?))
+        let (bars, known_to) = self.request.known_within(span, most).await?;
+        Ok((Candles::of(&bars), known_to))
     }
 
     async fn first(&self, span: TimeRange, count: usize) -> Result<Candles, Fault> {

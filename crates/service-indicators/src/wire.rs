@@ -71,15 +71,35 @@ pub(crate) fn source_meta(source: &str) -> Map<String, Value> {
     Map::from_iter([("stoa/source".to_owned(), Value::from(source))])
 }
 
-fn source_headers<'a>(sources: impl IntoIterator<Item = &'a str>) -> Vec<(&'static str, String)> {
-    vec![("x-stoa-source", distinct(sources))]
+/// Source and completeness of the candles, as `quotes.historical` reports them.
+fn selection_meta(selection: &CandleSelection) -> Map<String, Value> {
+    let mut meta = source_meta(&selection.source);
+    let bars = selection.requested().len();
+    let completeness = json!({ "bars": bars, "gaps": selection.gaps });
+    meta.insert("stoa/completeness".to_owned(), completeness);
+    meta
+}
+
+/// The distinct sources, and the gaps of all selections where each is known.
+fn selection_headers(served: &[CandleSelection]) -> Vec<(&'static str, String)> {
+    let sources = distinct(served.iter().map(|it| it.source.as_str()));
+    let gaps: Option<u64> = served.iter().map(|it| it.gaps).sum();
+    let gaps = gaps.map(|gaps| ("x-stoa-gaps", gaps.to_string()));
+    [("x-stoa-source", sources)].into_iter().chain(gaps).collect()
+}
+
+fn gaps_text(gaps: Option<u64>) -> String {
+    match gaps {
+        Some(gaps) if gaps > 0 => format!("; {gaps} candles are missing at the venue"),
+        _ => String::new(),
+    }
 }
 
 /// All candles of a selection with their source.
 fn candles_json(selection: &CandleSelection) -> Value {
     json!({
         "candles": selection.candles.iter().map(candle).collect::<Value>(),
-        "meta": { "source": selection.source },
+        "meta": { "source": selection.source, "gaps": selection.gaps },
     })
 }
 
@@ -136,16 +156,17 @@ impl Reply for Computed {
             "warmup": warmup,
             "source": self.selection.source,
             "generatedAt": self.generated_at.0,
+            "gaps": self.selection.gaps,
         });
         result
     }
 
     fn meta(&self) -> Map<String, Value> {
-        source_meta(&self.selection.source)
+        selection_meta(&self.selection)
     }
 
     fn http(&self) -> HttpReply {
-        let headers = source_headers([self.selection.source.as_str()]);
+        let headers = selection_headers(std::slice::from_ref(&self.selection));
         HttpReply { status: 200, body: self.result(), max_age_s: None, headers }
     }
 
@@ -158,7 +179,7 @@ impl Reply for Computed {
             let (from, to) = (Millis(first.t), Millis(last.t));
             _ = write!(text, " from {from} to {to}; last close {}", last.c);
         }
-        _ = writeln!(text, "; source {source}");
+        _ = writeln!(text, "; source {source}{}", gaps_text(self.selection.gaps));
         for (key, column) in self.series() {
             // The text shows the last five values; the structured content has all of them.
             let shown: Vec<String> = column
@@ -180,16 +201,17 @@ impl Reply for Klines {
     }
 
     fn text(&self) -> String {
-        let CandleSelection { ticker, source, candles, .. } = &self.0;
-        format!("{} closed candles of {}; source {source}\n", candles.len(), ticker.name)
+        let CandleSelection { ticker, source, candles, gaps, .. } = &self.0;
+        let (count, gaps) = (candles.len(), gaps_text(*gaps));
+        format!("{count} closed candles of {}; source {source}{gaps}\n", ticker.name)
     }
 
     fn meta(&self) -> Map<String, Value> {
-        source_meta(&self.0.source)
+        selection_meta(&self.0)
     }
 
     fn http(&self) -> HttpReply {
-        let headers = source_headers([self.0.source.as_str()]);
+        let headers = selection_headers(std::slice::from_ref(&self.0));
         HttpReply { status: 200, body: self.result(), max_age_s: Some(1), headers }
     }
 }
@@ -236,7 +258,7 @@ impl Reply for KlinesBatch {
     fn http(&self) -> HttpReply {
         let (status, max_age_s) =
             if self.missing.is_empty() { (200, Some(1)) } else { (206, None) };
-        let headers = source_headers(self.sources());
+        let headers = selection_headers(&self.served);
         HttpReply { status, body: self.result(), max_age_s, headers }
     }
 }
@@ -264,7 +286,7 @@ impl Reply for Symbols {
     }
 
     fn http(&self) -> HttpReply {
-        let headers = source_headers([self.source.as_str()]);
+        let headers = vec![("x-stoa-source", self.source.clone())];
         HttpReply { status: 200, body: self.result(), max_age_s: Some(60), headers }
     }
 }

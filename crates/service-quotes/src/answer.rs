@@ -21,6 +21,11 @@ pub struct MissingTicker {
 }
 
 impl MissingTicker {
+    /// 206 says that some of the batch is missing.
+    pub(crate) fn status_of(missing: &[Self]) -> u16 {
+        if missing.is_empty() { 200 } else { 206 }
+    }
+
     pub(crate) fn of(ticker: &str, fault: &Fault) -> Self {
         Self {
             ticker: ticker.to_owned(),
@@ -48,6 +53,8 @@ pub struct LiveReply {
     /// Of the oldest quote: an answer is as fresh as its stalest part.
     pub freshness: Option<Freshness>,
     pub request_id: Arc<str>,
+    /// The status of the API's response.
+    pub source_status: u16,
 }
 
 #[derive(Debug, Clone)]
@@ -71,6 +78,8 @@ pub struct HistoryReply {
     /// Bars the calendar would expect and the venue does not have; `None` where the calendar is unknown.
     pub gaps: Option<u64>,
     pub request_id: Arc<str>,
+    /// The status of the API's response.
+    pub source_status: u16,
 }
 
 /// A request for history that has been found to make sense.
@@ -151,6 +160,8 @@ pub struct HealthReply {
     pub checks: Vec<HealthCheck>,
     pub sources: VenueSources,
     pub request_id: Arc<str>,
+    /// The status of the API's response to the health probe.
+    pub source_status: u16,
 }
 
 impl HealthReply {
@@ -161,7 +172,14 @@ impl HealthReply {
             !checks.is_empty() && checks.iter().all(|it| it.status == HealthStatus::Down);
         let status =
             if worst == HealthStatus::Down && !all_down { HealthStatus::Degraded } else { worst };
-        Self { status, checks, sources, request_id }
+        let source_status = if status == HealthStatus::Down { 503 } else { 200 };
+        Self { status, checks, sources, request_id, source_status }
+    }
+
+    /// The reply with the status that another server answered its probe with.
+    #[must_use]
+    pub(crate) fn with_source_status(self, source_status: u16) -> Self {
+        Self { source_status, ..self }
     }
 }
 

@@ -11,13 +11,16 @@ impl Envelope for Arche {
     fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
         // Whole milliseconds, so that the float prints without rounding digits.
         let retry_after_s = fault.retry_wait().map(|wait| wait.as_millis() as f64 / 1000.0);
+        let upstream = fault.upstream();
+        let http_status = upstream.map_or(cx.row.http_status, |error| error.status);
+        let trace_id = upstream.and_then(|error| error.trace_id.as_deref());
         json!({
             "type": cx.row.r#type,
             "message": fault.message(),
             "retryable": cx.row.retryable,
-            "http_status": cx.row.http_status,
-            "http_code": reason_phrase(cx.row.http_status),
-            "trace_id": cx.request_id,
+            "http_status": http_status,
+            "http_code": reason_phrase(http_status),
+            "trace_id": trace_id.unwrap_or(cx.request_id),
             "retry_after_s": retry_after_s,
         })
     }
@@ -27,7 +30,8 @@ impl Envelope for Arche {
     }
 }
 
-/// The statuses of `contracts/quotes/errors.json`; a test walks that table.
+/// The statuses of `contracts/quotes/errors.json`, which a test walks, and those that another
+/// server's answer may have.
 fn reason_phrase(status: u16) -> Option<&'static str> {
     Some(match status {
         400 => "Bad Request",
@@ -43,7 +47,7 @@ fn reason_phrase(status: u16) -> Option<&'static str> {
         502 => "Bad Gateway",
         503 => "Service Unavailable",
         504 => "Gateway Timeout",
-        _ => return None,
+        _ => return reqwest::StatusCode::from_u16(status).ok()?.canonical_reason(),
     })
 }
 

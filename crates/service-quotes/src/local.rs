@@ -246,8 +246,11 @@ impl QuotesApi for LocalApi {
             let faults = faults.into_iter().map(|(name, fault)| (name.to_owned(), fault));
             return Err(nothing_served(faults.collect()));
         }
+        let missing: Vec<MissingTicker> =
+            faults.iter().map(|(name, fault)| MissingTicker::of(name, fault)).collect();
         Ok(LiveReply {
-            missing: faults.iter().map(|(name, fault)| MissingTicker::of(name, fault)).collect(),
+            source_status: MissingTicker::status_of(&missing),
+            missing,
             quotes: found.into_values().collect(),
             freshness,
             request_id: Arc::clone(&cx.request_id),
@@ -280,10 +283,13 @@ impl QuotesApi for LocalApi {
         let names: Vec<Arc<str>> =
             served.iter().map(|it| Arc::from(it.ticker.name.as_str())).collect();
         let expected: Option<u64> = served.iter().map(|it| it.expected).sum();
+        let missing: Vec<MissingTicker> =
+            faults.iter().map(|(name, fault)| MissingTicker::of(name, fault)).collect();
         Ok(HistoryReply {
             bars: page.bars.iter().map(|(at, bar)| bar_row(&names[*at], bar)).collect(),
             total: page.total,
-            missing: faults.iter().map(|(name, fault)| MissingTicker::of(name, fault)).collect(),
+            source_status: MissingTicker::status_of(&missing),
+            missing,
             freshness: self.history_freshness(&served).await,
             gaps: expected.map(|expected| expected.saturating_sub(page.total)),
             request_id: Arc::clone(&cx.request_id),

@@ -1,11 +1,15 @@
 //! The quotes API of another server, over HTTP: the same paths and bodies that this one serves.
 
+mod refusal;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use clock::Clock;
 use fault::{Fault, Kind};
 use market::{Delay, Freshness};
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
@@ -22,11 +26,19 @@ const BODY_MAX: usize = 4 * 1024 * 1024;
 pub struct RemoteApi {
     base: String,
     client: reqwest::Client,
+    clock: Arc<dyn Clock>,
+}
+
+/// A response that was read to its end.
+struct ApiResponse {
+    status: u16,
+    headers: HeaderMap,
+    body: Vec<u8>,
 }
 
 impl RemoteApi {
     /// `base` is the address in front of `/v1`; the token, if any, goes with every request.
-    pub fn new(base: &str, token: Option<&str>) -> Result<Self, Fault> {
+    pub fn new(base: &str, token: Option<&str>, clock: Arc<dyn Clock>) -> Result<Self, Fault> {
         let mut headers = HeaderMap::new();
         if let Some(token) = token {
             let mut value = HeaderValue::from_str(&format!("Bearer {token}"))
@@ -39,15 +51,31 @@ impl RemoteApi {
             .connect_timeout(Duration::from_secs(5))
             .build()
             .map_err(Fault::internal)?;
-        Ok(Self { base: base.trim_end_matches('/').to_owned(), client })
+        Ok(Self { base: base.trim_end_matches('/').to_owned(), client, clock })
     }
 
+    /// The body of a successful response, with its status and headers.
     async fn get<T: DeserializeOwned>(
         &self,
         cx: &ApiContext,
         path: &str,
         query: &[(&str, String)],
-    ) -> Result<(T, HeaderMap), Fault> {
+    ) -> Result<(T, u16, HeaderMap), Fault> {
+        let ApiResponse { status, headers, body } = self.fetch(cx, path, query).await?;
+        if !(200..300).contains(&status) {
+            return Err(refusal::fault(status, &body, &headers, self.clock.now()));
+        }
+        let value = serde_json::from_slice(&body).map_err(|_| malformed(path))?;
+        Ok((value, status, headers))
+    }
+
+    /// Any response of the API.
+    async fn fetch(
+        &self,
+        cx: &ApiContext,
+        path: &str,
+        query: &[(&str, String)],
+    ) -> Result<ApiResponse, Fault> {
         let left = cx.deadline.saturating_duration_since(Instant::now());
         let request = self
             .client
@@ -56,7 +84,7 @@ impl RemoteApi {
             .header("x-request-id", &*cx.request_id)
             .timeout(left);
         let mut response = request.send().await.map_err(unreachable_api)?;
-        let (status, headers) = (response.status(), response.headers().clone());
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(unreachable_api)? {
             if body.len() + chunk.len() > BODY_MAX {
@@ -64,12 +92,7 @@ impl RemoteApi {
             }
             body.extend_from_slice(&chunk);
         }
-        // A health probe says 503 with a body that is still an answer.
-        if status.is_success() || (status.as_u16() == 503 && path == "/v1/health") {
-            let value = serde_json::from_slice(&body).map_err(|_| malformed(path))?;
-            return Ok((value, headers));
-        }
-        Err(refused(status.as_u16(), &body, &headers))
+        Ok(ApiResponse { status, headers, body })
     }
 }
 
@@ -84,44 +107,6 @@ fn malformed(path: &str) -> Fault {
         "upstream_malformed",
         format!("the quotes API answered {path} with nonsense"),
     )
-}
-
-#[derive(Deserialize)]
-struct ErrorBody {
-    error: RemoteError,
-}
-
-#[derive(Deserialize)]
-struct RemoteError {
-    r#type: String,
-    message: String,
-    retry_after_s: Option<f64>,
-}
-
-/// The other server's error in our own terms; its message was written to be shown.
-fn refused(status: u16, body: &[u8], headers: &HeaderMap) -> Fault {
-    let told: Option<RemoteError> =
-        serde_json::from_slice(body).ok().map(|body: ErrorBody| body.error);
-    let kind = match (told.as_ref().map(|it| it.r#type.as_str()), status) {
-        (Some("VALIDATION_ERROR"), _) | (None, 400 | 422) => Kind::Invalid,
-        (Some("UNAUTHENTICATED"), _) | (None, 401) => Kind::Unauthenticated,
-        (Some("FORBIDDEN"), _) | (None, 403) => Kind::Forbidden,
-        (Some("NOT_FOUND"), _) | (None, 404) => Kind::NotFound,
-        (Some("RATE_LIMITED"), _) | (None, 429) => Kind::RateLimited,
-        (_, 504) => Kind::Timeout,
-        _ => Kind::Unavailable,
-    };
-    let message = match &told {
-        Some(told) => told.message.clone(),
-        None => format!("the quotes API answered with status {status}"),
-    };
-    let header = headers.get(RETRY_AFTER).and_then(|it| it.to_str().ok()?.parse().ok());
-    let wait = told.and_then(|it| it.retry_after_s).or(header);
-    let fault = Fault::new(kind, "upstream_refused_request", message);
-    match wait.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
-        Some(wait) => fault.retry_after(wait),
-        None => fault,
-    }
 }
 
 #[derive(Deserialize)]
@@ -199,18 +184,22 @@ fn freshness(headers: &HeaderMap) -> Option<Freshness> {
     })
 }
 
-fn request_id(headers: &HeaderMap, cx: &ApiContext) -> std::sync::Arc<str> {
-    match headers.get("x-request-id").and_then(|value| value.to_str().ok()) {
-        Some(id) => id.into(),
-        None => cx.request_id.clone(),
-    }
+fn request_id(headers: &HeaderMap, cx: &ApiContext) -> Arc<str> {
+    refusal::request_id(headers).map_or_else(|| Arc::clone(&cx.request_id), Arc::from)
+}
+
+/// The contract normalizes tickers to upper case, also for an API that does not.
+fn upper_case(tickers: &[String]) -> String {
+    let upper: Vec<String> = tickers.iter().map(|it| it.trim().to_uppercase()).collect();
+    upper.join(",")
 }
 
 #[async_trait]
 impl QuotesApi for RemoteApi {
     async fn live(&self, cx: &ApiContext, tickers: &[String]) -> Result<LiveReply, Fault> {
-        let query = [("tickers", tickers.join(","))];
-        let (body, headers): (LiveBody, _) = self.get(cx, "/v1/quotes", &query).await?;
+        let query = [("tickers", upper_case(tickers))];
+        let (body, source_status, headers): (LiveBody, _, _) =
+            self.get(cx, "/v1/quotes", &query).await?;
         let row = |it: LiveRow| QuoteRow {
             ticker: it.ticker,
             price: it.price,
@@ -223,6 +212,7 @@ impl QuotesApi for RemoteApi {
             missing: body.missing.into_iter().map(MissingTicker::from).collect(),
             freshness: freshness(&headers),
             request_id: request_id(&headers, cx),
+            source_status,
         })
     }
 
@@ -232,14 +222,14 @@ impl QuotesApi for RemoteApi {
         query: &HistoryQuery,
     ) -> Result<HistoryReply, Fault> {
         let parameters = [
-            ("tickers", query.tickers.join(",")),
+            ("tickers", upper_case(&query.tickers)),
             ("from", query.from.to_string()),
             ("to", query.to.to_string()),
             ("interval", query.interval.to_string()),
             ("page", query.page.to_string()),
             ("page_size", query.page_size.to_string()),
         ];
-        let (body, headers): (HistoryBody, _) =
+        let (body, source_status, headers): (HistoryBody, _, _) =
             self.get(cx, "/v1/quotes/historical", &parameters).await?;
         let row = |it: HistoryRow| BarRow {
             ticker: it.ticker.into(),
@@ -258,26 +248,36 @@ impl QuotesApi for RemoteApi {
             freshness: freshness(&headers),
             gaps,
             request_id: request_id(&headers, cx),
+            source_status,
         })
     }
 
-    /// An API that cannot be reached is down, which is an answer, not a failure.
+    /// An API that fails or cannot be reached is down, which is an answer, not a failure.
     async fn health(&self, cx: &ApiContext) -> Result<HealthReply, Fault> {
-        let answer: Result<(HealthBody, _), Fault> = self.get(cx, "/v1/health", &[]).await;
-        let (status, detail, id) = match answer {
-            Ok((body, headers)) => {
-                let status = match body.status.as_str() {
-                    "ok" => HealthStatus::Ok,
-                    "degraded" => HealthStatus::Degraded,
-                    _ => HealthStatus::Down,
-                };
-                (status, None, request_id(&headers, cx))
-            }
+        let name = "quotes API".to_owned();
+        let response = match self.fetch(cx, "/v1/health", &[]).await {
+            Ok(response) => response,
             Err(fault) => {
-                (HealthStatus::Down, Some(fault.message().to_owned()), cx.request_id.clone())
+                let detail = Some(fault.message().to_owned());
+                let check = HealthCheck { name, status: HealthStatus::Down, detail };
+                let sources = VenueSources::new();
+                return Ok(HealthReply::of(vec![check], sources, Arc::clone(&cx.request_id)));
             }
         };
-        let check = HealthCheck { name: "quotes API".to_owned(), status, detail };
-        Ok(HealthReply::of(vec![check], VenueSources::new(), id))
+        let ApiResponse { status: source_status, headers, body } = response;
+        let told: Option<HealthBody> = serde_json::from_slice(&body).ok();
+        let is_success = (200..300).contains(&source_status);
+        let status = match told.as_ref().map(|body| body.status.as_str()) {
+            Some("ok") if is_success => HealthStatus::Ok,
+            Some("degraded") if is_success => HealthStatus::Degraded,
+            _ => HealthStatus::Down,
+        };
+        let failed = || refusal::fault(source_status, &body, &headers, self.clock.now());
+        let detail = (!is_success && told.is_none()).then(|| failed().message().to_owned());
+        let source = headers.get("x-stoa-source").and_then(|value| value.to_str().ok());
+        let sources = source.map(|source| (name.clone(), source.to_owned())).into_iter().collect();
+        let check = HealthCheck { name, status, detail };
+        let reply = HealthReply::of(vec![check], sources, request_id(&headers, cx));
+        Ok(reply.with_source_status(source_status))
     }
 }

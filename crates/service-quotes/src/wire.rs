@@ -13,8 +13,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::answer::{
-    BarRow, HealthReply, HealthStatus, HistoryQuery, HistoryReply, LiveReply, MetadataReply,
-    MissingTicker, VenueSources,
+    BarRow, HealthReply, HistoryQuery, HistoryReply, LiveReply, MetadataReply, MissingTicker,
+    VenueSources,
 };
 use crate::ports::ApiContext;
 use crate::{Quotes, RANGE_DAYS_MAX};
@@ -55,11 +55,6 @@ pub(crate) fn api_cx(cx: &Cx<Quotes>) -> ApiContext {
         deadline: cx.deadline,
         progress: cx.progress.clone(),
     }
-}
-
-/// 206 says that some of the batch is missing.
-fn status(missing: &[MissingTicker]) -> u16 {
-    if missing.is_empty() { 200 } else { 206 }
 }
 
 /// An object of finished values. The macro would write each of them out again to take it in.
@@ -170,7 +165,7 @@ impl Reply for LiveReply {
         object([
             ("quotes", self.quotes_json()),
             ("request_id", (&*self.request_id).into()),
-            ("source_status", status(&self.missing).into()),
+            ("source_status", self.source_status.into()),
         ])
     }
 
@@ -198,7 +193,7 @@ impl Reply for LiveReply {
             body["missing"] = missing_json(&self.missing);
         }
         HttpReply {
-            status: status(&self.missing),
+            status: self.source_status,
             body,
             max_age_s: Some(1),
             headers: freshness_headers(self.freshness.as_ref()),
@@ -274,7 +269,7 @@ impl Reply for HistoryPage {
     fn result(&self) -> Value {
         let mut body = self.body();
         body["request_id"] = Value::from(&*self.history.request_id);
-        body["source_status"] = Value::from(status(&self.history.missing));
+        body["source_status"] = Value::from(self.history.source_status);
         body
     }
 
@@ -328,14 +323,8 @@ impl Reply for HistoryPage {
         if let Some(gaps) = self.history.gaps {
             headers.push(("x-stoa-gaps", gaps.to_string()));
         }
-        let status = status(&self.history.missing);
+        let status = self.history.source_status;
         HttpReply { status, body, max_age_s: Some(self.max_age_s()), headers }
-    }
-}
-
-impl HealthReply {
-    fn http_status(&self) -> u16 {
-        if self.status == HealthStatus::Down { 503 } else { 200 }
     }
 }
 
@@ -344,7 +333,7 @@ impl Reply for HealthReply {
         json!({
             "status": self.status.as_str(),
             "request_id": &*self.request_id,
-            "source_status": self.http_status(),
+            "source_status": self.source_status,
         })
     }
 
@@ -369,7 +358,7 @@ impl Reply for HealthReply {
         let check = |it: &crate::answer::HealthCheck| json!({ "name": it.name, "status": it.status.as_str(), "detail": it.detail });
         let checks: Value = self.checks.iter().map(check).collect();
         HttpReply {
-            status: self.http_status(),
+            status: self.source_status,
             body: json!({ "status": self.status.as_str(), "checks": checks }),
             max_age_s: None,
             headers: sources_headers(&self.sources),

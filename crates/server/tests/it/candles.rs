@@ -46,6 +46,36 @@ async fn part_of_a_batch_of_candles_is_206() {
 }
 
 #[tokio::test]
+async fn holes_of_the_venue_are_counted() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    // The simulated exchange has no candle of one of these hours.
+    let (from, to) = (1_725_015_600_000_i64, 1_725_015_600_000_i64 + 600 * HOUR);
+    let range = format!("interval=1h&start={from}&end={to}");
+    for (path, gaps) in [
+        (format!("/klines?symbol=ETHUSDT&{range}"), Some("1")),
+        (format!("/klines/batch?symbols=ETHUSDT&{range}"), Some("1")),
+        (format!("/klines?symbol=ETHUSDT&interval=1h&start={from}&end={}", from + HOUR), Some("0")),
+        // The last 600 candles before the end reach one hour further back.
+        (format!("/klines?symbol=ETHUSDT&interval=1h&end={to}&limit=600"), Some("1")),
+        (format!("/klines?symbol=ETHUSDT&interval=1h&start={from}&limit=599"), Some("1")),
+        ("/klines?symbol=MOEX:SBER&interval=1h&limit=50".to_owned(), None),
+    ] {
+        let response = http().get(server.url(&path)).send().await.unwrap();
+        let header = response.headers().get("x-stoa-gaps").map(|it| it.to_str().unwrap());
+        assert_eq!(header, gaps, "{path}");
+    }
+    let args = json!({ "symbol": "ETHUSDT", "interval": "1h", "start": from, "end": to,
+        "windows": { "rsi": {} } });
+    let answer = crate::process::mcp_call(&server, "/mcp", "compute_indicators", &args).await;
+    let result = &answer["result"];
+    let completeness = json!({ "bars": 599, "gaps": 1 });
+    assert_eq!(result["_meta"]["stoa/completeness"], completeness);
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("1 candles are missing at the venue"), "{text}");
+}
+
+#[tokio::test]
 async fn a_warmed_window_equals_the_end_of_a_long_one() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);

@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::process::{Folder, Server, http};
+use crate::process::{Folder, Server, http, mcp_call};
 
 async fn get(server: &Server, path: &str) -> (StatusCode, reqwest::header::HeaderMap, Value) {
     let response = http().get(server.url(path)).send().await.unwrap();
@@ -173,6 +173,59 @@ async fn another_server_can_be_the_upstream_of_the_tools() {
     assert_eq!(down["error"]["retryable"], true);
     let (status, _, health) = get(&front, "/v1/health").await;
     assert_eq!((status.as_u16(), health["status"].as_str()), (503, Some("down")));
+}
+
+/// An API that answers every request with one status, its own request id and an error of its own
+/// shape.
+async fn failing_api(status: u16, body: &'static str) -> String {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        loop {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            drop(socket.read(&mut [0; 4096]).await);
+            let head = format!(
+                "HTTP/1.1 {status} X\r\nx-request-id: api-7\r\nconnection: close\r\n\
+                 date: Wed, 21 Oct 2015 07:27:00 GMT\r\n\
+                 retry-after: Wed, 21 Oct 2015 07:28:00 GMT\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            drop(socket.write_all(head.as_bytes()).await);
+        }
+    });
+    base
+}
+
+#[tokio::test]
+async fn the_error_of_another_api_is_passed_on_as_it_is() {
+    let shaped = r#"{"code":"E_LIMIT","message":"the desk is closed"}"#;
+    for (status, kind) in [
+        (400, "VALIDATION_ERROR"),
+        (401, "UNAUTHENTICATED"),
+        (404, "NOT_FOUND"),
+        (422, "VALIDATION_ERROR"),
+        (429, "RATE_LIMITED"),
+        (500, "UPSTREAM_ERROR"),
+        (503, "UPSTREAM_ERROR"),
+    ] {
+        let folder = Folder::new();
+        let api = failing_api(status, shaped).await;
+        let server = Server::start(folder.path(), &[("ARCHE_API_URL", &api)]);
+        let (code, headers, body) = get(&server, "/v1/quotes?tickers=aapl").await;
+        let error = &body["error"];
+        assert_eq!((code.as_u16(), error["http_status"].as_u64()), (status, Some(status.into())));
+        assert_eq!((&error["type"], &error["trace_id"]), (&json!(kind), &json!("api-7")), "{body}");
+        assert_eq!(error["message"], "the desk is closed");
+        assert_eq!(
+            (&headers["retry-after"], error["retry_after_s"].as_f64()),
+            (&"60".parse().unwrap(), Some(60.0))
+        );
+        let answer = mcp_call(&server, "/mcp", "system_health", &json!({})).await;
+        let health = &answer["result"]["structuredContent"];
+        let expected = json!({ "status": "down", "source_status": status, "request_id": "api-7" });
+        assert_eq!(*health, expected);
+    }
 }
 
 #[tokio::test]

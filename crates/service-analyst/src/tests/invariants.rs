@@ -156,7 +156,7 @@ fn message_count_and_length_are_limited() {
     assert!(question(100, 80).is_ok());
     assert_eq!(question(101, 1).unwrap_err(), "too_many_messages");
     assert_eq!(question(1, 8_001).unwrap_err(), "message_too_long");
-    assert_eq!(question(0, 0).unwrap_err(), "no_question");
+    assert!(question(0, 0).unwrap().is_empty());
 }
 
 #[test]

@@ -69,6 +69,10 @@ impl Candles {
         self.columns.t[self.rows.clone()].first().copied().map(Millis)
     }
 
+    pub(crate) fn last(&self) -> Option<Millis> {
+        self.columns.t[self.rows.clone()].last().copied().map(Millis)
+    }
+
     /// Number of candles that open before `time`.
     pub(crate) fn before(&self, time: Millis) -> usize {
         self.columns.t[self.rows.clone()].partition_point(|open| *open < time.0)

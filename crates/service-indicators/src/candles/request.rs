@@ -1,17 +1,21 @@
 //! One request for bars: completes the archive from the venue, then reads the archive.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use clock::{DAY_MS, Millis, TimeRange};
 use fault::Fault;
 use market::{Bar, BarSeries, BarSource, Interval, PageRequest, Ticker};
 use market_bars::{BarHistory, FillOptions};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
+use super::columns::Candles;
 use crate::ports::VenueCandles;
 
 /// Maximum number of attempts to widen the searched range across a venue's gaps.
 const ATTEMPTS_MAX: u32 = 6;
+/// How long a reply waits for the opening time of the first bar, which it can do without.
+const FIRST_OPEN_TIMEOUT: Duration = Duration::from_secs(1);
 const ALL_TIME: TimeRange = TimeRange { from: Millis(i64::MIN), to: Millis(i64::MAX) };
 
 pub(crate) struct BarRequest<'a> {
@@ -34,8 +38,41 @@ pub(crate) struct CompleteBars {
 impl BarRequest<'_> {
     /// Every bar of the span. The caller bounds the span so that its bars fit in memory.
     pub(crate) async fn within(&self, span: TimeRange, most: usize) -> Result<Vec<Bar>, Fault> {
-        self.complete(span).await?;
-        self.page(span, 0, most).await
+        Ok(self.known_within(span, most).await?.0)
+    }
+
+    /// Every bar of the span, and the time up to which they are known.
+    pub(crate) async fn known_within(
+        &self,
+        span: TimeRange,
+        most: usize,
+    ) -> Result<(Vec<Bar>, Millis), Fault> {
+        let known_to = self.complete(span).await?;
+        Ok((self.page(span, 0, most).await?, known_to))
+    }
+
+    /// How many candles the venue's hours would have beyond `found` within the span, or between the
+    /// first and the last candle where there is no span; `None` if the hours are not known.
+    pub(crate) async fn gaps(&self, found: &Candles, span: Option<TimeRange>) -> Option<u64> {
+        let source = self.venue.bars.as_ref()?;
+        let interval = self.series.interval;
+        let between = found
+            .first()
+            .zip(found.last())
+            .map(|(first, last)| TimeRange::new(first, Millis(last.0.saturating_add(1))));
+        let mut span = span.or(between).unwrap_or(TimeRange::new(Millis(0), Millis(0)));
+        let count = found.len() as u64;
+        if source.trading_hours().expected_bars(interval, span)? <= count {
+            return Some(0);
+        }
+        // Nothing is missing before the symbol was listed. The answer is usually cached.
+        let listed = source.first_open(&self.series.symbol.code, interval);
+        let listed = timeout(FIRST_OPEN_TIMEOUT, listed).await.ok()?.ok()?;
+        if let Some(listed) = listed {
+            span = TimeRange::new(span.from.max(listed).min(span.to), span.to);
+        }
+        let expected = source.trading_hours().expected_bars(interval, span)?;
+        Some(expected.saturating_sub(count))
     }
 
     /// The first `limit` bars of the span. Each attempt that finds fewer searches a four times

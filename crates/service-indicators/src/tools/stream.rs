@@ -21,10 +21,8 @@ use crate::wire::source_meta;
 
 /// Name of the stream in the stream metrics.
 const STREAM: &str = "klines";
-/// Maximum duration of a call.
+/// Maximum duration of a call, and its duration unless the caller says otherwise.
 const SECONDS_MAX: u64 = 3_600;
-/// Default duration for a client without progress reports: most clients time out after a minute.
-const SECONDS_WITHOUT_PROGRESS: u64 = 50;
 /// Time reserved for the reply before the deadline; at most a quarter of the remaining time.
 const REPLY_RESERVE: Duration = Duration::from_secs(1);
 /// Maximum number of candles in the text; the structured content has all of them.
@@ -41,6 +39,18 @@ pub(crate) struct CallArgs {
     /// The pipeline has already set the deadline from it; here it only shows that the caller set
     /// one.
     timeout_ms: Option<u64>,
+}
+
+impl CallArgs {
+    /// When the call ends at the latest, and the `ended` value of the reply then.
+    fn at_latest(&self, now: Instant, deadline: Instant) -> (Instant, &'static str) {
+        let seconds = self.max_seconds.unwrap_or(SECONDS_MAX).min(SECONDS_MAX);
+        let requested = now + Duration::from_secs(seconds);
+        let reply_reserve = REPLY_RESERVE.min(deadline.saturating_duration_since(now) / 4);
+        let latest = deadline.checked_sub(reply_reserve).unwrap_or(deadline);
+        let by_timeout = self.timeout_ms.is_some() && latest < requested;
+        (requested.min(latest), if by_timeout { "timeoutMs" } else { "maxSeconds" })
+    }
 }
 
 pub(crate) async fn open(cx: Cx<Indicators>, args: StreamArgs) -> Result<Subscription, Fault> {
@@ -61,21 +71,9 @@ pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed,
     if let Some(until) = &args.until {
         until.check(&request.windows)?;
     }
-    let may_run_long = cx.progress.is_requested() || args.timeout_ms.is_some();
-    let default_seconds = if may_run_long { SECONDS_MAX } else { SECONDS_WITHOUT_PROGRESS };
-    let seconds = args.max_seconds.unwrap_or(default_seconds).min(SECONDS_MAX);
-    let now = Instant::now();
-    let latest_requested = now + Duration::from_secs(seconds);
-    let reply_reserve = REPLY_RESERVE.min(cx.deadline.saturating_duration_since(now) / 4);
-    let latest = cx.deadline.checked_sub(reply_reserve).unwrap_or(cx.deadline);
-    let ends = if args.timeout_ms.is_some() && latest < latest_requested {
-        "timeoutMs"
-    } else {
-        "maxSeconds"
-    };
+    let (at_latest, ends) = args.at_latest(Instant::now(), cx.deadline);
     let mut reader = cx.service.live.subscribe(&request, cx.deadline).await?;
     let _open = cx.stream_metrics.opened(STREAM);
-    let at_latest = latest_requested.min(latest);
     let bounds = Bounds { events: args.max_events, until: args.until, at_latest, ends };
     let (events, ended) = follow(&mut reader, &bounds, &cx.progress).await;
     if let Some(code) = reader.cut_off() {
@@ -200,5 +198,30 @@ impl Reply for Followed {
             text.push('\n');
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(limits: Value, deadline_s: u64, ends_s: u64, ended: &str) {
+        let mut args = json!({ "symbol": "BTCUSDT", "interval": "1m", "closedOnly": true,
+            "heartbeatMs": 15_000, "maxEvents": 100 });
+        let given = limits.as_object().unwrap().clone();
+        args.as_object_mut().unwrap().extend(given);
+        let args: CallArgs = serde_json::from_value(args).unwrap();
+        let now = Instant::now();
+        let (at, why) = args.at_latest(now, now + Duration::from_secs(deadline_s));
+        assert_eq!((at - now, why), (Duration::from_secs(ends_s), ended), "{limits}");
+    }
+
+    #[test]
+    fn a_call_lives_an_hour_unless_the_caller_says_otherwise() {
+        check(json!({}), 3_600, 3_599, "maxSeconds");
+        check(json!({ "maxSeconds": 50 }), 3_600, 50, "maxSeconds");
+        check(json!({ "timeoutMs": 60_000 }), 60, 59, "timeoutMs");
+        check(json!({ "timeoutMs": 60_000, "maxSeconds": 20 }), 60, 20, "maxSeconds");
     }
 }

@@ -27,6 +27,7 @@ fn page(bars: usize, digits: usize) -> HistoryPage {
         freshness: None,
         gaps: None,
         request_id: "r".into(),
+        source_status: 200,
     };
     let day = clock::parse_date("2024-01-01").unwrap();
     let query = HistoryQuery {
