@@ -96,7 +96,7 @@ pub struct UpstreamError {
 pub struct Fault {
     kind: Kind,
     code: &'static str,
-    message: String,
+    message: Box<str>,
     problems: Vec<Problem>,
     retry_after: Option<Duration>,
     upstream: Option<Box<UpstreamError>>,
@@ -110,7 +110,7 @@ impl Fault {
         Self {
             kind,
             code,
-            message: message.into(),
+            message: message.into().into_boxed_str(),
             problems: Vec::new(),
             retry_after: None,
             upstream: None,
@@ -167,10 +167,17 @@ impl Fault {
         self
     }
 
+    /// Replaces the message.
+    #[must_use]
+    pub fn reworded(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into().into_boxed_str();
+        self
+    }
+
     /// Puts the failed operation in front of the message.
     #[must_use]
     pub fn while_doing(mut self, doing: &str) -> Self {
-        self.message = format!("{doing}: {}", self.message);
+        self.message = format!("{doing}: {}", self.message).into_boxed_str();
         self
     }
 

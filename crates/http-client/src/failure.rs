@@ -6,6 +6,7 @@ use std::time::Duration;
 use fault::{Fault, Kind};
 
 use crate::breaker::CircuitOpen;
+use crate::upstream_name::connection_cause;
 
 /// Whether and when to retry a failed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,14 +56,16 @@ impl RequestFailure {
         if !error.is_timeout() {
             return Self::unreachable(error.without_url());
         }
-        let message = "the exchange could not be reached in time";
+        let message = "the exchange could not be reached: the connection timed out";
         let fault = Fault::new(Kind::Timeout, "upstream_timeout", message);
         Self::venue_error(fault.caused_by(error.without_url()), Retry::AfterBackoff)
     }
 
     /// No connection, or one that ended before the response. The cause must not contain the URL.
     pub fn unreachable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        let message = "the exchange could not be reached";
+        let cause = cause.into();
+        let why = connection_cause(&*cause).map(|why| format!(": {why}")).unwrap_or_default();
+        let message = format!("the exchange could not be reached{why}");
         let fault = Fault::unavailable("upstream_unreachable", message).caused_by(cause);
         Self::venue_error(fault, Retry::AfterBackoff)
     }

@@ -13,6 +13,7 @@ mod in_memory;
 mod retry;
 mod single_flight;
 mod transport;
+mod upstream_name;
 
 pub use backoff::Backoff;
 pub use breaker::{Breaker, BreakerStatus, CircuitOpen, Permit};
@@ -24,3 +25,4 @@ pub use in_memory::InMemoryFetch;
 pub use retry::{is_fresh, jitter};
 pub use single_flight::{SingleFlight, WhenAbandoned};
 pub use transport::{ClientPolicy, HttpTransport, base_url};
+pub use upstream_name::{UpstreamName, connection_cause};

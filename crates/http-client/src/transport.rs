@@ -12,11 +12,12 @@ use reqwest::header::HeaderMap;
 use tokio::sync::Semaphore;
 
 use crate::fetch::ReqwestFetch;
-use crate::{Breaker, Fetch, HttpResponse, RequestFailure, Retry, jitter};
+use crate::{Breaker, Fetch, HttpResponse, RequestFailure, Retry, UpstreamName, jitter};
 
 /// The limits that a client keeps towards one venue.
 #[derive(Debug, Clone)]
 pub struct ClientPolicy {
+    pub upstream: UpstreamName,
     pub connect_timeout: Duration,
     /// For one attempt, from the first byte sent to the last byte read.
     pub request_timeout: Duration,
@@ -131,11 +132,16 @@ impl HttpTransport {
             retry: Retry::Never,
             trips_breaker: false,
         })?;
-        let permit = self.breaker.admit(self.clock.now()).map_err(RequestFailure::circuit_open)?;
+        let name = |failure: RequestFailure| RequestFailure {
+            fault: self.policy.upstream.reword(failure.fault),
+            ..failure
+        };
+        let admitted = self.breaker.admit(self.clock.now()).map_err(RequestFailure::circuit_open);
+        let permit = admitted.map_err(name)?;
         let limit = self.policy.request_timeout;
         let result = match tokio::time::timeout(limit, request).await {
-            Ok(result) => result,
-            Err(_) => Err(RequestFailure::timeout(limit)),
+            Ok(result) => result.map_err(name),
+            Err(_) => Err(name(RequestFailure::timeout(limit))),
         };
         match &result {
             Err(failure) if failure.trips_breaker => {
@@ -163,7 +169,7 @@ fn log_failure(endpoint: &str, attempt: u32, failure: &RequestFailure) {
     if failure.retry == Retry::NotSent || fault.kind() == Kind::NotFound {
         return;
     }
-    let cause = std::error::Error::source(fault).map(ToString::to_string);
+    let cause = causes(fault);
     tracing::warn!(
         endpoint,
         attempt,
@@ -172,6 +178,13 @@ fn log_failure(endpoint: &str, attempt: u32, failure: &RequestFailure) {
         cause,
         "a request to the exchange failed"
     );
+}
+
+/// The chain of causes, the outermost first; adapters have removed URLs from them.
+fn causes(fault: &Fault) -> Option<String> {
+    let first = std::error::Error::source(fault)?;
+    let chain = std::iter::successors(Some(first), |error| error.source());
+    Some(chain.map(ToString::to_string).collect::<Vec<_>>().join(": "))
 }
 
 #[cfg(test)]
@@ -185,6 +198,7 @@ mod tests {
 
     fn transport(retries: u32, breaker_failures: u32) -> HttpTransport {
         let policy = ClientPolicy {
+            upstream: UpstreamName { name: "the venue", fallback: Some("X=sim") },
             connect_timeout: Duration::from_secs(1),
             request_timeout: Duration::from_millis(20),
             rate_limit_wait_max: Duration::ZERO,
@@ -281,6 +295,19 @@ mod tests {
             assert_eq!(transport.attempt(refusal()).await.unwrap_err().fault.code(), "gone");
         }
         assert_eq!(transport.breaker.status(), BreakerStatus::Healthy);
+    }
+
+    #[tokio::test]
+    async fn a_closed_port_is_told_with_its_venue_its_cause_and_the_way_out() {
+        let transport = transport(0, 1);
+        let told = "the venue could not be reached: the connection was refused; `stoa doctor` \
+                    checks the connection, X=sim serves the simulated exchange";
+        let attempt = || transport.attempt(transport.get("x", &[]));
+        assert_eq!(attempt().await.unwrap_err().fault.message(), told);
+        // The open circuit breaker repeats it.
+        let again = attempt().await.unwrap_err().fault;
+        assert!(again.message().starts_with(told), "{again}");
+        assert!(again.message().ends_with("it is left alone for 30 s"), "{again}");
     }
 
     #[tokio::test]

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use fault::Fault;
-use http_client::ClientPolicy;
+use http_client::{ClientPolicy, UpstreamName};
+use market::SIMULATED;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 #[derive(Debug, Clone)]
@@ -53,14 +54,22 @@ impl std::fmt::Debug for ApiKey {
     }
 }
 
+/// What error messages call the source.
+fn upstream_name(source: &str) -> UpstreamName {
+    match source.split(':').next() {
+        Some(SIMULATED) => UpstreamName::SIMULATED,
+        _ => UpstreamName { name: "Binance", fallback: Some("PROVIDER=sim") },
+    }
+}
+
 impl BinanceConfig {
     pub fn new(rest_url: impl Into<String>, source: impl Into<String>) -> Self {
-        let rest_url = rest_url.into();
+        let (rest_url, source) = (rest_url.into(), source.into());
         Self {
             streams: StreamConfig::beside(&rest_url),
             rest_url,
-            source: source.into(),
             http: ClientPolicy {
+                upstream: upstream_name(&source),
                 connect_timeout: Duration::from_secs(3),
                 request_timeout: Duration::from_secs(10),
                 rate_limit_wait_max: Duration::from_secs(5),
@@ -72,6 +81,7 @@ impl BinanceConfig {
                 body_bytes_max: 16 << 20,
                 concurrency_max: 32,
             },
+            source,
             quote_age: Duration::from_secs(1),
             quote_age_stale: Duration::from_mins(5),
             quotes_max: 10_000,

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use http_client::ClientPolicy;
+use http_client::{ClientPolicy, UpstreamName};
+use market::SIMULATED;
 
 /// The settings of the adapter.
 #[derive(Debug, Clone)]
@@ -75,12 +76,21 @@ impl Default for LiveConfig {
     }
 }
 
+/// What error messages call the source.
+fn upstream_name(source: &str) -> UpstreamName {
+    match source.split(':').next() {
+        Some(SIMULATED) => UpstreamName::SIMULATED,
+        _ => UpstreamName { name: "the Moscow Exchange", fallback: Some("MOEX_PROVIDER=sim") },
+    }
+}
+
 impl MoexConfig {
     pub fn new(iss_url: impl Into<String>, source: impl Into<String>) -> Self {
+        let source = source.into();
         Self {
             iss_url: iss_url.into(),
-            source: source.into(),
             http: ClientPolicy {
+                upstream: upstream_name(&source),
                 connect_timeout: Duration::from_secs(5),
                 request_timeout: Duration::from_secs(10),
                 rate_limit_wait_max: Duration::from_secs(10),
@@ -92,6 +102,7 @@ impl MoexConfig {
                 body_bytes_max: 16 << 20,
                 concurrency_max: 4,
             },
+            source,
             requests_per_second: 10,
             burst: 20,
             price_age: Duration::from_secs(5),

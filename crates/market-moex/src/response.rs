@@ -31,7 +31,7 @@ pub(crate) fn parse(response: HttpResponse) -> Result<IssResponse, RequestFailur
     let says_html =
         text(&response, CONTENT_TYPE.as_str()).is_some_and(|kind| kind.contains("html"));
     if says_html || first == Some(&b'<') {
-        let message = "the exchange answered with a page stale_reason of data; it does so where data \
+        let message = "the exchange answered with a page instead of data; it does so where data \
                        needs a subscription";
         return Err(RequestFailure::refusal(Fault::unavailable("upstream_refused", message)));
     }

@@ -129,6 +129,11 @@ impl App {
         })
     }
 
+    /// Logs which exchanges cannot be reached; it does not wait for them.
+    pub(crate) fn check_venues(&self) {
+        self.venues.check_in_background(&self.tasks, &self.stop);
+    }
+
     /// Who looks how things are.
     pub(crate) fn health_monitor(&self) -> HealthMonitor {
         let provider = self.venues.provider();

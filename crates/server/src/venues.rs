@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use market::{HealthProbe, StockExchange, Venue, VenueAdapter, health_probe};
+use market::{HealthProbe, SIMULATED, StockExchange, Venue, VenueAdapter, health_probe};
 use market_binance::{Binance, BinanceConfig, Observer};
 use market_files::FileVenue;
 use market_moex::{Moex, MoexConfig};
 use market_sim::{Sim, SimConfig};
 use telemetry::{GaugeHandle, Metrics};
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::app::Parts;
 use crate::config::{MoexProvider, Provider};
@@ -71,6 +73,26 @@ impl Venues {
     /// The health of the default venue.
     pub(crate) fn probe(&self) -> HealthProbe {
         health_probe(&self.default)
+    }
+
+    /// Asks each real exchange for its symbols in the background, and logs which cannot be reached.
+    pub(crate) fn check_in_background(&self, tasks: &TaskTracker, stop: &CancellationToken) {
+        let real = |adapter: &&Arc<dyn VenueAdapter>| {
+            adapter.venue() != Venue::File && adapter.source_label() != SIMULATED
+        };
+        for adapter in self.adapters.iter().filter(real) {
+            let (adapter, stop) = (Arc::clone(adapter), stop.clone());
+            tasks.spawn(async move {
+                let listing = tokio::select! {
+                    listing = adapter.listing() => listing,
+                    () = stop.cancelled() => return,
+                };
+                if let Err(fault) = listing {
+                    let venue = adapter.venue().prefix();
+                    tracing::warn!(venue, code = fault.code(), "{fault}");
+                }
+            });
+        }
     }
 
     /// Ends all live subscriptions of all venues.

@@ -111,14 +111,14 @@ async fn plan_request(
         Intent::Comparison if request.mentions.is_empty() => Intent::Comparison,
         Intent::Comparison if count == 0 && named < 2 => Intent::Help,
         Intent::Overview if count > 1 => Intent::Comparison,
-        Intent::Overview if count == 0 && resolved.unknown.is_empty() => Intent::Help,
-        Intent::Comparison if count == 0 && resolved.unknown.is_empty() => Intent::Help,
+        Intent::Overview if count == 0 && !resolved.lacks_names() => Intent::Help,
+        Intent::Comparison if count == 0 && !resolved.lacks_names() => Intent::Help,
         intent => intent,
     };
     if request.intent == Intent::Dividends {
         resolved.securities.retain(|it| !is_index(&it.ticker));
     }
-    let without_names = resolved.securities.is_empty() && resolved.unknown.is_empty();
+    let without_names = resolved.securities.is_empty() && !resolved.lacks_names();
     if request.intent == Intent::PortfolioRisk && request.of_largest && without_names {
         use_constituents(&request, &mut resolved, tool_session).await;
     }

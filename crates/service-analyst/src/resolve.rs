@@ -32,7 +32,25 @@ pub struct Security {
 pub struct Resolved {
     pub securities: Vec<Security>,
     pub unknown: Vec<String>,
+    /// Names that could not be looked up, because the tool gave no answer.
+    pub unreached: Vec<String>,
     pub notes: Vec<Note>,
+}
+
+impl Resolved {
+    /// Reports whether a name of the question has no security: not found, or not looked up.
+    pub(crate) fn lacks_names(&self) -> bool {
+        !self.unknown.is_empty() || !self.unreached.is_empty()
+    }
+}
+
+/// Reports whether a lookup got no answer from the exchange, so that nothing is known of the name.
+fn is_unreached(finding: &Finding) -> bool {
+    finding.outcome.as_ref().is_err_and(|failure| {
+        let code = failure.code.as_str();
+        let unanswered = ["deadline", "timeout", "rate_limited", "overloaded", "closing"];
+        code.starts_with("upstream") || unanswered.contains(&code)
+    })
 }
 
 struct Match {
@@ -80,7 +98,9 @@ pub(crate) async fn resolve(
         if at >= mentions.len() {
             break;
         }
-        let not_found = findings[at].as_ref().is_some_and(|it| best(&mentions[at], it).is_empty());
+        let not_found = findings[at]
+            .as_ref()
+            .is_some_and(|it| !is_unreached(it) && best(&mentions[at], it).is_empty());
         let others = if not_found { alternative_readings(&mentions[at]) } else { Vec::new() };
         let answers = tool_session.run(&others.iter().map(search).collect::<Vec<_>>()).await;
         let len = others.len();
@@ -104,7 +124,10 @@ pub(crate) async fn resolve(
         };
         match it {
             Some(it) => add(&mut resolved.securities, it),
-            None if mention.strong => resolved.unknown.push(mention.text.clone()),
+            None if mention.strong => match finding.as_ref().is_some_and(is_unreached) {
+                true => resolved.unreached.push(mention.text.clone()),
+                false => resolved.unknown.push(mention.text.clone()),
+            },
             None => {}
         }
     }

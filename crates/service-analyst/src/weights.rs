@@ -16,7 +16,7 @@ pub(crate) async fn resolve_weights(
     request: &mut Request,
     resolved: &mut Resolved,
 ) {
-    let unknown = !resolved.unknown.is_empty();
+    let unknown = resolved.lacks_names();
     let given = resolved.securities.iter().any(|it| it.amount.is_some());
     if unknown && !resolved.securities.is_empty() {
         request.note(Note::WithoutUnknown);
@@ -117,10 +117,11 @@ fn weights_from_percents(request: &mut Request, resolved: &mut Resolved, unknown
     }
     let cash_share = request.cash.and_then(Amount::value).unwrap_or(0.0);
     // A security that was not found keeps its stated share of the total.
+    let lacking: Vec<&String> = resolved.unknown.iter().chain(&resolved.unreached).collect();
     let unknown_share: f64 = request
         .mentions
         .iter()
-        .filter(|it| resolved.unknown.contains(&it.text))
+        .filter(|it| lacking.contains(&&it.text))
         .filter_map(|it| it.amount.and_then(Amount::value))
         .sum();
     let remaining = 100.0 - sum(all) - cash_share - unknown_share;

@@ -98,8 +98,14 @@ impl RemoteApi {
 
 fn unreachable_api(error: reqwest::Error) -> Fault {
     let kind = if error.is_timeout() { Kind::Timeout } else { Kind::Unavailable };
-    Fault::new(kind, "upstream_unreachable", "the quotes API could not be reached")
-        .caused_by(error.without_url())
+    let why = match error.is_timeout() {
+        true => Some("the connection timed out"),
+        false => http_client::connection_cause(&error),
+    };
+    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+    let message =
+        format!("the quotes API could not be reached{why}; ARCHE_API_URL has its address");
+    Fault::new(kind, "upstream_unreachable", message).caused_by(error.without_url())
 }
 
 fn malformed(path: &str) -> Fault {

@@ -23,6 +23,9 @@ use super::subscriptions::SubscriptionChange;
 use crate::history::{GapEvidence, HistoryPage};
 use crate::{BinanceShared, StreamConfig};
 
+/// After this many answers without anything new, the history lags behind no longer.
+const EMPTY_PAGES_MAX: u32 = 4;
+
 /// A series that a shard starts to follow.
 pub(crate) struct NewSeries {
     pub(crate) stream: String,
@@ -37,8 +40,15 @@ struct LiveSeries {
     interval: Interval,
     broadcast: Arc<SeriesBroadcast>,
     sequence: Sequence,
-    /// Whether the last status that subscribers got is `Connected`.
+    /// Whether a connection carries the stream.
     live: bool,
+    /// Whether the last status that subscribers got is `Connected`; `None` before the first.
+    told_connected: Option<bool>,
+    /// The stream is carried again, and candles before this one are still missing. Subscribers are
+    /// not told `Connected` before they have them.
+    behind_until: Option<Millis>,
+    /// Answers of the history since then that had nothing new.
+    empty_pages: u32,
     /// The last frame, or the last time the silence was found harmless.
     last_frame_at: Instant,
     cadence: Cadence,
@@ -67,22 +77,58 @@ impl LiveSeries {
         self.broadcast.publish(events, self.sequence.expected());
     }
 
-    fn set_live(&mut self, live: bool) {
-        if self.live != live {
-            self.live = live;
-            self.last_frame_at = Instant::now();
-            self.cadence.restart();
-            self.mute_deadline = None;
-            self.mute = false;
-            let word = if live { KlineEvent::Connected } else { KlineEvent::Reconnecting };
-            self.publish(Vec::new(), Some(word));
+    /// A connection carries the stream; candles that closed before `server_now` may be missing.
+    fn connect(&mut self, server_now: Millis) {
+        if self.live {
+            return;
         }
+        self.restart(true);
+        let forming = self.interval.open_of(server_now);
+        self.behind_until = (self.sequence.expected() < forming).then_some(forming);
+        self.empty_pages = 0;
+        self.tell_connected();
     }
 
     /// No connection carries the stream.
-    fn mark_disconnected(&mut self) {
-        self.set_live(false);
+    fn disconnect(&mut self) {
+        if self.live {
+            self.restart(false);
+            self.behind_until = None;
+            if self.told_connected != Some(false) {
+                self.told_connected = Some(false);
+                self.publish(Vec::new(), Some(KlineEvent::Reconnecting));
+            }
+        }
         self.mute = false;
+    }
+
+    fn restart(&mut self, live: bool) {
+        self.live = live;
+        self.last_frame_at = Instant::now();
+        self.cadence.restart();
+        self.mute_deadline = None;
+        self.mute = false;
+    }
+
+    /// Tells subscribers `Connected` as soon as they have the candles that they missed.
+    fn tell_connected(&mut self) {
+        if self.behind_until.is_some_and(|until| self.sequence.expected() < until) {
+            return;
+        }
+        self.behind_until = None;
+        if self.live && self.told_connected != Some(true) {
+            self.told_connected = Some(true);
+            self.publish(Vec::new(), Some(KlineEvent::Connected));
+        }
+    }
+
+    /// The history has nothing new. After `EMPTY_PAGES_MAX` such answers, and without a later candle
+    /// that proves a gap, the symbol does not trade and nothing is missing.
+    fn on_empty_page(&mut self) {
+        self.empty_pages += 1;
+        if self.empty_pages >= EMPTY_PAGES_MAX && self.sequence.gap().is_none() {
+            self.behind_until = None;
+        }
     }
 
     /// The connection works, but no frame has come for unusually long.
@@ -92,12 +138,12 @@ impl LiveSeries {
     }
 
     /// Records a frame; true if it ends a mute period.
-    fn on_frame(&mut self) -> bool {
+    fn on_frame(&mut self, server_now: Millis) -> bool {
         self.last_frame_at = Instant::now();
         self.cadence.record(self.last_frame_at);
         self.mute_deadline = None;
         if self.mute {
-            self.set_live(true);
+            self.connect(server_now);
         }
         std::mem::take(&mut self.was_mute)
     }
@@ -191,6 +237,9 @@ impl Shard {
             broadcast,
             sequence: Sequence::new(interval, expected),
             live: false,
+            told_connected: None,
+            behind_until: None,
+            empty_pages: 0,
             last_frame_at: Instant::now(),
             cadence: Cadence::new(frame_interval(interval)),
             mute_deadline: None,
@@ -237,9 +286,10 @@ impl Shard {
     }
 
     fn on_candle(&mut self, stream: &str, update: CandleUpdate) {
+        let server_now = self.shared.server_now_about();
         let Some(series) = self.series.get_mut(stream) else { return };
         let mut released = Vec::new();
-        if series.on_frame() {
+        if series.on_frame(server_now) {
             self.connections.on_recovered();
         }
         series.sequence.push(update, &mut released);
@@ -251,6 +301,7 @@ impl Shard {
         if !released.is_empty() {
             series.publish(released, None);
         }
+        series.tell_connected();
     }
 
     fn apply_change(&mut self, change: SeriesChange) {
@@ -277,7 +328,7 @@ impl Shard {
     fn disconnect_all_except(&mut self, carried: &HashSet<String>) {
         for (name, series) in &mut self.series {
             if !carried.contains(name) {
-                series.mark_disconnected();
+                series.disconnect();
             }
         }
     }
@@ -287,7 +338,7 @@ impl Shard {
         for name in names {
             if let Some(series) = self.series.get_mut(name) {
                 let listened = series.live;
-                series.set_live(true);
+                series.connect(now);
                 // A candle may have closed while the stream was down.
                 if !listened && series.sequence.closes_at() <= now {
                     series.backfill_by(Instant::now());
@@ -354,9 +405,11 @@ impl Shard {
                 let mut released = Vec::new();
                 let span = series.sequence.fill(&page.rows, page.complete_to, &mut released);
                 series.publish(released, span.map(KlineEvent::GapFilled));
-                if span.is_some() {
-                    self.shared.client.observer.stream("gap_filled");
+                match span {
+                    Some(_) => self.shared.client.observer.stream("gap_filled"),
+                    None => series.on_empty_page(),
                 }
+                series.tell_connected();
             }
             Err(fault) => {
                 let code = fault.code();
@@ -382,7 +435,7 @@ impl Shard {
             if series.mute_deadline.is_some_and(|at| at <= now) {
                 tracing::info!(stream, "a stream sends nothing although it trades");
                 self.shared.client.observer.stream("mute");
-                series.set_live(false);
+                series.disconnect();
                 (series.mute, series.was_mute) = (true, true);
             }
             mute |= series.mute;

@@ -116,7 +116,11 @@ async fn unavailable_data_is_listed_as_missing() {
     let reply = fixture.constituents("IMOEX", "2026-11-06").await.unwrap();
     let basket = &reply.value;
     assert!(basket.constituents.iter().all(|it| it.price.is_none()));
-    assert!(basket.missing[0].starts_with("prices: the exchange failed"), "{:?}", basket.missing);
+    assert!(
+        basket.missing[0].starts_with("prices: the simulated exchange failed"),
+        "{:?}",
+        basket.missing
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,7 +142,10 @@ async fn one_sector_that_fails_is_named_and_the_others_stay() {
     let sector = |code: &str| reply.value.constituents.iter().find(|it| it.code == code)?.sector;
     assert_eq!((sector("GAZP"), sector("SBER")), (Some("Oil and gas"), None));
     let missing = &reply.value.missing;
-    assert_eq!(missing, &["sectors: the exchange failed with status 500 (asked for Finance)"]);
+    assert_eq!(
+        missing,
+        &["sectors: the simulated exchange failed with status 500 (asked for Finance)"]
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -184,7 +184,10 @@ async fn a_series_that_cannot_be_checked_is_marked() {
         .inject(InjectedFault::new(FaultKind::Status500, 1).on("/iss/*/SBER/candleborders.json"));
     let reply = fixture.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
     assert!(!reply.value.candles.is_empty() && reply.value.missing.is_empty());
-    assert_eq!(reply.value.unchecked.as_deref(), Some("the exchange failed with status 500"));
+    assert_eq!(
+        reply.value.unchecked.as_deref(),
+        Some("the simulated exchange failed with status 500")
+    );
     // An incomplete result expires earlier than a complete one.
     fixture.clock.advance(Duration::from_secs(20));
     let reply = fixture.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
@@ -285,7 +288,10 @@ async fn stale_prices_are_returned_for_an_hour_and_marked() {
     let stale = fixture.snapshot("SBER").await.unwrap();
     assert_eq!((&stale.value, stale.freshness.as_of), (&fresh.value, fresh.freshness.as_of));
     assert!(stale.freshness.stale);
-    assert_eq!(stale.freshness.fallback.as_deref(), Some("the exchange failed with status 503"));
+    assert_eq!(
+        stale.freshness.fallback.as_deref(),
+        Some("the simulated exchange failed with status 503")
+    );
     let again = fixture.moex.latest(&symbols(&["SBER"])).await.unwrap().remove(0).unwrap();
     assert_eq!(again.price, quotes[0].as_ref().unwrap().price);
     assert!(again.freshness.stale);

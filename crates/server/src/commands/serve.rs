@@ -34,6 +34,7 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandEr
     let app = App::start(&config, config.is_open()).await?;
     let router = routes(&app, &config, args.conformance_fixtures)?;
     banner(&config, address);
+    app.check_venues();
     let limits = Limits {
         connections_max: connections_max(&config),
         connections_per_client_max: connections_per_client_max(&config),

@@ -35,7 +35,7 @@ fn is_closed(service: &str) -> bool {
 }
 
 /// The first successful example of a tool, and all that fail.
-fn calls(service: &str, tool: &str) -> (Value, Vec<Value>) {
+pub(crate) fn calls(service: &str, tool: &str) -> (Value, Vec<Value>) {
     let of_tool = |(_, example): (String, Value)| (example["tool"] == tool).then_some(example);
     let all: Vec<Value> = examples(service).into_iter().filter_map(of_tool).collect();
     let (failing, good): (Vec<Value>, Vec<Value>) =
@@ -44,7 +44,7 @@ fn calls(service: &str, tool: &str) -> (Value, Vec<Value>) {
     (first["arguments"].clone(), failing.iter().map(|it| it["arguments"].clone()).collect())
 }
 
-fn tools(service: &str) -> Vec<Value> {
+pub(crate) fn tools(service: &str) -> Vec<Value> {
     let contract = contract_file(&format!("{service}/contract.json"));
     contract["tools"].as_array().unwrap().clone()
 }

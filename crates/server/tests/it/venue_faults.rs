@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::process::{Folder, Server, http};
+use crate::process::{Folder, Server, http, mcp_call};
+use crate::simulated::{calls, tools};
 
 /// A server whose exchange is another process with injectable faults.
 struct Fixture {
@@ -184,4 +185,75 @@ async fn a_halted_pair_has_history() {
     let past = "/v1/quotes/historical?tickers=LUNAUSDT&from=2021-01-01&to=2021-01-05&interval=1d";
     let response = http().get(server.url(past)).send().await.unwrap();
     assert_eq!(response.status(), 200);
+}
+
+/// A server whose exchanges cannot be reached: nothing listens at their address.
+fn unreachable_exchanges(folder: &Folder) -> Server {
+    let settings = [
+        ("PROVIDER", "binance"),
+        ("BINANCE_REST_URL", "http://127.0.0.1:1"),
+        ("MOEX_PROVIDER", "iss"),
+        ("MOEX_ISS_URL", "http://127.0.0.1:1/iss"),
+    ];
+    Server::start(folder.path(), &settings)
+}
+
+#[tokio::test]
+async fn an_unreachable_exchange_is_named_with_its_cause_and_the_way_out() {
+    let folder = Folder::new();
+    let server = unreachable_exchanges(&folder);
+    for (service, name, way_out) in [
+        ("quotes", "Binance", "PROVIDER=sim"),
+        ("indicators", "Binance", "PROVIDER=sim"),
+        ("moex", "the Moscow Exchange", "MOEX_PROVIDER=sim"),
+    ] {
+        for tool in tools(service) {
+            let tool_name = tool["name"].as_str().unwrap();
+            if tool_name.contains("health") || tool_name == "system.metadata" {
+                continue;
+            }
+            let (args, _) = calls(service, tool_name);
+            let message = match tool["http_only"] == true {
+                true => {
+                    let url = server.url(tool["http"]["path"].as_str().unwrap());
+                    let query = crate::contract_examples::query(&args);
+                    let response = http().get(url).query(&query).send().await.unwrap();
+                    response.text().await.unwrap()
+                }
+                false => {
+                    let answer = mcp_call(&server, "/mcp", tool_name, &args).await;
+                    assert_eq!(answer["result"]["isError"], true, "{tool_name}: {answer}");
+                    answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+                }
+            };
+            let reached = format!("{name} could not be reached: the connection was refused");
+            assert!(message.contains(&reached), "{tool_name}: {message}");
+            assert!(message.contains("`stoa doctor`"), "{tool_name}: {message}");
+            assert!(message.contains(way_out), "{tool_name}: {message}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unreachable_exchange_is_logged_at_start() {
+    let folder = Folder::new();
+    let server = unreachable_exchanges(&folder);
+    for name in ["Binance could not be reached", "the Moscow Exchange could not be reached"] {
+        while !server.log().contains(name) {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_analyst_does_not_take_an_unreachable_exchange_for_an_unknown_security() {
+    let folder = Folder::new();
+    let server = unreachable_exchanges(&folder);
+    let body = json!({ "input": { "messages": [
+        { "role": "user", "content": "сравни Лукойл и Роснефть за год" } ] } });
+    let response = http().post(server.url("/a2a/analyst")).json(&body).send().await.unwrap();
+    let answer: Value = response.json().await.unwrap();
+    let text = answer["output"]["text"].as_str().unwrap();
+    assert!(text.contains("Московская биржа не ответила"), "{text}");
+    assert!(!text.contains("не найден"), "{text}");
 }

@@ -238,3 +238,33 @@ fn past_prices_are_adjusted_for_splits() {
     assert!(test_answer.answer.draft.text.contains("в акциях того времени"));
     assert!(plain.answer.draft.text.contains("акции не дробились"));
 }
+
+/// The exchange is down: nothing may be said about what it lists.
+#[test]
+fn an_exchange_that_does_not_answer_is_not_an_unknown_security() {
+    let broken = vec![
+        "search_securities",
+        "get_security_snapshot",
+        "get_ohlcv_timeseries",
+        "get_dividends",
+        "compute_portfolio_risk",
+        "compute_correlation_matrix",
+    ];
+    for question in [
+        "сравни Лукойл и Роснефть за год",
+        "дивиденды Сбера",
+        "Как дела у Газпрома?",
+        "портфель 100 акций сбера и 50 лукойла",
+        "корреляция Лукойла и Роснефти",
+    ] {
+        let fake_tools = FakeTools { broken: broken.clone(), ..FakeTools::default() };
+        let text = ask(fake_tools, &[question], None).answer.draft.text;
+        assert!(!text.contains("не найден"), "{question}: {text}");
+        assert!(text.contains("биржа не ответила") || text.contains("биржа не отвечает"), "{text}");
+        assert!(!text.contains("Уточните"), "{question}: {text}");
+    }
+    let fake_tools = FakeTools { broken, ..FakeTools::default() };
+    let question = "compare Lukoil and Rosneft over a year";
+    let text = ask(fake_tools, &[question], Some(Language::English)).answer.draft.text;
+    assert!(text.contains("could not be looked up: the Moscow Exchange did not answer"), "{text}");
+}

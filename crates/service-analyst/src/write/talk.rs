@@ -14,6 +14,10 @@ use crate::understand::Intent;
 pub(super) fn help(builder: &mut AnswerBuilder<'_>) {
     first(builder);
     reading_notes(builder);
+    // A question whose names could not be looked up lacks nothing; the notes say what failed.
+    if !builder.plan.resolved.unreached.is_empty() {
+        return;
+    }
     let page = &mut builder.page;
     match builder.plan.request.intent {
         Intent::Correlation | Intent::Comparison => page.add_line(
@@ -82,13 +86,22 @@ pub(super) fn first(builder: &mut AnswerBuilder<'_>) {
     }
 }
 
-/// Writes the names that were not found and the names that fit several securities.
+/// Writes the names that were not found or not looked up, and those that fit several securities.
 fn unknown(builder: &mut AnswerBuilder<'_>) {
     for name in builder.plan.resolved.unknown.iter().take(10) {
         let name = Some(builder.page.question_text(name));
         builder.page.add_line(
             "Бумага «{}» на Московской бирже не найдена.",
             "No security \"{}\" was found on the Moscow Exchange.",
+            [name.into()],
+        );
+    }
+    for name in builder.plan.resolved.unreached.iter().take(10) {
+        let name = Some(builder.page.question_text(name));
+        builder.page.add_line(
+            "Бумагу «{}» найти не удалось: Московская биржа не ответила. Повторите вопрос позже.",
+            "The security \"{}\" could not be looked up: the Moscow Exchange did not answer. Please \
+             ask again later.",
             [name.into()],
         );
     }
@@ -167,8 +180,8 @@ fn weight_sentence(note: &Note) -> (&'static str, &'static str) {
             "Short positions are not supported and were left out: {}; the others were rescaled to a whole.",
         ),
         Note::WithoutUnknown => (
-            "Не найденные бумаги в расчёт не вошли; доли остальных приведены к целому.",
-            "What was not found was left out; the others were rescaled to a whole.",
+            "Остальные названные бумаги в расчёт не вошли; доли приведены к целому.",
+            "The other securities that were named were left out; the shares were rescaled to a whole.",
         ),
         Note::FromMoney => (
             "Доли посчитаны по названным суммам.",
