@@ -41,6 +41,14 @@ impl ToolRef {
     }
 }
 
+impl ToolRef {
+    /// The same tool as a caller of the whole server addresses it.
+    #[must_use]
+    pub fn on_whole_server(self) -> Self {
+        Self { service_addressed: false, ..self }
+    }
+}
+
 impl PartialEq for ToolRef {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.service, &other.service) && self.row == other.row

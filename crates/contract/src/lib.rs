@@ -30,6 +30,7 @@ mod table;
 mod task;
 #[cfg(test)]
 mod tests;
+mod time_fields;
 mod transfer;
 mod upload;
 

@@ -6,6 +6,7 @@ use jsonschema::paths::{Location, LocationSegment};
 use serde_json::{Map, Value};
 
 use crate::files::ContractError;
+use crate::time_fields::TimeField;
 
 /// How many problems of one input are reported.
 const PROBLEMS_MAX: usize = 8;
@@ -19,6 +20,8 @@ pub struct Schema {
     defaults: Vec<(String, Value)>,
     /// Top-level properties that are integers. JSON Schema calls `1.0` one; Rust does not.
     integers: Vec<String>,
+    /// Arguments that are read in every form of a time; the validator sees the contract's form.
+    times: Vec<TimeField>,
 }
 
 impl Schema {
@@ -36,7 +39,18 @@ impl Schema {
             .filter(|(_, rule)| rule["type"] == "integer")
             .map(|(name, _)| name.clone())
             .collect();
-        Ok(Self { json, validator, defaults, integers })
+        Ok(Self { json, validator, defaults, integers, times: Vec::new() })
+    }
+
+    /// The same schema with these arguments listed and read in every form of a time.
+    pub(crate) fn with_times(&self, names: &[String]) -> Result<Self, ContractError> {
+        let of = |name: &String| TimeField::of(name, &self.json);
+        let times = names.iter().map(of).collect::<Result<Vec<_>, _>>()?;
+        let mut schema = Self::compile(self.json.clone())?;
+        for field in &times {
+            field.widen(&mut schema.json);
+        }
+        Ok(Self { times, ..schema })
     }
 
     /// The schema itself.
@@ -68,7 +82,10 @@ impl Schema {
     }
 
     /// Validates arguments, adds the schema's defaults and converts `1.0` to `1` in integer fields.
-    pub fn accept(&self, args: Map<String, Value>) -> Result<Map<String, Value>, Fault> {
+    pub fn accept(&self, mut args: Map<String, Value>) -> Result<Map<String, Value>, Fault> {
+        for field in &self.times {
+            field.convert(&mut args)?;
+        }
         let value = Value::Object(args);
         self.check(&value)?;
         let Value::Object(mut args) = value else { return Ok(Map::new()) };

@@ -79,8 +79,8 @@ pub struct ToolSpec {
     pub description: String,
     /// The schema of the arguments.
     pub input: Schema,
-    /// The input schema without a required credential argument, for transports whose header may
-    /// carry the credential; `None` if it equals `input`.
+    /// The input schema for callers of the whole server: without a required credential argument,
+    /// which a header may carry, and with times in every form; `None` if it equals `input`.
     pub relaxed: Option<Schema>,
     /// The schema of the result.
     pub output: Schema,
@@ -253,6 +253,9 @@ struct ToolFile {
     timeout_s: Option<u32>,
     concurrency: Option<Concurrency>,
     task: Option<TaskSpec>,
+    /// Arguments that are times; a caller of the whole server may write them in every form.
+    #[serde(default)]
+    times: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -352,8 +355,13 @@ impl ToolFile {
         };
         let input = Schema::compile(follow(service, &self.input)?)?;
         let http = self.http.map(|http| http.load(service, &input)).transpose()?;
+        let relaxed = access.without_required_credential(&input)?;
+        let relaxed = match self.times.is_empty() {
+            true => relaxed,
+            false => Some(relaxed.as_ref().unwrap_or(&input).with_times(&self.times)?),
+        };
         Ok(ToolSpec {
-            relaxed: access.without_required_credential(&input)?,
+            relaxed,
             input,
             output: Schema::compile(follow(service, &self.output)?)?,
             read_only: self.annotations["readOnlyHint"] == Value::Bool(true),

@@ -17,6 +17,7 @@ mod securities;
 mod symbol;
 mod trading_days;
 mod venue_adapter;
+mod venue_hint;
 
 pub use bar::{Bar, BarBatch, BarSeries};
 pub use calendar::TradingHours;
@@ -39,3 +40,4 @@ pub use securities::{
 pub use symbol::{Symbol, Ticker, Venue, closest_codes};
 pub use trading_days::{DayBasis, TradingCalendar, TradingDay, TradingSession};
 pub use venue_adapter::{VenueAdapter, health_probe};
+pub use venue_hint::hint_venues;

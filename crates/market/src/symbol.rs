@@ -87,10 +87,17 @@ impl Ticker {
         // Exchanges list symbols outside ASCII, so only characters that no symbol contains are
         // refused here; the venue decides whether the symbol exists.
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let joined = joined_pair(venue, code);
+        let code = joined.as_deref().unwrap_or(code);
         if code.is_empty() || !code.chars().all(plain) {
             return Err(refuse("letters, digits, '-', '_' and '.' only"));
         }
         let symbol = Symbol { venue, code: code.to_owned() };
+        let name = match (joined, name.split_once(':')) {
+            (None, _) => name,
+            (Some(code), None) => code,
+            (Some(code), Some((prefix, _))) => format!("{prefix}:{code}"),
+        };
         Ok(Self { name, symbol })
     }
 
@@ -103,6 +110,16 @@ impl Ticker {
     }
 }
 
+/// `BTC/USDT` and `BTC-USDT` as Binance writes them; `None` for anything else.
+fn joined_pair(venue: Venue, code: &str) -> Option<String> {
+    let (base, quote) = code.split_once(['/', '-']).filter(|_| venue == Venue::Binance)?;
+    let plain = |part: &str| !part.is_empty() && part.chars().all(char::is_alphanumeric);
+    (plain(base) && plain(quote)).then(|| format!("{base}{quote}"))
+}
+
+/// The quote asset that most people mean if they name only the base asset.
+const USUAL_QUOTE_ASSET: &str = "USDT";
+
 /// Up to `limit` known codes that are close to the misspelled `asked`, nearest first.
 pub fn closest_codes<'a>(
     asked: &str,
@@ -111,16 +128,18 @@ pub fn closest_codes<'a>(
 ) -> Vec<&'a str> {
     let asked: Vec<char> = asked.chars().collect();
     let tolerance = (asked.len() / 3).clamp(1, 3);
-    let mut near: Vec<(usize, &str)> = known
+    let mut near: Vec<(usize, bool, &str)> = known
         .filter_map(|code| {
             let letters: Vec<char> = code.chars().collect();
             let contained = asked.len() >= 2 && letters.starts_with(&asked);
             let distance = if contained { 1 } else { edit_distance(&asked, &letters, tolerance)? };
-            Some((distance, code))
+            let usual =
+                contained && letters[asked.len()..].iter().copied().eq(USUAL_QUOTE_ASSET.chars());
+            Some((distance, !usual, code))
         })
         .collect();
     near.sort_unstable();
-    near.into_iter().take(limit).map(|(_, code)| code).collect()
+    near.into_iter().take(limit).map(|(_, _, code)| code).collect()
 }
 
 /// The number of insertions, deletions, replacements and swaps of neighbours between two words;
@@ -163,11 +182,27 @@ mod tests {
         check(" ethUSDT ", "ETHUSDT", "BINANCE:ETHUSDT");
         check("moex:sber", "MOEX:SBER", "MOEX:SBER");
         check("FILE:my-bars.v2", "FILE:MY-BARS.V2", "FILE:MY-BARS.V2");
+        check("btc/usdt", "BTCUSDT", "BINANCE:BTCUSDT");
+        check("BTC-USDT", "BTCUSDT", "BINANCE:BTCUSDT");
+        check("binance:Btc/Usdt", "BINANCE:BTCUSDT", "BINANCE:BTCUSDT");
+        check("MOEX:A-B", "MOEX:A-B", "MOEX:A-B");
     }
 
     #[test]
     fn invalid_tickers_are_refused() {
-        for text in ["", "  ", "NYSE:IBM", "MOEX:", "A B", "A/B", "A\0", &"A".repeat(41)] {
+        for text in [
+            "",
+            "  ",
+            "NYSE:IBM",
+            "MOEX:",
+            "A B",
+            "A/",
+            "/B",
+            "A/B/C",
+            "MOEX:A/B",
+            "A\0",
+            &"A".repeat(41),
+        ] {
             let fault = Ticker::parse(text, Venue::Binance).unwrap_err();
             assert_eq!(fault.code(), "invalid_ticker", "{text:?}");
         }
@@ -180,5 +215,7 @@ mod tests {
         assert_eq!(closest_codes("BCTUSDT", known.into_iter(), 1), ["BTCUSDT"]);
         assert_eq!(closest_codes("ETH", known.into_iter(), 3), ["ETHUSDT"]);
         assert!(closest_codes("ZZZZZZZZ", known.into_iter(), 3).is_empty());
+        let quoted = ["BTCEUR", "BTCFDUSD", "BTCUSDC", "BTCUSDT"];
+        assert_eq!(closest_codes("BTC", quoted.into_iter(), 2), ["BTCUSDT", "BTCEUR"]);
     }
 }

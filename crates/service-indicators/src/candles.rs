@@ -9,13 +9,14 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{Bar, Interval, LiveKlines, SymbolSource, Ticker, TradingHours, Venue};
+use market::{Bar, Interval, LiveKlines, SymbolSource, Ticker, TradingHours, Venue, hint_venues};
 
 use crate::windows::Window;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 pub(crate) use columns::Candles;
 use recent_candles::{RecentCandles, RecentSeries};
@@ -28,6 +29,9 @@ use crate::warm;
 pub(crate) const CANDLES_MAX: usize = 5_000;
 /// Number of candles in a reply to a request without `limit`; small enough for a model's context.
 const CANDLES_DEFAULT: usize = 100;
+
+/// How long a reply waits for other venues that may know a symbol.
+const HINT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The requested candles. Times are opening times; `end` is exclusive.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +85,8 @@ impl CandleReader {
         let history = &*self.market.history;
         let request = BarRequest { history, venue, ticker: &ticker, series: &series, deadline };
         let cached = CachedRequest { recent: &self.recent, request, warmed };
-        let found = cached.find(range, self.newest(interval)).await?;
+        let found = cached.find(range, self.newest(interval)).await;
+        let found = self.hinted(&ticker, found).await?;
         let gaps = cached.request.gaps(&found.requested(), found.span).await;
         let FoundCandles { candles, ahead, .. } = found;
         let source = venue.label().to_owned();
@@ -150,13 +155,27 @@ impl CandleReader {
         let request = BarRequest { history, venue, ticker, series: &series, deadline };
         let mut bars = Vec::new();
         if before > 0 {
-            bars = request.last(span.from, before).await?.bars;
+            let found = request.last(span.from, before).await;
+            bars = self.hinted(ticker, found).await?.bars;
         }
         if !span.is_empty() {
             let most = usize::try_from(interval.count_in(span)).unwrap_or(usize::MAX);
             bars.extend(request.within(span, most).await?);
         }
         Ok(bars)
+    }
+
+    /// A fault about an unknown symbol names the venues that know it.
+    async fn hinted<T>(&self, ticker: &Ticker, found: Result<T, Fault>) -> Result<T, Fault> {
+        let fault = match found {
+            Ok(found) => return Ok(found),
+            Err(fault) => fault,
+        };
+        let symbols = |(venue, it): (&Venue, &VenueCandles)| (*venue, Arc::clone(&it.symbols));
+        let venues = self.market.venues.iter().map(symbols).collect();
+        let plain = fault.shared();
+        let hinted = timeout(HINT_TIMEOUT, hint_venues(fault, ticker, venues)).await;
+        Err(hinted.unwrap_or(plain))
     }
 
     /// The end of the newest closed candle.

@@ -8,8 +8,11 @@ use jiff::civil::Date;
 pub(crate) const DAYS_MAX_DAILY: i64 = 3_660;
 pub(crate) const DAYS_MAX_HOURLY: i64 = 730;
 
+/// The ticker with or without the prefix that quotes and indicators take: `SBER`, `MOEX:SBER`.
 pub(crate) fn ticker(field: &str, text: &str) -> Result<String, Fault> {
-    name(text).ok_or_else(|| {
+    let text = text.trim();
+    let prefixed = text.split_once(':').filter(|(venue, _)| venue.eq_ignore_ascii_case("MOEX"));
+    name(prefixed.map_or(text, |(_, code)| code)).ok_or_else(|| {
         let expected = "letters of the Latin alphabet and digits, such as SBER";
         let message = format!("{field}: expected {expected}; search_securities finds a ticker");
         Fault::invalid("invalid_ticker", message).problem(field, expected)
@@ -75,6 +78,11 @@ mod tests {
     fn tickers_are_trimmed_and_upper_cased_or_refused() {
         check_ticker(" sber ", Some("SBER"));
         check_ticker("RU000A0JX0J2", Some("RU000A0JX0J2"));
+        check_ticker("MOEX:SBER", Some("SBER"));
+        check_ticker(" moex:sber", Some("SBER"));
+        for bad in ["MOEX:", "BINANCE:BTCUSDT", "MOEX:MOEX:SBER", ":SBER"] {
+            check_ticker(bad, None);
+        }
         for bad in ["", "  ", "СБЕР", "SB ER", "../x", "SBER?", "a/b"] {
             check_ticker(bad, None);
             assert_eq!(board("board", bad).unwrap_err().code(), "invalid_board", "{bad}");

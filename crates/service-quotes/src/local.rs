@@ -11,7 +11,7 @@ use fault::{Fault, Kind};
 use futures_util::future::join_all;
 use market::{
     Bar, BarSeries, BarSource, Delay, Freshness, HealthProbe, PageRequest, Quote, QuoteSource,
-    SIMULATED, SymbolSource, Ticker, Venue, VenueAdapter, VenueHealth, health_probe,
+    SIMULATED, SymbolSource, Ticker, Venue, VenueAdapter, VenueHealth, health_probe, hint_venues,
 };
 use market_bars::{BarHistory, FillOptions};
 
@@ -25,6 +25,8 @@ use crate::ports::{ApiContext, QuotesApi};
 
 /// How long a reply waits for the opening time of the first bar, which it can do without.
 const FIRST_OPEN_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a reply waits for other venues that may know a ticker.
+const HINT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a venue may take to answer a health check.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -96,6 +98,21 @@ impl LocalApi {
         tickers.sort_unstable();
         tickers.dedup();
         Ok(tickers)
+    }
+
+    /// The faults of tickers that their venue does not know, with the venues that know them.
+    async fn hinted<'a>(&self, faults: Vec<(&'a Ticker, Fault)>) -> Vec<(&'a str, Fault)> {
+        let symbols = |(venue, ports): (&Venue, &VenuePorts)| (*venue, Arc::clone(&ports.symbols));
+        let venues: Vec<(Venue, Arc<dyn SymbolSource>)> = self.venues.iter().map(symbols).collect();
+        let hints = faults.into_iter().map(|(ticker, fault)| {
+            let (venues, plain) = (venues.clone(), fault.shared());
+            async move {
+                let hinted = hint_venues(fault, ticker, venues);
+                let hinted = timeout(HINT_TIMEOUT, hinted).await.unwrap_or(plain);
+                (ticker.name.as_str(), hinted)
+            }
+        });
+        join_all(hints).await
     }
 
     fn venue(&self, ticker: &Ticker) -> Result<&VenuePorts, Fault> {
@@ -225,7 +242,7 @@ impl QuotesApi for LocalApi {
     async fn live(&self, cx: &ApiContext, names: &[String]) -> Result<LiveReply, Fault> {
         let tickers = self.tickers(names)?;
         let mut found: BTreeMap<&str, QuoteRow> = BTreeMap::new();
-        let mut faults: BTreeMap<&str, Fault> = BTreeMap::new();
+        let mut faults: Vec<(&Ticker, Fault)> = Vec::new();
         let mut freshness = None;
         let mut by_venue: BTreeMap<Venue, Vec<&Ticker>> = BTreeMap::new();
         for ticker in &tickers {
@@ -235,13 +252,14 @@ impl QuotesApi for LocalApi {
         let answers = join_all(by_venue.into_values().map(|asked| self.latest(asked))).await;
         for (ticker, quote) in answers.into_iter().flatten() {
             match quote {
-                Err(fault) => _ = faults.insert(&ticker.name, fault),
+                Err(fault) => faults.push((ticker, fault)),
                 Ok(quote) => {
                     freshness = merge(freshness, &quote);
                     found.insert(&ticker.name, quote_row(ticker, &quote));
                 }
             }
         }
+        let faults: BTreeMap<&str, Fault> = self.hinted(faults).await.into_iter().collect();
         if found.is_empty() {
             let faults = faults.into_iter().map(|(name, fault)| (name.to_owned(), fault));
             return Err(nothing_served(faults.collect()));
@@ -270,9 +288,12 @@ impl QuotesApi for LocalApi {
         for (ticker, prepared) in self.prepare_all(cx, &tickers, query, range).await {
             match prepared {
                 Ok(ready) => served.push(ready),
-                Err(fault) => faults.push((ticker.name.clone(), fault)),
+                Err(fault) => faults.push((ticker, fault)),
             }
         }
+        let hinted = self.hinted(faults).await.into_iter();
+        let faults: Vec<(String, Fault)> =
+            hinted.map(|(name, fault)| (name.to_owned(), fault)).collect();
         if served.is_empty() {
             return Err(nothing_served(faults));
         }

@@ -99,7 +99,7 @@ fn tool(page: &mut String, listed: &VisibleTool<'_>) {
         addresses(page, &binding.method, binding.paths());
     }
     _ = write!(page, "<p>Needs the scope <code>{}</code>.</p>", listed.tool.scope.as_str());
-    fields(page, "Input", spec.input.json());
+    fields(page, "Input", spec.input_for(false).json());
     fields(page, "Result", spec.output.json());
     page.push_str("</article>");
 }

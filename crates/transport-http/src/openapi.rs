@@ -100,7 +100,7 @@ fn operation(listed: &VisibleTool<'_>, binding: &HttpBinding) -> Value {
         "tags": [&*listed.service.name],
         "responses": responses,
     });
-    let (in_path, rest) = split_path_parameters(spec.input.json(), &binding.path);
+    let (in_path, rest) = split_path_parameters(spec.input_for(false).json(), &binding.path);
     if binding.has_body() {
         let required = rest["required"].as_array().is_some_and(|names| !names.is_empty());
         let content = json!({ "application/json": { "schema": rest } });

@@ -32,6 +32,7 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
         let Ok(filter) = MethodFilter::try_from(method.clone()) else { continue };
         let (service, name) = (&listed.service.name, &listed.tool.spec.name);
         let Some(tool) = catalog.find(Some(service), name).cloned() else { continue };
+        let tool = tool.on_whole_server();
         let bound = BoundTool { pipeline: Arc::clone(pipeline), tool };
         let router = on(filter, serve).with_state(Arc::new(bound));
         addresses.add(&listed.service.name, &method, binding.paths(), &router);
