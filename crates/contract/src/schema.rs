@@ -42,6 +42,16 @@ impl Schema {
         Ok(Self { json, validator, defaults, integers, times: Vec::new() })
     }
 
+    /// The same schema with further properties.
+    pub(crate) fn with_properties(&self, more: &Value) -> Result<Self, ContractError> {
+        let mut json = self.json.clone();
+        let (Some(all), Some(more)) = (json["properties"].as_object_mut(), more.as_object()) else {
+            return Err(ContractError("further properties are not an object".to_owned()));
+        };
+        all.extend(more.clone());
+        Self::compile(json)
+    }
+
     /// The same schema with these arguments listed and read in every form of a time.
     pub(crate) fn with_times(&self, names: &[String]) -> Result<Self, ContractError> {
         let of = |name: &String| TimeField::of(name, &self.json);

@@ -80,7 +80,8 @@ pub struct ToolSpec {
     /// The schema of the arguments.
     pub input: Schema,
     /// The input schema for callers of the whole server: without a required credential argument,
-    /// which a header may carry, and with times in every form; `None` if it equals `input`.
+    /// which a header may carry, with times in every form, and with the arguments that the contract
+    /// has only there; `None` if it equals `input`.
     pub relaxed: Option<Schema>,
     /// The schema of the result.
     pub output: Schema,
@@ -256,6 +257,8 @@ struct ToolFile {
     /// Arguments that are times; a caller of the whole server may write them in every form.
     #[serde(default)]
     times: Vec<String>,
+    /// The properties of further arguments that only callers of the whole server have.
+    more: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -356,6 +359,13 @@ impl ToolFile {
         let input = Schema::compile(follow(service, &self.input)?)?;
         let http = self.http.map(|http| http.load(service, &input)).transpose()?;
         let relaxed = access.without_required_credential(&input)?;
+        let relaxed = match &self.more {
+            None => relaxed,
+            Some(more) => {
+                let more = follow(service, more)?;
+                Some(relaxed.as_ref().unwrap_or(&input).with_properties(&more)?)
+            }
+        };
         let relaxed = match self.times.is_empty() {
             true => relaxed,
             false => Some(relaxed.as_ref().unwrap_or(&input).with_times(&self.times)?),

@@ -23,6 +23,8 @@ pub enum Formula {
     Percent,
     /// The first value minus the second.
     Difference,
+    /// The first value minus the second, each as it is shown: with two decimals.
+    ShownDifference,
     /// The change from the first value to the second, in percent.
     Change,
     /// The sum of all values.
@@ -54,7 +56,7 @@ impl Formula {
             Self::Value => "value",
             Self::Absolute => "absolute",
             Self::Percent => "percent",
-            Self::Difference => "difference",
+            Self::Difference | Self::ShownDifference => "difference",
             Self::Change => "change",
             Self::Sum => "sum",
             Self::Rest => "rest",
@@ -82,6 +84,7 @@ impl Formula {
             Self::Absolute => Some(json!(number(0)?.abs())),
             Self::Percent => Some(json!(number(0)? * 100.0)),
             Self::Difference => Some(json!(number(0)? - number(1)?)),
+            Self::ShownDifference => Some(json!(shown_difference(number(0)?, number(1)?))),
             Self::Change => Some(json!((number(1)? / number(0)? - 1.0) * 100.0)),
             Self::Sum => Some(json!(sum(sources)?)),
             Self::Rest => Some(json!(100.0 - sum(sources)?)),
@@ -108,6 +111,13 @@ impl Formula {
             Self::Question => None,
         }
     }
+}
+
+/// The difference of two values with two decimals each, so that a reader who subtracts what is
+/// shown gets the same.
+pub(crate) fn shown_difference(a: f64, b: f64) -> f64 {
+    let hundredths = |value: f64| (value * 100.0).round();
+    (hundredths(a) - hundredths(b)) / 100.0
 }
 
 /// Adjusts a price by the share counts before and after each later split.
@@ -294,4 +304,15 @@ fn is_code(chars: &[char], number: &Number, findings: &[Finding]) -> bool {
         });
     }
     is_known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_of_what_is_shown() {
+        let found = Formula::ShownDifference.compute(&[json!(5.9939), json!(3.6361)]);
+        assert_eq!(found, Some(json!(2.35)));
+    }
 }

@@ -6,6 +6,7 @@
 
 mod candles;
 mod envelope;
+mod figure;
 mod live;
 mod ports;
 mod tools;

@@ -13,8 +13,9 @@ use serde_json::{Map, Value, json};
 
 use crate::windows::Window;
 
-use crate::candles::{CandleSelection, Range};
+use crate::candles::{CandleSelection, Candles, Range};
 use crate::envelope;
+use crate::figure::figure;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct NoArgs {}
@@ -117,6 +118,8 @@ pub(crate) struct Computed {
     pub(crate) interval: Interval,
     pub(crate) include_candles: bool,
     pub(crate) indicators: Vec<Computation>,
+    /// The windows as the caller wrote them, for the call that the text names.
+    pub(crate) windows: Map<String, Value>,
     pub(crate) generated_at: Millis,
 }
 
@@ -128,7 +131,39 @@ pub(crate) struct Computation {
     pub(crate) warmup: usize,
 }
 
+/// The most rows of the text, and the most figures in them.
+const ROWS_MAX: usize = 20;
+const FIGURES_MAX: usize = 1_000;
+
 impl Computed {
+    /// Writes the last candles, one row each with its time, and the call that shows those before.
+    fn write_rows(&self, requested: &Candles, text: &mut String) {
+        let columns: Vec<(&str, &Vec<f64>)> = self.series().collect();
+        let most = (FIGURES_MAX / (columns.len() + 1)).clamp(1, ROWS_MAX);
+        let skipped = requested.len().saturating_sub(most);
+        let names: Vec<&str> = columns.iter().map(|(key, _)| *key).collect();
+        _ = writeln!(text, "time close {}", names.join(" "));
+        for (at, candle) in requested.iter().enumerate().skip(skipped) {
+            _ = write!(text, "{} {}", Millis(candle.t), figure(candle.c));
+            for (_, column) in &columns {
+                let value = column.get(at).copied().unwrap_or(f64::NAN);
+                _ = write!(text, " {}", figure(value));
+            }
+            text.push('\n');
+        }
+        let Some(first) = requested.iter().nth(skipped).filter(|_| skipped > 0) else { return };
+        let call = json!({
+            "symbol": self.selection.ticker.name, "interval": self.interval.as_str(),
+            "end": first.t, "limit": most, "windows": self.windows, "warm": true,
+        });
+        let count = requested.len();
+        _ = writeln!(
+            text,
+            "the last {most} of {count}, all of which are in the structured content; those before: \
+             compute_indicators {call}"
+        );
+    }
+
     fn series(&self) -> impl Iterator<Item = (&str, &Vec<f64>)> {
         self.indicators
             .iter()
@@ -177,18 +212,10 @@ impl Reply for Computed {
             format!("{} {}: {} closed candles", ticker.name, self.interval, requested.len());
         if let (Some(first), Some(last)) = (requested.iter().next(), requested.iter().next_back()) {
             let (from, to) = (Millis(first.t), Millis(last.t));
-            _ = write!(text, " from {from} to {to}; last close {}", last.c);
+            _ = write!(text, " from {from} to {to}; last close {}", figure(last.c));
         }
         _ = writeln!(text, "; source {source}{}", gaps_text(self.selection.gaps));
-        for (key, column) in self.series() {
-            // The text shows the last five values; the structured content has all of them.
-            let shown: Vec<String> = column
-                .iter()
-                .skip(column.len().saturating_sub(5))
-                .map(|value| if value.is_finite() { format!("{value:.6}") } else { "-".to_owned() })
-                .collect();
-            _ = writeln!(text, "{key}: … {}", shown.join(" "));
-        }
+        self.write_rows(&requested, &mut text);
         text
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::contract_examples::{examples, query};
+use crate::contract_examples::{examples, query, request};
 use crate::process::{Folder, Server, http, mcp_call};
 use crate::tables::contract_file;
 
@@ -95,11 +95,7 @@ async fn every_route_says_simulated() {
         for tool in tools(service).iter().filter(|tool| tool["http"].is_object()) {
             let (name, binding) = (tool["name"].as_str().unwrap(), &tool["http"]);
             let (args, _) = calls(service, name);
-            let url = server.url(binding["path"].as_str().unwrap());
-            let request = match binding["method"].as_str().unwrap() {
-                "POST" => http().post(url).json(&args),
-                _ => http().get(url).query(&query(&args)),
-            };
+            let request = request(&server, binding, args);
             check_route(&format!("{service} {name}"), request, is_closed(service)).await;
         }
     }

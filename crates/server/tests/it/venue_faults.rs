@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::contract_examples::request;
 use crate::process::{Folder, Server, http, mcp_call};
 use crate::simulated::{calls, tools};
 
@@ -215,9 +216,7 @@ async fn an_unreachable_exchange_is_named_with_its_cause_and_the_way_out() {
             let (args, _) = calls(service, tool_name);
             let message = match tool["http_only"] == true {
                 true => {
-                    let url = server.url(tool["http"]["path"].as_str().unwrap());
-                    let query = crate::contract_examples::query(&args);
-                    let response = http().get(url).query(&query).send().await.unwrap();
+                    let response = request(&server, &tool["http"], args).send().await.unwrap();
                     response.text().await.unwrap()
                 }
                 false => {

@@ -4,7 +4,7 @@ use super::lead::{SecurityResult, is_same, result, since_source};
 use super::talk::reading_notes;
 use super::verdict::{ZERO_CHANGE_PCT, correlation_strength, volatility_word};
 use super::{AnswerBuilder, Section, float, money_of};
-use crate::check::Formula;
+use crate::check::{Formula, shown_difference};
 use crate::number::agree;
 use crate::page::{CitedFigure, Slot, Style, fact};
 use crate::resolve::Security;
@@ -165,8 +165,8 @@ fn apart(
     if builder.plan.request.period().is_day() {
         return Slot::Text(String::new());
     }
-    let value = best.change - worst.change;
-    let shown = builder.page.styled(value, Style::Plain(2), vec![a, b], Formula::Difference);
+    let value = shown_difference(best.change, worst.change);
+    let shown = builder.page.styled(value, Style::Plain(2), vec![a, b], Formula::ShownDifference);
     let [head, tail] = [
         builder.language().pick(" Разница ", " They are "),
         builder.language().pick(" п. п.", " percentage points apart."),

@@ -294,8 +294,11 @@ fn session(builder: &mut AnswerBuilder<'_>, snapshot: Option<&Finding>, money: &
 
 fn period(builder: &mut AnswerBuilder<'_>, history: Option<&Finding>, money: &str) {
     let price = |at: &str| builder.page.figure(history, at, Style::Price(money));
-    let last = history.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(0, Vec::len);
-    let close = last.checked_sub(1).and_then(|at| price(&format!("/data/{at}/close")));
+    // The candle of a day that is not over has no close yet; its price is the last price.
+    let rows = history.and_then(|it| it.at("/data")).and_then(Value::as_array);
+    let closed = |row: &Value| row["is_forming"] != Value::Bool(true);
+    let last = rows.and_then(|rows| rows.iter().rposition(closed));
+    let close = last.and_then(|at| price(&format!("/data/{at}/close")));
     let facts = vec![
         fact(("максимум", "high"), price(HIGH)),
         fact(("минимум", "low"), price(LOW)),

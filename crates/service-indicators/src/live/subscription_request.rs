@@ -63,6 +63,15 @@ pub(crate) struct SubscriptionRequest {
 }
 
 impl StreamArgs {
+    /// The indicators as the caller wrote them; `null` for none.
+    pub(crate) fn indicators(&self) -> Value {
+        match &self.options.indicators {
+            None => Value::Null,
+            Some(IndicatorArgs::Object(windows)) => Value::Object(windows.clone()),
+            Some(IndicatorArgs::Text(text)) => Value::from(text.as_str()),
+        }
+    }
+
     pub(crate) fn request(&self, candles: &CandleReader) -> Result<SubscriptionRequest, Fault> {
         self.options.request(candles, &self.symbol, self.after.map(Millis))
     }

@@ -21,6 +21,7 @@ pub(crate) async fn call(cx: Cx<Indicators>, args: ComputeArgs) -> Result<Comput
         selection,
         interval,
         include_candles: args.include_candles,
+        windows: args.windows,
         generated_at: cx.service.clock.now(),
     })
 }

@@ -16,6 +16,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::until::Until;
 use crate::Indicators;
+use crate::figure::figure;
 use crate::live::{Batch, BatchArgs, Reader, ReaderEvent, StreamArgs};
 use crate::wire::source_meta;
 
@@ -85,6 +86,7 @@ pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed,
         events,
         ended,
         resume_after: reader.after(),
+        indicators: args.stream.indicators(),
         source,
         generated_at: cx.service.clock.now(),
     })
@@ -146,11 +148,23 @@ pub(crate) struct Followed {
     events: VecDeque<Arc<StreamEvent>>,
     ended: &'static str,
     resume_after: Millis,
+    /// The indicators as the caller wrote them; `null` for none.
+    indicators: Value,
     source: String,
     generated_at: Millis,
 }
 
 impl Followed {
+    /// The arguments that continue after the last closed candle.
+    fn next_call(&self) -> Value {
+        let mut call = json!({ "symbol": self.ticker.name, "interval": self.interval.as_str() });
+        if !self.indicators.is_null() {
+            call["indicators"] = self.indicators.clone();
+        }
+        call["after"] = Value::from(self.resume_after.0);
+        call
+    }
+
     fn parsed(&self) -> impl Iterator<Item = Value> {
         self.events.iter().map(|event| serde_json::from_str(&event.json).unwrap_or(Value::Null))
     }
@@ -175,25 +189,24 @@ impl Reply for Followed {
 
     fn text(&self) -> String {
         let mut text = format!(
-            "{} {}: {} live candles; ended by {}; call again with after={} to continue; source {}\n",
+            "{} {}: {} live candles; ended by {}; source {}\nnext: stream_klines {}\n",
             self.ticker.name,
             self.interval.as_str(),
             self.events.len(),
             self.ended,
-            self.resume_after.0,
             self.source,
+            self.next_call(),
         );
         let skipped = self.events.len().saturating_sub(SHOWN_MAX);
         for event in self.parsed().skip(skipped) {
             let candle = &event["candle"];
             let state = if candle["closed"] == true { "closed" } else { "forming" };
-            _ = write!(
-                text,
-                "{} {state} close {} volume {}",
-                candle["t"], candle["c"], candle["v"]
-            );
+            let number = |value: &Value| figure(value.as_f64().unwrap_or(f64::NAN));
+            let opened = Millis(candle["t"].as_i64().unwrap_or_default());
+            let (close, volume) = (number(&candle["c"]), number(&candle["v"]));
+            _ = write!(text, "{opened} {state} close {close} volume {volume}");
             for (name, value) in event["deltas"].as_object().into_iter().flatten() {
-                _ = write!(text, " {name} {value}");
+                _ = write!(text, " {name} {}", number(value));
             }
             text.push('\n');
         }

@@ -1,6 +1,7 @@
 //! `get_ohlcv_timeseries`: candles between two dates, with figures over them.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use contract::Cx;
 use fault::Fault;
@@ -14,8 +15,10 @@ use crate::figures::year::Year;
 use crate::prices::Splits;
 use crate::{Moex, ask, figures, prices};
 
-/// Candles that the text shows; all of them are in the structured content.
+/// Candles that the text shows of an answer without pages.
 const SHOWN_MAX: usize = 30;
+/// Candles of a page unless the caller says otherwise.
+const PAGE_SIZE: usize = 100;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Args {
@@ -24,6 +27,30 @@ pub(crate) struct Args {
     from_date: String,
     to_date: String,
     interval: String,
+    page: Option<usize>,
+    page_size: Option<usize>,
+}
+
+/// Which candles an answer has: a page, or all.
+struct Page {
+    number: usize,
+    size: usize,
+    rows: Range<usize>,
+    /// How many pages there are.
+    count: usize,
+}
+
+impl Page {
+    /// `None` if the caller asked for no pages.
+    fn of(args: &Args, candles: usize) -> Option<Self> {
+        if args.page.is_none() && args.page_size.is_none() {
+            return None;
+        }
+        let (number, size) = (args.page.unwrap_or(1), args.page_size.unwrap_or(PAGE_SIZE));
+        let from = number.saturating_sub(1).saturating_mul(size).min(candles);
+        let rows = from..from.saturating_add(size).min(candles);
+        Some(Self { number, size, rows, count: candles.div_ceil(size) })
+    }
 }
 
 pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
@@ -48,6 +75,15 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         _ => Some(prices::year(exchange, &days).await),
     };
     let gaps = Gaps::of(&value);
+    let page = Page::of(&args, candles.len());
+    let rows = page.as_ref().map_or(0..candles.len(), |page| page.rows.clone());
+    let mut metrics = metrics(&Series { closed, days, splits, year, step }, &gaps);
+    if let Some(page) = &page {
+        metrics["page"] = page.number.into();
+        metrics["page_size"] = page.size.into();
+        metrics["num_pages"] = page.count.into();
+    }
+    let text = text(&ticker, &args, candles, page.as_ref());
     Ok(Answer {
         metadata: json!({
             "source": ISS,
@@ -57,9 +93,9 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
             "from_date": from.to_string(),
             "to_date": to.to_string(),
         }),
-        data: candles.iter().map(row).collect(),
-        metrics: metrics(&Series { closed, days, splits, year, step }, &gaps),
-        text: text(&ticker, step, candles),
+        data: candles[rows].iter().map(row).collect(),
+        metrics,
+        text,
         freshness: Some(freshness),
         gaps: vec![(value.security.code.clone(), gaps)],
     })
@@ -150,14 +186,15 @@ fn method(series: &Series<'_>) -> String {
     )
 }
 
-fn text(ticker: &str, step: CandleStep, candles: &[SecurityCandle]) -> String {
-    let mut text = format!("{ticker} {}: {} candles\n", step.as_str(), candles.len());
-    let skipped = candles.len().saturating_sub(SHOWN_MAX);
-    if skipped > 0 {
-        _ = writeln!(text, "(the last {SHOWN_MAX}; all are in the structured content)");
-    }
+/// The candles of the page, or the last ones, and the call that gets the others.
+fn text(ticker: &str, args: &Args, candles: &[SecurityCandle], page: Option<&Page>) -> String {
+    let mut text = format!("{ticker} {}: {} candles\n", args.interval, candles.len());
+    let rows = match page {
+        Some(page) => page.rows.clone(),
+        None => candles.len().saturating_sub(SHOWN_MAX)..candles.len(),
+    };
     text.push_str("time open high low close volume\n");
-    for it in candles.iter().skip(skipped) {
+    for it in &candles[rows.clone()] {
         let volume = it.volume.map_or_else(|| "-".to_owned(), |volume| volume.to_string());
         let forming = if it.closed { "" } else { " (forming)" };
         _ = writeln!(
@@ -165,6 +202,25 @@ fn text(ticker: &str, step: CandleStep, candles: &[SecurityCandle]) -> String {
             "{} {} {} {} {} {volume}{forming}",
             it.begins, it.open, it.high, it.low, it.close
         );
+    }
+    let call = |number: usize, size: usize| {
+        json!({
+            "ticker": ticker, "board": args.board, "from_date": args.from_date,
+            "to_date": args.to_date, "interval": args.interval, "page": number, "page_size": size,
+        })
+    };
+    match page {
+        Some(page) if page.number < page.count => {
+            let next = call(page.number + 1, page.size);
+            _ = writeln!(text, "page {} of {}", page.number, page.count);
+            _ = writeln!(text, "next: get_ohlcv_timeseries {next}");
+        }
+        Some(page) => _ = writeln!(text, "page {} of {}", page.number, page.count),
+        None if rows.start > 0 => {
+            let first = call(1, PAGE_SIZE);
+            _ = writeln!(text, "the last {SHOWN_MAX}; page by page: get_ohlcv_timeseries {first}");
+        }
+        None => {}
     }
     text
 }
@@ -202,6 +258,48 @@ mod tests {
             let found = found[name].as_f64().unwrap();
             assert!((found - value.as_f64().unwrap()).abs() < 1e-5, "{name} is {found}");
         }
+    }
+
+    fn args(page: Option<usize>, page_size: Option<usize>) -> Args {
+        let text = |it: &str| it.to_owned();
+        Args {
+            ticker: text("X"),
+            board: text("TQBR"),
+            from_date: text("2024-01-01"),
+            to_date: text("2024-12-31"),
+            interval: text("1d"),
+            page,
+            page_size,
+        }
+    }
+
+    #[track_caller]
+    fn check_page(args: &Args, shown: usize, next: Option<(usize, usize)>) {
+        let day = |at: usize| {
+            let day =
+                jiff::civil::date(2024, 1, 1).saturating_add(jiff::Span::new().days(at as i64));
+            candle(&format!("{day}T00:00:00"), ["1", "1", "1", "1"], "5")
+        };
+        let candles: Vec<SecurityCandle> = (0..250).map(day).collect();
+        let page = Page::of(args, candles.len());
+        let text = text("X", args, &candles, page.as_ref());
+        let rows = text.lines().filter(|line| line.starts_with("2024-")).count();
+        assert_eq!(rows, shown, "{text}");
+        let call = text.lines().find_map(|line| line.split_once("get_ohlcv_timeseries "));
+        let call: Option<Value> = call.map(|(_, call)| call.parse().unwrap());
+        let found = call.map(|it| (it["page"].as_u64(), it["page_size"].as_u64()));
+        assert_eq!(found, next.map(|(page, size)| (Some(page as u64), Some(size as u64))));
+        assert!(text.len() < 24_000);
+    }
+
+    #[test]
+    fn a_long_series_comes_in_pages_and_names_the_next() {
+        check_page(&args(None, None), 30, Some((1, 100)));
+        check_page(&args(Some(1), None), 100, Some((2, 100)));
+        check_page(&args(Some(3), None), 50, None);
+        check_page(&args(None, Some(200)), 200, Some((2, 200)));
+        check_page(&args(Some(9), Some(200)), 0, None);
+        check_page(&args(Some(usize::MAX), Some(200)), 0, None);
     }
 
     #[test]
