@@ -33,6 +33,10 @@ impl BarSource for Moex {
         TradingHours::Unknown
     }
 
+    fn has_interval(&self, interval: Interval) -> bool {
+        interval != Interval::S1
+    }
+
     fn publish_delay_max(&self) -> Duration {
         // The delay of free data, the exchange's own lag, and some room.
         Duration::from_mins(30)

@@ -34,6 +34,11 @@ pub trait BarSource: Send + Sync {
     /// When the venue trades.
     fn trading_hours(&self) -> TradingHours;
 
+    /// Whether the venue has candles of this length.
+    fn has_interval(&self, _: Interval) -> bool {
+        true
+    }
+
     /// The longest time between the close of a bar and its publication, caused by the venue's
     /// clock, its processing, and the delay of free data.
     fn publish_delay_max(&self) -> Duration {

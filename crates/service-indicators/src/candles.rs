@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{Bar, Interval, LiveKlines, SymbolSource, Ticker, TradingHours, Venue, hint_venues};
+use market::{Bar, Interval, LiveKlines, Ticker, TradingHours, Venue, hint_venues};
 
 use crate::windows::Window;
 use tokio::time::{Instant, timeout};
@@ -127,6 +127,13 @@ impl CandleReader {
             .map_or(TradingHours::Unknown, |bars| bars.trading_hours()))
     }
 
+    /// Whether a symbol's venue has candles of this length.
+    pub(crate) fn has_interval(&self, ticker: &Ticker, interval: Interval) -> bool {
+        let venue = self.venue(ticker).ok();
+        let bars = venue.and_then(|venue| venue.bars.as_ref());
+        bars.is_none_or(|bars| bars.has_interval(interval))
+    }
+
     /// The newest `count` closed candles. Only live channels call this, so `CANDLES_MAX` does not
     /// apply.
     pub(crate) async fn last(
@@ -187,12 +194,6 @@ impl CandleReader {
         let venues = &self.market.venues;
         let found = venues.get(&ticker.symbol.venue);
         found.ok_or_else(|| ticker.not_served(venues.keys().copied()))
-    }
-
-    pub(crate) fn symbols(&self) -> Result<&Arc<dyn SymbolSource>, Fault> {
-        let venue: Venue = self.market.default_venue;
-        let ports = self.market.venues.get(&venue);
-        ports.map(|it| &it.symbols).ok_or_else(|| Fault::internal("the default venue is missing"))
     }
 
     /// Where the data of the default venue come from.

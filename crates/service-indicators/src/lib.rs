@@ -56,6 +56,7 @@ pub fn service(
         .tool("health", Scope::Read, tools::health::call)
         .tool("get_klines", Scope::Read, tools::get_klines::call)
         .tool("get_klines_batch", Scope::Read, tools::get_klines_batch::call)
+        .tool("list_intervals", Scope::Read, tools::list_intervals::call)
         .stream("klines", Scope::Read, tools::stream::open)
         .stream("klines_batch", Scope::Read, tools::stream::open_batch)
         .bind(contract, envelope::Traide)

@@ -21,6 +21,16 @@ use crate::figure::figure;
 pub(crate) struct NoArgs {}
 
 #[derive(Debug, Deserialize)]
+pub(crate) struct SymbolsArgs {
+    pub(crate) prefix: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct IntervalsArgs {
+    pub(crate) symbol: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
 pub(crate) struct KlinesArgs {
     pub(crate) symbol: String,
     pub(crate) interval: String,
@@ -305,7 +315,35 @@ impl Reply for Symbols {
         // An exchange lists thousands of symbols; the text shows the count and the first 200.
         let shown: Vec<&str> = self.symbols.iter().take(200).map(String::as_str).collect();
         let (count, source) = (self.symbols.len(), &self.source);
-        format!("{count} symbols: {}; source {source}\n", shown.join(" "))
+        let rest = match count > shown.len() {
+            true => "\nthe first 200; others by their beginning: list_symbols {\"prefix\":\"E\"}",
+            false => "",
+        };
+        format!("{count} symbols: {}; source {source}{rest}\n", shown.join(" "))
+    }
+
+    fn meta(&self) -> Map<String, Value> {
+        source_meta(&self.source)
+    }
+
+    fn http(&self) -> HttpReply {
+        let headers = vec![("x-stoa-source", self.source.clone())];
+        HttpReply { status: 200, body: self.result(), max_age_s: Some(60), headers }
+    }
+}
+
+pub(crate) struct Intervals {
+    pub(crate) intervals: Vec<&'static str>,
+    pub(crate) source: String,
+}
+
+impl Reply for Intervals {
+    fn result(&self) -> Value {
+        json!({ "intervals": self.intervals, "source": self.source })
+    }
+
+    fn text(&self) -> String {
+        format!("{}; source {}\n", self.intervals.join(" "), self.source)
     }
 
     fn meta(&self) -> Map<String, Value> {

@@ -13,6 +13,9 @@ use crate::answer;
 use crate::context::narrowing;
 use crate::server::McpServer;
 
+/// The most characters of a typed value that a tool gets; no value is longer.
+const PREFIX_MAX: usize = 40;
+
 impl McpServer {
     pub(crate) async fn completed(
         &self,
@@ -37,32 +40,46 @@ impl McpServer {
             let message = format!("the arguments are those of {template}");
             return Err(ErrorData::invalid_params(message, None));
         }
-        let values = match enum_values(catalog, service, spec, &argument.name) {
-            Some(values) => values,
-            None => self.values_from_tool(service, spec, &argument.name, &cx).await?,
+        let values = match spec.complete.contains_key(&argument.name) {
+            true => self.values_from_tool(service, spec, &request, &cx).await?,
+            false => enum_values(catalog, service, spec, &argument.name).unwrap_or_default(),
         };
         matching_values(values, &argument.value)
     }
 
-    /// The values that a tool lists; none where the contract names no such tool.
+    /// The values that a tool lists. The tool gets what was typed as `prefix`, and the other
+    /// arguments of the template that are known, as far as it takes them.
     async fn values_from_tool(
         &self,
         service: &Service,
         spec: &ResourceSpec,
-        name: &str,
+        request: &CompleteRequestParams,
         cx: &Cx<RoleServer>,
     ) -> Result<Vec<String>, ErrorData> {
-        let source = spec.complete.get(name).and_then(|source| source.split_once('#'));
+        let source =
+            spec.complete.get(&request.argument.name).and_then(|source| source.split_once('#'));
         let Some((tool, path)) = source else { return Ok(Vec::new()) };
         let pipeline = &self.state.pipeline;
         let tool = pipeline.catalog().find(Some(&service.name), tool);
         let tool =
             tool.ok_or_else(|| ErrorData::internal_error("a named tool has no row", None))?;
-        let call = self.call(JsonObject::new(), cx, Progress::default());
+        let properties = &tool.input().json()["properties"];
+        let call = self.call(known_arguments(request, properties), cx, Progress::default());
         let outcome = pipeline.call(tool, call).await;
         let reply = outcome.map_err(|failure| answer::failed_resource(&spec.template, &failure))?;
         Ok(texts(reply.result().pointer(path)))
     }
+}
+
+/// What was typed as `prefix`, and the arguments that the client knows already, if the tool takes
+/// them.
+fn known_arguments(request: &CompleteRequestParams, properties: &Value) -> JsonObject {
+    let known = request.context.iter().flat_map(|context| context.arguments.iter().flatten());
+    let known = known.map(|(name, value)| (name.clone(), Value::from(value.as_str())));
+    let typed: String = request.argument.value.chars().take(PREFIX_MAX).collect();
+    let typed = ("prefix".to_owned(), Value::from(typed));
+    let all = known.chain([typed]).filter(|(_, value)| value.as_str() != Some(""));
+    all.filter(|(name, _)| properties.get(name).is_some()).collect()
 }
 
 fn enum_values(
