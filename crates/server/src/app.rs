@@ -1,6 +1,6 @@
 //! Builds the server from store, venues, services and pipeline, and shuts them down in order.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use auth::{AccessCounters, AccessPolicy, Authority, Keyring, SqlRevocations};
@@ -154,6 +154,15 @@ impl App {
         }
         self.db.close().await;
     }
+}
+
+/// The version with the first twelve digits of the commit, as `stoa --version` prints it.
+pub(crate) fn version() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let commit = commit();
+        format!("{VERSION} ({})", commit.get(..12).unwrap_or(commit))
+    });
+    &TEXT
 }
 
 /// The commit this binary was built from, where the build knew.

@@ -13,7 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::config::help;
 
 #[derive(Debug, Parser)]
-#[command(name = "stoa", version, about = "Markets, prices and documents for AI agents")]
+#[command(name = "stoa", version = crate::app::version(), about = "Markets, prices and documents for AI agents")]
 #[command(after_help = "Start with `stoa serve`: it needs no configuration and no network.")]
 pub(crate) struct Cli {
     /// Configuration file [env: STOA_CONFIG] [default: stoa.toml in the data folder, or in

@@ -6,6 +6,7 @@ mod doctor;
 mod import;
 mod install;
 mod mcp;
+mod notice;
 mod serve;
 mod sim;
 mod token;
@@ -15,6 +16,8 @@ mod user;
 use crate::cli::{Cli, Command, ToolsetArgs};
 use crate::config::{Config, ConfigFile, Settings};
 use crate::exit::CommandError;
+use notice::Notices;
+use telemetry::LogFormat;
 
 /// The number of threads for disk access and long computations. Without this limit twenty large
 /// uploads would start more than a hundred.
@@ -31,8 +34,18 @@ pub(crate) fn run(cli: Cli) -> Result<(), CommandError> {
             settings.set_listen(listen);
         }
     }
-    name_settings(&cli.command, &settings.file);
-    let config = Config::resolve(settings)?;
+    settings.one_shot =
+        !matches!(cli.command, Command::Serve(_) | Command::Mcp(_) | Command::Sim(_));
+    let warnings = warnings(&cli.command, &settings);
+    let file = settings.file.clone();
+    let config = Config::resolve(settings);
+    let format = config.as_ref().map_or(LogFormat::Pretty, |config| config.log.format);
+    let notices = Notices::new(format);
+    for warning in &warnings {
+        notices.warn(warning);
+    }
+    name_settings(notices, &cli.command, &file);
+    let config = config?;
     // Kept until the end, because its drop writes the queued log lines.
     let _logs =
         telemetry::init(&config.log).map_err(|error| CommandError::usage(error.to_string()))?;
@@ -47,14 +60,26 @@ pub(crate) fn run(cli: Cli) -> Result<(), CommandError> {
     result
 }
 
-/// Says on stderr which configuration file is in use, where nothing else says it, and which is not.
-#[expect(clippy::print_stderr, reason = "stdout may carry a protocol, and logs may be off")]
-fn name_settings(command: &Command, file: &ConfigFile) {
+/// What is wrong with the settings and no reason to stop.
+fn warnings(command: &Command, settings: &Settings) -> Vec<String> {
+    let mut warnings = settings.warnings.clone();
+    if matches!(command, Command::Serve(_)) && settings.is_unreachable() {
+        warnings.push(
+            "nothing outside this container reaches a port on loopback; set MCP_HTTP_TOKEN, and a \
+             port alone means every address"
+                .to_owned(),
+        );
+    }
+    warnings
+}
+
+/// Says which configuration file is in use, where nothing else says it, and which is not.
+fn name_settings(notices: Notices, command: &Command, file: &ConfigFile) {
     if let (Command::Mcp(_) | Command::Call(_), Some(used)) = (command, &file.used) {
-        eprintln!("stoa: settings are read from {}", used.display());
+        notices.info(&format!("settings are read from {}", used.display()));
     }
     if let Some(advice) = file.advice() {
-        eprintln!("stoa: {advice}");
+        notices.info(&advice);
     }
 }
 

@@ -1,12 +1,14 @@
 //! Configuration: `stoa.toml`, then the environment, then flags, each over the one before.
-//! Unknown keys are errors, because a misspelt setting would otherwise have no effect.
+//! Unknown keys are errors, because a misspelt setting would otherwise have no effect. Unknown
+//! variables are warnings, because other programs set variables too.
 
 mod config_file;
+mod listen;
 mod sources;
 mod table;
 mod value;
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,6 +22,7 @@ use transport_http::{ClientLimits, TrustedProxies};
 use crate::exit::CommandError;
 use crate::language_model::ModelSettings;
 pub(crate) use config_file::ConfigFile;
+pub(crate) use listen::{LOOPBACK, parse_listen};
 pub(crate) use sources::Sources;
 pub(crate) use table::{Settings, help};
 
@@ -190,10 +193,7 @@ impl Config {
             arche_api_url: settings.arche_api_url,
             arche_api_token: settings.arche_api_token,
             token: settings.token,
-            log: LogConfig {
-                format: log_format(&settings.log_format, sources)?,
-                filter: settings.log,
-            },
+            log: log(&settings.log, &settings.log_format, settings.one_shot, sources)?,
             file: settings.file,
             insecure: settings.insecure,
         })
@@ -276,9 +276,12 @@ fn timeout(key: &str, seconds: f64, sources: &Sources) -> Result<Duration, Comma
 }
 
 fn listen(settings: &Settings) -> Result<SocketAddr, CommandError> {
+    let alone = listen::address_of_a_port(settings.in_container, settings.http_token.is_some());
     match &settings.listen {
-        Some(text) => text.parse().map_err(|_| settings.sources.bad_value("listen")),
-        None => Ok((IpAddr::V4(Ipv4Addr::LOCALHOST), settings.port).into()),
+        Some(text) => parse_listen(text, settings.port, alone)
+            .ok_or_else(|| settings.sources.bad_value("listen")),
+        None if settings.sources.has("port") => Ok((alone, settings.port).into()),
+        None => Ok((LOOPBACK, settings.port).into()),
     }
 }
 
@@ -295,10 +298,30 @@ fn data(given: Option<PathBuf>, home: Option<&std::path::Path>) -> Result<PathBu
 fn default_data(home: Option<&std::path::Path>) -> Result<PathBuf, CommandError> {
     match home {
         Some(home) => Ok(home.join("stoa")),
-        None => std::env::current_dir().map(|here| here.join("stoa-data")).map_err(|error| {
-            CommandError::usage(format!("no data folder: {error}; give --data DIR"))
-        }),
+        None => Err(CommandError::usage(
+            "there is no place for the data folder, because HOME is not set; set HOME, or name a \
+             folder with --data DIR or STOA_DATA",
+        )),
     }
+}
+
+/// What a command that ends by itself logs: warnings, but not those of the attempts that its own
+/// error reports.
+const ONE_SHOT_LOG: &str = "warn,contract=error,http_client=error,rmcp::service=off";
+
+fn log(
+    filter: &str,
+    format: &str,
+    one_shot: bool,
+    sources: &Sources,
+) -> Result<LogConfig, CommandError> {
+    let format = match log_format(format, sources)? {
+        // A person reads the stderr of such a command, also where it is not a terminal.
+        LogFormat::Auto if one_shot => LogFormat::Pretty,
+        format => format,
+    };
+    let filter = if one_shot && !sources.has("log") { ONE_SHOT_LOG } else { filter };
+    Ok(LogConfig { format, filter: filter.to_owned() })
 }
 
 fn log_format(name: &str, sources: &Sources) -> Result<LogFormat, CommandError> {

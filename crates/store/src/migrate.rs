@@ -67,7 +67,7 @@ impl Db {
             let note = "INSERT INTO store_migration (owner, version, checksum) VALUES ($1, $2, $3)";
             tx.execute(sql(note).bind(owner).bind(version).bind(checksum)).await?;
             tx.commit().await?;
-            tracing::info!(owner, version, "migrated the database");
+            tracing::debug!(owner, version, "migrated the database");
         }
         self.refuse_newer(owner, steps.len()).await
     }

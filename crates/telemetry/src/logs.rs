@@ -26,6 +26,17 @@ pub enum LogFormat {
     Auto,
 }
 
+impl LogFormat {
+    /// Whether lines are JSON, given where stderr goes.
+    pub fn is_json(self) -> bool {
+        match self {
+            Self::Json => true,
+            Self::Pretty => false,
+            Self::Auto => !io::stderr().is_terminal(),
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct LogConfig {
     pub format: LogFormat,
@@ -76,11 +87,7 @@ impl std::error::Error for LogError {
 pub fn init(config: &LogConfig) -> Result<LogGuard, LogError> {
     let filter = parse_filter(&config.filter)?;
     let terminal = io::stderr().is_terminal();
-    let json = match config.format {
-        LogFormat::Json => true,
-        LogFormat::Pretty => false,
-        LogFormat::Auto => !terminal,
-    };
+    let json = config.format.is_json();
     let (lines, guard) = queue::start(io::stderr()).map_err(LogError::Thread)?;
     let subscriber = subscriber(json, terminal, filter, move || Masked(lines.clone()));
     tracing::subscriber::set_global_default(subscriber).map_err(|_| LogError::AlreadySet)?;

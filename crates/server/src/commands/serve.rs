@@ -1,5 +1,7 @@
 //! `stoa serve`: everything over HTTP on one port.
 
+mod banner;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +19,7 @@ use transport_mcp::{HttpOptions, ServerOptions};
 use crate::agents;
 use crate::app::{App, VERSION};
 use crate::cli::ServeArgs;
-use crate::config::{Config, MoexProvider, Provider};
+use crate::config::Config;
 use crate::exit::CommandError;
 use crate::open_files::{self, OURS};
 
@@ -33,7 +35,7 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandEr
     let address = listener.local_addr()?;
     let app = App::start(&config, config.is_open()).await?;
     let router = routes(&app, &config, args.conformance_fixtures)?;
-    banner(&config, address);
+    banner::show(&config, address);
     app.check_venues();
     let limits = Limits {
         connections_max: connections_max(&config),
@@ -189,116 +191,51 @@ fn refuse_exposure(config: &Config) -> Result<(), CommandError> {
         return Ok(());
     }
     Err(CommandError::usage(format!(
-        "refusing to listen on {} without a token; set MCP_HTTP_TOKEN, or say --insecure",
-        config.listen
+        "refusing to listen on {} without a token; set MCP_HTTP_TOKEN, or say --insecure, or listen \
+         on this machine alone with --listen {}",
+        config.listen,
+        config.listen.port(),
     )))
 }
 
-#[expect(clippy::print_stderr, reason = "the banner is for whoever started the server")]
-fn banner(config: &Config, address: std::net::SocketAddr) {
-    let settings = config.file.used.as_ref();
-    let rest = match config.surfaces.http {
-        true => format!("http://{address}/v1/quotes?tickers=BTCUSDT"),
-        false => "switched off".to_owned(),
-    };
-    let archive = match config.registration_open {
-        true => {
-            format!("with a token: register at http://{address}/api/arkiver/auth (docs/archive.md)")
-        }
-        false => "registration is closed: `stoa user add NAME`, then log in at /api/arkiver/auth"
-            .to_owned(),
-    };
-    eprintln!(
-        "stoa {VERSION} is serving\n\
-         \x20 MCP      http://{address}/mcp\n\
-         \x20 REST     {rest}\n\
-         \x20 docs     http://{address}/docs\n\
-         \x20 markets  {}\n\
-         \x20 analyst  {}\n\
-         \x20 data     {}\n\
-         \x20 settings {}\n\
-         \x20 access   {}\n\
-         \x20 pricing  with a token: `stoa token mint --scope read,propose,apply --ttl 1h`\n\
-         \x20 archive  {archive}",
-        markets(config),
-        analyst(config),
-        config.data.display(),
-        settings.map_or_else(|| "no file".to_owned(), |file| file.display().to_string()),
-        access(config),
-    );
-}
-
-/// Who may read.
-fn access(config: &Config) -> &'static str {
-    match (config.is_open(), config.insecure) {
-        (true, _) if config.listen.ip().is_loopback() => "open for reading on this machine",
-        (true, _) => "open for reading to everyone who reaches this address",
-        (false, true) => "bearer token required; --insecure changes nothing while a token is set",
-        (false, false) => "bearer token required",
-    }
-}
-
-/// The data source of each market.
-fn markets(config: &Config) -> String {
-    let simulated = format!("simulated, seed {} (every answer says so)", config.sim_seed);
-    let crypto = match &config.provider {
-        _ if config.arche_api_url.is_some() => "quotes from another server's API".to_owned(),
-        Provider::Simulated => format!("Binance {simulated}"),
-        Provider::Binance(site) => format!("Binance at {}", shown(&site.rest_url)),
-    };
-    let stocks = match &config.moex {
-        MoexProvider::Simulated if matches!(config.provider, Provider::Simulated) => {
-            return match config.arche_api_url {
-                Some(_) => format!("{crypto}; Moscow Exchange {simulated}"),
-                None => format!("Binance and Moscow Exchange {simulated}"),
-            };
-        }
-        MoexProvider::Simulated => format!("Moscow Exchange {simulated}"),
-        MoexProvider::Iss(url) => format!("Moscow Exchange at {}", shown(url)),
-    };
-    format!("{crypto}; {stocks}")
-}
-
-fn analyst(config: &Config) -> String {
-    let model = config.language_model.as_ref();
-    model.map_or_else(
-        || "by rules, without a language model".to_owned(),
-        |model| format!("with {}, and by rules where it fails", model.shown()),
-    )
-}
-
-/// An address without parts that may be secret.
-fn shown(url: &str) -> String {
-    let Ok(uri) = url.parse::<http::Uri>() else { return "an invalid address".to_owned() };
-    let scheme = uri.scheme_str().unwrap_or("http");
-    let host = uri.authority().map_or("", |it| it.as_str().rsplit('@').next().unwrap_or_default());
-    format!("{scheme}://{host}{}", uri.path().trim_end_matches('/'))
-}
-
-/// Returns when a terminal or a supervisor sends the process a stop signal.
+/// Returns when a terminal or a supervisor sends the process a stop signal. A terminal that is closed
+/// sends a hang-up, which ends the process like the other two: settings are read only at start, so
+/// there is nothing to reload.
 pub(crate) async fn stop_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
     let interrupted = tokio::signal::ctrl_c();
-    let mut terminated =
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(signal) => signal,
-            Err(_) => return std::future::pending().await,
-        };
+    let Ok(mut terminated) = signal(SignalKind::terminate()) else {
+        return std::future::pending().await;
+    };
+    let hung_up = async {
+        match hangup_is_ignored() {
+            true => std::future::pending().await,
+            false => match signal(SignalKind::hangup()) {
+                Ok(mut hung_up) => hung_up.recv().await,
+                Err(_) => std::future::pending().await,
+            },
+        }
+    };
     tokio::select! {
         _ = interrupted => {}
         _ = terminated.recv() => {}
+        _ = hung_up => {}
     }
+}
+
+/// Whether the parent process asked to ignore hang-ups, as `nohup` does: a handler would undo that.
+/// Also true where the system does not say.
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_none_or(|mask| mask & 1 != 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::Settings;
-
-    #[track_caller]
-    fn check(settings: Settings, expected: &str) {
-        let settings = Settings { data: Some("/data".into()), ..settings };
-        assert_eq!(markets(&Config::resolve(settings).unwrap()), expected);
-    }
 
     #[test]
     fn one_address_has_half_of_the_connections_unless_it_is_this_machine() {
@@ -316,33 +253,5 @@ mod tests {
         assert_eq!(set("127.0.0.1:80", None), 0);
         assert_eq!(set("127.0.0.1:80", Some(3)), 3);
         assert_eq!(set("0.0.0.0:80", Some(0)), 0);
-    }
-
-    #[test]
-    fn every_market_is_named_with_its_source() {
-        let set = str::to_owned;
-        check(
-            Settings::default(),
-            "Binance and Moscow Exchange simulated, seed 42 (every answer says so)",
-        );
-        check(
-            Settings { moex_provider: set("iss"), ..Settings::default() },
-            "Binance simulated, seed 42 (every answer says so); Moscow Exchange at \
-             https://iss.moex.com/iss",
-        );
-        check(
-            Settings {
-                provider: set("binance"),
-                binance_rest_url: set("http://me:hunter2@127.0.0.1:9/"),
-                ..Settings::default()
-            },
-            "Binance at http://127.0.0.1:9; Moscow Exchange simulated, seed 42 (every answer says \
-             so)",
-        );
-        check(
-            Settings { arche_api_url: Some(set("http://a")), ..Settings::default() },
-            "quotes from another server's API; Moscow Exchange simulated, seed 42 (every answer \
-             says so)",
-        );
     }
 }

@@ -9,14 +9,21 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::SimArgs;
 use crate::commands::serve::stop_signal;
-use crate::config::Config;
+use crate::config::{Config, LOOPBACK, parse_listen};
 use crate::exit::CommandError;
+
+/// The port of an address that names none.
+const PORT: u16 = 8090;
 
 #[expect(clippy::print_stderr, reason = "the address is for whoever started it")]
 pub(crate) async fn run(args: SimArgs, config: Config) -> Result<(), CommandError> {
-    let listener = TcpListener::bind(&args.listen).await.map_err(|error| {
-        CommandError::usage(format!("cannot listen on {}: {error}", args.listen))
+    let listen = parse_listen(&args.listen, PORT, LOOPBACK).ok_or_else(|| {
+        let given = &args.listen;
+        CommandError::usage(format!("--listen must be like 127.0.0.1:{PORT}, not {given:?}"))
     })?;
+    let listener = TcpListener::bind(listen)
+        .await
+        .map_err(|error| CommandError::usage(format!("cannot listen on {listen}: {error}")))?;
     let seed = args.seed.unwrap_or(config.sim_seed);
     eprintln!(
         "the simulated exchange (seed {seed}) is at http://{0}\n\

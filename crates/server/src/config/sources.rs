@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 use super::config_file::{ConfigFile, Folders};
+use super::listen::{CONTAINER_VARIABLES, has_container_file};
 use super::table::{CONFIG_VARIABLE, SETTINGS, Setting, Settings, setting};
 use super::value::RawValue;
 use crate::cli::{Cli, ToolsetArgs};
@@ -31,6 +32,11 @@ impl Sources {
         self.0.insert(setting.key, (source, written));
     }
 
+    /// Whether the file, the environment or a flag sets `key`.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
     /// The error for a value of `key` that is not what the setting expects.
     pub(crate) fn bad_value(&self, key: &str) -> CommandError {
         let expected = setting(key).map_or("valid", |setting| setting.expected);
@@ -49,7 +55,7 @@ impl Sources {
 
 impl Settings {
     pub(crate) fn read(cli: &Cli, toolset: Option<&ToolsetArgs>) -> Result<Self, CommandError> {
-        let environment = Environment::of_process()?;
+        let environment = Environment::of_process();
         let named =
             cli.config.clone().or_else(|| environment.text(CONFIG_VARIABLE).map(PathBuf::from));
         let current = std::env::current_dir().map_err(|error| {
@@ -59,7 +65,13 @@ impl Settings {
         })?;
         let folders = environment.folders(cli.data.as_deref(), &current);
         let file = ConfigFile::find(named.as_deref(), &folders, &current);
-        let mut settings = Self { home: environment.home(), file, ..Self::default() };
+        let mut settings = Self {
+            home: environment.home(),
+            file,
+            warnings: environment.unknown(),
+            in_container: environment.is_container() || has_container_file(),
+            ..Self::default()
+        };
         settings.read_file()?;
         settings.read_environment(&environment)?;
         settings.read_flags(cli, toolset);
@@ -131,6 +143,7 @@ impl Settings {
         }
         if let Some(log) = &cli.log {
             self.log.clone_from(log);
+            self.record_flag("log", log);
         }
         if let Some(format) = &cli.log_format {
             self.log_format.clone_from(format);
@@ -152,6 +165,14 @@ impl Settings {
         self.record_flag("listen", listen);
     }
 
+    /// Whether a port was given alone in a container, where only a token makes it reachable.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        self.in_container
+            && self.http_token.is_none()
+            && self.listen.is_none()
+            && self.sources.has("port")
+    }
+
     fn record_flag(&mut self, key: &str, value: &str) {
         if let Some(setting) = setting(key) {
             // The table has `serve --listen`; the error names the flag alone.
@@ -162,39 +183,64 @@ impl Settings {
 }
 
 /// `; did you mean x?` for the known name nearest to `name`, or nothing.
-fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let near = market::closest_codes(name, known, 1);
     near.first().map_or_else(String::new, |near| format!("; did you mean {near}?"))
+}
+
+/// The most unknown variables that are named.
+const UNKNOWN_MAX: usize = 16;
+
+/// Whether Kubernetes makes this variable in every pod for a Service whose name begins with `stoa`:
+/// `STOA_SERVICE_HOST`, `STOA_SERVICE_PORT`, `STOA_SERVICE_PORT_HTTP`, `STOA_PORT=tcp://…` and
+/// `STOA_PORT_8080_TCP` with `_PROTO`, `_PORT` and `_ADDR`.
+fn is_service_link(name: &str, value: &str) -> bool {
+    let has_protocol = |text: &str| {
+        ["tcp", "udp", "sctp"].iter().any(|it| text.split('_').any(|part| part == *it))
+    };
+    let is_address = ["tcp://", "udp://", "sctp://"].iter().any(|it| value.starts_with(it));
+    let port = name.split_once("_PORT_").map(|(_, rest)| rest.to_lowercase());
+    name.ends_with("_SERVICE_HOST")
+        || name.ends_with("_SERVICE_PORT")
+        || name.contains("_SERVICE_PORT_")
+        || (name.ends_with("_PORT") && is_address)
+        || port.is_some_and(|rest| {
+            rest.starts_with(|it: char| it.is_ascii_digit()) && has_protocol(&rest)
+        })
 }
 
 /// The environment as it was at start.
 pub(crate) struct Environment(Vec<(String, String)>);
 
 impl Environment {
-    fn of_process() -> Result<Self, CommandError> {
+    fn of_process() -> Self {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        let environment = Self(std::env::vars_os().filter_map(text).collect());
-        environment.refuse_unknown()?;
-        Ok(environment)
+        Self(std::env::vars_os().filter_map(text).collect())
     }
 
-    /// Refuses a variable `STOA_…` that is not a setting: it is misspelt and would have no effect.
-    fn refuse_unknown(&self) -> Result<(), CommandError> {
+    /// A sentence for each variable `STOA_…` that is not a setting. It may be misspelt, and it may be
+    /// another program's, so it is no reason to stop.
+    fn unknown(&self) -> Vec<String> {
         let variables = || SETTINGS.iter().map(|it| it.variable).chain([CONFIG_VARIABLE]);
-        let unknown = |name: &str| {
+        let unknown = |name: &str, value: &str| {
             name.starts_with("STOA_")
                 && !name.starts_with("STOA_TEST_")
                 && variables().all(|known| known != name)
+                && !is_service_link(name, value)
         };
-        match self.0.iter().find(|(name, _)| unknown(name)) {
-            Some((name, _)) => Err(CommandError::usage(format!(
-                "the environment sets {name}, which is not a setting{}",
-                did_you_mean(name, variables())
-            ))),
-            None => Ok(()),
-        }
+        let unknown = self.0.iter().filter(|(name, value)| unknown(name, value));
+        let sentence = |(name, _): &(String, String)| {
+            let near = did_you_mean(name, variables());
+            format!("the environment sets {name}, which is not a setting and has no effect{near}")
+        };
+        unknown.take(UNKNOWN_MAX).map(sentence).collect()
+    }
+
+    /// Whether the platform says that this process runs in a container.
+    fn is_container(&self) -> bool {
+        CONTAINER_VARIABLES.iter().any(|name| self.text(name).is_some())
     }
 
     /// The trimmed value; an empty one counts as absent.

@@ -45,6 +45,12 @@ macro_rules! settings {
             pub(crate) file: ConfigFile,
             /// Whether `serve --insecure` was given.
             pub(crate) insecure: bool,
+            /// Whether the command ends by itself, so that a person waits for it.
+            pub(crate) one_shot: bool,
+            /// Whether this process runs in a container.
+            pub(crate) in_container: bool,
+            /// What is wrong with the environment and no reason to stop.
+            pub(crate) warnings: Vec<String>,
             /// Where each value that is not a default came from, for error messages.
             pub(crate) sources: Sources,
         }
@@ -56,6 +62,9 @@ macro_rules! settings {
                     home: None,
                     file: ConfigFile::default(),
                     insecure: false,
+                    one_shot: false,
+                    in_container: false,
+                    warnings: Vec::new(),
                     sources: Sources::default(),
                 }
             }
@@ -103,9 +112,9 @@ macro_rules! settings {
 
 settings! {
     listen: Option<String> = None, file, "STOA_LISTEN", "serve --listen",
-        "`127.0.0.1:8080`", "an address and a port, such as 127.0.0.1:8080", "address to listen on";
+        "`127.0.0.1:8080`", "an address and a port, such as 127.0.0.1:8080, or a port", "address to listen on: `127.0.0.1:8080`, `localhost:8080`, `[::1]:8080`, or a port alone (`8080` or `:8080`), which means the same as `port`";
     port: u16 = 8080, file, "PORT", "",
-        "", "a port number", "the port on loopback; used when `listen` is not set";
+        "", "a port number", "the port on loopback; used when `listen` is not set. In a container, and only with `http_token`, a port that is set means every address";
     data: Option<PathBuf> = None, file, "STOA_DATA", "--data",
         "`~/.local/share/stoa`", "a path", "the data folder";
     database_url: Option<Secret> = None, file, "DATABASE_URL", "",
@@ -199,9 +208,9 @@ settings! {
     arche_api_token: Option<Secret> = None, file, "ARCHE_API_TOKEN", "",
         "none", "text", "the token for `arche_api_url`";
     log: String = "info,rmcp=warn,rmcp::service=off".to_owned(), file, "STOA_LOG", "--log",
-        "", "a log filter", "what is logged to stderr, such as `info` or `debug,hyper=warn`";
+        "", "a log filter", "what is logged to stderr, such as `info` or `debug,hyper=warn`. Commands that end by themselves, such as `stoa call`, log only warnings unless this is set";
     log_format: String = "auto".to_owned(), file, "STOA_LOG_FORMAT", "--log-format",
-        "", "auto, pretty or json", "how it is logged: `auto`, `pretty` or `json`";
+        "", "auto, pretty or json", "how it is logged: `pretty`, `json`, or `auto`, which is `pretty` on a terminal and for commands that end by themselves, and `json` otherwise";
     token: Option<Secret> = None, environment, "STOA_TOKEN", "",
         "none", "text", "the caller's own token, for `stoa mcp`, `stoa call` and `stoa token`";
 }

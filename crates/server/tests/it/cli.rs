@@ -22,11 +22,11 @@ fn invalid_usage_prints_a_sentence_and_an_exit_code() {
         &["serve", "--listen", "nowhere"],
         &[],
         2,
-        "--listen must be an address and a port, such as 127.0.0.1:8080, not \"nowhere\"",
+        "--listen must be an address and a port, such as 127.0.0.1:8080, or a port, not \"nowhere\"",
     );
     check(&["serve", "--listen", "0.0.0.0:0"], &[], 2, "set MCP_HTTP_TOKEN, or say --insecure");
     check(&["serve"], &[("PORT", "eighty")], 2, "PORT must be a port number");
-    check(&["serve"], &[("STOA_LISTNE", "x")], 2, "did you mean STOA_LISTEN?");
+    check(&["sim", "--listen", "nowhere"], &[], 2, "must be like 127.0.0.1:8090");
     check(
         &["serve"],
         &[("PROVIDER", "kraken")],
@@ -45,6 +45,49 @@ fn invalid_usage_prints_a_sentence_and_an_exit_code() {
     check(&["token", "inspect"], &[("STOA_TOKEN", "rubbish")], 4, "token");
     check(&["import", "bars", "missing.csv", "--ticker", "X"], &[], 2, "missing.csv");
     check(&["frobnicate"], &[], 2, "unrecognized subcommand");
+}
+
+#[test]
+fn an_unknown_variable_is_a_warning_and_the_command_goes_on() {
+    let listne = &[("STOA_LISTNE", "x")];
+    check(
+        &["tools"],
+        listne,
+        0,
+        "warning: the environment sets STOA_LISTNE, which is not a setting",
+    );
+    check(&["tools"], listne, 0, "did you mean STOA_LISTEN?");
+    let folder = Folder::new();
+    let service = [("STOA_SERVICE_HOST", "10.0.0.1"), ("STOA_PORT", "tcp://10.0.0.1:8080")];
+    let (code, _, err) = run(stoa(folder.path()).arg("tools").envs(service));
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+#[test]
+fn without_a_home_the_data_folder_must_be_named() {
+    let folder = Folder::new();
+    let homeless = || {
+        let mut command = stoa(folder.path());
+        command.env_remove("HOME").env_remove("STOA_DATA").arg("tools");
+        command
+    };
+    let (code, _, err) = run(&mut homeless());
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("HOME is not set; set HOME, or name a folder with --data DIR"), "{err}");
+    assert!(!folder.path().join("stoa-data").exists());
+    let (code, _, err) = run(homeless().arg("--data").arg(folder.path().join("d")));
+    assert_eq!(code, 0, "{err}");
+}
+
+#[test]
+fn the_version_names_the_commit() {
+    let folder = Folder::new();
+    let (code, out, _) = run(stoa(folder.path()).arg("--version"));
+    assert_eq!(code, 0);
+    let version = out.strip_prefix(concat!("stoa ", env!("CARGO_PKG_VERSION"), " (")).unwrap();
+    let commit = version.strip_suffix(")\n").unwrap();
+    let is_commit = commit.len() == 12 && commit.bytes().all(|it| it.is_ascii_hexdigit());
+    assert!(is_commit || commit == "unknown", "{out}");
 }
 
 #[test]

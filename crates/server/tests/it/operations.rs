@@ -25,6 +25,33 @@ async fn sigterm_stops_the_server_cleanly() {
 }
 
 #[tokio::test]
+async fn a_hang_up_stops_the_server_cleanly_unless_it_is_ignored() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    let hang_up = |pid: u32| Command::new("kill").args(["-HUP", &pid.to_string()]).status();
+    assert!(hang_up(server.pid).unwrap().success());
+    assert_eq!(server.wait(), Some(0));
+    let server = Server::start_ignoring_hangups(folder.path());
+    assert!(hang_up(server.pid).unwrap().success());
+    assert_eq!(http().get(server.url("/health")).send().await.unwrap().status(), 200);
+}
+
+/// Every line on stderr is JSON where the logs are, from the first line to the last.
+#[tokio::test]
+async fn the_banner_does_not_break_json_logs() {
+    let folder = Folder::new();
+    let settings = [("STOA_LOG", "info"), ("STOA_LISTNE", "x")];
+    let server = Server::start(folder.path(), &settings);
+    let log = server.log();
+    let lines: Vec<Value> = log.lines().map(|line| line.parse().unwrap()).collect();
+    let banner = lines.iter().find(|line| line["mcp"].is_string()).unwrap();
+    assert_eq!(banner["mcp"], server.url("/mcp"));
+    assert_eq!(banner["access"], "open for reading on this machine");
+    assert!(lines.iter().any(|line| line["message"].to_string().contains("STOA_LISTNE")), "{log}");
+    assert!(!log.contains("migrated the database"), "{log}");
+}
+
+#[tokio::test]
 async fn the_port_comes_from_the_environment() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let folder = Folder::new();

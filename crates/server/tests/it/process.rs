@@ -47,6 +47,9 @@ pub(crate) fn run(command: &mut Command) -> (i32, String, String) {
     (status.code().unwrap_or(-1), text(stdout), text(stderr))
 }
 
+/// What stands before the address in the line of a server that is ready.
+const MCP: &str = "\"mcp\":\"";
+
 /// `stoa serve` on its own port.
 pub(crate) struct Server {
     child: Child,
@@ -64,7 +67,7 @@ impl Server {
         let mut command = stoa(data);
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(flags);
         command.envs(settings.iter().copied()).stderr(Stdio::piped()).stdin(Stdio::null());
-        Self::spawn(command, "MCP      ")
+        Self::spawn(command, MCP)
     }
 
     /// Starts `stoa serve` with only these settings.
@@ -72,7 +75,16 @@ impl Server {
         let mut command = stoa(data);
         command.arg("serve").envs(settings.iter().copied());
         command.stderr(Stdio::piped()).stdin(Stdio::null());
-        Self::spawn(command, "MCP      ")
+        Self::spawn(command, MCP)
+    }
+
+    /// Starts `stoa serve` from a shell that ignores hang-ups, as `nohup` does.
+    pub(crate) fn start_ignoring_hangups(data: &Path) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' HUP; exec \"$0\" serve --listen 127.0.0.1:0"]);
+        command.arg(env!("CARGO_BIN_EXE_stoa")).env("STOA_DATA", data).env("HOME", data);
+        command.current_dir(data).stderr(Stdio::piped()).stdin(Stdio::null());
+        Self::spawn(command, MCP)
     }
 
     /// `stoa sim` on its own port.
@@ -90,10 +102,12 @@ impl Server {
         let mut printed = String::new();
         let base = loop {
             let line = lines.next().unwrap_or_else(|| panic!("no address: {printed}")).unwrap();
-            if let Some((_, address)) = line.split_once(mark) {
+            printed.push_str(&line);
+            printed.push('\n');
+            if let Some((_, rest)) = line.split_once(mark) {
+                let address = rest.split('"').next().unwrap();
                 break address.trim_end_matches("/mcp").to_owned();
             }
-            printed.push_str(&line);
         };
         // The rest of stderr is drained, so that the server never blocks on it.
         let log = Arc::new(Mutex::new(printed));

@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::Config;
 use crate::config::table::{help, markdown};
+use telemetry::LogFormat;
 
 fn environment(pairs: &[(&str, &str)]) -> Environment {
     Environment(pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect())
@@ -54,12 +55,96 @@ fn an_unknown_key_is_named_with_its_line_and_the_nearest_key() {
         let error = from_toml(text).unwrap_err();
         assert!(error.starts_with(expected) && !error.contains("hunter2"), "{error}");
     }
-    let error = environment(&[("STOA_LISTNE", "x")]).refuse_unknown().unwrap_err().to_string();
-    assert!(
-        error.contains("STOA_LISTNE") && error.contains("did you mean STOA_LISTEN?"),
-        "{error}"
-    );
-    assert!(environment(&[("STOA_TEST_POSTGRES", "x")]).refuse_unknown().is_ok());
+}
+
+#[track_caller]
+fn check_unknown(name: &str, value: &str, expected: &str) {
+    let found = environment(&[(name, value)]).unknown();
+    assert_eq!(found.is_empty(), expected.is_empty(), "{name}={value}: {found:?}");
+    assert!(found.concat().contains(expected), "{name}={value}: {found:?}");
+}
+
+#[test]
+fn an_unknown_variable_is_a_warning_with_the_nearest_name() {
+    check_unknown("STOA_LISTNE", "x", "sets STOA_LISTNE, which is not a setting");
+    check_unknown("STOA_LISTNE", "x", "did you mean STOA_LISTEN?");
+    check_unknown("STOA_FOO", "1", "sets STOA_FOO, which is not a setting");
+    check_unknown("STOA_TEST_POSTGRES", "x", "");
+    check_unknown("OTHER", "x", "");
+    let many: Vec<String> = (0..99).map(|it| format!("STOA_X{it}")).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|it| (it.as_str(), "1")).collect();
+    assert_eq!(environment(&many).unknown().len(), UNKNOWN_MAX);
+}
+
+#[test]
+fn variables_that_kubernetes_makes_for_a_service_are_ignored() {
+    for (name, value) in [
+        ("STOA_SERVICE_HOST", "10.96.0.7"),
+        ("STOA_SERVICE_PORT", "8080"),
+        ("STOA_SERVICE_PORT_HTTP", "8080"),
+        ("STOA_PORT", "tcp://10.96.0.7:8080"),
+        ("STOA_PORT_8080_TCP", "tcp://10.96.0.7:8080"),
+        ("STOA_PORT_8080_TCP_PROTO", "tcp"),
+        ("STOA_PORT_8080_TCP_PORT", "8080"),
+        ("STOA_PORT_8080_TCP_ADDR", "10.96.0.7"),
+        ("STOA_POSTGRESQL_SERVICE_HOST", "10.96.0.8"),
+        ("STOA_POSTGRESQL_PORT_5432_TCP_ADDR", "10.96.0.8"),
+    ] {
+        check_unknown(name, value, "");
+    }
+    check_unknown("STOA_PORT", "8080", "did you mean");
+    check_unknown("STOA_PORT_NUMBER", "8080", "not a setting");
+}
+
+#[test]
+fn a_port_alone_is_open_to_the_network_only_in_a_container_with_a_token() {
+    let listen = |in_container: bool, pairs: &[(&str, &str)]| {
+        let settings = from_environment(pairs).unwrap();
+        let settings = Settings { data: Some("/data".into()), in_container, ..settings };
+        let unreachable = settings.is_unreachable();
+        (Config::resolve(settings).unwrap().listen.to_string(), unreachable)
+    };
+    let (port, token) = (("PORT", "80"), ("MCP_HTTP_TOKEN", "t"));
+    for (in_container, pairs, address, unreachable) in [
+        (false, &[port][..], "127.0.0.1:80", false),
+        (false, &[port, token], "127.0.0.1:80", false),
+        (true, &[port], "127.0.0.1:80", true),
+        (true, &[port, token], "0.0.0.0:80", false),
+        (true, &[token], "127.0.0.1:8080", false),
+        (true, &[token, ("STOA_LISTEN", ":81")], "0.0.0.0:81", false),
+        (true, &[token, ("STOA_LISTEN", "localhost:81")], "127.0.0.1:81", false),
+        (true, &[("STOA_LISTEN", "81")], "127.0.0.1:81", false),
+    ] {
+        let found = listen(in_container, pairs);
+        assert_eq!((found.0.as_str(), found.1), (address, unreachable), "{pairs:?}");
+    }
+    for name in CONTAINER_VARIABLES {
+        assert!(environment(&[(name, "x")]).is_container());
+    }
+    assert!(!environment(&[port]).is_container());
+}
+
+#[test]
+fn a_command_that_ends_by_itself_logs_warnings_as_plain_lines() {
+    let log = |one_shot: bool, pairs: &[(&str, &str)]| {
+        let settings = from_environment(pairs).unwrap();
+        let settings = Settings { data: Some("/data".into()), one_shot, ..settings };
+        let log = Config::resolve(settings).unwrap().log;
+        (log.filter.split(',').next().unwrap().to_owned(), log.format)
+    };
+    let text = str::to_owned;
+    assert_eq!(log(false, &[]), (text("info"), LogFormat::Auto));
+    assert_eq!(log(true, &[]), (text("warn"), LogFormat::Pretty));
+    assert_eq!(log(true, &[("STOA_LOG", "debug")]), (text("debug"), LogFormat::Pretty));
+    assert_eq!(log(true, &[("STOA_LOG_FORMAT", "json")]), (text("warn"), LogFormat::Json));
+}
+
+#[test]
+fn without_a_home_the_data_folder_must_be_named() {
+    let error = Config::resolve(Settings::default()).unwrap_err().to_string();
+    assert!(error.contains("HOME is not set") && error.contains("--data DIR"), "{error}");
+    let home = Settings { home: Some("/home/a/.local/share".into()), ..Settings::default() };
+    assert_eq!(Config::resolve(home).unwrap().data, Path::new("/home/a/.local/share/stoa"));
 }
 
 #[test]
@@ -105,7 +190,7 @@ fn a_bad_value_is_named_with_its_place_and_what_was_expected() {
 #[test]
 fn every_setting_is_read_from_its_variable_and_its_key() {
     for setting in SETTINGS {
-        assert!(environment(&[(setting.variable, "1")]).refuse_unknown().is_ok());
+        assert!(environment(&[(setting.variable, "1")]).unknown().is_empty());
         let bad = from_environment(&[(setting.variable, "1")]);
         assert!(bad.is_ok() || setting.expected == "true or false", "{bad:?}");
         let line = format!("{} = \"x\"", setting.key);
