@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::archive;
+use crate::commands::names;
 use crate::config::Config;
 use crate::exit::CommandError;
 use crate::health::HealthMonitor;
@@ -257,9 +258,7 @@ fn check_view(catalog: &Catalog, view: &View) -> Result<(), CommandError> {
                 || contract::host_safe(&listed.tool.spec.name) == *asked
         });
         if !known {
-            return Err(CommandError::usage(format!(
-                "there is no tool {asked:?}; `stoa tools` lists them"
-            )));
+            return Err(names::no_tool(asked, catalog));
         }
     }
     Ok(())

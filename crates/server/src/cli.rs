@@ -12,19 +12,22 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::help;
 
+/// Options that every command takes are listed apart from its own.
+const GLOBAL: &str = "Global options";
+
 #[derive(Debug, Parser)]
 #[command(name = "stoa", version = crate::app::version(), about = "Markets, prices and documents for AI agents")]
 #[command(after_help = "Start with `stoa serve`: it needs no configuration and no network.")]
 pub(crate) struct Cli {
     /// Configuration file [env: STOA_CONFIG] [default: stoa.toml in the data folder, or in
     /// ~/.config/stoa]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", help_heading = GLOBAL)]
     pub(crate) config: Option<PathBuf>,
-    #[arg(long, global = true, value_name = "DIR", help = help("data"))]
+    #[arg(long, global = true, value_name = "DIR", help = help("data"), help_heading = GLOBAL)]
     pub(crate) data: Option<PathBuf>,
-    #[arg(long, global = true, value_name = "FILTER", help = help("log"))]
+    #[arg(long, global = true, value_name = "FILTER", help = help("log"), help_heading = GLOBAL)]
     pub(crate) log: Option<String>,
-    #[arg(long, global = true, value_name = "FORMAT", help = help("log_format"))]
+    #[arg(long, global = true, value_name = "FORMAT", help = help("log_format"), help_heading = GLOBAL)]
     pub(crate) log_format: Option<String>,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -47,16 +50,21 @@ pub(crate) enum Command {
     /// Manage the accounts of the archive
     #[command(subcommand)]
     User(UserCommand),
-    /// List the tools with their size in tokens
-    Tools(ToolsetArgs),
+    /// List the tools with their size in tokens, or show one with its arguments and an example
+    Tools(ToolsArgs),
     /// Call one tool and print its result
     Call(CallArgs),
+    /// Ask the market analyst a question, in Russian or English
+    Ask(AskArgs),
     /// Check this machine and configuration, and say how to fix what is wrong
     Doctor,
     /// Print a client's configuration for Stoa, or write it
     Install(InstallArgs),
-    /// Print completions for a shell
-    Completions { shell: clap_complete::Shell },
+    /// Print completions for a shell, such as `stoa completions bash > ~/.local/share/bash-completion/completions/stoa`
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
     /// Read one file for the archive, in a process of its own
     #[command(name = crate::archive::READER, hide = true)]
     ExtractWorker,
@@ -104,14 +112,18 @@ pub(crate) enum ImportCommand {
     /// Import OHLCV bars from CSV or Parquet; they are then quoted as FILE:NAME
     Bars(ImportBarsArgs),
     /// Import the pricing catalogue from CSV: a line of names with `sku` among them
-    Catalog { file: PathBuf },
+    Catalog {
+        /// The CSV file
+        file: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportBarsArgs {
+    /// The file: .csv with a line of column names, or .parquet
     pub(crate) file: PathBuf,
     /// Ticker of all rows, if the file has no column for it
-    #[arg(long)]
+    #[arg(long, value_name = "NAME")]
     pub(crate) ticker: Option<String>,
     /// How long a bar is: 1m, 1h, 1d, ...
     #[arg(long, default_value = "1d")]
@@ -126,7 +138,9 @@ pub(crate) struct ImportBarsArgs {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum BadRow {
+    /// End there; the rows before it stay imported
     Stop,
+    /// Leave it out, and say which
     Skip,
 }
 
@@ -148,15 +162,22 @@ pub(crate) enum UserCommand {
     Add {
         /// 3 to 64 letters, digits or . _ - @
         name: String,
+        /// Their address; nothing is sent to it
         #[arg(long)]
         email: Option<String>,
     },
     /// List the users with their live sessions
     List,
     /// Remove a user and end their sessions; their files and cases stay
-    Remove { name: String },
+    Remove {
+        /// The user's name
+        name: String,
+    },
     /// Set a user's password (a line on stdin) and end their sessions
-    Password { name: String },
+    Password {
+        /// The user's name
+        name: String,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -206,16 +227,34 @@ pub(crate) struct LimitArgs {
 pub(crate) struct CallArgs {
     /// The tool's name, with a dot or an underscore
     pub(crate) tool: String,
-    /// Its arguments as JSON
-    #[arg(default_value = "{}")]
-    pub(crate) arguments: String,
+    /// Its arguments: a JSON object, - for one on stdin, or words like tickers=BTCUSDT,ETHUSDT
+    pub(crate) arguments: Vec<String>,
     /// Print the text form instead of the JSON
     #[arg(long)]
     pub(crate) text: bool,
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct AskArgs {
+    /// The question, or - for one on stdin
+    #[arg(required = true)]
+    pub(crate) question: Vec<String>,
+    /// Print the whole answer as JSON, with its tables and tool calls
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArgs {
+    /// Show these tools alone: their arguments, an example and the schema
+    pub(crate) tool: Vec<String>,
+    #[command(flatten)]
+    pub(crate) toolset: ToolsetArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct InstallArgs {
+    /// Which client
     #[arg(long, value_enum)]
     pub(crate) client: Client,
     /// Write it into the client's configuration file
@@ -232,4 +271,39 @@ pub(crate) enum Client {
     Cursor,
     Vscode,
     Codex,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    fn check(command: &clap::Command, path: &str) {
+        for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+            assert!(arg.get_help().is_some(), "{path}: {} has no help", arg.get_id());
+        }
+        for inner in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+            assert!(inner.get_about().is_some(), "{path} {} has no help", inner.get_name());
+            check(inner, &format!("{path} {}", inner.get_name()));
+        }
+    }
+
+    #[test]
+    fn every_command_and_every_argument_is_described() {
+        let command = Cli::command();
+        command.clone().debug_assert();
+        check(&command, "stoa");
+    }
+
+    #[test]
+    fn global_options_are_listed_apart() {
+        let mut command = Cli::command();
+        command.build();
+        let call = command.find_subcommand_mut("call").unwrap();
+        let help = call.render_long_help().to_string();
+        let (own, global) = help.split_once("Global options:").unwrap();
+        assert!(own.contains("--text") && !own.contains("--data"), "{help}");
+        assert!(global.contains("--data") && global.contains("--log-format"), "{help}");
+    }
 }

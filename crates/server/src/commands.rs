@@ -6,6 +6,7 @@ mod doctor;
 mod import;
 mod install;
 mod mcp;
+pub(crate) mod names;
 mod notice;
 mod serve;
 mod sim;
@@ -75,7 +76,9 @@ fn warnings(command: &Command, settings: &Settings) -> Vec<String> {
 
 /// Says which configuration file is in use, where nothing else says it, and which is not.
 fn name_settings(notices: Notices, command: &Command, file: &ConfigFile) {
-    if let (Command::Mcp(_) | Command::Call(_), Some(used)) = (command, &file.used) {
+    if let (Command::Mcp(_) | Command::Call(_) | Command::Ask(_), Some(used)) =
+        (command, &file.used)
+    {
         notices.info(&format!("settings are read from {}", used.display()));
     }
     if let Some(advice) = file.advice() {
@@ -91,8 +94,9 @@ async fn dispatch(command: Command, config: Config) -> Result<(), CommandError> 
         Command::Import(command) => import::run(command, config).await,
         Command::Token(command) => token::run(command, config).await,
         Command::User(command) => user::run(command, config).await,
-        Command::Tools(_) => tools::run(config).await,
+        Command::Tools(args) => tools::run(args, config).await,
         Command::Call(args) => call::run(args, config).await,
+        Command::Ask(args) => call::ask(args, config).await,
         Command::Doctor => doctor::run(config).await,
         Command::Install(args) => install::run(args, &config),
         Command::Completions { shell } => completions::run(shell),
@@ -105,7 +109,8 @@ async fn dispatch(command: Command, config: Config) -> Result<(), CommandError> 
 fn toolset(command: &Command) -> Option<&ToolsetArgs> {
     match command {
         Command::Serve(args) => Some(&args.toolset),
-        Command::Mcp(args) | Command::Tools(args) => Some(args),
+        Command::Mcp(args) => Some(args),
+        Command::Tools(args) => Some(&args.toolset),
         _ => None,
     }
 }
@@ -115,11 +120,13 @@ fn install_crypto() {
     _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// Prints a command's result; nothing else may go to stdout.
+/// Prints a command's result, with a line end; nothing else may go to stdout.
 pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     use std::io::Write as _;
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.write_all(end.as_bytes()));
+    let written = written.and_then(|()| out.flush());
     match written {
         // The reader has closed the pipe.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),

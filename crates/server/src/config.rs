@@ -23,7 +23,7 @@ use crate::exit::CommandError;
 use crate::language_model::ModelSettings;
 pub(crate) use config_file::ConfigFile;
 pub(crate) use listen::{LOOPBACK, parse_listen};
-pub(crate) use sources::Sources;
+pub(crate) use sources::{Sources, did_you_mean};
 pub(crate) use table::{Settings, help};
 
 /// The checked configuration of a command.

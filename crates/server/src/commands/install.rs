@@ -7,7 +7,6 @@
 mod codex;
 mod json;
 mod launch;
-mod names;
 mod place;
 mod write;
 

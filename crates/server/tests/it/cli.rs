@@ -39,6 +39,9 @@ fn invalid_usage_prints_a_sentence_and_an_exit_code() {
     check(&["tools"], &[("STOA_LOG", "loud=9")], 2, "log filter");
     check(&["call", "quotes.live", "[1]"], &[], 2, "must be a JSON object");
     check(&["call", "nothing"], &[], 2, "there is no tool");
+    check(&["call", "quote_live"], &[], 2, "did you mean quotes_live?");
+    check(&["tools", "quote_live"], &[], 2, "did you mean quotes_live?");
+    check(&["call", "quotes.live", "ticker=X"], &[], 2, "did you mean tickers?");
     check(&["call", "quotes.live", "{\"tickers\":[\"NOPE\"]}"], &[], 5, "NOT_FOUND");
     check(&["token", "mint", "--scope", "no spaces!"], &[], 2, "scope");
     check(&["token", "mint", "--scope", "read", "--ttl", "soon"], &[], 2, "soon");
@@ -102,6 +105,113 @@ fn a_config_file_with_an_unknown_key_is_refused_without_quoting_it() {
             && !err.contains("hush"),
         "{err}"
     );
+}
+
+/// The exit codes of docs/configuration.md, for calls that fail.
+#[test]
+fn a_failed_call_has_the_exit_code_of_its_error() {
+    let unreachable = &[("PROVIDER", "binance"), ("BINANCE_REST_URL", "http://127.0.0.1:1")];
+    let live = |args: &[&str], settings: &[(&str, &str)], code: i32, expected: &str| {
+        check(&[&["call", "quotes.live"], args].concat(), settings, code, expected);
+    };
+    live(&["tickers=BTCUSDT"], &[], 0, "BTCUSDT");
+    live(&["{}"], &[], 2, "VALIDATION_ERROR");
+    live(&["{}", "--text"], &[], 2, "stoa: invalid input: tickers: expected");
+    live(&["tickers=BTCUSDT"], unreachable, 3, "UPSTREAM");
+    live(&["tickers=BTCUSDT", "--text"], unreachable, 3, "`stoa doctor` looks for the cause");
+    live(&["tickers=NOPE", "--text"], &[], 5, "stoa: ");
+    let propose = ["call", "propose_price", "sku=A", "our_price=10", "--text"];
+    check(&propose, &[], 4, "stoa: ");
+    check(&propose, &[("STOA_TOKEN", "rubbish")], 4, "stoa: ");
+    let folder = Folder::new();
+    let (_, token, _) = run(stoa(folder.path()).args(["token", "mint", "--scope", "read"]));
+    let (code, out, err) = run(stoa(folder.path()).args(propose).env("STOA_TOKEN", token.trim()));
+    assert_eq!((code, out.as_str()), (4, ""), "a token without the scope: {err}");
+    assert!(err.contains("scope"), "{err}");
+}
+
+/// A person sees one sentence, and a program one JSON object; neither has logs before it.
+#[test]
+fn a_failed_call_says_one_thing() {
+    let folder = Folder::new();
+    let failed = |text: bool| {
+        let mut command = stoa(folder.path());
+        command.args(["call", "quotes.live", "tickers=BTCUSDT"]).env_remove("STOA_LOG");
+        command.envs([("PROVIDER", "binance"), ("BINANCE_REST_URL", "http://127.0.0.1:1")]);
+        let (code, out, err) = run(command.args(text.then_some("--text")));
+        assert_eq!((code, out.as_str()), (3, ""), "{err}");
+        err
+    };
+    let sentence = failed(true);
+    assert!(sentence.starts_with("stoa: ") && !sentence.contains('{'), "{sentence}");
+    assert_eq!(sentence.lines().count(), 1, "{sentence}");
+    let object: Value = failed(false).parse().unwrap();
+    assert!(object["message"].is_string(), "{object}");
+}
+
+#[test]
+fn arguments_are_words_json_or_stdin() {
+    let folder = Folder::new();
+    let same = |args: &[&str], stdin: &str| {
+        let mut command = stoa(folder.path());
+        let mut child = command
+            .args(["call", "quotes.historical"])
+            .args(args)
+            .args(["--text"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{args:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let json = r#"{"tickers":["BTCUSDT"],"from":"2024-01-01","to":"2024-01-09","interval":"1d","page_size":2}"#;
+    let expected = same(&[json], "");
+    assert!(expected.contains("page 1: 2 of 9 bars") && expected.ends_with('\n'), "{expected}");
+    assert_eq!(same(&["-"], json), expected);
+    let words =
+        ["tickers=BTCUSDT", "from=2024-01-01", "to=2024-01-09", "interval=1d", "page_size=2"];
+    assert_eq!(same(&words, ""), expected);
+    assert_eq!(
+        same(&["-", "page_size=2"], &json.replace("\"page_size\":2", "\"page_size\":5")),
+        expected
+    );
+}
+
+#[test]
+fn a_tool_is_shown_with_its_arguments_an_example_and_its_schema() {
+    let folder = Folder::new();
+    let (code, out, err) = run(stoa(folder.path()).args(["tools", "quotes.live"]));
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    for expected in [
+        "quotes_live: ",
+        "service quotes, scope read, changes nothing",
+        "list of string, required",
+        "stoa call quotes_live tickers=ethusdt,BTCUSDT\n",
+        "stoa call quotes_live '{\"tickers\":[\"ethusdt\",\"BTCUSDT\"]}'\n",
+        "input schema\n{",
+    ] {
+        assert!(out.contains(expected), "{expected}: {out}");
+    }
+    // Every column of the list begins at the same place, however long a name is.
+    let (_, list, _) = run(stoa(folder.path()).arg("tools"));
+    let start = list.lines().next().unwrap().find("service").unwrap();
+    let longest = list.lines().find(|it| it.starts_with("get_index_constituents_metrics")).unwrap();
+    assert!(longest[start..].starts_with("moex "), "{list}");
+}
+
+#[test]
+fn the_analyst_is_asked_in_plain_words() {
+    let folder = Folder::new();
+    let question = ["ask", "сравни", "Лукойл и Роснефть", "за год"];
+    let (code, out, err) = run(stoa(folder.path()).args(question));
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("LKOH") && out.contains("ROSN") && out.ends_with('\n'), "{out}");
+    let (code, out, _) = run(stoa(folder.path()).args(question).arg("--json"));
+    let answer: Value = out.parse().unwrap();
+    assert!(code == 0 && answer["output"]["text"].as_str().unwrap().contains("LKOH"), "{out}");
 }
 
 #[test]
@@ -189,7 +299,9 @@ fn completions_and_tools_print_only_their_output() {
     let folder = Folder::new();
     let (code, out, _) = run(stoa(folder.path()).args(["completions", "bash"]));
     assert_eq!(code, 0);
-    assert!(out.contains("stoa"));
+    for name in ["get_index_constituents_metrics", "collector_auth_metrics", "indicators"] {
+        assert!(out.contains(name), "{name}");
+    }
     let (code, out, _) = run(stoa(folder.path()).arg("tools"));
     assert_eq!(code, 0);
     assert!(out.contains("quotes_live") && out.contains("tokens"), "{out}");

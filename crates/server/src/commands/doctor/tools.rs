@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::Finding;
 use crate::app::App;
+use crate::commands::call::message;
 use crate::config::Config;
 
 const WHAT: &str = "tools";
@@ -49,12 +50,6 @@ async fn call(app: &App, tool: &str, ticker: &str, args: &Value) -> Option<Findi
     })
 }
 
-/// The message in a failed call's envelope, wherever the contract puts it.
-fn message(error: &Value) -> String {
-    let found = error.get("message").or_else(|| error.get("error")?.get("message"));
-    found.and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned)
-}
-
 /// Whether the token in the environment is still valid.
 async fn token(app: &App, config: &Config) -> Option<Finding> {
     let credential = Credential::Bearer(Arc::from(config.token.as_ref()?.reveal()));
@@ -64,20 +59,4 @@ async fn token(app: &App, config: &Config) -> Option<Finding> {
         Err(fault) => Finding::fail(TOKEN, format!("is refused: {fault}"))
             .fix("mint a new one with `stoa token mint --scope read --ttl 1h`, or unset it"),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_failed_call_is_told_in_its_own_words() {
-        for (error, expected) in [
-            (json!({ "type": "X", "message": "no" }), "no"),
-            (json!({ "error": { "message": "no" } }), "no"),
-            (json!({ "error": "no" }), "{\"error\":\"no\"}"),
-        ] {
-            assert_eq!(message(&error), expected);
-        }
-    }
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::cli::ToolsetArgs;
-use crate::commands::install::{NAME, names};
+use crate::commands::install::NAME;
+use crate::commands::names;
 use crate::config::{Config, MoexProvider, Provider, Settings};
 use crate::exit::CommandError;
 
