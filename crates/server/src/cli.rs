@@ -58,7 +58,7 @@ pub(crate) enum Command {
     Ask(AskArgs),
     /// Check this machine and configuration, and say how to fix what is wrong
     Doctor,
-    /// Print a client's configuration for Stoa, or write it
+    /// Connect a client: list the clients here, print the configuration of one, or write it
     Install(InstallArgs),
     /// Print completions for a shell, such as `stoa completions bash > ~/.local/share/bash-completion/completions/stoa`
     Completions {
@@ -254,12 +254,37 @@ pub(crate) struct ToolsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {
-    /// Which client
+    /// Which client; without it, the clients on this machine are listed
     #[arg(long, value_enum)]
-    pub(crate) client: Client,
-    /// Write it into the client's configuration file
+    pub(crate) client: Option<Client>,
+    /// Write it into the client's configuration file; the file before is kept with .bak at its end
     #[arg(long)]
     pub(crate) write: bool,
+    /// Remove what --write added
+    #[arg(long, conflicts_with_all = ["write", "token", "bundle"])]
+    pub(crate) uninstall: bool,
+    /// Use the file for all your projects
+    #[arg(long, conflicts_with = "project")]
+    pub(crate) user: bool,
+    /// Use the file of the project in the current folder
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Let the client call a running server instead of starting one [default: the address of stoa
+    /// serve]
+    #[arg(long, value_name = "URL", num_args = 0..=1)]
+    pub(crate) http: Option<Option<String>>,
+    /// Mint a token for the tools that the entry shows, and put it into the file
+    #[arg(long)]
+    pub(crate) token: bool,
+    /// Scopes of the token, such as read,propose; implies --token
+    #[arg(long)]
+    pub(crate) scope: Option<String>,
+    /// Lifetime of the token: 12h, 30d
+    #[arg(long, default_value = "30d")]
+    pub(crate) ttl: String,
+    /// Write a bundle (.mcpb) for Claude Desktop to this file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["write", "token", "scope", "http"])]
+    pub(crate) bundle: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) toolset: ToolsetArgs,
 }
@@ -271,6 +296,13 @@ pub(crate) enum Client {
     Cursor,
     Vscode,
     Codex,
+    Windsurf,
+    Zed,
+    GeminiCli,
+    Cline,
+    Jetbrains,
+    Goose,
+    LmStudio,
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ async fn dispatch(command: Command, config: Config) -> Result<(), CommandError> 
         Command::Call(args) => call::run(args, config).await,
         Command::Ask(args) => call::ask(args, config).await,
         Command::Doctor => doctor::run(config).await,
-        Command::Install(args) => install::run(args, &config),
+        Command::Install(args) => install::run(args, &config).await,
         Command::Completions { shell } => completions::run(shell),
         Command::ExtractWorker | Command::AnalysisWorker => {
             Err(CommandError::usage("this works on one file and nothing else"))

@@ -23,7 +23,9 @@ use crate::exit::CommandError;
 use crate::language_model::ModelSettings;
 pub(crate) use config_file::ConfigFile;
 pub(crate) use listen::{LOOPBACK, parse_listen};
-pub(crate) use sources::{Sources, did_you_mean};
+pub(crate) use sources::{Sources, VariableSetting, did_you_mean};
+#[cfg(test)]
+pub(crate) use table::SETTINGS;
 pub(crate) use table::{Settings, help};
 
 /// The checked configuration of a command.
@@ -73,6 +75,8 @@ pub(crate) struct Config {
     /// The caller's own token, for stdio and `call`.
     pub(crate) token: Option<Secret>,
     pub(crate) log: LogConfig,
+    /// The settings that the environment sets.
+    pub(crate) variables: Vec<VariableSetting>,
     /// The configuration file that was read.
     pub(crate) file: ConfigFile,
     /// Whether the server may listen beyond loopback without a token.
@@ -194,6 +198,7 @@ impl Config {
             arche_api_token: settings.arche_api_token,
             token: settings.token,
             log: log(&settings.log, &settings.log_format, settings.one_shot, sources)?,
+            variables: sources.variables.clone(),
             file: settings.file,
             insecure: settings.insecure,
         })

@@ -19,7 +19,11 @@ fn with_names(command: clap::Command) -> Result<clap::Command, CommandError> {
     let services: Vec<PossibleValue> = names::services().into_iter().map(Into::into).collect();
     let tools: Vec<PossibleValue> = names::tools()?
         .into_iter()
-        .map(|tool| PossibleValue::new(tool.name).help(tool.title))
+        .map(|tool| {
+            // The library keeps names for the life of the process, which ends after this command.
+            let name: &'static str = Box::leak(tool.name.into_boxed_str());
+            PossibleValue::new(name).help(tool.title)
+        })
         .collect();
     let named = move |arg: Arg| match arg.get_id().as_str() {
         "services" | "service" => arg.value_parser(PossibleValuesParser::new(services.clone())),

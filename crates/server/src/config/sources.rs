@@ -23,24 +23,36 @@ enum Source {
 
 /// The sources of all values that are not defaults, each with the value as it was written.
 #[derive(Debug, Default)]
-pub(crate) struct Sources(HashMap<&'static str, (Source, Option<String>)>);
+pub(crate) struct Sources {
+    values: HashMap<&'static str, (Source, Option<String>)>,
+    pub(super) variables: Vec<VariableSetting>,
+}
+
+/// A setting that an environment variable sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct VariableSetting {
+    pub(crate) key: &'static str,
+    pub(crate) variable: &'static str,
+    /// `None` for a secret.
+    pub(crate) value: Option<String>,
+}
 
 impl Sources {
     /// `written` is shown in errors unless the setting is a secret.
     fn record(&mut self, setting: &Setting, source: Source, written: &str) {
         let written = (!setting.secret).then(|| written.to_owned());
-        self.0.insert(setting.key, (source, written));
+        self.values.insert(setting.key, (source, written));
     }
 
     /// Whether the file, the environment or a flag sets `key`.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.0.contains_key(key)
+        self.values.contains_key(key)
     }
 
     /// The error for a value of `key` that is not what the setting expects.
     pub(crate) fn bad_value(&self, key: &str) -> CommandError {
         let expected = setting(key).map_or("valid", |setting| setting.expected);
-        let Some((source, written)) = self.0.get(key) else {
+        let Some((source, written)) = self.values.get(key) else {
             return CommandError::usage(format!("{key} must be {expected}"));
         };
         let subject = match source {
@@ -129,6 +141,9 @@ impl Settings {
             };
             self.sources.record(setting, Source::Variable(setting.variable), &format!("{text:?}"));
             self.apply(setting, &RawValue::Text(&text))?;
+            let Setting { key, variable, secret, .. } = *setting;
+            let value = (!secret).then_some(text);
+            self.sources.variables.push(VariableSetting { key, variable, value });
         }
         Ok(())
     }
@@ -182,6 +197,16 @@ impl Settings {
     }
 }
 
+#[cfg(test)]
+impl Settings {
+    /// The settings of an environment with these variables.
+    pub(crate) fn of_variables(pairs: &[(&str, &str)]) -> Result<Self, CommandError> {
+        let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let mut settings = Self::default();
+        settings.read_environment(&Environment(pairs.collect())).map(|()| settings)
+    }
+}
+
 /// `; did you mean x?` for the known name nearest to `name`, or nothing.
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let near = market::closest_codes(name, known, 1);
@@ -232,7 +257,11 @@ impl Environment {
         };
         let unknown = self.0.iter().filter(|(name, value)| unknown(name, value));
         let sentence = |(name, _): &(String, String)| {
-            let near = did_you_mean(name, variables());
+            let bare = variables().find(|known| name.strip_prefix("STOA_") == Some(known));
+            let near = bare.map_or_else(
+                || did_you_mean(name, variables()),
+                |bare| format!("; did you mean {bare}?"),
+            );
             format!("the environment sets {name}, which is not a setting and has no effect{near}")
         };
         unknown.take(UNKNOWN_MAX).map(sentence).collect()

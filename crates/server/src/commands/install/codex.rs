@@ -1,24 +1,21 @@
 //! Our table in Codex's `config.toml`. Values are replaced at the positions that the parser
 //! reports, so that comments and everything else stay byte for byte.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use crate::commands::install::NAME;
-use crate::commands::install::launch::Launch;
+use crate::commands::install::launch::{EntryValue, Launch, Transport, Values};
 
 const SECTION: &str = "mcp_servers";
 
 pub(super) fn shown(launch: &Launch) -> String {
-    let mut text = format!(
-        "[{SECTION}.{NAME}]\ncommand = {}\nargs = {}\n",
-        Value::from(launch.command.as_str()),
-        array(&launch.args)
-    );
-    if !launch.env.is_empty() {
-        text.push_str(&format!("env = {}\n", Value::Table(env(launch))));
+    let mut text = format!("[{SECTION}.{NAME}]\n");
+    for (key, value) in members(launch) {
+        text.push_str(&format!("{key} = {value}\n"));
     }
     text
 }
@@ -37,6 +34,95 @@ pub(super) fn merged(text: &str, launch: &Launch) -> Result<String, String> {
     }
 }
 
+/// The text without our table and those below it; `None` if there is none.
+pub(super) fn removed(text: &str) -> Result<Option<String>, String> {
+    let mut before: Table = text.parse().map_err(|error| malformed(text, &error))?;
+    if take(&mut before).is_none() {
+        return Ok(None);
+    }
+    let is_ours = |line: &str| {
+        let header = line.trim().strip_prefix('[').and_then(|it| it.split(']').next());
+        let path = header.map(|it| it.replace([' ', '"', '\''], "")).unwrap_or_default();
+        path == format!("{SECTION}.{NAME}") || path.starts_with(&format!("{SECTION}.{NAME}."))
+    };
+    let mut kept = String::new();
+    let mut ours = false;
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with('[') {
+            let was = ours;
+            ours = is_ours(line);
+            // The blank line before our table was added with it.
+            if ours && !was && kept.ends_with("\n\n") {
+                kept.pop();
+            }
+        }
+        if !ours {
+            kept.push_str(line);
+        }
+    }
+    let after = kept.parse::<Table>().ok();
+    let is_removed = after.is_some_and(|mut after| {
+        // A table of servers that contained only ours was created for it.
+        if before.get(SECTION).and_then(Value::as_table).is_some_and(Table::is_empty) {
+            before.remove(SECTION);
+        }
+        if after.get(SECTION).and_then(Value::as_table).is_some_and(Table::is_empty) {
+            after.remove(SECTION);
+        }
+        after == before
+    });
+    match is_removed {
+        true => Ok(Some(kept)),
+        false => Err(format!("its {SECTION} has a shape that cannot be changed safely")),
+    }
+}
+
+/// The members of our table, the one that names the transport first.
+fn members(launch: &Launch) -> Vec<(&'static str, Value)> {
+    let mut members = Vec::new();
+    let table = |values: &Values| Some(plain(values)).filter(|it| !it.is_empty());
+    let named = launch.named_variables();
+    match &launch.transport {
+        Transport::Stdio { command, args, env } => {
+            members.push(("command", Value::from(command.as_str())));
+            members.push(("args", list(args.iter().map(String::as_str))));
+            members.extend(table(env).map(|it| ("env", Value::Table(it))));
+            if !named.is_empty() {
+                members.push(("env_vars", list(named.into_iter())));
+            }
+        }
+        Transport::Http { url, headers } => {
+            members.push(("url", Value::from(url.as_str())));
+            members.extend(table(headers).map(|it| ("http_headers", Value::Table(it))));
+            if let Some(name) = named.first() {
+                members.push(("bearer_token_env_var", Value::from(*name)));
+            }
+        }
+    }
+    members
+}
+
+/// The names in one of our tables; a value may be a secret.
+fn members_of(launch: &Launch, key: &str) -> String {
+    let table = members(launch).into_iter().find(|(it, _)| *it == key);
+    let names = table.and_then(|(_, value)| {
+        Some(value.as_table()?.keys().cloned().collect::<Vec<_>>().join(", "))
+    });
+    names.unwrap_or_default()
+}
+
+fn plain(values: &Values) -> Table {
+    let text = |(name, value): &(String, EntryValue)| match value {
+        EntryValue::Text(text) => Some((name.clone(), Value::from(text.as_str()))),
+        EntryValue::Variable { .. } => None,
+    };
+    values.iter().filter_map(text).collect()
+}
+
+fn list<'a>(words: impl Iterator<Item = &'a str>) -> Value {
+    Value::Array(words.map(Value::from).collect())
+}
+
 /// The parser's own message would quote the line, which may hold a secret.
 fn malformed(text: &str, error: &toml::de::Error) -> String {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -53,43 +139,43 @@ fn appended(text: &str, launch: &Launch) -> String {
 }
 
 fn updated(text: &str, entry: &Table, launch: &Launch) -> Result<String, String> {
-    if !entry.contains_key("command") {
+    let members = members(launch);
+    let transport = members.first().map_or("command", |(key, _)| *key);
+    if !entry.contains_key(transport) {
         return Err(format!(
-            "its {SECTION}.{NAME} reaches Stoa in another way than by a command; remove it first"
+            "its {SECTION}.{NAME} reaches Stoa in another way; remove it first with --uninstall"
         ));
     }
     let places = Places::find(text).ok_or("its table cannot be found again")?;
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     let mut added = String::new();
-    let mut set = |key: &str, place: Option<Range<usize>>, value: String| match place {
-        Some(place) => edits.push((place, value)),
-        None => added.push_str(&format!("\n{key} = {value}")),
-    };
-    if entry.get("command").and_then(Value::as_str) != Some(&launch.command) {
-        let command = Value::from(launch.command.as_str()).to_string();
-        set("command", Some(places.command.clone()), command);
-    }
-    if entry.get("args") != Some(&arguments(&launch.args)) {
-        set("args", places.args, array(&launch.args));
-    }
-    let mut wanted = match entry.get("env") {
-        None => Table::new(),
-        Some(Value::Table(env)) => env.clone(),
-        Some(_) => return Err(format!("its {SECTION}.{NAME}.env is not a table")),
-    };
-    wanted.extend(env(launch));
-    if entry.get("env").and_then(Value::as_table).is_some_and(|env| *env != wanted)
-        || (!entry.contains_key("env") && !wanted.is_empty())
-    {
-        // A table under a heading of its own would need its lines merged one by one.
-        if places.env.as_ref().is_some_and(|place| !text[place.clone()].starts_with('{')) {
-            let names: Vec<&str> = launch.env.iter().map(|(name, _)| *name).collect();
-            return Err(format!("its {SECTION}.{NAME}.env lacks {}", names.join(", ")));
+    for (key, value) in members {
+        let value = match (entry.get(key), value) {
+            (Some(Value::Table(before)), Value::Table(ours)) => {
+                let mut both = before.clone();
+                both.extend(ours);
+                Value::Table(both)
+            }
+            (Some(before), Value::Table(_)) if !before.is_table() => {
+                return Err(format!("its {SECTION}.{NAME}.{key} is not a table"));
+            }
+            (_, ours) => ours,
+        };
+        if entry.get(key) == Some(&value) {
+            continue;
         }
-        set("env", places.env, Value::Table(wanted).to_string());
+        match places.of(key) {
+            // A table under a heading of its own would need its lines merged one by one.
+            Some(place) if value.is_table() && !text[place.clone()].starts_with('{') => {
+                let ours = members_of(launch, key);
+                return Err(format!("its {SECTION}.{NAME}.{key} lacks some of {ours}"));
+            }
+            Some(place) => edits.push((place, value.to_string())),
+            None => added.push_str(&format!("\n{key} = {value}")),
+        }
     }
     if !added.is_empty() {
-        let after = places.command.end;
+        let after = places.of(transport).ok_or("its table cannot be found again")?.end;
         let line_end = text[after..].find('\n').map_or(text.len(), |end| after + end);
         edits.push((line_end..line_end, added));
     }
@@ -102,32 +188,22 @@ fn updated(text: &str, entry: &Table, launch: &Launch) -> Result<String, String>
 }
 
 /// The positions of our values in the text.
-struct Places {
-    command: Range<usize>,
-    args: Option<Range<usize>>,
-    env: Option<Range<usize>>,
-}
+struct Places(Vec<(String, Range<usize>)>);
 
 impl Places {
     fn find(text: &str) -> Option<Self> {
         let root = DeTable::parse(text).ok()?;
         let servers = root.get_ref().get(SECTION)?.get_ref().as_table()?;
         let entry = servers.get(NAME)?.get_ref().as_table()?;
-        let place = |key: &str| entry.get(key).map(Spanned::<DeValue<'_>>::span);
-        Some(Self { command: place("command")?, args: place("args"), env: place("env") })
+        let place = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
+            (key.get_ref().to_string(), value.span())
+        };
+        Some(Self(entry.iter().map(place).collect()))
     }
-}
 
-fn env(launch: &Launch) -> Table {
-    launch.env.iter().map(|(name, value)| ((*name).to_owned(), value.as_str().into())).collect()
-}
-
-fn arguments(args: &[String]) -> Value {
-    Value::Array(args.iter().map(|it| Value::from(it.as_str())).collect())
-}
-
-fn array(args: &[String]) -> String {
-    arguments(args).to_string()
+    fn of(&self, key: &str) -> Option<Range<usize>> {
+        self.0.iter().find(|(it, _)| it == key).map(|(_, place)| place.clone())
+    }
 }
 
 /// Whether the result differs from the old document only in our table.
@@ -135,17 +211,17 @@ fn is_merged(mut before: Table, after: &str, launch: &Launch) -> bool {
     let Ok(mut after) = after.parse::<Table>() else { return false };
     let before_entry = take(&mut before);
     let Some(Value::Table(entry)) = take(&mut after) else { return false };
-    let env_is = |(name, value): &(&str, String)| {
-        entry.get("env").and_then(|env| env.get(name)).and_then(Value::as_str) == Some(value)
-    };
     // A table of servers that contained only ours was created for it.
     if before_entry.is_none() && !before.contains_key(SECTION) {
         after.remove(SECTION);
     }
-    before == after
-        && entry.get("command").and_then(Value::as_str) == Some(&launch.command)
-        && entry.get("args") == Some(&arguments(&launch.args))
-        && launch.env.iter().all(env_is)
+    let holds = |(key, value): &(&str, Value)| match (entry.get(*key), value) {
+        (Some(Value::Table(all)), Value::Table(ours)) => {
+            ours.iter().all(|(name, value)| all.get(name) == Some(value))
+        }
+        (found, value) => found == Some(value),
+    };
+    before == after && members(launch).iter().all(holds)
 }
 
 fn take(root: &mut Table) -> Option<Value> {

@@ -1,8 +1,7 @@
 //! Our entry in a JSON file. The text is spliced rather than written anew, so that everything else
-//! keeps its order, its spacing and its numbers to the last digit.
-//!
-//! JSON with comments or trailing commas is refused: a second parser would be needed to tell
-//! comments from strings, and the user can paste the entry instead.
+//! keeps its order, its spacing, its comments and its numbers to the last digit.
+
+mod comments;
 
 use std::fmt;
 use std::ops::Range;
@@ -14,93 +13,190 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::commands::install::NAME;
-use crate::commands::install::launch::Launch;
+use crate::commands::install::clients::JsonForm;
+use crate::commands::install::launch::{EntryValue, Launch, Transport, Values};
 
-/// The form of a client's list of servers.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Form {
-    pub(super) section: &'static str,
-    /// Whether an entry has a field for the stdio transport.
-    pub(super) typed: bool,
+/// The whole file with our entry alone.
+pub(super) fn shown(form: &JsonForm, launch: &Launch) -> Result<String, String> {
+    let whole = json!({ form.section: { NAME: Fields::new(form, launch)?.entry(None) } });
+    Ok(pretty(&whole, "", "  ", "\n") + "\n")
 }
 
-pub(super) fn shown(form: Form, launch: &Launch) -> String {
-    let whole = json!({ form.section: { NAME: entry(form, launch, None) } });
-    pretty(&whole, "", "  ", "\n") + "\n"
+/// Our entry alone.
+pub(super) fn entry(form: &JsonForm, launch: &Launch) -> Result<Value, String> {
+    Ok(Fields::new(form, launch)?.entry(None))
 }
 
 /// The text with our entry, added or updated.
-pub(super) fn merged(text: &str, form: Form, launch: &Launch) -> Result<String, String> {
-    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if body.trim().is_empty() {
-        return Ok(shown(form, launch));
-    }
-    let mark = &text[..text.len() - body.len()];
-    let merged = format!("{mark}{}", spliced(body, form, launch)?);
-    match is_merged(body, &merged[mark.len()..], form) {
-        true => Ok(merged),
-        false => Err("it has a shape that cannot be changed safely".to_owned()),
+pub(super) fn merged(text: &str, form: &JsonForm, launch: &Launch) -> Result<String, String> {
+    let fields = Fields::new(form, launch)?;
+    let document = match Document::read(text)? {
+        Some(document) => document,
+        None => return shown(form, launch),
+    };
+    let body = document.with_entry(form.section, &fields)?;
+    document.checked(body, form.section, |value| value.is_some())
+}
+
+/// The text without our entry, and without a list of servers that has no other; `None` if there is
+/// no entry.
+pub(super) fn removed(text: &str, section: &str) -> Result<Option<String>, String> {
+    let Some(document) = Document::read(text)? else { return Ok(None) };
+    match document.without_entry(section)? {
+        Some(body) => document.checked(body, section, |value| value.is_none()).map(Some),
+        None => Ok(None),
     }
 }
 
-fn spliced(body: &str, form: Form, launch: &Launch) -> Result<String, String> {
-    let root = Object::read(body, 0..body.len()).map_err(|error| {
-        format!(
-            "it is not plain JSON (line {}: comments and trailing commas cannot be kept)",
-            error.line()
-        )
-    })?;
-    let Some(servers) = root.member(form.section) else {
-        let servers = json!({ NAME: entry(form, launch, None) });
-        return Ok(root.with(body, form.section, &servers));
-    };
-    let servers = Object::read(body, servers)
-        .map_err(|_| format!("its {:?} is not an object", form.section))?;
-    let Some(place) = servers.member(NAME) else {
-        return Ok(servers.with(body, NAME, &entry(form, launch, None)));
-    };
-    let before: Value = serde_json::from_str(&body[place.clone()])
-        .map_err(|_| format!("its entry {NAME:?} cannot be read"))?;
-    let after = entry(form, launch, before.as_object());
-    if after == before {
-        return Ok(body.to_owned());
-    }
-    let indent = indent_at(body, place.start);
-    let after = pretty(&after, indent, step(indent), line_end(body));
-    Ok(format!("{}{after}{}", &body[..place.start], &body[place.end..]))
+/// The members of an entry that are ours.
+struct Fields {
+    members: Map<String, Value>,
+    /// The member without which an entry uses another transport.
+    transport: &'static str,
 }
 
-/// The fields that start this program. Fields that the user added to our entry, such as a token in
-/// its environment, are kept; an entry with a URL is replaced.
-fn entry(form: Form, launch: &Launch, before: Option<&Map<String, Value>>) -> Value {
-    let mut entry = before.filter(|it| it.contains_key("command")).cloned().unwrap_or_default();
-    if form.typed {
-        entry.insert("type".to_owned(), json!("stdio"));
-    }
-    entry.insert("command".to_owned(), json!(launch.command));
-    entry.insert("args".to_owned(), json!(launch.args));
-    if !launch.env.is_empty() {
-        let env = entry.entry("env").or_insert_with(|| json!({}));
-        if !env.is_object() {
-            *env = json!({});
+impl Fields {
+    fn new(form: &JsonForm, launch: &Launch) -> Result<Self, String> {
+        let mut members = Map::new();
+        let mut set = |name: &str, value: Value| drop(members.insert(name.to_owned(), value));
+        let (transport, member, values) = match &launch.transport {
+            Transport::Stdio { command, args, env } => {
+                if let Some(kind) = form.stdio_type {
+                    set("type", json!(kind));
+                }
+                set("command", json!(command));
+                set("args", json!(args));
+                ("command", "env", env)
+            }
+            Transport::Http { url, headers } => {
+                let http = form.http.as_ref().ok_or("it starts commands only; leave out --http")?;
+                if let Some(kind) = http.kind {
+                    set("type", json!(kind));
+                }
+                set(http.url, json!(url));
+                (http.url, "headers", headers)
+            }
+        };
+        let values = written(form, values);
+        if !values.is_empty() {
+            set(member, Value::Object(values));
         }
-        for (name, value) in &launch.env {
-            env[*name] = json!(value);
-        }
+        Ok(Self { members, transport })
     }
-    Value::Object(entry)
+
+    /// Fields that the user added to our entry, such as a token in its environment, are kept; an
+    /// entry of the other transport is replaced.
+    fn entry(&self, before: Option<&Map<String, Value>>) -> Value {
+        let mut entry =
+            before.filter(|it| it.contains_key(self.transport)).cloned().unwrap_or_default();
+        for (name, value) in &self.members {
+            match (entry.get_mut(name), value) {
+                (Some(Value::Object(before)), Value::Object(ours)) => before.extend(ours.clone()),
+                _ => drop(entry.insert(name.clone(), value.clone())),
+            }
+        }
+        Value::Object(entry)
+    }
 }
 
-/// Whether the result differs from the old document only in our entry.
-fn is_merged(before: &str, after: &str, form: Form) -> bool {
-    let others = |text: &str| -> Option<Value> {
-        let mut value: Value = serde_json::from_str(text).ok()?;
-        let root = value.as_object_mut()?;
-        let servers = root.entry(form.section).or_insert_with(|| json!({}));
-        servers.as_object_mut()?.shift_remove(NAME);
-        Some(value)
+/// A value that refers to a variable is left out where the client has no notation for it.
+fn written(form: &JsonForm, values: &Values) -> Map<String, Value> {
+    let text = |value: &EntryValue| match (value, form.variable) {
+        (EntryValue::Text(text), _) => Some(text.clone()),
+        (EntryValue::Variable { prefix, name }, Some((open, close))) => {
+            Some(format!("{prefix}{open}{name}{close}"))
+        }
+        (EntryValue::Variable { .. }, None) => None,
     };
-    others(before).is_some_and(|before| others(after) == Some(before))
+    values.iter().filter_map(|(name, value)| Some((name.clone(), json!(text(value)?)))).collect()
+}
+
+/// A file's text, and the same text with spaces instead of comments and trailing commas.
+struct Document<'a> {
+    /// The byte order mark, if there is one.
+    mark: &'a str,
+    body: &'a str,
+    plain: String,
+}
+
+impl<'a> Document<'a> {
+    /// `None` for an empty file.
+    fn read(text: &'a str) -> Result<Option<Self>, String> {
+        let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mark = &text[..text.len() - body.len()];
+        let plain = comments::blanked(body);
+        match plain.trim().is_empty() && plain == body {
+            true => Ok(None),
+            false => Ok(Some(Self { mark, body, plain })),
+        }
+    }
+
+    fn root(&self) -> Result<Object, String> {
+        Object::read(&self.plain, 0..self.plain.len())
+            .map_err(|error| format!("it is not valid JSON (line {})", error.line()))
+    }
+
+    fn section(&self, place: Range<usize>, name: &str) -> Result<Object, String> {
+        Object::read(&self.plain, place).map_err(|_| format!("its {name:?} is not an object"))
+    }
+
+    fn with_entry(&self, section: &str, fields: &Fields) -> Result<String, String> {
+        let (body, root) = (self.body, self.root()?);
+        let Some(place) = root.member(section) else {
+            return Ok(root.with(body, section, &json!({ NAME: fields.entry(None) })));
+        };
+        let servers = self.section(place, section)?;
+        let Some(place) = servers.member(NAME) else {
+            return Ok(servers.with(body, NAME, &fields.entry(None)));
+        };
+        let before: Value = serde_json::from_str(&self.plain[place.clone()])
+            .map_err(|_| format!("its entry {NAME:?} cannot be read"))?;
+        let after = fields.entry(before.as_object());
+        if after == before {
+            return Ok(body.to_owned());
+        }
+        let indent = indent_at(body, place.start);
+        let after = pretty(&after, indent, step(indent), line_end(body));
+        Ok(format!("{}{after}{}", &body[..place.start], &body[place.end..]))
+    }
+
+    fn without_entry(&self, section: &str) -> Result<Option<String>, String> {
+        let root = self.root()?;
+        let Some(place) = root.member(section) else { return Ok(None) };
+        let servers = self.section(place, section)?;
+        if servers.member(NAME).is_none() {
+            return Ok(None);
+        }
+        let is_alone = servers.members.iter().all(|(name, _)| name == NAME);
+        let (object, name) = if is_alone { (&root, section) } else { (&servers, NAME) };
+        Ok(object.without(self.body, &self.plain, name))
+    }
+
+    /// The new text, if it differs from the old one only in our entry.
+    fn checked(
+        &self,
+        body: String,
+        section: &str,
+        holds: impl FnOnce(Option<&Value>) -> bool,
+    ) -> Result<String, String> {
+        let others = |text: &str| -> Option<(Value, Option<Value>)> {
+            let mut value: Value = serde_json::from_str(text).ok()?;
+            let root = value.as_object_mut()?;
+            let servers = root.entry(section).or_insert_with(|| json!({})).as_object_mut()?;
+            let entry = servers.shift_remove(NAME);
+            if servers.is_empty() {
+                root.shift_remove(section);
+            }
+            Some((value, entry))
+        };
+        let before = others(&self.plain).map(|(rest, _)| rest);
+        match others(&comments::blanked(&body)) {
+            Some((rest, entry)) if before.as_ref() == Some(&rest) && holds(entry.as_ref()) => {
+                Ok(format!("{}{body}", self.mark))
+            }
+            _ => Err("it has a shape that cannot be changed safely".to_owned()),
+        }
+    }
 }
 
 /// An object inside a text, with the positions of its values.
@@ -135,7 +231,10 @@ impl Object {
             let outer = indent_at(body, self.place.start);
             let inner = format!("{outer}{}", step(outer));
             let value = pretty(value, &inner, step(outer), end);
-            let object = format!("{{{end}{inner}{}: {value}{end}{outer}}}", json!(name));
+            let inside = &body[self.place.start + 1..self.place.end - 1];
+            // A comment in an object without members stays in it.
+            let kept = if inside.trim().is_empty() { "" } else { inside.trim_end() };
+            let object = format!("{{{kept}{end}{inner}{}: {value}{end}{outer}}}", json!(name));
             return format!("{}{object}{}", &body[..self.place.start], &body[self.place.end..]);
         };
         let member = match body[self.place.start..last.start].contains('\n') {
@@ -147,6 +246,37 @@ impl Object {
             false => format!(", {}: {value}", json!(name)),
         };
         format!("{}{member}{}", &body[..last.end], &body[last.end..])
+    }
+
+    /// The whole text without the last member of this name: with the comma and the blanks before it,
+    /// or after it where it is the first.
+    fn without(&self, body: &str, plain: &str, name: &str) -> Option<String> {
+        let index = self.members.iter().rposition(|(it, _)| it == name)?;
+        let value = &self.members[index].1;
+        let before = index.checked_sub(1).map(|it| self.members[it].1.end);
+        let from = before.unwrap_or(self.place.start + 1);
+        let key = from + plain[from..value.start].find('"')?;
+        let blank = body[..key].trim_end().len().max(from);
+        let mut text = body.to_owned();
+        match (before, self.members.get(index + 1)) {
+            (Some(end), _) => {
+                let comma = end + plain[end..key].find(',')?;
+                text.replace_range(blank.max(comma + 1)..value.end, "");
+                text.replace_range(comma..=comma, "");
+            }
+            (None, Some((_, next))) => {
+                let comma = value.end + plain[value.end..next.start].find(',')?;
+                text.replace_range(blank..=comma, "");
+            }
+            (None, None) => {
+                // A trailing comma may stand behind it.
+                let tail = body[value.end..self.place.end - 1].replace(',', "");
+                let inside = format!("{}{}", &body[from..blank], tail);
+                let inside = if inside.trim().is_empty() { String::new() } else { inside };
+                text.replace_range(from..self.place.end - 1, &inside);
+            }
+        }
+        Some(text)
     }
 }
 

@@ -1,24 +1,81 @@
-//! How a client starts this program: the path, the arguments, and the settings without a flag.
+//! How a client reaches Stoa: the command that it starts with its settings, or the URL with headers.
 
 use std::path::Path;
 
+use auth::Secret;
+
 use crate::cli::ToolsetArgs;
-use crate::commands::install::NAME;
 use crate::commands::names;
-use crate::config::{Config, MoexProvider, Provider, Settings};
+use crate::config::Config;
 use crate::exit::CommandError;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Launch {
-    pub(super) command: String,
-    pub(super) args: Vec<String>,
-    /// Settings that are not secret. A client does not inherit the environment of this shell, so
-    /// they are written into its entry.
-    pub(super) env: Vec<(&'static str, String)>,
-    notes: Vec<&'static str>,
+    pub(super) transport: Transport,
+    /// Whether a token is among the values, so that only the user may read the file.
+    pub(super) holds_token: bool,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Transport {
+    /// The client starts this program.
+    Stdio { command: String, args: Vec<String>, env: Values },
+    /// The client calls a running server.
+    Http { url: String, headers: Values },
+}
+
+/// Variables or headers, in order.
+pub(super) type Values = Vec<(String, EntryValue)>;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum EntryValue {
+    Text(String),
+    /// The value of an environment variable of the client, which the file only names: a secret.
+    Variable {
+        prefix: &'static str,
+        name: &'static str,
+    },
+}
+
+const TOKEN_VARIABLE: &str = "STOA_TOKEN";
+const AUTHORIZATION: &str = "Authorization";
+const BEARER: &str = "Bearer ";
+
+/// Settings that are flags of the command, that only a server over HTTP reads, or that are the
+/// caller's own token. Every other setting is carried over.
+const NOT_CARRIED: [&str; 28] = [
+    "data",
+    "services",
+    "tools",
+    "read_only",
+    "token",
+    "listen",
+    "port",
+    "enable_http",
+    "enable_sse",
+    "enable_ws",
+    "http_token",
+    "cors_origins",
+    "allowed_hosts",
+    "public_url",
+    "private_webhooks",
+    "archive_registration",
+    "rate_burst",
+    "rate_per_second",
+    "client_timeout_s",
+    "body_bytes_max",
+    "body_memory_max",
+    "json_memory_max",
+    "trusted_proxies",
+    "connections_max",
+    "connections_per_client_max",
+    "streams_per_client_max",
+    "streams_per_client_minute",
+    "log_format",
+];
+
 impl Launch {
+    /// The command that starts this program.
     pub(super) fn of_this_program(
         toolset: &ToolsetArgs,
         config: &Config,
@@ -29,10 +86,10 @@ impl Launch {
                 "this program's file was moved or replaced while it ran; run the new one",
             ));
         }
-        Self::new(&program, toolset, config)
+        Self::stdio(&program, toolset, config)
     }
 
-    pub(super) fn new(
+    pub(super) fn stdio(
         program: &Path,
         toolset: &ToolsetArgs,
         config: &Config,
@@ -43,107 +100,142 @@ impl Launch {
         if let Some(file) = &config.file.used {
             args.extend(["--config".to_owned(), text(file)?]);
         }
-        let chosen = |flag: &Option<Vec<String>>, setting: &Option<Vec<String>>| {
-            flag.clone().or_else(|| setting.clone()).unwrap_or_default()
-        };
-        let services = chosen(&toolset.services, &config.view.services);
-        let tools = chosen(&toolset.tools, &config.view.tools);
-        names::check(&services, &tools)?;
-        for (flag, names) in [("--services", services), ("--tools", tools)] {
+        let chosen = Toolset::new(toolset, config)?;
+        for (flag, names) in [("--services", chosen.services), ("--tools", chosen.tools)] {
             if !names.is_empty() {
                 args.extend([flag.to_owned(), names.join(",")]);
             }
         }
-        if toolset.read_only || config.view.read_only {
+        if chosen.read_only {
             args.push("--read-only".to_owned());
         }
-        let (env, mut notes) = settings(config);
-        notes.push(
-            "for tools that need a token, put STOA_TOKEN into this entry's env yourself \
-             (`stoa token mint --scope read --ttl 7d`); it is never written here",
-        );
-        Ok(Self { command: text(program)?, args, env, notes })
+        let transport = Transport::Stdio { command: text(program)?, args, env: carried(config) };
+        Ok(Self { transport, holds_token: false })
     }
 
-    /// Notes for the user beside the configuration.
-    pub(super) fn notes(&self) -> &[&'static str] {
-        &self.notes
-    }
-
-    /// The same as a command of Claude Code. The name comes first, because `--env` takes everything
-    /// up to the dashes.
-    pub(super) fn claude_line(&self) -> String {
-        let command = ["claude", "mcp", "add", NAME, "--scope", "user"];
-        let mut words: Vec<String> = command.iter().map(|&word| word.to_owned()).collect();
-        for (name, value) in &self.env {
-            words.extend(["--env".to_owned(), format!("{name}={value}")]);
+    /// The address of a running server; without one, the address that `stoa serve` would have here.
+    pub(super) fn http(
+        url: Option<&str>,
+        toolset: &ToolsetArgs,
+        config: &Config,
+    ) -> Result<Self, CommandError> {
+        let usual = || match &config.public_url {
+            Some(url) => url.clone(),
+            None => format!("http://127.0.0.1:{}", config.listen.port()),
+        };
+        let url = endpoint(url.map_or_else(usual, str::to_owned).as_str())?;
+        let chosen = Toolset::new(toolset, config)?;
+        let mut headers = Values::new();
+        // The server is closed, so a client has to show a token.
+        if config.http_token.is_some() || !is_local(&url) {
+            let value = EntryValue::Variable { prefix: BEARER, name: TOKEN_VARIABLE };
+            headers.push((AUTHORIZATION.to_owned(), value));
         }
-        words.extend(["--".to_owned(), self.command.clone()]);
-        words.extend(self.args.iter().cloned());
-        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+        for (header, names) in
+            [("X-Stoa-Services", chosen.services), ("X-Stoa-Tools", chosen.tools)]
+        {
+            if !names.is_empty() {
+                headers.push((header.to_owned(), EntryValue::Text(names.join(","))));
+            }
+        }
+        if chosen.read_only {
+            headers.push(("X-Stoa-Read-Only".to_owned(), EntryValue::Text("true".to_owned())));
+        }
+        Ok(Self { transport: Transport::Http { url, headers }, holds_token: false })
+    }
+
+    /// Whether the entry leads to a server that uses this machine's data folder.
+    pub(super) fn is_local(&self) -> bool {
+        match &self.transport {
+            Transport::Stdio { .. } => true,
+            Transport::Http { url, .. } => is_local(url),
+        }
+    }
+
+    /// Puts a token where the client sends it from: the environment, or a header.
+    pub(super) fn place_token(&mut self, token: &Secret) {
+        let (values, name, prefix) = match &mut self.transport {
+            Transport::Stdio { env, .. } => (env, TOKEN_VARIABLE, ""),
+            Transport::Http { headers, .. } => (headers, AUTHORIZATION, BEARER),
+        };
+        values.retain(|(it, _)| it != name);
+        let value = EntryValue::Text(format!("{prefix}{}", token.reveal()));
+        values.push((name.to_owned(), value));
+        self.holds_token = true;
+    }
+
+    /// The variables that the entry needs and only names.
+    pub(super) fn named_variables(&self) -> Vec<&'static str> {
+        let values = match &self.transport {
+            Transport::Stdio { env: values, .. } | Transport::Http { headers: values, .. } => {
+                values
+            }
+        };
+        let name = |(_, value): &(String, EntryValue)| match value {
+            EntryValue::Variable { name, .. } => Some(*name),
+            EntryValue::Text(_) => None,
+        };
+        values.iter().filter_map(name).collect()
     }
 }
 
-/// The settings that are written, and notes about those that are not.
-fn settings(config: &Config) -> (Vec<(&'static str, String)>, Vec<&'static str>) {
-    let (mut env, mut notes) = (Vec::new(), Vec::new());
-    let mut address = |name: &'static str, url: &str, refused: &'static str| {
+/// The chosen part of the tools, from flags or settings.
+struct Toolset {
+    services: Vec<String>,
+    tools: Vec<String>,
+    read_only: bool,
+}
+
+impl Toolset {
+    fn new(flags: &ToolsetArgs, config: &Config) -> Result<Self, CommandError> {
+        let chosen = |flag: &Option<Vec<String>>, setting: &Option<Vec<String>>| {
+            flag.clone().or_else(|| setting.clone()).unwrap_or_default()
+        };
+        let services = chosen(&flags.services, &config.view.services);
+        let tools = chosen(&flags.tools, &config.view.tools);
+        names::check(&services, &tools)?;
+        Ok(Self { services, tools, read_only: flags.read_only || config.view.read_only })
+    }
+}
+
+/// The settings of this shell's environment, which a client does not inherit. Those of a
+/// configuration file are read from the file. A secret is only named.
+fn carried(config: &Config) -> Values {
+    let set = config.variables.iter().filter(|it| !NOT_CARRIED.contains(&it.key));
+    let value = |text: &Option<String>, name: &'static str| match text {
         // An address may contain a password, or a key in its query.
-        match url.contains(['@', '?']) {
-            true => notes.push(refused),
-            false => env.push((name, url.to_owned())),
-        }
+        Some(text) if !text.contains(['@', '?']) => EntryValue::Text(text.clone()),
+        _ => EntryValue::Variable { prefix: "", name },
     };
-    if let Provider::Binance(site) = &config.provider {
-        address(
-            "BINANCE_REST_URL",
-            &site.rest_url,
-            "BINANCE_REST_URL may hold a secret and is not written; put it into the entry's env",
-        );
-        if let Some(url) = &site.ws_url {
-            address(
-                "BINANCE_WS_URL",
-                url,
-                "BINANCE_WS_URL may hold a secret and is not written; put it into the entry's env",
-            );
-        }
-    }
-    if let MoexProvider::Iss(url) = &config.moex {
-        address(
-            "MOEX_ISS_URL",
-            url,
-            "MOEX_ISS_URL may hold a secret and is not written; put it into the entry's env",
-        );
-    }
-    if let Some(url) = &config.arche_api_url {
-        address(
-            "ARCHE_API_URL",
-            url,
-            "ARCHE_API_URL may hold a secret and is not written; put it into the entry's env",
-        );
-    }
-    match &config.provider {
-        Provider::Binance(_) => env.insert(0, ("PROVIDER", "binance".to_owned())),
-        Provider::Simulated if is_usual_seed(config.sim_seed) => {}
-        Provider::Simulated => env.push(("STOA_SIM_SEED", config.sim_seed.to_string())),
-    }
-    if matches!(config.moex, MoexProvider::Iss(_)) {
-        env.insert(0, ("MOEX_PROVIDER", "iss".to_owned()));
-    }
-    if matches!(&config.provider, Provider::Binance(site) if site.api_key.is_some()) {
-        notes.push("BINANCE_API_KEY is a secret and is not written; put it into the entry's env");
-    }
-    if config.database_url.is_some() {
-        notes.push("DATABASE_URL is a secret and is not written; put it into the entry's env");
-    }
-    if config.arche_api_token.is_some() {
-        notes.push("ARCHE_API_TOKEN is a secret and is not written; put it into the entry's env");
-    }
-    (env, notes)
+    set.map(|it| (it.variable.to_owned(), value(&it.value, it.variable))).collect()
 }
 
-fn is_usual_seed(seed: u64) -> bool {
-    Settings::default().sim_seed == seed
+/// The URL of an MCP endpoint; the path is `/mcp` where none is given.
+fn endpoint(url: &str) -> Result<String, CommandError> {
+    let wrong = || {
+        let message = "--http must be the URL of a server, such as http://127.0.0.1:8080/mcp";
+        CommandError::usage(message)
+    };
+    let uri: http::Uri = url.trim().parse().map_err(|_| wrong())?;
+    let scheme = uri.scheme_str().filter(|it| ["http", "https"].contains(it)).ok_or_else(wrong)?;
+    let authority = uri.authority().ok_or_else(wrong)?.as_str();
+    if authority.contains('@') || uri.query().is_some() {
+        return Err(CommandError::usage(
+            "--http must be a URL without a password and without a query: files are copied",
+        ));
+    }
+    let path = match uri.path() {
+        "" | "/" => "/mcp",
+        path => path.trim_end_matches('/'),
+    };
+    Ok(format!("{scheme}://{authority}{path}"))
+}
+
+fn is_local(url: &str) -> bool {
+    let uri = url.parse::<http::Uri>().ok();
+    let host = uri.as_ref().and_then(http::Uri::host).unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|it| it.is_loopback())
 }
 
 fn text(path: &Path) -> Result<String, CommandError> {
@@ -152,28 +244,44 @@ fn text(path: &Path) -> Result<String, CommandError> {
     })
 }
 
-/// A word quoted for a shell.
-fn quoted(word: &str) -> String {
-    let plain = |it: char| it.is_ascii_alphanumeric() || "-_./=:,+@%".contains(it);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::SETTINGS;
 
     #[test]
-    fn words_survive_a_shell() {
-        for (word, expected) in [
-            ("/opt/stoa", "/opt/stoa"),
-            ("/a b/it's", r"'/a b/it'\''s'"),
-            ("", "''"),
-            ("$(x)", "'$(x)'"),
+    fn an_address_is_completed_and_holds_no_secret() {
+        for (given, expected) in [
+            ("http://127.0.0.1:8080", Some("http://127.0.0.1:8080/mcp")),
+            ("http://127.0.0.1:8080/", Some("http://127.0.0.1:8080/mcp")),
+            ("https://stoa.example/mcp/quotes/", Some("https://stoa.example/mcp/quotes")),
+            ("stoa.example", None),
+            ("ftp://stoa.example/mcp", None),
+            ("https://me:hunter2@stoa.example/mcp", None),
+            ("https://stoa.example/mcp?key=hunter2", None),
+            ("", None),
         ] {
-            assert_eq!(quoted(word), expected);
+            assert_eq!(endpoint(given).ok().as_deref(), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn only_this_machine_is_local() {
+        for (url, expected) in [
+            ("http://127.0.0.1:8080/mcp", true),
+            ("http://localhost/mcp", true),
+            ("http://[::1]:1/mcp", true),
+            ("http://10.0.0.1/mcp", false),
+            ("https://stoa.example/mcp", false),
+        ] {
+            assert_eq!(is_local(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn every_setting_that_is_not_carried_exists() {
+        for key in NOT_CARRIED {
+            assert!(SETTINGS.iter().any(|setting| setting.key == key), "{key}");
         }
     }
 }

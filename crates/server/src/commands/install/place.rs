@@ -1,47 +1,88 @@
-//! The location of each client's configuration.
+//! The location of each client's configuration on this machine, and whether the client is there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::cli::Client;
+use crate::commands::install::clients::{ClientRow, FileRow, Reach};
 use crate::exit::CommandError;
 
 pub(super) struct Places {
     pub(super) home: Option<PathBuf>,
-    /// The project folder, for clients with a file in each project.
+    /// The project folder, for files that belong to a project.
     pub(super) here: PathBuf,
-    /// Codex has a variable for another location.
-    pub(super) codex: Option<PathBuf>,
+    /// The variables with which clients move their files.
+    pub(super) variables: Vec<(String, PathBuf)>,
+    /// The folders in which programs are looked for.
+    pub(super) programs: Vec<PathBuf>,
+}
+
+/// A file of a client, and whom it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) file: PathBuf,
+    pub(super) reach: Reach,
 }
 
 impl Places {
     pub(super) fn of_user() -> Result<Self, CommandError> {
+        let absolute = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            let value = PathBuf::from(value);
+            Some((name.into_string().ok()?, value)).filter(|(_, value)| value.is_absolute())
+        };
+        let programs = std::env::vars_os().find(|(name, _)| name == "PATH");
         Ok(Self {
             home: std::env::home_dir().filter(|home| home.is_absolute()),
             here: std::env::current_dir()?,
-            codex: std::env::var_os("CODEX_HOME").filter(|it| !it.is_empty()).map(PathBuf::from),
+            variables: std::env::vars_os().filter_map(absolute).collect(),
+            programs: programs
+                .map_or_else(Vec::new, |(_, list)| std::env::split_paths(&list).collect()),
         })
     }
 
-    pub(super) fn file(&self, client: Client) -> Result<PathBuf, CommandError> {
-        let home = || {
-            let refuse = || CommandError::usage("there is no home folder; set HOME");
-            self.home.clone().ok_or_else(refuse)
+    /// The file of a client for this reach, or its usual one; `None` if it has no file at all.
+    pub(super) fn file(
+        &self,
+        row: &ClientRow,
+        reach: Option<Reach>,
+    ) -> Result<Option<Place>, CommandError> {
+        let Some(usual) = row.files.first() else { return Ok(None) };
+        let chosen = match reach {
+            None => usual,
+            Some(reach) => row.files.iter().find(|file| file.reach == reach).ok_or_else(|| {
+                let (title, word) = (row.title, reach.word());
+                CommandError::usage(format!("{title} has no file for --{word}; leave it out"))
+            })?,
         };
-        Ok(match client {
-            Client::ClaudeCode => self.here.join(".mcp.json"),
-            Client::Vscode => self.here.join(".vscode/mcp.json"),
-            Client::Cursor => home()?.join(".cursor/mcp.json"),
-            Client::ClaudeDesktop => {
-                let folder = match cfg!(target_os = "macos") {
-                    true => "Library/Application Support/Claude",
-                    false => ".config/Claude",
-                };
-                home()?.join(folder).join("claude_desktop_config.json")
-            }
-            Client::Codex => match &self.codex {
-                Some(codex) => codex.join("config.toml"),
-                None => home()?.join(".codex/config.toml"),
-            },
-        })
+        self.path(chosen).map(|file| Some(Place { file, reach: chosen.reach }))
     }
+
+    fn path(&self, file: &FileRow) -> Result<PathBuf, CommandError> {
+        if let Some((name, below)) = file.variable
+            && let Some((_, folder)) = self.variables.iter().find(|(it, _)| it == name)
+        {
+            return Ok(folder.join(below));
+        }
+        let path = if cfg!(target_os = "macos") { file.macos } else { file.linux };
+        match (file.reach, &self.home) {
+            (Reach::Project, _) => Ok(self.here.join(path)),
+            (Reach::User, Some(home)) => Ok(home.join(path)),
+            (Reach::User, None) => Err(CommandError::usage("there is no home folder; set HOME")),
+        }
+    }
+
+    /// What shows that a client is installed: a program, one of its folders, or its file here.
+    pub(super) fn sign(&self, row: &ClientRow) -> Option<PathBuf> {
+        let in_folder = |folder: &PathBuf| {
+            let mut programs = row.programs.iter().map(|name| folder.join(name));
+            programs.find(|it| is_program(it))
+        };
+        let mut programs = self.programs.iter().filter_map(in_folder);
+        let folder = |name: &&str| self.home.as_ref().map(|home| home.join(name));
+        let mut folders = row.folders.iter().filter_map(folder).filter(|it| it.exists());
+        programs.next().or_else(|| folders.next())
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }

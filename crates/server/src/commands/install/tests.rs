@@ -1,16 +1,22 @@
 //! The printed and the merged configuration of each client, by table and for any file.
 
+mod formats;
+mod json_files;
+mod toml_files;
+mod yaml_files;
+
 use std::path::PathBuf;
 
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cli::ToolsetArgs;
+use crate::cli::{Client, ToolsetArgs};
+use crate::commands::install::clients::CLIENTS;
 use crate::config::Settings;
 
-const JSON_CLIENTS: [Client; 4] =
-    [Client::ClaudeCode, Client::ClaudeDesktop, Client::Cursor, Client::Vscode];
+fn row_of(client: Client) -> &'static ClientRow {
+    clients::row(client).unwrap()
+}
 
 fn settings() -> Settings {
     Settings { data: Some("/data".into()), ..Settings::default() }
@@ -18,35 +24,77 @@ fn settings() -> Settings {
 
 fn launch_of(settings: Settings, toolset: &ToolsetArgs) -> Launch {
     let config = Config::resolve(settings).unwrap();
-    Launch::new(Path::new("/opt/stoa"), toolset, &config).unwrap()
+    Launch::stdio(Path::new("/opt/stoa"), toolset, &config).unwrap()
 }
 
 fn launch() -> Launch {
     launch_of(settings(), &ToolsetArgs::default())
 }
 
+/// With settings of the environment.
+fn launch_with(variables: &[(&str, &str)]) -> Launch {
+    let variables = [&[("STOA_DATA", "/data")], variables].concat();
+    launch_of(Settings::of_variables(&variables).unwrap(), &ToolsetArgs::default())
+}
+
 fn live() -> Launch {
-    let provider = "binance".to_owned();
-    launch_of(Settings { provider, ..settings() }, &ToolsetArgs::default())
+    launch_with(&[("PROVIDER", "binance")])
+}
+
+fn over_http(url: Option<&str>, settings: Settings) -> Launch {
+    let config = Config::resolve(settings).unwrap();
+    Launch::http(url, &ToolsetArgs::default(), &config).unwrap()
 }
 
 fn read(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
+fn text_of(client: Client, launch: &Launch) -> String {
+    shown(row_of(client), launch).unwrap()
+}
+
+fn env_of(launch: &Launch) -> Vec<(&str, &launch::EntryValue)> {
+    let Transport::Stdio { env, .. } = &launch.transport else { panic!("no command") };
+    env.iter().map(|(name, value)| (name.as_str(), value)).collect()
+}
+
 #[test]
 fn the_printed_configuration_is_what_each_client_reads() {
     let entry = json!({ "command": "/opt/stoa", "args": ["mcp", "--data", "/data"] });
-    for client in [Client::ClaudeCode, Client::ClaudeDesktop, Client::Cursor] {
-        assert_eq!(read(&shown(client, &launch())), json!({ "mcpServers": { "stoa": entry } }));
+    for client in [
+        Client::ClaudeCode,
+        Client::ClaudeDesktop,
+        Client::Cursor,
+        Client::Windsurf,
+        Client::GeminiCli,
+        Client::Cline,
+        Client::Jetbrains,
+        Client::LmStudio,
+    ] {
+        assert_eq!(read(&text_of(client, &launch())), json!({ "mcpServers": { "stoa": entry } }));
     }
     let typed =
         json!({ "type": "stdio", "command": "/opt/stoa", "args": ["mcp", "--data", "/data"] });
-    assert_eq!(read(&shown(Client::Vscode, &launch())), json!({ "servers": { "stoa": typed } }));
+    assert_eq!(read(&text_of(Client::Vscode, &launch())), json!({ "servers": { "stoa": typed } }));
+    let zed = json!({ "context_servers": { "stoa": entry } });
+    assert_eq!(read(&text_of(Client::Zed, &launch())), zed);
     assert_eq!(
-        shown(Client::Codex, &launch()),
+        text_of(Client::Codex, &launch()),
         "[mcp_servers.stoa]\ncommand = \"/opt/stoa\"\nargs = [\"mcp\", \"--data\", \"/data\"]\n"
     );
+}
+
+#[test]
+fn every_client_has_a_row_and_the_documentation_names_it() {
+    use clap::ValueEnum as _;
+    let page = include_str!("../../../../../docs/clients.md");
+    for client in Client::value_variants() {
+        let name = client.to_possible_value().unwrap().get_name().to_owned();
+        assert!(clients::row(*client).is_some(), "{name}");
+        assert!(page.contains(&format!("`{name}`")), "docs/clients.md lacks {name}");
+    }
+    assert_eq!(CLIENTS.len(), Client::value_variants().len());
 }
 
 #[test]
@@ -56,33 +104,102 @@ fn the_documentation_shows_what_is_printed() {
         Settings { data: Some("/home/you/.local/share/stoa".into()), ..Settings::default() };
     let config = Config::resolve(configured).unwrap();
     let program = Path::new("/usr/local/bin/stoa");
-    let launch = Launch::new(program, &ToolsetArgs::default(), &config).unwrap();
-    for client in [Client::ClaudeCode, Client::Vscode, Client::Codex] {
-        assert!(page.contains(&shown(client, &launch)), "{client:?}");
+    let launch = Launch::stdio(program, &ToolsetArgs::default(), &config).unwrap();
+    for client in [Client::ClaudeCode, Client::Vscode, Client::Codex, Client::Zed, Client::Goose] {
+        let text = shown(row_of(client), &launch).unwrap();
+        assert!(page.contains(&text), "{client:?}: {text}");
     }
-    assert!(page.contains(&launch.claude_line()));
+    let closed = Settings { http_token: Some(auth::Secret::new("t")), ..settings() };
+    let http = over_http(None, closed);
+    for client in [Client::ClaudeCode, Client::Cursor, Client::Windsurf, Client::Codex] {
+        let text = shown(row_of(client), &http).unwrap();
+        assert!(page.contains(&text), "{client:?}: {text}");
+    }
 }
 
 #[test]
-fn flags_win_over_settings_and_settings_travel() {
+fn flags_win_over_settings() {
     let toolset =
         ToolsetArgs { services: Some(vec!["quotes".to_owned()]), tools: None, read_only: true };
-    let configured = Settings {
+    let configured = || Settings {
         services: Some(vec!["archive".to_owned()]),
         tools: Some(vec!["quotes.live".to_owned(), "quotes_historical".to_owned()]),
-        sim_seed: 7,
         ..settings()
     };
-    let launch = launch_of(configured, &toolset);
+    let Transport::Stdio { args, .. } = launch_of(configured(), &toolset).transport else {
+        panic!("no command");
+    };
     let flags = ["--services", "quotes", "--tools", "quotes.live,quotes_historical", "--read-only"];
-    assert_eq!(launch.args[3..], flags);
-    assert_eq!(launch.env, [("STOA_SIM_SEED", "7".to_owned())]);
-    assert_eq!(live().env[0], ("PROVIDER", "binance".to_owned()));
-    assert_eq!(
-        live().claude_line(),
-        "claude mcp add stoa --scope user --env PROVIDER=binance \
-         --env BINANCE_REST_URL=https://data-api.binance.vision -- /opt/stoa mcp --data /data"
-    );
+    assert_eq!(args[3..], flags);
+    let config = Config::resolve(configured()).unwrap();
+    let http = Launch::http(None, &toolset, &config).unwrap();
+    let entry = read(&text_of(Client::Cursor, &http))["mcpServers"]["stoa"].clone();
+    let headers = json!({
+        "X-Stoa-Services": "quotes", "X-Stoa-Tools": "quotes.live,quotes_historical",
+        "X-Stoa-Read-Only": "true",
+    });
+    assert_eq!(entry, json!({ "url": "http://127.0.0.1:8080/mcp", "headers": headers }));
+}
+
+#[test]
+fn every_setting_of_the_environment_travels_and_a_secret_only_by_its_name() {
+    use launch::EntryValue::{Text, Variable};
+    let text = |text: &str| Text(text.to_owned());
+    let launch = launch_with(&[
+        ("PROVIDER", "binance"),
+        ("BINANCE_REST_URL", "https://me:hunter2@proxy.example"),
+        ("BINANCE_API_KEY", "hunter2"),
+        ("MOEX_PROVIDER", "iss"),
+        ("LLM_BASE_URL", "http://127.0.0.1:11434/v1"),
+        ("LLM_MODEL", "qwen3"),
+        ("LLM_API_KEY", "hunter2"),
+        ("STOA_SIM_SEED", "7"),
+        ("STOA_TOOL_QUEUE", "9"),
+        ("DATABASE_URL", "postgres://stoa:hunter2@db/stoa"),
+        ("ARCHE_API_URL", "https://arche.example/?key=hunter2"),
+        ("ARCHE_API_TOKEN", "hunter2"),
+        // These belong to a server over HTTP, or to the caller.
+        ("PORT", "9000"),
+        ("MCP_HTTP_TOKEN", "hunter2"),
+        ("STOA_RATE_BURST", "1"),
+        ("STOA_TOKEN", "hunter2"),
+        ("STOA_READ_ONLY", "true"),
+    ]);
+    let variable = |name: &'static str| Variable { prefix: "", name };
+    let expected = [
+        ("DATABASE_URL", variable("DATABASE_URL")),
+        ("PROVIDER", text("binance")),
+        ("BINANCE_REST_URL", variable("BINANCE_REST_URL")),
+        ("BINANCE_API_KEY", variable("BINANCE_API_KEY")),
+        ("MOEX_PROVIDER", text("iss")),
+        ("LLM_BASE_URL", text("http://127.0.0.1:11434/v1")),
+        ("LLM_MODEL", text("qwen3")),
+        ("LLM_API_KEY", variable("LLM_API_KEY")),
+        ("STOA_SIM_SEED", text("7")),
+        ("STOA_TOOL_QUEUE", text("9")),
+        ("ARCHE_API_URL", variable("ARCHE_API_URL")),
+        ("ARCHE_API_TOKEN", variable("ARCHE_API_TOKEN")),
+    ];
+    let expected: Vec<_> = expected.iter().map(|(name, value)| (*name, value)).collect();
+    assert_eq!(env_of(&launch), expected);
+    for row in CLIENTS {
+        let text = shown(row, &launch).unwrap();
+        assert!(!text.contains("hunter2"), "{}: {text}", row.title);
+        let noted = notes(row, &launch).join("\n");
+        assert!(noted.contains("LLM_API_KEY is a secret"), "{}: {noted}", row.title);
+        let by_name = noted.contains("LLM_API_KEY is a secret: set it");
+        assert_eq!(text.contains("LLM_API_KEY"), by_name, "{}: {text}", row.title);
+    }
+    let of = |client| text_of(client, &launch);
+    assert!(of(Client::ClaudeCode).contains(r#""LLM_API_KEY": "${LLM_API_KEY}""#));
+    assert!(of(Client::Cursor).contains(r#""LLM_API_KEY": "${env:LLM_API_KEY}""#));
+    assert!(of(Client::Codex).contains("env_vars = [\"DATABASE_URL\", \"BINANCE_REST_URL\""));
+    assert!(of(Client::Goose).contains("env_keys: [\"DATABASE_URL\",\"BINANCE_REST_URL\""));
+    let manifest = bundle::manifest(&launch).unwrap();
+    let env = &manifest["server"]["mcp_config"]["env"];
+    assert_eq!(env["LLM_API_KEY"], "${user_config.llm_api_key}");
+    assert_eq!(manifest["user_config"]["llm_api_key"]["sensitive"], true);
+    assert!(!manifest.to_string().contains("hunter2"));
 }
 
 #[test]
@@ -90,257 +207,137 @@ fn the_configuration_file_in_use_is_named_by_its_whole_path() {
     let mut configured = settings();
     configured.file.used = Some("/home/ann/.config/stoa/stoa.toml".into());
     let launch = launch_of(configured, &ToolsetArgs::default());
+    let Transport::Stdio { args, .. } = launch.transport else { panic!("no command") };
     let expected = ["mcp", "--data", "/data", "--config", "/home/ann/.config/stoa/stoa.toml"];
-    assert_eq!(launch.args, expected);
+    assert_eq!(args, expected);
 }
 
 #[test]
-fn no_secret_is_written() {
-    let secret = |text: &str| Some(auth::Secret::new(text));
-    let text = |text: &str| Some(text.to_owned());
-    let configured = Settings {
-        provider: "binance".to_owned(),
-        binance_rest_url: "https://user:hunter2@proxy.example".to_owned(),
-        binance_ws_url: text("wss://user:hunter2@proxy.example"),
-        binance_api_key: secret("hunter2"),
-        arche_api_url: text("https://arche.example/?key=hunter2"),
-        arche_api_token: secret("hunter2"),
-        database_url: secret("postgres://stoa:hunter2@db/stoa"),
-        http_token: secret("hunter2"),
-        token: secret("hunter2"),
-        ..settings()
-    };
-    let launch = launch_of(configured, &ToolsetArgs::default());
-    for client in [Client::ClaudeCode, Client::Vscode, Client::Codex] {
-        assert!(!shown(client, &launch).contains("hunter2"));
+fn a_token_is_placed_where_the_client_sends_it_from() {
+    let token = auth::Secret::new("stoa1_x");
+    let mut stdio = launch();
+    stdio.place_token(&token);
+    let mut http = over_http(Some("https://stoa.example"), settings());
+    assert_eq!(http.named_variables(), ["STOA_TOKEN"]);
+    http.place_token(&token);
+    assert!(stdio.holds_token && http.holds_token && http.named_variables().is_empty());
+    for row in CLIENTS {
+        assert!(shown(row, &stdio).unwrap().contains("stoa1_x"), "{}", row.title);
+        assert!(!notes(row, &stdio).join("\n").contains("stoa1_x"), "a link with a token");
+        if let Ok(text) = shown(row, &http) {
+            assert!(text.contains("Bearer stoa1_x"), "{}: {text}", row.title);
+        }
     }
-    assert!(!launch.claude_line().contains("hunter2"));
-    for left in [
-        "BINANCE_REST_URL",
-        "BINANCE_WS_URL",
-        "BINANCE_API_KEY",
-        "ARCHE_API_URL",
-        "ARCHE_API_TOKEN",
-        "DATABASE_URL",
-    ] {
-        assert!(launch.notes().iter().any(|note| note.contains(left)), "{left}");
-    }
+    let entry = read(&text_of(Client::Cursor, &stdio))["mcpServers"]["stoa"].clone();
+    assert_eq!(entry["env"]["STOA_TOKEN"], "stoa1_x");
+    let (user, project) = (Reach::User, Reach::Project);
+    let at = |reach| Place { file: "/f".into(), reach };
+    let row = row_of(Client::Cursor);
+    assert!(refuse_token(row, Some(&at(user)), true).is_ok());
+    assert!(refuse_token(row, Some(&at(user)), false).is_err());
+    assert!(
+        refuse_token(row, Some(&at(project)), true).unwrap_err().to_string().contains("--user")
+    );
+    assert!(refuse_token(row, None, true).is_err());
 }
 
 #[track_caller]
 fn check(client: Client, before: &str, expected: &str) {
-    let after = merged(client, before, &launch()).unwrap();
+    let row = row_of(client);
+    let after = merged(row, before, &launch()).unwrap();
     assert_eq!(after, expected);
-    assert_eq!(merged(client, &after, &launch()).unwrap(), after, "a second time changes it");
+    assert_eq!(merged(row, &after, &launch()).unwrap(), after, "a second time changes it");
+}
+
+/// What was added can be taken away again, and nothing else.
+#[track_caller]
+fn check_round_trip(client: Client, before: &str) {
+    let row = row_of(client);
+    for launch in [launch(), live()] {
+        let after = merged(row, before, &launch).unwrap();
+        assert_eq!(removed(row, &after).unwrap().as_deref(), Some(before), "{client:?}: {after}");
+    }
+    assert_eq!(removed(row, before).unwrap(), None);
 }
 
 #[test]
 fn an_empty_file_gets_the_whole_configuration() {
-    for client in JSON_CLIENTS.into_iter().chain([Client::Codex]) {
-        check(client, "", &shown(client, &launch()));
+    for row in CLIENTS {
+        check(row.client, "", &shown(row, &launch()).unwrap());
     }
     for blank in [" \n", "\u{feff}"] {
-        check(Client::Cursor, blank, &shown(Client::Cursor, &launch()));
+        check(Client::Cursor, blank, &text_of(Client::Cursor, &launch()));
     }
 }
 
 #[test]
-fn json_keeps_everything_else_to_the_byte() {
-    let entry = |indent: &str| {
-        let lines = [
-            "{",
-            "  \"command\": \"/opt/stoa\",",
-            "  \"args\": [",
-            "    \"mcp\",",
-            "    \"--data\",",
-            "    \"/data\"",
-            "  ]",
-            "}",
-        ];
-        lines.join(&format!("\n{indent}"))
-    };
-    check(
-        Client::Cursor,
-        "{\n    \"n\": 1.10,\n    \"mcpServers\": {\n        \"a\": {\"x\":  1e3}\n    }\n}\n",
-        &format!(
-            "{{\n    \"n\": 1.10,\n    \"mcpServers\": {{\n        \"a\": {{\"x\":  1e3}},\n        \
-             \"stoa\": {}\n    }}\n}}\n",
-            entry("        ")
-        ),
-    );
-    check(
-        Client::Cursor,
-        "{\n  \"mcpServers\": {}\n}",
-        &format!("{{\n  \"mcpServers\": {{\n    \"stoa\": {}\n  }}\n}}", entry("    ")),
-    );
-    check(
-        Client::Cursor,
-        "{\"theme\":\"dark\"}",
-        "{\"theme\":\"dark\", \"mcpServers\": \
-         {\"stoa\":{\"command\":\"/opt/stoa\",\"args\":[\"mcp\",\"--data\",\"/data\"]}}}",
-    );
-    check(
-        Client::Cursor,
-        "\u{feff}{\r\n\t\"mcpServers\": {\r\n\t\t\"stoa\": {\"command\": \"old\"}, \"z\": 0\r\n\t}\r\n}",
-        "\u{feff}{\r\n\t\"mcpServers\": {\r\n\t\t\"stoa\": {\r\n\t\t\t\"command\": \
-         \"/opt/stoa\",\r\n\t\t\t\"args\": [\r\n\t\t\t\t\"mcp\",\r\n\t\t\t\t\"--data\",\r\n\t\t\t\t\
-         \"/data\"\r\n\t\t\t]\r\n\t\t}, \"z\": 0\r\n\t}\r\n}",
-    );
-}
-
-#[test]
-fn what_a_user_added_to_our_entry_stays() {
-    let before = json!({ "mcpServers": { "stoa": {
-        "command": "/old", "args": [], "disabled": true,
-        "env": { "STOA_TOKEN": "kept", "PROVIDER": "sim" },
-    } } });
-    let after = read(&merged(Client::Cursor, &before.to_string(), &live()).unwrap());
-    let entry = &after["mcpServers"]["stoa"];
-    assert_eq!(entry["env"]["STOA_TOKEN"], "kept");
-    assert_eq!(entry["env"]["PROVIDER"], "binance");
-    assert_eq!(entry["disabled"], true);
-    assert_eq!(entry["command"], "/opt/stoa");
-
-    let by_url = json!({ "mcpServers": { "stoa": { "url": "http://localhost:8080/mcp" } } });
-    let after = read(&merged(Client::Cursor, &by_url.to_string(), &launch()).unwrap());
-    assert!(after["mcpServers"]["stoa"].get("url").is_none(), "two transports in one entry");
-}
-
-#[test]
-fn json_that_cannot_be_kept_is_refused() {
-    for (before, reason) in [
-        ("{ // mine\n \"servers\": {} }", "line 1: comments"),
-        ("{\n \"servers\": {},\n}", "line 3: comments"),
-        ("{\n \"servers\": {", "not plain JSON"),
-        ("[]", "not plain JSON"),
-        ("{\"servers\": null}", "not an object"),
-        ("{\"servers\": [1]}", "not an object"),
-        ("{\"a\": 1} {}", "not plain JSON"),
-    ] {
-        let refused = merged(Client::Vscode, before, &launch()).unwrap_err();
-        assert!(refused.contains(reason), "{before}: {refused}");
-    }
-}
-
-const OURS: &str =
-    "[mcp_servers.stoa]\ncommand = \"/opt/stoa\"\nargs = [\"mcp\", \"--data\", \"/data\"]\n";
-
-#[test]
-fn toml_keeps_everything_else_to_the_byte() {
-    let others = "# mine\nmodel = 'o'  # best\n\n[mcp_servers.a]\ncommand = \"a\"\n";
-    check(Client::Codex, others, &format!("{others}\n{OURS}"));
-    check(Client::Codex, others.trim_end(), &format!("{others}\n{OURS}"));
-    let before = "text = '''\n[mcp_servers.stoa]\n'''\n\n[mcp_servers.stoa] # ours\n\
-                  startup_timeout_sec = 9\ncommand = \"old\" # why\n\n[z]\nq = 1.0\n";
-    let after = "text = '''\n[mcp_servers.stoa]\n'''\n\n[mcp_servers.stoa] # ours\n\
-                 startup_timeout_sec = 9\ncommand = \"/opt/stoa\" # why\n\
-                 args = [\"mcp\", \"--data\", \"/data\"]\n\n[z]\nq = 1.0\n";
-    check(Client::Codex, before, after);
-    check(
-        Client::Codex,
-        "[mcp_servers]\nstoa = { args = [\n 'x', # gone\n], command = 'old' }",
-        "[mcp_servers]\nstoa = { args = [\"mcp\", \"--data\", \"/data\"], command = \"/opt/stoa\" }",
-    );
-}
-
-#[test]
-fn settings_reach_toml_without_losing_a_token() {
-    let before = format!("{OURS}env = {{ STOA_TOKEN = 'kept' }}\n");
-    let after: toml::Table = merged(Client::Codex, &before, &live()).unwrap().parse().unwrap();
-    let env = &after["mcp_servers"]["stoa"]["env"];
-    assert_eq!(env["STOA_TOKEN"].as_str(), Some("kept"));
-    assert_eq!(env["PROVIDER"].as_str(), Some("binance"));
-    let added: toml::Table = merged(Client::Codex, OURS, &live()).unwrap().parse().unwrap();
-    assert_eq!(added["mcp_servers"]["stoa"]["env"]["PROVIDER"].as_str(), Some("binance"));
-}
-
-#[test]
-fn toml_that_cannot_be_kept_is_refused() {
-    let headed = format!("{OURS}\n[mcp_servers.stoa.env]\nSTOA_TOKEN = 'kept'\n");
-    assert_eq!(merged(Client::Codex, &headed, &launch()).unwrap(), headed);
-    for (before, reason) in [
-        (headed.as_str(), "lacks PROVIDER"),
-        ("a = 1\nb = hunter2", "line 2"),
-        ("mcp_servers = {}", "cannot be changed safely"),
-        ("mcp_servers = 1", "cannot be changed safely"),
-        ("mcp_servers.stoa = 1", "not a table"),
-        ("[mcp_servers.stoa]\nurl = 'http://x/mcp'", "remove it first"),
-        ("mcp_servers = { stoa = { command = 'x' } }", "cannot be changed safely"),
-    ] {
-        let refused = merged(Client::Codex, before, &live()).unwrap_err();
-        assert!(refused.contains(reason), "{before}: {refused}");
-        assert!(!refused.contains("hunter2"), "the file's own text is in the message");
-    }
-}
-
-#[test]
-fn each_client_has_its_file() {
-    let places = |codex: Option<&str>| Places {
+fn each_client_has_its_files() {
+    let places = |variables: &[(&str, &str)]| Places {
         home: Some("/home/a".into()),
         here: "/project".into(),
-        codex: codex.map(PathBuf::from),
+        variables: variables.iter().map(|(a, b)| ((*a).to_owned(), PathBuf::from(b))).collect(),
+        programs: Vec::new(),
     };
-    let desktop = match cfg!(target_os = "macos") {
-        true => "/home/a/Library/Application Support/Claude/claude_desktop_config.json",
-        false => "/home/a/.config/Claude/claude_desktop_config.json",
+    let (user, project) = (Some(Reach::User), Some(Reach::Project));
+    let file = |client, reach, variables: &[(&str, &str)]| {
+        places(variables).file(row_of(client), reach).unwrap().unwrap().file
     };
-    for (client, codex, file) in [
+    let of_system = |linux: &str, macos: &str| match cfg!(target_os = "macos") {
+        true => format!("/home/a/Library/Application Support/{macos}"),
+        false => format!("/home/a/.config/{linux}"),
+    };
+    let desktop =
+        of_system("Claude/claude_desktop_config.json", "Claude/claude_desktop_config.json");
+    let vscode = of_system("Code/User/mcp.json", "Code/User/mcp.json");
+    for (client, reach, expected) in [
         (Client::ClaudeCode, None, "/project/.mcp.json"),
-        (Client::Vscode, None, "/project/.vscode/mcp.json"),
+        (Client::ClaudeCode, user, "/home/a/.claude.json"),
+        (Client::ClaudeDesktop, None, &desktop),
         (Client::Cursor, None, "/home/a/.cursor/mcp.json"),
-        (Client::ClaudeDesktop, None, desktop),
+        (Client::Cursor, project, "/project/.cursor/mcp.json"),
+        (Client::Vscode, None, "/project/.vscode/mcp.json"),
+        (Client::Vscode, user, &vscode),
         (Client::Codex, None, "/home/a/.codex/config.toml"),
-        (Client::Codex, Some("/codex"), "/codex/config.toml"),
+        (Client::Windsurf, None, "/home/a/.codeium/windsurf/mcp_config.json"),
+        (Client::Zed, None, "/home/a/.config/zed/settings.json"),
+        (Client::GeminiCli, None, "/home/a/.gemini/settings.json"),
+        (Client::Goose, None, "/home/a/.config/goose/config.yaml"),
+        (Client::LmStudio, None, "/home/a/.lmstudio/mcp.json"),
     ] {
-        assert_eq!(places(codex).file(client).unwrap(), Path::new(file));
+        assert_eq!(file(client, reach, &[]), Path::new(expected), "{client:?}");
     }
-    let homeless = Places { home: None, ..places(None) };
-    assert!(homeless.file(Client::Cursor).is_err());
-    assert!(homeless.file(Client::Vscode).is_ok());
+    let codex = file(Client::Codex, None, &[("CODEX_HOME", "/codex")]);
+    assert_eq!(codex, Path::new("/codex/config.toml"));
+    let claude = file(Client::ClaudeCode, user, &[("CLAUDE_CONFIG_DIR", "/claude")]);
+    assert_eq!(claude, Path::new("/claude/.claude.json"));
+    assert!(places(&[]).file(row_of(Client::Jetbrains), None).unwrap().is_none());
+    assert!(places(&[]).file(row_of(Client::Windsurf), project).is_err());
+    let homeless = Places { home: None, ..places(&[]) };
+    assert!(homeless.file(row_of(Client::Cursor), None).is_err());
+    assert!(homeless.file(row_of(Client::Vscode), None).is_ok());
 }
 
-fn any_json() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<i64>().prop_map(|it| json!(it)),
-        any::<bool>().prop_map(|it| json!(it)),
-        ".{0,6}".prop_map(|it| json!(it)),
-    ];
-    leaf.prop_recursive(3, 24, 4, |inner| {
-        let name = prop_oneof!["[a-z{}\"\\\\]{0,4}", Just("stoa".to_owned())];
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(|it| json!(it)),
-            prop::collection::vec((name, inner), 0..4).prop_map(Value::from_iter),
-        ]
-    })
-}
-
-proptest! {
-    /// Everything else in the file, and its layout, is unchanged afterwards.
-    #[test]
-    fn nothing_else_changes(
-        root in prop::collection::vec(("[a-z]{1,3}", any_json()), 0..4),
-        servers in prop::option::of(
-            prop::collection::vec(("(stoa|[a-z]{1,3})", any_json()), 0..4)
-        ),
-        over_lines in any::<bool>(),
-    ) {
-        let mut before = Value::from_iter(root);
-        if let Some(servers) = servers {
-            before["mcpServers"] = Value::from_iter(servers);
-        }
-        let text = match over_lines {
-            true => serde_json::to_string_pretty(&before).unwrap(),
-            false => before.to_string(),
-        };
-        let after = merged(Client::Cursor, &text, &launch()).unwrap();
-        prop_assert_eq!(&merged(Client::Cursor, &after, &launch()).unwrap(), &after);
-        let mut after = read(&after);
-        prop_assert_eq!(&after["mcpServers"]["stoa"]["command"], "/opt/stoa");
-        for value in [&mut before, &mut after] {
-            let servers = value.as_object_mut().unwrap().entry("mcpServers").or_insert(json!({}));
-            servers.as_object_mut().unwrap().remove("stoa");
-        }
-        prop_assert_eq!(before, after);
-    }
+#[test]
+fn clients_of_this_machine_are_listed_with_what_would_happen() {
+    let home = testkit::TempFolder::new();
+    let path = |below: &str| home.path().join(below);
+    std::fs::create_dir_all(path(".cursor")).unwrap();
+    std::fs::create_dir_all(path(".lmstudio")).unwrap();
+    std::fs::create_dir_all(path(".codeium/windsurf")).unwrap();
+    let merged_text = text_of(Client::LmStudio, &launch());
+    std::fs::write(path(".lmstudio/mcp.json"), merged_text).unwrap();
+    std::fs::write(path(".codeium/windsurf/mcp_config.json"), "{\"mcpServers\": 1}").unwrap();
+    let places = Places {
+        home: Some(home.path().to_owned()),
+        here: home.path().to_owned(),
+        variables: Vec::new(),
+        programs: Vec::new(),
+    };
+    let table = survey::table(&places, &launch());
+    let line = |start: &str| table.lines().find(|line| line.starts_with(start)).unwrap();
+    assert!(line("cursor ").contains(".cursor/mcp.json"), "{table}");
+    assert!(line("cursor ").ends_with("the file would be made"), "{table}");
+    assert!(line("lm-studio ").ends_with("has the entry already"), "{table}");
+    assert!(line("windsurf ").contains("cannot be written: its \"mcpServers\""), "{table}");
+    assert!(line("not found: ").contains("zed") && !table.contains("\nzed"), "{table}");
 }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// The largest configuration file; a larger file is not one.
@@ -21,20 +22,33 @@ pub(super) enum Kept {
     Copy(PathBuf),
 }
 
+/// The text of a file; empty if there is no file.
+pub(super) fn text(file: &Path) -> Result<String, String> {
+    Ok(read(&real(file)?)?.map_or_else(String::new, |(text, _)| text))
+}
+
+/// The file behind a symbolic link: many users keep these files elsewhere, and a rename would
+/// replace the link.
+fn real(file: &Path) -> Result<PathBuf, String> {
+    match fs::canonicalize(file) {
+        Ok(real) => Ok(real),
+        Err(error) if error.kind() == ErrorKind::NotFound && !file.is_symlink() => {
+            Ok(file.to_path_buf())
+        }
+        Err(error) => Err(format!("it cannot be read ({})", error.kind())),
+    }
+}
+
 /// Replaces a file's text by the result of `edit`; a missing file is an empty text. A file that
-/// cannot be read, or that `edit` refuses, is not changed.
+/// cannot be read, or that `edit` refuses, is not changed. Where `private` is set, only the user may
+/// read the file and its copy afterwards.
 pub(super) fn change(
     file: &Path,
+    private: bool,
     edit: impl FnOnce(&str) -> Result<String, String>,
 ) -> Result<Outcome, String> {
-    // Many users keep these files behind a symbolic link, which a rename would replace.
-    let file = match fs::canonicalize(file) {
-        Ok(real) => real,
-        Err(error) if error.kind() == ErrorKind::NotFound && !file.is_symlink() => {
-            file.to_path_buf()
-        }
-        Err(error) => return Err(format!("it cannot be read ({})", error.kind())),
-    };
+    let file = real(file)?;
+    let alone = private.then(|| Permissions::from_mode(0o600));
     let Some((before, permissions)) = read(&file)? else {
         let after = edit("")?;
         if let Some(folder) = file.parent() {
@@ -43,13 +57,14 @@ pub(super) fn change(
             };
             fs::create_dir_all(folder).map_err(refuse)?;
         }
-        replace(&file, &after, None)?;
+        replace(&file, &after, alone.as_ref())?;
         return Ok(Outcome::Written(Kept::Nothing));
     };
     let after = edit(&before)?;
     if after == before {
         return Ok(Outcome::Unchanged);
     }
+    let permissions = alone.unwrap_or(permissions);
     let copy = beside(&file, "", ".bak");
     replace(&copy, &before, Some(&permissions))?;
     replace(&file, &after, Some(&permissions))?;
@@ -92,9 +107,8 @@ fn write_draft(draft: &Path, text: &str, permissions: Option<&Permissions>) -> s
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     // Private until it has the mode of the file it replaces, which may hold other servers' secrets.
-    #[cfg(unix)]
     if permissions.is_some() {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.mode(0o600);
     }
     let mut opened = options.open(draft)?;
     opened.write_all(text.as_bytes())?;

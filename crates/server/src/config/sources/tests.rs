@@ -16,9 +16,7 @@ fn from_toml(text: &str) -> Result<Settings, String> {
 }
 
 fn from_environment(pairs: &[(&str, &str)]) -> Result<Settings, String> {
-    let mut settings = Settings::default();
-    let read = settings.read_environment(&environment(pairs));
-    read.map(|()| settings).map_err(|error| error.to_string())
+    Settings::of_variables(pairs).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -92,7 +90,7 @@ fn variables_that_kubernetes_makes_for_a_service_are_ignored() {
     ] {
         check_unknown(name, value, "");
     }
-    check_unknown("STOA_PORT", "8080", "did you mean");
+    check_unknown("STOA_PORT", "8080", "did you mean PORT?");
     check_unknown("STOA_PORT_NUMBER", "8080", "not a setting");
 }
 
