@@ -109,7 +109,7 @@ fn sentence(failure: &CallFailure) -> String {
             text.push_str(&format!("; {field}: expected {expected}"));
         }
     }
-    if matches!(failure.kind, Kind::Unavailable) {
+    if failure.kind == Kind::Unavailable && !text.contains("stoa doctor") {
         text.push_str("; `stoa doctor` looks for the cause");
     }
     text.replace('\n', " ")

@@ -118,7 +118,7 @@ fn a_failed_call_has_the_exit_code_of_its_error() {
     live(&["{}"], &[], 2, "VALIDATION_ERROR");
     live(&["{}", "--text"], &[], 2, "stoa: invalid input: tickers: expected");
     live(&["tickers=BTCUSDT"], unreachable, 3, "UPSTREAM");
-    live(&["tickers=BTCUSDT", "--text"], unreachable, 3, "`stoa doctor` looks for the cause");
+    live(&["tickers=BTCUSDT", "--text"], unreachable, 3, "`stoa doctor`");
     live(&["tickers=NOPE", "--text"], &[], 5, "stoa: ");
     let propose = ["call", "propose_price", "sku=A", "our_price=10", "--text"];
     check(&propose, &[], 4, "stoa: ");
