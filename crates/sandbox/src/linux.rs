@@ -84,6 +84,11 @@ const REFUSED: &[i64] = &[
     libc::SYS_process_madvise,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+    // The priority of a user or a group is that of other processes too.
+    libc::SYS_setpriority,
+    libc::SYS_ioprio_set,
     // The system.
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -130,6 +135,16 @@ const REFUSED: &[i64] = &[
     libc::SYS_memfd_create,
 ];
 
+/// Calls whose first argument names a process: 0 is the caller itself, and another one is refused.
+/// They change its limits, its processors and its scheduling.
+const REFUSED_FOR_OTHERS: &[i64] = &[
+    libc::SYS_prlimit64,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
+];
+
 /// On x86-64 the same calls exist a second time, with this bit.
 const X32: i64 = 0x4000_0000;
 
@@ -139,9 +154,10 @@ fn filter() -> Option<BpfProgram> {
     for call in REFUSED {
         rules.insert(*call, Vec::new());
     }
-    // The limits of other processes are theirs; 0 is the process itself.
-    let other = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0).ok()?;
-    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![other]).ok()?]);
+    for call in REFUSED_FOR_OTHERS {
+        let other = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0).ok()?;
+        rules.insert(*call, vec![SeccompRule::new(vec![other]).ok()?]);
+    }
     if matches!(target, TargetArch::x86_64) {
         let twice: Vec<i64> = rules.keys().map(|it| it | X32).collect();
         rules.extend(twice.into_iter().map(|it| (it, Vec::new())));

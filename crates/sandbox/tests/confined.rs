@@ -62,7 +62,7 @@ fn attempt(arguments: &[String]) -> ExitCode {
         let run = Command::new("/bin/sh").args(["-c", script]).stderr(Stdio::null()).status();
         run.is_ok_and(|it| it.success())
     };
-    let attempts: [(&str, bool); 10] = [
+    let attempts = [
         ("input", std::fs::read(folder.join("input")).is_ok()),
         ("scratch", std::fs::write(folder.join("inside/new"), "x").is_ok()),
         ("tool", shell("true")),
@@ -73,11 +73,39 @@ fn attempt(arguments: &[String]) -> ExitCode {
         ("folder", std::fs::read_dir(&folder).is_ok()),
         ("outside", std::fs::write(folder.join("new"), "x").is_ok()),
         ("tool-key", shell(&format!("cat {}", key.display()))),
+        ("priority", slows_down_its_parent()),
+        ("processors", moves_its_parent()),
     ];
     let worked: Vec<&str> = attempts.into_iter().filter(|it| it.1).map(|it| it.0).collect();
     let on = [on.no_new_privileges, on.files, on.system_calls];
     sandbox::send(&mut std::io::stdout(), &(worked, on)).unwrap();
     ExitCode::SUCCESS
+}
+
+/// Whether the priority of the process that started this one can be set, to what it is.
+#[cfg(target_os = "linux")]
+fn slows_down_its_parent() -> bool {
+    let parent = rustix::process::getppid();
+    let priority = rustix::process::getpriority_process(parent).unwrap();
+    rustix::process::setpriority_process(parent, priority).is_ok()
+}
+
+/// Whether the processors of the process that started this one can be set, to what they are.
+#[cfg(target_os = "linux")]
+fn moves_its_parent() -> bool {
+    let parent = rustix::process::getppid();
+    let processors = rustix::thread::sched_getaffinity(parent).unwrap();
+    rustix::thread::sched_setaffinity(parent, &processors).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn slows_down_its_parent() -> bool {
+    true
+}
+
+#[cfg(not(target_os = "linux"))]
+fn moves_its_parent() -> bool {
+    true
 }
 
 fn spin() -> ExitCode {
@@ -116,6 +144,9 @@ fn the_child_is_walled_in(folder: &Path) {
     }
     if !can.files {
         expected.extend(["key", "folder", "outside", "tool-key"]);
+    }
+    if !can.system_calls {
+        expected.extend(["priority", "processors"]);
     }
     assert_eq!(worked, expected);
 }
