@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use limits::MemoryReservation;
+
 use crate::Priority;
 use crate::queue::{EndReason, Next, Queue};
 
@@ -84,7 +86,22 @@ impl<T> Broadcast<T> {
     /// Subscribes with a queue of at most `queue_max` events. After the end of the source the
     /// subscriber receives the end at once.
     pub fn subscribe(self: &Arc<Self>, queue_max: usize, droppable: bool) -> Subscriber<T> {
-        let queue = Arc::new(Queue::new(queue_max));
+        self.add(Queue::new(queue_max, None), droppable)
+    }
+
+    /// The same with a queue that grows within a memory budget. A subscriber for which there is no
+    /// memory ends as too slow.
+    pub fn subscribe_within(
+        self: &Arc<Self>,
+        memory: MemoryReservation,
+        queue_max: usize,
+        droppable: bool,
+    ) -> Subscriber<T> {
+        self.add(Queue::new(queue_max, Some(memory)), droppable)
+    }
+
+    fn add(self: &Arc<Self>, queue: Queue<T>, droppable: bool) -> Subscriber<T> {
+        let queue = Arc::new(queue);
         let mut subscribers = self.subscribers();
         let id = subscribers.next_id;
         subscribers.next_id += 1;

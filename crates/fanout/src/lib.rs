@@ -5,7 +5,7 @@ mod broadcast;
 mod queue;
 
 pub use broadcast::{Broadcast, QueueDepth, Subscriber};
-pub use queue::{EndReason, Next, Queue};
+pub use queue::{EndReason, Next, Queue, UNCOUNTED_EVENTS};
 
 /// Which events a full queue drops first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,6 +8,6 @@ mod owner;
 mod rate;
 
 pub use client::ClientAddress;
-pub use memory::{BudgetExceeded, MemoryBudget, MemoryReservation};
+pub use memory::{BudgetExceeded, MemoryBudget, MemoryCharge, MemoryReservation};
 pub use owner::{LimitExceeded, OwnerLimiter, OwnerSlot};
 pub use rate::{Admission, Bucket, Quota, RateLimit, RateLimiter};

@@ -1,5 +1,6 @@
-//! A budget of bytes that many requests share, with an upper share for each client. Reservations
-//! grow as bytes arrive and give their bytes back when they are dropped.
+//! A budget of bytes that many holders share, with an upper share for each client. Reservations
+//! grow as bytes arrive and give their bytes back when they are dropped; a charge counts bytes that
+//! are held already.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -26,11 +27,19 @@ struct Shared {
     hasher: RandomState,
 }
 
-/// Bytes that one request holds; dropping it gives them back.
+/// Bytes that one holder, such as a request, has reserved; dropping it gives them back.
 #[derive(Debug)]
 pub struct MemoryReservation {
     shared: Arc<Shared>,
     counter: usize,
+    bytes: usize,
+}
+
+/// Bytes that belong to no client and are held even beyond the budget, such as a shared event;
+/// dropping the charge gives them back.
+#[derive(Debug)]
+pub struct MemoryCharge {
+    shared: Arc<Shared>,
     bytes: usize,
 }
 
@@ -61,6 +70,19 @@ impl MemoryBudget {
         MemoryReservation { shared: Arc::clone(&self.shared), counter, bytes: 0 }
     }
 
+    /// Counts bytes that are held whatever the budget says.
+    #[must_use]
+    pub fn charge(&self, bytes: usize) -> MemoryCharge {
+        self.shared.held.fetch_add(bytes, Ordering::Relaxed);
+        MemoryCharge { shared: Arc::clone(&self.shared), bytes }
+    }
+
+    /// Whether more is held than the budget has, which only charges can cause.
+    #[must_use]
+    pub fn is_exceeded(&self) -> bool {
+        self.shared.is_exceeded()
+    }
+
     /// How many bytes are held by all clients together.
     #[must_use]
     pub fn held(&self) -> usize {
@@ -74,8 +96,14 @@ impl MemoryBudget {
     }
 }
 
+impl Shared {
+    fn is_exceeded(&self) -> bool {
+        self.held.load(Ordering::Relaxed) > self.bytes_max
+    }
+}
+
 impl MemoryReservation {
-    /// Grows to `bytes`; a reservation never shrinks. Fails without a change if there is no room.
+    /// Grows to `bytes` and never shrinks. Fails without a change if there is no room.
     pub fn grow_to(&mut self, bytes: usize) -> Result<(), BudgetExceeded> {
         let more = bytes.saturating_sub(self.bytes);
         if more == 0 {
@@ -90,6 +118,22 @@ impl MemoryReservation {
         }
         self.bytes = bytes;
         Ok(())
+    }
+
+    /// Shrinks to `bytes` and never grows.
+    pub fn shrink_to(&mut self, bytes: usize) {
+        let less = self.bytes.saturating_sub(bytes);
+        if less > 0 {
+            self.shared.by_client[self.counter].fetch_sub(less, Ordering::Relaxed);
+            self.shared.held.fetch_sub(less, Ordering::Relaxed);
+            self.bytes = bytes;
+        }
+    }
+
+    /// Whether more is held, by all clients together, than the budget has.
+    #[must_use]
+    pub fn is_budget_exceeded(&self) -> bool {
+        self.shared.is_exceeded()
     }
 
     /// How many bytes are reserved.
@@ -107,10 +151,13 @@ fn add(counter: &AtomicUsize, more: usize, max: usize) -> Option<usize> {
 
 impl Drop for MemoryReservation {
     fn drop(&mut self) {
-        if self.bytes > 0 {
-            self.shared.by_client[self.counter].fetch_sub(self.bytes, Ordering::Relaxed);
-            self.shared.held.fetch_sub(self.bytes, Ordering::Relaxed);
-        }
+        self.shrink_to(0);
+    }
+}
+
+impl Drop for MemoryCharge {
+    fn drop(&mut self) {
+        self.shared.held.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -162,6 +209,25 @@ mod tests {
         assert_eq!((one.bytes(), budget.held()), (10, 10));
     }
 
+    #[test]
+    fn a_charge_may_exceed_the_budget_and_leaves_no_room_until_it_ends() {
+        let budget = MemoryBudget::new(100, 100);
+        let [mut one, mut other] = two_clients(&budget);
+        assert_eq!(one.grow_to(60), Ok(()));
+        let charge = budget.charge(40);
+        assert!(!budget.is_exceeded() && !one.is_budget_exceeded());
+        let more = budget.charge(1);
+        assert!(budget.is_exceeded() && one.is_budget_exceeded());
+        assert_eq!(other.grow_to(1), Err(BudgetExceeded::Total));
+        one.shrink_to(50);
+        one.shrink_to(70);
+        assert_eq!((one.bytes(), budget.held(), budget.is_exceeded()), (50, 91, false));
+        drop((charge, more));
+        assert_eq!(other.grow_to(50), Ok(()));
+        drop((one, other));
+        assert_eq!(budget.held(), 0);
+    }
+
     proptest! {
         #[test]
         fn held_is_the_sum_of_the_reservations(steps in vec((0_usize..6, 0_usize..50), 0..60)) {
@@ -172,6 +238,7 @@ mod tests {
                 match &mut open[at] {
                     None => open[at] = Some(budget.reservation(client(last))),
                     Some(_) if bytes == 0 => open[at] = None,
+                    Some(held) if bytes % 5 == 0 => held.shrink_to(bytes),
                     Some(held) => drop(held.grow_to(bytes)),
                 }
                 let sum: usize = open.iter().flatten().map(MemoryReservation::bytes).sum();

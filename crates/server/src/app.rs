@@ -220,8 +220,8 @@ fn indicators(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandErro
     Ok(service_indicators::service(market, Arc::clone(&parts.clock), VERSION, setup)?)
 }
 
-/// Gauges of the events that wait for stream readers: the total, and the largest queue of one
-/// reader.
+/// Gauges of the events that wait for stream readers: the total, the largest queue of one reader,
+/// and the bytes of the stream memory.
 fn watch(metrics: &Metrics, queues: &Queues) {
     let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     let all = queues.clone();
@@ -229,6 +229,8 @@ fn watch(metrics: &Metrics, queues: &Queues) {
     let longest = queues.clone();
     let level = metrics.queue_depth("subscriptions:longest");
     metrics.set_on_scrape(level, move || number(longest.depth().longest));
+    let memory = queues.clone();
+    metrics.set_on_scrape(metrics.stream_bytes(), move || number(memory.memory_bytes()));
 }
 
 fn moex(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandError> {

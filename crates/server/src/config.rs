@@ -64,6 +64,8 @@ pub(crate) struct Config {
     pub(crate) body_memory_max: usize,
     /// How much memory the JSON of large bodies takes at once.
     pub(crate) json_memory_max: usize,
+    /// How many bytes of large answers are held at once.
+    pub(crate) answer_memory_max: usize,
     pub(crate) trusted_proxies: TrustedProxies,
     pub(crate) connections_max: usize,
     /// Per-client cap; 0 = unlimited; unset = half of `connections_max`, or unlimited on loopback.
@@ -142,6 +144,10 @@ impl Config {
         let (provider, moex) = providers(&settings)?;
         let tool_concurrency = tool_concurrency(&settings)?;
         let stream_limits = stream_limits(&settings)?;
+        let answer_memory_max =
+            at_least("answer_memory_max", settings.answer_memory_max, 64, sources)?;
+        let (burst, per_second) = (settings.rate_burst, settings.rate_per_second);
+        let rate = limits::RateLimit { burst, per_second };
         let trusted_proxies = TrustedProxies::parse(&settings.trusted_proxies)
             .map_err(|_| sources.bad_value("trusted_proxies"))?;
         let language_model = ModelSettings::new(
@@ -179,12 +185,10 @@ impl Config {
             private_webhooks: settings.private_webhooks,
             private_sources: settings.pricing_allow_private,
             registration_open: settings.archive_registration.unwrap_or(is_private),
-            rate: limits::RateLimit {
-                burst: settings.rate_burst,
-                per_second: settings.rate_per_second,
-            },
+            rate,
             body_bytes_max: settings.body_bytes_max,
             body_memory_max: at_least("body_memory_max", settings.body_memory_max, 1, sources)?,
+            answer_memory_max,
             json_memory_max: at_least("json_memory_max", settings.json_memory_max, 16, sources)?,
             trusted_proxies,
             connections_max: settings.connections_max,
@@ -255,12 +259,16 @@ fn stream_limits(settings: &Settings) -> Result<StreamLimits, CommandError> {
     let limits = StreamLimits {
         queue_max: settings.stream_queue_max,
         replay_max: settings.stream_replay_max,
+        memory_max: settings.stream_memory_max,
     };
     if !StreamLimits::QUEUE.contains(&limits.queue_max) {
         return Err(settings.sources.bad_value("stream_queue_max"));
     }
     if !StreamLimits::REPLAY.contains(&limits.replay_max) {
         return Err(settings.sources.bad_value("stream_replay_max"));
+    }
+    if limits.memory_max < StreamLimits::MEMORY_MIN {
+        return Err(settings.sources.bad_value("stream_memory_max"));
     }
     Ok(limits)
 }
@@ -419,6 +427,8 @@ mod tests {
         assert!(resolved(|it| it.body_memory_max = 1024 * 1024));
         assert!(!resolved(|it| it.body_memory_max = 1024 * 1024 - 1));
         assert!(!resolved(|it| it.json_memory_max = 1024 * 1024));
+        assert!(!resolved(|it| it.answer_memory_max = 1024 * 1024));
+        assert!(!resolved(|it| it.stream_memory_max = 1024 * 1024));
         assert!(resolved(|it| it.trusted_proxies = vec!["::1".into(), "10.0.0.0/8".into()]));
         assert!(!resolved(|it| it.trusted_proxies = vec!["proxy.example".into()]));
     }
@@ -432,7 +442,7 @@ mod tests {
         };
         let usual = StreamLimits::default();
         assert_eq!(limits(usual.queue_max, usual.replay_max), Some(usual));
-        let set = StreamLimits { queue_max: 50, replay_max: 20 };
+        let set = StreamLimits { queue_max: 50, replay_max: 20, ..usual };
         assert_eq!(limits(50, 20), Some(set));
         for (queue, replay) in [(0, 20), (1 << 30, 20), (50, 0)] {
             assert_eq!(limits(queue, replay), None);

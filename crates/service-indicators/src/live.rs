@@ -30,7 +30,9 @@ use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
+use ::limits::{ClientAddress, MemoryBudget, MemoryReservation};
 use clock::{Clock, Millis};
 use fanout::QueueDepth;
 use fault::Fault;
@@ -50,6 +52,9 @@ use limits::{READERS_MAX, REMEMBERED_MAX, REPLAYS_MAX};
 
 /// Tolerated lag of our clock behind a venue's clock.
 const CLOCKS_APART_MS: i64 = 2_000;
+
+/// When a subscriber may try again that found no memory for the candles it missed.
+const MEMORY_RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// The tracker and the stop signal of background tasks.
 #[derive(Debug, Clone)]
@@ -72,14 +77,19 @@ impl From<Tasks> for LiveSetup {
     }
 }
 
-/// A handle to the depth of all subscriber queues, for metrics. It reports zero until `service`
-/// runs.
+/// A handle to the depth and the memory of all subscriber queues, for metrics. It reports zero until
+/// `service` runs.
 #[derive(Clone, Default)]
 pub struct Queues(Arc<OnceLock<Weak<Live>>>);
 
 impl Queues {
     pub fn depth(&self) -> QueueDepth {
         self.0.get().and_then(Weak::upgrade).map_or_else(QueueDepth::default, |live| live.depth())
+    }
+
+    /// Bytes that events, long queues and missed candles take of the stream memory.
+    pub fn memory_bytes(&self) -> usize {
+        self.0.get().and_then(Weak::upgrade).map_or(0, |live| live.memory.held())
     }
 }
 
@@ -88,6 +98,7 @@ pub(crate) struct Live {
     pub(crate) clock: Arc<dyn Clock>,
     tasks: Tasks,
     pub(crate) limits: StreamLimits,
+    memory: MemoryBudget,
     channels: Mutex<HashMap<String, ChannelEntry>>,
     readers: Arc<AtomicUsize>,
     /// Permits for reading replays from history.
@@ -115,6 +126,7 @@ impl Live {
             clock,
             tasks,
             limits,
+            memory: MemoryBudget::new(limits.memory_max, limits.memory_max.div_ceil(2)),
             channels: Mutex::default(),
             readers: Arc::default(),
             replay_permits: Semaphore::new(REPLAYS_MAX),
@@ -151,8 +163,11 @@ impl Live {
                 self.remove(&request.key, channel);
                 continue;
             };
-            let replay = replay::start(self, request, joined.missed.take(), deadline).await?;
-            return Ok(Reader::new(channel, request, joined, replay, reader_slot));
+            let mut memory = self.memory.reservation(request.client.map(ClientAddress::from));
+            reserve(&mut memory, joined.recent_events_bytes())?;
+            let missed = joined.missed.take();
+            let replay = replay::start(self, request, missed, &mut memory, deadline).await?;
+            return Ok(Reader::new(channel, request, joined, replay, memory, reader_slot));
         }
     }
 
@@ -163,7 +178,7 @@ impl Live {
         }
         // Drop slots whose opening failed or was cancelled and that no caller awaits.
         channels.retain(|_, it| it.slot.initialized() || Arc::strong_count(&it.slot) > 1);
-        let memory = request.windows.iter().map(|it| it.warmup() + 1).sum();
+        let memory = request.remembered_candles();
         let memory_in_use: usize = channels.values().map(|it| it.memory).sum();
         if channels.len() >= CHANNELS_MAX || memory_in_use + memory > REMEMBERED_MAX {
             return Err(too_many("too many different streams are followed; ask for one that is"));
@@ -205,6 +220,14 @@ impl Live {
 /// Channels without readers end within two read checks, hence the retry time.
 fn too_many(message: &str) -> Fault {
     Fault::unavailable("too_many_streams", message).retry_after(2 * channel::READ_CHECK_PERIOD)
+}
+
+/// Reserves memory for the candles that a resuming subscriber missed.
+fn reserve(memory: &mut MemoryReservation, more: usize) -> Result<(), Fault> {
+    memory.grow_to(memory.bytes().saturating_add(more)).map_err(|_| {
+        let message = "the memory for streams that are not read is taken; resume later";
+        Fault::unavailable("too_many_streams", message).retry_after(MEMORY_RETRY_AFTER)
+    })
 }
 
 /// One counted subscription of at most `READERS_MAX`; dropping it frees the place.

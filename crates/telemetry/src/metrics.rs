@@ -63,6 +63,8 @@ pub struct Metrics {
     connections: Gauge,
     pending_connections: Gauge,
     body_bytes: Gauge,
+    answer_bytes: Gauge,
+    stream_bytes: Gauge,
     connections_refused: Bounded<1, Counter>,
     /// Gauges that are computed at each scrape.
     on_scrape: RwLock<Vec<(GaugeHandle, Box<Reading>)>>,
@@ -96,6 +98,8 @@ impl Metrics {
             connections: Gauge::default(),
             pending_connections: Gauge::default(),
             body_bytes: Gauge::default(),
+            answer_bytes: Gauge::default(),
+            stream_bytes: Gauge::default(),
             connections_refused: Bounded::new(["limit"], 8),
             on_scrape: RwLock::default(),
             tools: RwLock::default(),
@@ -144,6 +148,8 @@ impl Metrics {
         let about = "Open connections without a request yet";
         to.register("connections_pending", about, self.pending_connections.clone());
         to.register("body_bytes", "Bytes of request bodies held", self.body_bytes.clone());
+        to.register("answer_bytes", "Bytes of answers not yet read", self.answer_bytes.clone());
+        to.register("stream_bytes", "Bytes of live streams held", self.stream_bytes.clone());
     }
 
     /// The meter of one tool on one transport. It is cached here; keep it where possible.
@@ -255,6 +261,16 @@ impl Metrics {
     /// The bytes of request bodies that are held.
     pub fn body_bytes(&self) -> GaugeHandle {
         GaugeHandle(self.body_bytes.clone())
+    }
+
+    /// The bytes of large answers that clients have not read.
+    pub fn answer_bytes(&self) -> GaugeHandle {
+        GaugeHandle(self.answer_bytes.clone())
+    }
+
+    /// The bytes that live streams hold.
+    pub fn stream_bytes(&self) -> GaugeHandle {
+        GaugeHandle(self.stream_bytes.clone())
     }
 
     /// Counts a connection that this limit refused.

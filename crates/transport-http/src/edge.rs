@@ -14,7 +14,7 @@ use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
-use contract::{Authenticator, Pipeline, RequestMeta};
+use contract::{Authenticator, Credential, Pipeline, RequestMeta};
 use fault::{Fault, Kind};
 use http::header::{AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, IF_NONE_MATCH, UPGRADE};
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
@@ -23,6 +23,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
+use crate::answer_memory;
 use crate::body::{BodyLimits, IncomingBody};
 use crate::client_address::TrustedProxies;
 use crate::hosts::AllowedHosts;
@@ -170,7 +171,7 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
     let mut meta = request_meta(request.headers());
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     meta.client = peer.map(|ConnectInfo(peer)| edge.proxies.client(peer.ip(), request.headers()));
-    let request_id = Arc::clone(&meta.request_id);
+    let (request_id, client) = (Arc::clone(&meta.request_id), meta.client);
     let admission = edge.admit(&request, meta.client);
     let wait = admission.as_ref().and_then(rate_limit::retry_after);
     let route = pattern.and_then(|pattern| edge.routes.get(pattern));
@@ -178,7 +179,8 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
         // The memory of the body is held until the request is answered.
         Ok((mut request, _held)) => {
             request.extensions_mut().insert(meta);
-            next.run(request).await
+            let response = next.run(request).await;
+            edge.hold_answer(response, route, &request_id, client)
         }
         Err(refusal) => edge.refuse(route, &refusal, &meta),
     };
@@ -289,6 +291,21 @@ impl Edge {
             }
             _ => Err(credential_first()),
         }
+    }
+
+    /// Counts a large answer until its client has read it, or refuses it.
+    fn hold_answer(
+        &self,
+        response: Response,
+        route: Option<&EdgeRoute>,
+        request_id: &Arc<str>,
+        client: Option<IpAddr>,
+    ) -> Response {
+        answer_memory::hold(response, self.memory.answer(client)).unwrap_or_else(|exceeded| {
+            let (request_id, credential) = (Arc::clone(request_id), Credential::None);
+            let meta = RequestMeta { request_id, credential, client };
+            self.refuse(route, &answer_memory::refused(exceeded), &meta)
+        })
     }
 
     /// The refusal in the form of the route.

@@ -4,6 +4,7 @@
 //! Routes come from the contracts' HTTP bindings; no service adds one by hand.
 
 mod addresses;
+mod answer_memory;
 mod asyncapi;
 mod body;
 mod client_address;

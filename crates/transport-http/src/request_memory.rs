@@ -1,5 +1,6 @@
-//! The memory that requests may take at once: the bytes of their bodies, and what is built from
-//! their JSON. A body of at most 64 KiB has its bytes counted and its JSON not.
+//! The memory that requests may take at once: the bytes of their bodies, what is built from their
+//! JSON, and the answers that clients have not read. A body of at most 64 KiB has its bytes counted
+//! and its JSON not.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,7 +21,9 @@ pub const SMALL_BODY_BYTES: usize = 64 * 1024;
 /// A larger body is scanned and parsed on a blocking thread.
 pub const INLINE_PARSE_BYTES: usize = 256 * 1024;
 /// When a client may try again whose request found no memory.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
+pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// The default budget of answers.
+const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
 const KIB: usize = 1024;
 
 /// The budgets of all requests together.
@@ -32,6 +35,7 @@ pub struct RequestMemory {
     json_kib_max: usize,
     /// How long a request waits for its part of the JSON budget.
     wait: Duration,
+    answers: MemoryBudget,
 }
 
 /// What building one request's JSON may cost.
@@ -67,7 +71,24 @@ impl RequestMemory {
             json: Arc::new(Semaphore::new(json_kib_max)),
             json_kib_max,
             wait,
+            answers: answer_budget(ANSWER_BYTES_MAX),
         }
+    }
+
+    /// The same with another budget for answers than 256 MiB; one client holds at most half.
+    #[must_use]
+    pub fn with_answers(self, bytes_max: usize) -> Self {
+        Self { answers: answer_budget(bytes_max), ..self }
+    }
+
+    /// The bytes of answers that clients have not read.
+    #[must_use]
+    pub fn answer_bytes_held(&self) -> usize {
+        self.answers.held()
+    }
+
+    pub(crate) fn answer(&self, client: Option<IpAddr>) -> MemoryReservation {
+        self.answers.reservation(client.map(ClientAddress::from))
     }
 
     /// The bytes of bodies that are held now.
@@ -118,6 +139,10 @@ impl Default for RequestMemory {
     fn default() -> Self {
         Self::new(64 * 1024 * KIB, 384 * 1024 * KIB, Duration::from_secs(15))
     }
+}
+
+fn answer_budget(bytes_max: usize) -> MemoryBudget {
+    MemoryBudget::new(bytes_max, bytes_max.div_ceil(2))
 }
 
 fn json_too_large(too_large: JsonTooLarge, values_max: usize) -> Refusal {

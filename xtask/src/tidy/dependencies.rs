@@ -22,7 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cite", &[]),
     ("clock", &[]),
     ("contract", &["fault"]),
-    ("fanout", &[]),
+    ("fanout", &["limits"]),
     ("fault", &[]),
     ("http-client", &["clock", "fault"]),
     ("http-wire", &[]),
@@ -61,7 +61,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "service-indicators",
-        &["clock", "contract", "fanout", "fault", "http-client", "market", "market-bars", "ta"],
+        &[
+            "clock",
+            "contract",
+            "fanout",
+            "fault",
+            "http-client",
+            "limits",
+            "market",
+            "market-bars",
+            "ta",
+        ],
     ),
     ("service-moex", &["clock", "contract", "fault", "market"]),
     (

@@ -72,7 +72,8 @@ fn gauge(count: usize) -> i64 {
 
 fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandError> {
     let memory =
-        RequestMemory::new(config.body_memory_max, config.json_memory_max, config.client_timeout);
+        RequestMemory::new(config.body_memory_max, config.json_memory_max, config.client_timeout)
+            .with_answers(config.answer_memory_max);
     let options = HttpOptions {
         allowed_origins: config.cors_origins.clone(),
         body: body_limits(config),
@@ -82,13 +83,15 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandE
     };
     let (metrics, history) = (Arc::clone(&app.metrics), Arc::clone(&app.history));
     let fills = metrics.queue_depth("history_fills");
-    let (body_bytes, held) = (metrics.body_bytes(), memory.clone());
+    let (body_bytes, answer_bytes) = (metrics.body_bytes(), metrics.answer_bytes());
+    let held = memory.clone();
     let pages = SystemPages {
         version: VERSION,
         health: app.health_monitor().probe(),
         metrics: Box::new(move || {
             fills.set(gauge(history.active_fills()));
             body_bytes.set(gauge(held.body_bytes_held()));
+            answer_bytes.set(gauge(held.answer_bytes_held()));
             metrics.render()
         }),
         metrics_type: telemetry::METRICS_CONTENT_TYPE,

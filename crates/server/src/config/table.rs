@@ -189,6 +189,8 @@ settings! {
         "64 MiB", "a number of bytes, at least 1 MiB", "how many bytes of request bodies are held at once; one client holds at most half. A request beyond that is answered 503";
     json_memory_max: usize = 384 * 1024 * 1024, file, "STOA_JSON_MEMORY_MAX", "",
         "384 MiB", "a number of bytes, at least 16 MiB", "how much memory is used at once to build the JSON of bodies over 64 KiB, as estimated from the number of their values; see `docs/limits.md`";
+    answer_memory_max: usize = 256 * 1024 * 1024, file, "STOA_ANSWER_MEMORY_MAX", "",
+        "256 MiB", "a number of bytes, at least 64 MiB", "how many bytes of answers over 64 KiB are held at once for clients that have not read them; one client holds at most half. A request beyond that is answered 503";
     trusted_proxies: Vec<String> = Vec::new(), file, "STOA_TRUSTED_PROXIES", "",
         "none", "a list of addresses and networks", "proxies in front of the server, such as `127.0.0.1,10.0.0.0/8`: limits per client count the client that `X-Forwarded-For` or `Forwarded` names, and `connections_per_client_max` does not apply to the proxy";
     connections_max: usize = 4096, file, "STOA_CONNECTIONS_MAX", "",
@@ -199,6 +201,8 @@ settings! {
         "", "a whole number from 16 to 100000", "how many events wait for a slow reader of a live stream (16 to 100,000); beyond that forming candles are dropped, closed ones never";
     stream_replay_max: u64 = StreamLimits::default().replay_max, file, "STOA_STREAM_REPLAY_MAX", "",
         "", "a whole number from 1 to 50000", "how many closed candles are sent again to a client that resumes (1 to 50,000)";
+    stream_memory_max: usize = StreamLimits::default().memory_max, file, "STOA_STREAM_MEMORY_MAX", "",
+        "256 MiB", "a number of bytes, at least 16 MiB", "how much memory the events of live streams take at once, with the queues of slow readers and the candles of those that resume; one client's queues and candles take at most half. Beyond that slow readers end with their resume point, and resuming is answered 503";
     streams_per_client_max: usize = ClientLimits::default().open_max, file, "STOA_STREAMS_PER_CLIENT_MAX", "",
         "", "a whole number", "how many live streams (server-sent events and WebSockets) one address may have open; 0 = unlimited";
     streams_per_client_minute: u32 = ClientLimits::default().per_minute, file, "STOA_STREAMS_PER_CLIENT_MINUTE", "",

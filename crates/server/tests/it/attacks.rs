@@ -14,3 +14,5 @@ mod memory;
 mod secret_logs;
 mod sessions;
 mod silent_connections;
+mod unread_answers;
+mod unread_streams;

@@ -10,6 +10,7 @@ use clock::{Clock, Millis, TimeRange};
 use contract::StreamEvent;
 use fanout::{Broadcast, Priority, Subscriber};
 use fault::Fault;
+use limits::{ClientAddress, MemoryBudget};
 use market::{Bar, Interval, SubscribeOptions};
 use tokio::time::Instant;
 
@@ -26,11 +27,17 @@ use crate::warm;
 const HEARTBEAT_REUSE_MS: i64 = 100;
 /// How often a channel checks for readers; a channel without readers in two checks ends.
 pub(super) const READ_CHECK_PERIOD: Duration = Duration::from_secs(10);
+/// Without stream memory a channel drops this many of its oldest recent events for each closed
+/// candle, down to [`RECENT_EVENTS_KEPT`]; resuming subscribers then read history.
+const RECENT_EVENTS_DROPPED: usize = 64;
+const RECENT_EVENTS_KEPT: usize = 4;
 
 pub(crate) struct Channel {
     pub(crate) subject: Subject,
     pub(crate) clock: Arc<dyn Clock>,
     limits: StreamLimits,
+    /// Bounds the queues of all subscribers and counts the events that they and channels hold.
+    memory: MemoryBudget,
     pub(super) broadcast: Arc<Broadcast<ChannelEvent>>,
     state: Mutex<ChannelState>,
 }
@@ -59,6 +66,14 @@ pub(crate) struct JoinedSubscriber {
     pub(crate) recent_events: Vec<Arc<ChannelEvent>>,
     /// Missed candles that only history holds.
     pub(crate) missed: Option<MissedRange>,
+}
+
+impl JoinedSubscriber {
+    /// How many bytes its recent events take, as if it were their only holder.
+    pub(crate) fn recent_events_bytes(&self) -> usize {
+        let pointer = size_of::<Arc<ChannelEvent>>();
+        self.recent_events.iter().map(|event| event.bytes() + pointer).sum()
+    }
 }
 
 /// Closed candles to read from history: opening times after `after`, up to and including `to`.
@@ -103,6 +118,7 @@ impl Channel {
             },
             clock: Arc::clone(&live.clock),
             limits: live.limits,
+            memory: live.memory.clone(),
             broadcast: Arc::default(),
             state: Mutex::new(ChannelState {
                 recent_events: VecDeque::new(),
@@ -142,13 +158,12 @@ impl Channel {
         if state.ended.is_some() {
             return None;
         }
-        let subscriber = self.broadcast.subscribe(self.limits.queue_max, !request.closed_only);
+        let memory = self.memory.reservation(request.client.map(ClientAddress::from));
+        let (queue_max, droppable) = (self.limits.queue_max, !request.closed_only);
+        let subscriber = self.broadcast.subscribe_within(memory, queue_max, droppable);
         if let Some(status) = state.status {
             let event = self.subject.status(status, self.clock.now());
-            subscriber.send(
-                &Arc::new(ChannelEvent { event, candle: None, closed: false }),
-                Priority::Status,
-            );
+            subscriber.send(&Arc::new(ChannelEvent::about_stream(event)), Priority::Status);
         }
         let newest = state.recent_events.back().and_then(|message| message.candle);
         let last = newest.unwrap_or(state.history_end);
@@ -180,22 +195,33 @@ impl Channel {
 
     /// The caller holds the state lock, so that a joining subscriber gets each event exactly once:
     /// from the state or from the broadcast.
-    fn publish_locked(&self, state: &mut ChannelState, message: ChannelEvent) {
+    fn publish_locked(&self, state: &mut ChannelState, mut message: ChannelEvent) {
         let priority = match message.candle {
             None => Priority::Status,
             Some(_) if message.closed => Priority::MustDeliver,
             Some(_) => Priority::Droppable,
         };
+        message.memory = Some(self.memory.charge(message.bytes()));
         let message = Arc::new(message);
         state.heartbeat = None;
         if message.closed {
-            if state.recent_events.len() >= self.limits.recent_events_max() {
-                let oldest = state.recent_events.pop_front().and_then(|oldest| oldest.candle);
-                state.history_end = oldest.unwrap_or(state.history_end);
-            }
             state.recent_events.push_back(Arc::clone(&message));
+            self.trim_recent_events(state);
         }
         self.broadcast.publish(&message, priority);
+    }
+
+    /// Drops the oldest recent events: those beyond the limit, and more while memory is short.
+    fn trim_recent_events(&self, state: &mut ChannelState) {
+        let count = state.recent_events.len();
+        let mut dropped = count.saturating_sub(self.limits.recent_events_max());
+        if self.memory.is_exceeded() {
+            dropped =
+                dropped.max(RECENT_EVENTS_DROPPED.min(count.saturating_sub(RECENT_EVENTS_KEPT)));
+        }
+        if let Some(oldest) = state.recent_events.drain(..dropped).next_back() {
+            state.history_end = oldest.candle.unwrap_or(state.history_end);
+        }
     }
 
     /// A heartbeat, shared by all readers within `HEARTBEAT_REUSE_MS`. Publishing an event discards
@@ -235,7 +261,7 @@ impl Channel {
         if !matches!(status, Status::GapFilled(_)) {
             state.status = Some(status);
         }
-        self.publish_locked(&mut state, ChannelEvent { event, candle: None, closed: false });
+        self.publish_locked(&mut state, ChannelEvent::about_stream(event));
     }
 
     /// Ends the channel if it has no subscribers, and returns whether it did.
@@ -310,6 +336,7 @@ mod tests {
             closed_only: true,
             heartbeat: READ_CHECK_PERIOD,
             after: None,
+            client: None,
             key: String::new(),
         }
     }
@@ -330,6 +357,7 @@ mod tests {
             subject: Subject { symbol, interval, source: Arc::default(), delay: Delay::RealTime },
             clock: Arc::<InterruptingClock>::clone(clock),
             limits: StreamLimits::default(),
+            memory: MemoryBudget::new(usize::MAX, usize::MAX),
             broadcast: Arc::default(),
             state: Mutex::new(state),
         })

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clock::{Millis, TimeRange};
 use contract::StreamEvent;
+use limits::MemoryCharge;
 use market::{Bar, Delay, Interval};
 use serde::{Serialize, Serializer};
 
@@ -16,6 +17,21 @@ pub(crate) struct ChannelEvent {
     /// Opening time of the event's candle; `None` for a status.
     pub(crate) candle: Option<Millis>,
     pub(crate) closed: bool,
+    /// Its part of the stream memory; `None` for an event that one reader alone receives.
+    pub(crate) memory: Option<MemoryCharge>,
+}
+
+impl ChannelEvent {
+    /// An event about the stream itself.
+    pub(crate) fn about_stream(event: Arc<StreamEvent>) -> Self {
+        Self { event, candle: None, closed: false, memory: None }
+    }
+
+    /// How many bytes it takes: its texts, both structures and the counters of four `Arc`.
+    pub(crate) fn bytes(&self) -> usize {
+        let texts = self.event.json.len() + self.event.resume.as_ref().map_or(0, |it| it.len());
+        texts + size_of::<Self>() + size_of::<StreamEvent>() + 4 * 2 * size_of::<usize>()
+    }
 }
 
 /// The series that the events belong to.
@@ -143,7 +159,8 @@ impl Subject {
             ..self.wire("kline", now, WireStatus::default())
         };
         let resume = closed.then(|| Arc::from(t.to_string()));
-        ChannelEvent { event: event("kline", resume, &wire), candle: Some(bar.open_time), closed }
+        let (event, candle) = (event("kline", resume, &wire), Some(bar.open_time));
+        ChannelEvent { event, candle, closed, memory: None }
     }
 
     pub(crate) fn status(&self, status: Status, now: Millis) -> Arc<StreamEvent> {

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`StreamLimits::queue_max`] | queued events of one subscriber | the contract's default; configurable |
 //! | [`StreamLimits::replay_max`] | replayed closed candles of one subscriber | the maximum of one history request; configurable |
+//! | [`StreamLimits::memory_max`] | bytes of all events, long queues and replays together | many readers that do not read must not take the server's memory; configurable |
 //! | `RECENT_EVENTS_MAX` | closed candles that a channel holds as events | a short interruption needs no database read; older candles come from history |
 //! | `CHECKPOINT_EVERY` | candles between two checkpoints of cumulative indicators | a replay recomputes at most this many |
 //! | `FOLLOWED_MAX` | candles that a new channel asks the venue to replay | the gap between history and now; a symbol with a longer gap has stopped trading and starts from now |
@@ -56,11 +57,14 @@ pub struct StreamLimits {
     pub queue_max: usize,
     /// Maximum number of closed candles replayed to a resuming subscriber.
     pub replay_max: u64,
+    /// Maximum bytes of all events, of queues of more than 32 events and of replays; one client's
+    /// queues and replays take at most half.
+    pub memory_max: usize,
 }
 
 impl Default for StreamLimits {
     fn default() -> Self {
-        Self { queue_max: SubscribeOptions::QUEUE_MAX, replay_max: 5_000 }
+        Self { queue_max: SubscribeOptions::QUEUE_MAX, replay_max: 5_000, memory_max: 256 << 20 }
     }
 }
 
@@ -71,9 +75,14 @@ impl StreamLimits {
     /// Allowed `replay_max`: one history read holds at most 50,000 candles in memory.
     pub const REPLAY: std::ops::RangeInclusive<u64> = 1..=50_000;
 
-    /// Whether both bounds are in their allowed ranges.
+    /// The smallest `memory_max`: 16 MiB hold the replays of some sixteen subscribers.
+    pub const MEMORY_MIN: usize = 16 << 20;
+
+    /// Whether all bounds are in their allowed ranges.
     pub fn are_sound(&self) -> bool {
-        Self::QUEUE.contains(&self.queue_max) && Self::REPLAY.contains(&self.replay_max)
+        Self::QUEUE.contains(&self.queue_max)
+            && Self::REPLAY.contains(&self.replay_max)
+            && self.memory_max >= Self::MEMORY_MIN
     }
 
     /// Number of closed candles that a channel holds as events: never more than `replay_max`.

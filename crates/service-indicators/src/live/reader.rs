@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use clock::Millis;
 use contract::{EventFeed, StreamEvent};
 use fanout::{EndReason, Next, Subscriber};
+use limits::MemoryReservation;
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::ReaderSlot;
@@ -21,6 +22,8 @@ pub(crate) struct Reader {
     replay: Option<Box<Replay>>,
     /// Missed candles that the channel still held.
     recent_events: VecDeque<Arc<ChannelEvent>>,
+    /// What the missed candles take of the stream memory; `None` once they were read.
+    missed_memory: Option<MemoryReservation>,
     subscriber: Subscriber<ChannelEvent>,
     heartbeat: Interval,
     /// The resume point: candles up to this opening time are skipped.
@@ -46,6 +49,7 @@ impl Reader {
         request: &SubscriptionRequest,
         joined: JoinedSubscriber,
         replay: Option<Box<Replay>>,
+        missed_memory: MemoryReservation,
         slot: ReaderSlot,
     ) -> Self {
         let every = request.heartbeat;
@@ -58,6 +62,7 @@ impl Reader {
             channel: Arc::clone(channel),
             replay,
             recent_events: joined.recent_events.into(),
+            missed_memory: (missed_memory.bytes() > 0).then_some(missed_memory),
             subscriber: joined.subscriber,
             heartbeat,
             after,
@@ -110,6 +115,7 @@ impl Reader {
         let message = self.recent_events.pop_front();
         if self.recent_events.is_empty() {
             self.recent_events = VecDeque::new();
+            self.missed_memory = None;
         }
         message
     }

@@ -1,5 +1,6 @@
 //! The arguments of a subscription, as JSON and as a query string, and their checks.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use clock::Millis;
@@ -58,8 +59,17 @@ pub(crate) struct SubscriptionRequest {
     pub(crate) heartbeat: Duration,
     /// The resume point: opening time of the last closed candle that the subscriber has.
     pub(crate) after: Option<Millis>,
+    /// Whose share of the stream memory the subscription takes; `None` for a local caller.
+    pub(crate) client: Option<IpAddr>,
     /// Requests with equal keys share one channel.
     pub(crate) key: String,
+}
+
+impl SubscriptionRequest {
+    /// Number of candles that its indicators hold in memory.
+    pub(crate) fn remembered_candles(&self) -> usize {
+        self.windows.iter().map(|it| it.warmup() + 1).sum()
+    }
 }
 
 impl StreamArgs {
@@ -132,6 +142,7 @@ impl StreamOptions {
             closed_only: self.closed_only,
             heartbeat: Duration::from_millis(self.heartbeat_ms),
             after,
+            client: None,
             key,
         })
     }

@@ -1,6 +1,7 @@
 //! Live channels over a scripted venue and a real archive.
 
 mod ends;
+mod memory;
 mod retired;
 mod venue;
 
@@ -275,7 +276,9 @@ async fn a_slow_reader_is_disconnected_with_a_resume_point() {
 
 #[tokio::test]
 async fn queue_and_replay_keep_the_configured_limits() {
-    let fixture = Fixture::with(StreamLimits { queue_max: 20, replay_max: 100 }).await;
+    let fixture =
+        Fixture::with(StreamLimits { queue_max: 20, replay_max: 100, ..StreamLimits::default() })
+            .await;
     let mut reader = subscribe(&fixture, json!({"indicators": CUMULATIVE})).await;
     let mut quick = subscribe(&fixture, json!({"indicators": CUMULATIVE})).await;
     let mut whole = std::collections::BTreeMap::new();

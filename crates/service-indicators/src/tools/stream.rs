@@ -55,19 +55,22 @@ impl CallArgs {
 }
 
 pub(crate) async fn open(cx: Cx<Indicators>, args: StreamArgs) -> Result<Subscription, Fault> {
-    let request = args.request(&cx.service.candles)?;
+    let mut request = args.request(&cx.service.candles)?;
+    request.client = cx.client;
     Ok(Subscription::new(cx.service.live.subscribe(&request, cx.deadline).await?))
 }
 
 pub(crate) async fn open_batch(cx: Cx<Indicators>, args: BatchArgs) -> Result<Subscription, Fault> {
-    let requests = args.requests(&cx.service.candles)?;
+    let mut requests = args.requests(&cx.service.candles)?;
+    requests.iter_mut().for_each(|request| request.client = cx.client);
     let subscribed = requests.iter().map(|request| cx.service.live.subscribe(request, cx.deadline));
     let readers = try_join_all(subscribed).await?;
     Ok(Subscription::new(Batch::new(&requests, readers)))
 }
 
 pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed, Fault> {
-    let request = args.stream.request(&cx.service.candles)?;
+    let mut request = args.stream.request(&cx.service.candles)?;
+    request.client = cx.client;
     let source = cx.service.candles.source(&request.ticker)?.to_owned();
     if let Some(until) = &args.until {
         until.check(&request.windows)?;

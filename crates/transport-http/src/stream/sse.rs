@@ -39,7 +39,8 @@ const HEARTBEAT_EVERY: Duration = Duration::from_secs(20);
 const CHUNK_EVENTS_MAX: usize = 64;
 /// How long a subscription may take to send its last event once the server stops.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
-const CHUNK_BYTES_MAX: usize = 64 * 1024;
+/// A chunk is what a client that does not read holds in memory; one event more may be in it.
+const CHUNK_BYTES_MAX: usize = 16 * 1024;
 
 struct SseRoute {
     pipeline: Arc<Pipeline>,

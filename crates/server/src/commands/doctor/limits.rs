@@ -14,7 +14,7 @@ pub(super) fn check(connections_max: usize) -> Finding {
 
 /// The guarantees for readers of live streams.
 pub(super) fn streams(limits: StreamLimits) -> Finding {
-    let StreamLimits { queue_max, replay_max } = limits;
+    let StreamLimits { queue_max, replay_max, .. } = limits;
     let detail = format!(
         "{queue_max} events wait for a slow reader (stream_queue_max), {replay_max} candles are \
          told again to one who resumes (stream_replay_max)"
@@ -51,7 +51,8 @@ mod tests {
 
     #[test]
     fn what_streams_are_held_to_is_told_with_its_settings() {
-        let told = streams(StreamLimits { queue_max: 7, replay_max: 8 }).detail;
+        let told =
+            streams(StreamLimits { queue_max: 7, replay_max: 8, ..StreamLimits::default() }).detail;
         assert!(told.contains("7 events wait for a slow reader (stream_queue_max)"), "{told}");
         assert!(told.contains("8 candles are told again"), "{told}");
     }
