@@ -34,6 +34,8 @@ pub struct Resolved {
     pub unknown: Vec<String>,
     /// Names that could not be looked up, because the tool gave no answer.
     pub unreached: Vec<String>,
+    /// Whether a word that may be a name could not be looked up.
+    pub is_unanswered: bool,
     pub notes: Vec<Note>,
 }
 
@@ -128,7 +130,7 @@ pub(crate) async fn resolve(
                 true => resolved.unreached.push(mention.text.clone()),
                 false => resolved.unknown.push(mention.text.clone()),
             },
-            None => {}
+            None => resolved.is_unanswered |= finding.as_ref().is_some_and(is_unreached),
         }
     }
     resolved

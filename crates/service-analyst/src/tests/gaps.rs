@@ -266,5 +266,7 @@ fn an_exchange_that_does_not_answer_is_not_an_unknown_security() {
     let fake_tools = FakeTools { broken, ..FakeTools::default() };
     let question = "compare Lukoil and Rosneft over a year";
     let text = ask(fake_tools, &[question], Some(Language::English)).answer.draft.text;
-    assert!(text.contains("could not be looked up: the Moscow Exchange did not answer"), "{text}");
+    // Names in Latin letters are taken as tickers, and their tools fail.
+    assert!(text.contains("the exchange does not answer"), "{text}");
+    assert!(!text.contains("was found"), "{text}");
 }

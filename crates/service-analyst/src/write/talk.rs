@@ -18,6 +18,16 @@ pub(super) fn help(builder: &mut AnswerBuilder<'_>) {
     if !builder.plan.resolved.unreached.is_empty() {
         return;
     }
+    if builder.plan.resolved.is_unanswered {
+        builder.page.add_line(
+            "Московская биржа не ответила, поэтому названия бумаг проверить не удалось. Повторите \
+             вопрос позже.",
+            "The Moscow Exchange did not answer, so the names of securities could not be looked up. \
+             Please ask again later.",
+            [],
+        );
+        return;
+    }
     let page = &mut builder.page;
     match builder.plan.request.intent {
         Intent::Correlation | Intent::Comparison => page.add_line(
