@@ -27,6 +27,7 @@ mod pricing_path;
 mod process;
 mod simulated;
 mod source_files;
+mod spelling;
 mod streams;
 mod tables;
 mod tasks;
