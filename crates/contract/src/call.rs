@@ -262,6 +262,15 @@ pub struct Cx<S> {
     pub progress: Progress,
     /// Counts the streams that the handler opens itself.
     pub stream_metrics: StreamMetrics,
+    /// The arguments that the caller left out and that the schema's defaults filled in.
+    pub left_out: Vec<String>,
+}
+
+impl<S> Cx<S> {
+    /// Whether the caller gave this argument; `false` if the handler sees the schema's default.
+    pub fn is_given(&self, argument: &str) -> bool {
+        !self.left_out.iter().any(|name| name == argument)
+    }
 }
 
 /// A [`Cx`] before its service is known: the pipeline builds it, the tool's row adds the service.
@@ -273,11 +282,21 @@ pub(crate) struct CallContext {
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Progress,
     pub(crate) stream_metrics: StreamMetrics,
+    pub(crate) left_out: Vec<String>,
 }
 
 impl CallContext {
     pub(crate) fn with_service<S>(self, service: Arc<S>) -> Cx<S> {
-        let Self { caller, request_id, client, deadline, cancel, progress, stream_metrics } = self;
-        Cx { service, caller, request_id, client, deadline, cancel, progress, stream_metrics }
+        Cx {
+            service,
+            caller: self.caller,
+            request_id: self.request_id,
+            client: self.client,
+            deadline: self.deadline,
+            cancel: self.cancel,
+            progress: self.progress,
+            stream_metrics: self.stream_metrics,
+            left_out: self.left_out,
+        }
     }
 }

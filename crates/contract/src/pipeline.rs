@@ -231,6 +231,7 @@ impl Pipeline {
         if rules.credential_argument.is_some() {
             self.authorize(operation, &caller)?;
         }
+        let left_out = operation.input.map(|input| input.left_out(&call.args)).unwrap_or_default();
         let mut args = operation.input.map_or(Ok(Map::new()), |input| input.accept(call.args))?;
         rules.remove_placeholder(&mut args);
         if rules.credential_argument.is_none() {
@@ -260,6 +261,7 @@ impl Pipeline {
                 service: Arc::clone(&operation.service.name),
                 transport: call.transport,
             },
+            left_out,
         };
         let reply = async {
             let _permit = self.acquire_permit(operation).await?;

@@ -91,6 +91,12 @@ impl Schema {
             .fold(fault, |fault, (field, expected)| fault.problem(field, expected)))
     }
 
+    /// The names of the arguments that the caller left out and that have a default.
+    pub(crate) fn left_out(&self, args: &Map<String, Value>) -> Vec<String> {
+        let left_out = self.defaults.iter().filter(|(name, _)| !args.contains_key(name));
+        left_out.map(|(name, _)| name.clone()).collect()
+    }
+
     /// Validates arguments, adds the schema's defaults and converts `1.0` to `1` in integer fields.
     pub fn accept(&self, mut args: Map<String, Value>) -> Result<Map<String, Value>, Fault> {
         for field in &self.times {
@@ -240,6 +246,9 @@ mod tests {
     #[test]
     fn defaults_come_from_the_contract() {
         let Value::Object(args) = json!({"tickers": ["A"]}) else { unreachable!() };
-        assert_eq!(schema().accept(args).unwrap()["page"], 1);
+        assert_eq!(schema().left_out(&args), ["page"]);
+        let accepted = schema().accept(args).unwrap();
+        assert_eq!(accepted["page"], 1);
+        assert!(schema().left_out(&accepted).is_empty());
     }
 }

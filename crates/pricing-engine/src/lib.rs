@@ -33,7 +33,7 @@ pub use demand::ExpectedEffect;
 pub use elasticity::{Elasticity, EstimateQuality};
 pub use grid::{Currency, Grid, PriceEnding};
 pub use guardrails::GuardrailAct;
-pub use money::{Amount, Rate};
+pub use money::{Amount, Rate, figure};
 pub use outliers::{ExcludedPrice, Market};
 pub use periods::periods;
 pub use policy::{Mode, Policy, Position, Prior};

@@ -129,6 +129,13 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{text}%")
 }
 
+/// A number for sentences: at most three decimals, without trailing zeros.
+pub fn figure(value: f64) -> String {
+    let text = format!("{value:.3}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
 /// Reads `[-+]?digits[.digits]` as an integer of `places` decimals, halves away from zero.
 fn scaled(text: &str, places: usize) -> Option<i64> {
     let (negative, digits) = match text.strip_prefix('-') {
@@ -283,6 +290,20 @@ mod tests {
         check("999999999999.999999", 999_999_999_999_999_999, "999999999999.999999");
         for text in ["", "-", ".", ".5", "5.", "1e5", "NaN", "1.2.3", " 1", "٣", "1000000000000"] {
             assert_eq!(text.parse::<Amount>(), Err(NotAnAmount), "{text}");
+        }
+    }
+
+    #[test]
+    fn figures_in_sentences_have_at_most_three_decimals() {
+        for (value, text) in [
+            (0.20847727272727276, "0.208"),
+            (0.189, "0.189"),
+            (0.5, "0.5"),
+            (100.0, "100"),
+            (-0.0001, "0"),
+            (1234.5678, "1234.568"),
+        ] {
+            assert_eq!(figure(value), text);
         }
     }
 

@@ -76,6 +76,9 @@ pub struct PricingInput {
     /// When our price last changed.
     #[serde(default)]
     pub last_change_ms: Option<i64>,
+    /// Whether simulated observations are among the data.
+    #[serde(default)]
+    pub simulated: bool,
     pub now_ms: i64,
 }
 
@@ -101,6 +104,7 @@ impl PricingInput {
             min_margin: default_margin(),
             history: Vec::new(),
             last_change_ms: None,
+            simulated: false,
             now_ms,
         }
     }

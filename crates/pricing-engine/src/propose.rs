@@ -8,7 +8,7 @@ use crate::demand::{Demand, ExpectedEffect};
 use crate::elasticity::{Elasticity, estimate};
 use crate::grid::Grid;
 use crate::guardrails::{GuardrailAct, Limits};
-use crate::money::{Amount, Rate};
+use crate::money::{Amount, Rate, figure};
 use crate::objective::Objective;
 use crate::outliers::{self, Market};
 use crate::policy::{Mode, Policy};
@@ -26,6 +26,9 @@ const REVENUE_RATIO_MIN: Rate = Rate::percent(95);
 const EXPLORE_MS: i64 = 2 * 86_400_000;
 /// The uncertainty of the elasticity from which experiments have their full size.
 const EXPLORE_SD: f64 = 0.4;
+
+/// The guardrail that stops automatic changes on simulated data.
+const SIMULATED: &str = "simulated";
 
 /// The method that chose the price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +67,9 @@ pub struct Proposal {
     pub algorithm: String,
     pub rules: String,
     pub inputs: Inputs,
+    /// Whether simulated observations took part.
+    #[serde(default)]
+    pub simulated: bool,
 }
 
 /// The name of the method that is shown.
@@ -125,6 +131,7 @@ fn finish(
     if let Some(act) = set_aside(&market, input.our_price) {
         acted.insert(0, act);
     }
+    acted.extend(simulated(input, policy, price));
     let confidence = Confidence::of(price, input.cost.is_some(), &elasticity, &market);
     let review_because = review(policy, &confidence, &acted, &market);
     let mode = if review_because.is_empty() { policy.mode } else { Mode::Review };
@@ -148,6 +155,7 @@ fn finish(
         review_because,
         algorithm: ALGORITHM.to_owned(),
         rules: RULES.to_owned(),
+        simulated: input.simulated,
     };
     proposal.reasoning = reasoning::paragraph(&proposal, input);
     Ok(proposal)
@@ -197,7 +205,8 @@ impl ObjectiveSearch<'_> {
         if let Some(index) = input.demand_index {
             let ordinary = elasticity.index_median.unwrap_or(policy.demand_normal);
             demand = demand.with_index(index, ordinary, policy.demand_response);
-            let evidence = format!("demand index {index} where {ordinary} is ordinary");
+            let evidence =
+                format!("demand index {} where {} is ordinary", figure(index), figure(ordinary));
             let age = input.demand_at_ms.map_or(0, |at| input.now_ms.saturating_sub(at).max(0));
             self.climb("demand_index", evidence, Some(age), aim, &demand, range);
         }
@@ -293,6 +302,17 @@ fn set_aside(market: &Market, price: Amount) -> Option<GuardrailAct> {
     Some(GuardrailAct { name: "outliers".to_owned(), before: price, after: price, why })
 }
 
+/// A policy never applies a price by itself that simulated observations took part in.
+fn simulated(input: &PricingInput, policy: &Policy, price: Amount) -> Option<GuardrailAct> {
+    let stops = input.simulated && policy.mode == Mode::Auto;
+    stops.then(|| GuardrailAct {
+        name: SIMULATED.to_owned(),
+        before: price,
+        after: price,
+        why: "simulated prices took part, so the price is not applied automatically".to_owned(),
+    })
+}
+
 fn review(
     policy: &Policy,
     confidence: &Confidence,
@@ -309,6 +329,7 @@ fn review(
     }
     let yielded = |it: &&GuardrailAct| it.name == "max_step" && it.before == it.after;
     because.extend(acted.iter().filter(yielded).map(|it| it.why.clone()));
+    because.extend(acted.iter().filter(|it| it.name == SIMULATED).map(|it| it.why.clone()));
     if market.set_aside_count > market.used {
         because.push("most competitor prices were set aside".to_owned());
     }

@@ -8,7 +8,11 @@ use crate::pricing_input::PricingInput;
 use crate::propose::Proposal;
 
 pub(crate) fn paragraph(proposal: &Proposal, input: &PricingInput) -> String {
-    let mut parts = vec![headline(input, proposal.price), aim(proposal, input)];
+    let mut parts = vec![headline(input, proposal.price)];
+    if input.simulated {
+        parts.push("Simulated prices took part: they were never seen in a shop.".to_owned());
+    }
+    parts.push(aim(proposal, input));
     parts.push(elasticity(&proposal.elasticity));
     parts.push(competitors(&proposal.market));
     parts.extend(proposal.factors.iter().filter_map(|it| match it.name.as_str() {

@@ -86,6 +86,7 @@ pub fn collector(parts: CollectorParts) -> Result<Service, ContractError> {
         .tool("ingest_tick", Scope::Write, tools::ingest_tick::call)
         .tool("import_product_catalog", Scope::Import, tools::import_product_catalog::call)
         .tool("list_sources", Scope::Read, tools::list_sources::call)
+        .tool("remove_simulated_ticks", Scope::Write, tools::remove_simulated_ticks::call)
         .tool("auth_metrics", Scope::Admin, health_tools::auth_metrics::<Collector>)
         .tool("ping_health", Scope::Open, health_tools::ping::<Collector>)
         .tool("health_check", Scope::Open, health_tools::health::<Collector>)

@@ -27,6 +27,8 @@ pub(crate) struct CollectionRequest {
     pub(crate) product: Option<Product>,
     /// When it was asked for: the same again after a crash.
     pub(crate) asked_at: Millis,
+    /// Whether simulated ticks are kept apart from the book of the product.
+    pub(crate) trial: bool,
 }
 
 /// What was found in one place.

@@ -27,6 +27,8 @@ pub(crate) struct Evidence {
     pub(crate) competitors: Vec<CompetitorPrice>,
     /// The newest demand index there is, and when it was seen.
     pub(crate) demand: Option<(f64, Millis)>,
+    /// Whether simulated ticks are among these.
+    pub(crate) simulated: bool,
 }
 
 pub(crate) async fn gather(db: &Db, of: (&str, &str), now: Millis) -> Result<Evidence, Fault> {
@@ -35,14 +37,24 @@ pub(crate) async fn gather(db: &Db, of: (&str, &str), now: Millis) -> Result<Evi
     Ok(weigh(&ticks, now))
 }
 
-/// The days of a window, for a replay, and whether all of its ticks were looked at.
+/// The recorded days of a window.
+#[derive(Debug)]
+pub(crate) struct RecordedDays {
+    pub(crate) days: Vec<RecordedPeriod>,
+    /// Whether all ticks of the window were looked at.
+    pub(crate) whole: bool,
+    pub(crate) simulated: bool,
+}
+
+/// The days of a window, for a replay.
 pub(crate) async fn days(
     db: &Db,
     of: (&str, &str),
     (since, now): (Millis, Millis),
-) -> Result<(Vec<RecordedPeriod>, bool), Fault> {
+) -> Result<RecordedDays, Fault> {
     let ticks = ticks::window(db, of, (since, Millis(now.0 + 1)), TICKS_MAX).await?;
-    Ok((by_day(&ticks), ticks.len() < TICKS_MAX as usize))
+    let whole = ticks.len() < TICKS_MAX as usize;
+    Ok(RecordedDays { days: by_day(&ticks), whole, simulated: any_simulated(&ticks) })
 }
 
 /// `ticks` are newest first.
@@ -57,7 +69,12 @@ fn weigh(ticks: &[Tick], now: Millis) -> Evidence {
         history: pricing_engine::periods(&points, DAY_MS),
         competitors: newest(ticks.iter().take_while(|it| it.at.0 > since(COMPETITOR_DAYS))),
         demand: demand.into_iter().find_map(|it| Some((it.demand_index?, it.at))),
+        simulated: any_simulated(ticks),
     }
+}
+
+fn any_simulated(ticks: &[Tick]) -> bool {
+    ticks.iter().any(|it| it.origin.is_simulated())
 }
 
 fn point(tick: &Tick) -> HistoryPoint {

@@ -31,6 +31,8 @@ pub(crate) struct Features {
     pub(crate) volatility: Option<f64>,
     pub(crate) stockout_share: Option<f64>,
     pub(crate) units: Option<f64>,
+    /// Whether any of the ticks is simulated.
+    pub(crate) simulated: bool,
     /// Where the ticks came from, and how many from each.
     pub(crate) sources: BTreeMap<String, usize>,
 }
@@ -78,6 +80,7 @@ pub(crate) fn of(ticks: &[Tick]) -> Features {
         volatility: volatility(&of_each),
         stockout_share: (!stock.is_empty()).then(|| out as f64 / stock.len() as f64),
         units: (!units.is_empty()).then(|| units.iter().sum()),
+        simulated: ticks.iter().any(|tick| tick.origin.is_simulated()),
         sources,
     }
 }

@@ -24,6 +24,7 @@ mod operations;
 mod pricing_access;
 mod pricing_faults;
 mod pricing_path;
+mod pricing_simulated;
 mod process;
 mod simulated;
 mod source_files;

@@ -7,6 +7,8 @@ use jobs::{Job, JobState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::storage::ticks::MOCK;
+
 /// The payload of a collection job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct JobPayload {
@@ -14,6 +16,20 @@ pub(super) struct JobPayload {
     pub(super) market: String,
     pub(super) connector: String,
     pub(super) depth: u32,
+    /// Whether simulated ticks are kept apart, because the call named no connector.
+    #[serde(default)]
+    pub(super) trial: bool,
+}
+
+impl JobPayload {
+    pub(super) fn simulated(&self) -> bool {
+        self.connector == MOCK
+    }
+
+    /// The connector as a sentence names it.
+    fn connector_label(&self) -> &str {
+        if self.simulated() { "mock (simulated)" } else { &self.connector }
+    }
 }
 
 /// The result of a collection job.
@@ -28,14 +44,15 @@ pub(super) struct CollectionResult {
 
 /// The answer to `start_collection`.
 pub(super) fn begun(id: &str, payload: &JobPayload) -> Value {
-    let JobPayload { sku, market, connector, depth } = payload;
+    let JobPayload { sku, market, connector, depth, trial } = payload;
     json!({ "ok": true, "job_id": id, "sku": sku, "market": market, "connector": connector,
-        "depth": depth })
+        "depth": depth, "simulated": payload.simulated(), "trial": trial })
 }
 
 /// Describes a job in one sentence.
 pub(super) fn line(job: &Job, payload: &JobPayload, described: &Value) -> String {
-    let JobPayload { sku, market, connector, .. } = payload;
+    let JobPayload { sku, market, .. } = payload;
+    let connector = payload.connector_label();
     let (id, status) = (&job.id, described["status"].as_str().unwrap_or_default());
     let (percent, ticks) = (progress(job) * 100.0, &described["collected"]);
     format!("Job {id}: {status}, {percent:.0} % ({connector} of {sku} in {market}, {ticks} ticks)")
@@ -64,6 +81,8 @@ pub(super) fn describe(job: &Job, payload: &JobPayload) -> Result<Value, Fault> 
         "market": payload.market,
         "connector": payload.connector,
         "depth": payload.depth,
+        "simulated": payload.simulated(),
+        "trial": payload.trial,
         "status": status,
         "progress": progress(job),
         "collected": collected,

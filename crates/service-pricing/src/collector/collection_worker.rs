@@ -53,6 +53,7 @@ impl CollectionWorker {
             market: payload.market,
             depth: payload.depth,
             asked_at: context.job().created_at,
+            trial: payload.trial,
         };
         let places = connector.places(&request).await?;
         let mut collected_so_far = CollectedSoFar::default();

@@ -402,6 +402,7 @@ fn sample(ago: i64, price: i64, kind: u8) -> Tick {
         units: None,
         in_stock: (!kind.is_multiple_of(5)).then_some(kind % 5 > 1),
         source: if kind.is_multiple_of(2) { "till" } else { "web" }.to_owned(),
+        origin: ticks::TickOrigin::Observed,
     }
 }
 

@@ -6,7 +6,7 @@ use pricing_engine::Amount;
 use serde_json::{Map, Value};
 
 use crate::collector::names::{MARKET, market_problem, sku_problem, text_problem};
-use crate::storage::ticks::Tick;
+use crate::storage::ticks::{Tick, TickOrigin};
 
 /// How far ahead of the server's clock a tick's time may be.
 pub(crate) const AHEAD_MS: i64 = 5 * 60_000;
@@ -78,6 +78,7 @@ pub(crate) fn parse(
             units,
             in_stock,
             source: source.to_owned(),
+            origin: TickOrigin::of_source(source),
         }),
         _ => Err(reader.wrong),
     }

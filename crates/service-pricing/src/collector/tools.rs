@@ -6,4 +6,5 @@ pub(crate) mod get_job_status;
 pub(crate) mod import_product_catalog;
 pub(crate) mod ingest_tick;
 pub(crate) mod list_sources;
+pub(crate) mod remove_simulated_ticks;
 pub(crate) mod start_collection;

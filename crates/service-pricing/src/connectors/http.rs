@@ -17,7 +17,7 @@ use crate::connectors::http::fetch::Fetcher;
 use crate::connectors::http::offers::Offer;
 use crate::connectors::{CollectedBatch, CollectionRequest, Connector, SourceStatus};
 use crate::storage::products::Product;
-use crate::storage::ticks::Tick;
+use crate::storage::ticks::{Tick, TickOrigin};
 
 pub(crate) struct Pages {
     /// Absent where no client could be set up, which is no reason to serve nothing at all.
@@ -131,6 +131,7 @@ impl Pages {
             units: None,
             in_stock: offer.in_stock,
             source: "http".to_owned(),
+            origin: TickOrigin::Observed,
         });
     }
 }

@@ -9,7 +9,7 @@ use pricing_engine::Amount;
 use sha2::{Digest as _, Sha256};
 
 use crate::connectors::{CollectedBatch, CollectionRequest, Connector, SourceStatus};
-use crate::storage::ticks::Tick;
+use crate::storage::ticks::{MOCK, Tick, TickOrigin};
 
 const HOUR_MS: i64 = 3_600_000;
 const MINUTE_MS: i64 = 60_000;
@@ -114,7 +114,8 @@ impl Mock {
                 // What we sold belongs to the moment, not to each competitor.
                 units: (shop == SHOPS[0]).then_some(sold),
                 in_stock: Some(in_stock),
-                source: "mock".to_owned(),
+                source: MOCK.to_owned(),
+                origin: if request.trial { TickOrigin::Trial } else { TickOrigin::Simulated },
             })
         };
         offers.into_iter().filter_map(tick).collect()
@@ -162,6 +163,7 @@ mod tests {
             depth,
             product: None,
             asked_at,
+            trial: false,
         }
     }
 
@@ -180,7 +182,9 @@ mod tests {
         assert_eq!(first, all(&mock, &request("A", 24)).await);
         assert_ne!(first, all(&Mock { seed: 8 }, &request("A", 24)).await);
         assert_ne!(first[0].our_price, all(&mock, &request("B", 1)).await[0].our_price);
-        assert!(first.iter().all(|tick| tick.source == "mock"));
+        assert!(first.iter().all(|it| it.source == "mock" && it.origin == TickOrigin::Simulated));
+        let apart = all(&mock, &CollectionRequest { trial: true, ..request("A", 1) }).await;
+        assert!(apart.iter().all(|it| it.origin == TickOrigin::Trial));
     }
 
     #[tokio::test]

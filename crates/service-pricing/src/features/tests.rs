@@ -19,6 +19,7 @@ fn tick(day: i64, our: i64, seen: Option<(&str, Option<i64>, Option<bool>)>) -> 
         units: None,
         in_stock: stock,
         source: "manual".to_owned(),
+        origin: crate::storage::ticks::TickOrigin::Observed,
     }
 }
 

@@ -26,7 +26,8 @@ pub(crate) async fn find_reachable(
 }
 
 pub(crate) fn reply_with_end(stored: &StoredProposal, status: &str, message: String) -> JsonReply {
-    let mut result = json!({ "proposal_id": stored.id, "status": status, "message": message, "sku": stored.sku });
+    let mut result = json!({ "proposal_id": stored.id, "status": status, "message": message,
+        "sku": stored.sku, "simulated": stored.body.simulated });
     result[format!("{status}_at")] = stored.ended.map(|at| at.to_rfc3339()).into();
     JsonReply::new(json!({ "ok": true, "result": result }), message)
 }

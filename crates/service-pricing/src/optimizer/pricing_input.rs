@@ -93,6 +93,7 @@ pub(crate) async fn complete(db: &Db, mut input: PricingInput) -> Result<Pricing
 
 fn fill_in(input: &mut PricingInput, product: Option<&Product>, seen: Evidence) {
     input.history = seen.history;
+    input.simulated = seen.simulated;
     // A price the caller gives is about now; what was collected would only blur it.
     if input.competitor_price.is_none() {
         input.competitors = seen.competitors;

@@ -138,5 +138,6 @@ fn tick(sku: &str, at: Millis) -> Tick {
         units: None,
         in_stock: Some(true),
         source: "test".to_owned(),
+        origin: ticks::TickOrigin::Observed,
     }
 }

@@ -24,6 +24,7 @@ pub(crate) fn proposal(id: &str, body: &Proposal, expires: Millis, status: Statu
         "status": status.word(),
         "mode": body.mode,
         "guardrails": body.acted.iter().map(act).collect::<Vec<_>>(),
+        "simulated": body.simulated,
     })
 }
 
@@ -51,5 +52,16 @@ pub(crate) fn line(body: &Proposal) -> String {
     };
     let sure = body.confidence.value;
     let (sku, from, to) = (&body.sku, body.current, body.price);
-    format!("{sku}: {from} → {to} (margin {margin}, confidence {sure:.2})")
+    let mark = simulated_mark(body.simulated);
+    format!("{sku}: {from} → {to} (margin {margin}, confidence {sure:.2}){mark}")
+}
+
+/// Ends a line about a price that simulated ticks took part in.
+pub(crate) fn simulated_mark(simulated: bool) -> &'static str {
+    if simulated { " [simulated]" } else { "" }
+}
+
+/// Ends a sentence about a price that was set from simulated ticks.
+pub(crate) fn simulated_note(stored: &StoredProposal) -> &'static str {
+    if stored.body.simulated { "; simulated prices took part in it" } else { "" }
 }

@@ -11,7 +11,8 @@ use crate::storage::proposals::within;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AuditEntry {
     pub(crate) at: Millis,
-    /// `proposed`, `applied`, `cancelled`, `reverted`, `policy`, `kill_switch`.
+    /// `proposed`, `applied`, `cancelled`, `reverted`, `policy`, `kill_switch`,
+    /// `simulated_ticks_removed`.
     pub(crate) action: String,
     /// Empty if the change concerns no single product.
     pub(crate) sku: String,
@@ -20,6 +21,8 @@ pub(crate) struct AuditEntry {
     pub(crate) from: Option<Amount>,
     pub(crate) to: Option<Amount>,
     pub(crate) note: Option<String>,
+    /// Whether simulated ticks took part in the price.
+    pub(crate) simulated: bool,
 }
 
 impl AuditEntry {
@@ -33,6 +36,7 @@ impl AuditEntry {
             from: None,
             to: None,
             note: None,
+            simulated: false,
         }
     }
 }
@@ -40,7 +44,7 @@ impl AuditEntry {
 pub(crate) async fn write(tx: &mut Tx, entry: &AuditEntry) -> Result<(), Fault> {
     let statement =
         sql("INSERT INTO pricing_audit (at_ms, action, sku, proposal_id, by_subject, from_price,
-             to_price, note) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
+             to_price, note, simulated) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)");
     let bound = statement
         .bind(entry.at.0)
         .bind(entry.action.as_str())
@@ -49,7 +53,8 @@ pub(crate) async fn write(tx: &mut Tx, entry: &AuditEntry) -> Result<(), Fault> 
         .bind(entry.by.as_str())
         .bind(entry.from.map(Amount::micros))
         .bind(entry.to.map(Amount::micros))
-        .bind(entry.note.as_deref());
+        .bind(entry.note.as_deref())
+        .bind(entry.simulated);
     tx.execute(bound).await.map(drop)
 }
 
@@ -67,7 +72,8 @@ pub(crate) async fn page(
         of.push_str(&format!(" AND sku = ${}", values.len()));
     }
     let statement = sql_built(format!(
-        "SELECT seq, at_ms, action, sku, proposal_id, by_subject, from_price, to_price, note
+        "SELECT seq, at_ms, action, sku, proposal_id, by_subject, from_price, to_price, note,
+             simulated
          FROM pricing_audit WHERE seq < $1 AND {of} ORDER BY seq DESC LIMIT $2"
     ));
     let statement = statement.bind_all(values);
@@ -84,6 +90,7 @@ fn read(row: &SqlRow) -> Result<(i64, AuditEntry), Fault> {
         from: row.int_or_null(6)?.and_then(Amount::from_micros),
         to: row.int_or_null(7)?.and_then(Amount::from_micros),
         note: row.text_or_null(8)?,
+        simulated: row.flag(9)?,
     };
     Ok((row.int(0)?, entry))
 }

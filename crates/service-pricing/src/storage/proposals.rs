@@ -291,6 +291,7 @@ fn entry(action: &str, stored: &StoredProposal, change: ChangeContext<'_>) -> Au
         from: Some(stored.current),
         to: Some(stored.proposed),
         note: change.note.map(str::to_owned),
+        simulated: stored.body.simulated,
         ..AuditEntry::new(change.now, action, &stored.sku, change.by)
     }
 }

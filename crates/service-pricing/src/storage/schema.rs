@@ -2,8 +2,11 @@
 
 use store::Migrations;
 
-pub const MIGRATIONS: Migrations =
-    Migrations { owner: "pricing", sqlite: &[SQLITE, SWITCH], postgres: &[POSTGRES, SWITCH] };
+pub const MIGRATIONS: Migrations = Migrations {
+    owner: "pricing",
+    sqlite: &[SQLITE, SWITCH, SIMULATED],
+    postgres: &[POSTGRES, SWITCH, SIMULATED],
+};
 
 /// What reads the same on both engines.
 macro_rules! tables {
@@ -102,6 +105,12 @@ CREATE TABLE pricing_file (
 // Ticks of one product stand together in time, so that a window is one stretch of the table.
 const SQLITE: &str = tables!("INTEGER PRIMARY KEY AUTOINCREMENT", " WITHOUT ROWID");
 const POSTGRES: &str = tables!("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "");
+// The index makes the removal of simulated ticks cheap; it holds them alone.
+const SIMULATED: &str = "
+ALTER TABLE pricing_tick ADD COLUMN origin BIGINT NOT NULL DEFAULT 0;
+UPDATE pricing_tick SET origin = 1 WHERE source = 'mock';
+CREATE INDEX pricing_tick_simulated ON pricing_tick (sku, market, ts_ms, digest) WHERE origin > 0;
+ALTER TABLE pricing_audit ADD COLUMN simulated BOOLEAN NOT NULL DEFAULT FALSE";
 // The switch's row is there from the start, so that a change of a price can hold it while it reads.
 const SWITCH: &str = "INSERT INTO pricing_switch (name, is_on, reason, since_ms, by_subject)
     VALUES ('all', FALSE, NULL, 0, '')";

@@ -1,19 +1,47 @@
-//! Ticks: what was seen of a product in a market at a moment. Only ever added to; the same
-//! observation twice is one. A window is one stretch of the table, whatever lies outside it.
+//! Ticks: what was seen of a product in a market at a moment. The same observation twice is one, and
+//! only simulated ticks are ever removed. A window is one stretch of the table.
 
 use clock::Millis;
 use fault::Fault;
 use pricing_engine::Amount;
 use sha2::{Digest as _, Sha256};
-use store::{Db, Sql, SqlRow, Tx, placeholders, sql, sql_built};
+use store::{Db, Sql, SqlRow, SqlValue, Tx, placeholders, sql, sql_built};
+
+use crate::storage::proposals::within;
 
 /// How many rows one statement writes. SQLite looks for each value's name among all the others, so a
 /// statement of many values costs by their square. There are a few sizes and no others, because each
 /// is a statement of its own that the database has to understand once.
 const ROWS_PER_STATEMENT: [usize; 3] = [16, 4, 1];
-const WIDTH: usize = 12;
+const WIDTH: usize = 13;
 const COLUMNS: &str = "sku, market, ts_ms, digest, our_price, competitor, competitor_price, \
-                       demand_index, units, in_stock, source, ingested_ms";
+                       demand_index, units, in_stock, source, ingested_ms, origin";
+/// The source of simulated ticks, from the mock connector and from callers.
+pub(crate) const MOCK: &str = "mock";
+
+/// Whether a tick was observed or invented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum TickOrigin {
+    #[default]
+    Observed,
+    /// Invented by the simulated market; proposals that use it are marked simulated.
+    Simulated,
+    /// Simulated and kept apart: it can be looked at, and no proposal uses it.
+    Trial,
+}
+
+impl TickOrigin {
+    const ALL: [Self; 3] = [Self::Observed, Self::Simulated, Self::Trial];
+
+    /// The origin of a tick that names its source.
+    pub(crate) fn of_source(source: &str) -> Self {
+        if source == MOCK { Self::Simulated } else { Self::Observed }
+    }
+
+    pub(crate) fn is_simulated(self) -> bool {
+        self != Self::Observed
+    }
+}
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
@@ -29,6 +57,7 @@ pub(crate) struct Tick {
     /// Whether the competitor had it.
     pub(crate) in_stock: Option<bool>,
     pub(crate) source: String,
+    pub(crate) origin: TickOrigin,
 }
 
 impl Tick {
@@ -46,6 +75,10 @@ impl Tick {
             hash.update(number.unwrap_or(-1.0).to_le_bytes());
         }
         hash.update([self.in_stock.map_or(2, u8::from)]);
+        // A trial tick does not stand in the way of the same tick collected by name.
+        if self.origin == TickOrigin::Trial {
+            hash.update([3]);
+        }
         let digest: [u8; 32] = hash.finalize().into();
         let [a, b, c, d, e, f, g, h, ..] = digest;
         i64::from_le_bytes([a, b, c, d, e, f, g, h])
@@ -90,31 +123,80 @@ fn insert(ticks: &[(&Tick, i64)], now: Millis) -> Sql {
             .bind(tick.units)
             .bind(tick.in_stock)
             .bind(tick.source.as_str())
-            .bind(now.0);
+            .bind(now.0)
+            .bind(tick.origin as i64);
     }
     statement
 }
 
 const WINDOW: &str = "SELECT sku, market, ts_ms, our_price, competitor, competitor_price,
-        demand_index, units, in_stock, source
+        demand_index, units, in_stock, source, origin
     FROM pricing_tick WHERE sku = $1 AND market = $2 AND ts_ms >= $3 AND ts_ms < $4
-    ORDER BY ts_ms DESC, digest DESC LIMIT $5";
+        AND origin <= $5
+    ORDER BY ts_ms DESC, digest DESC LIMIT $6";
 
 /// The newest ticks of a product in a market from `since` on, up to and without `until`; newest
-/// first, at most `limit`.
+/// first, at most `limit`. Trial ticks are left out.
 pub(crate) async fn window(
+    db: &Db,
+    of: (&str, &str),
+    span: (Millis, Millis),
+    limit: u32,
+) -> Result<Vec<Tick>, Fault> {
+    window_up_to(db, of, span, limit, TickOrigin::Simulated).await
+}
+
+/// As [`window`], but a window that has trial ticks alone is shown with them.
+pub(crate) async fn window_or_trial(
+    db: &Db,
+    of: (&str, &str),
+    span: (Millis, Millis),
+    limit: u32,
+) -> Result<Vec<Tick>, Fault> {
+    let found = window(db, of, span, limit).await?;
+    if found.is_empty() {
+        return window_up_to(db, of, span, limit, TickOrigin::Trial).await;
+    }
+    Ok(found)
+}
+
+async fn window_up_to(
     db: &Db,
     (sku, market): (&str, &str),
     (since, until): (Millis, Millis),
     limit: u32,
+    origin: TickOrigin,
 ) -> Result<Vec<Tick>, Fault> {
-    let bound = sql(WINDOW).bind(sku).bind(market).bind(since.0).bind(until.0).bind(limit);
-    db.fetch_all(bound).await?.iter().map(read).collect()
+    let bound = sql(WINDOW).bind(sku).bind(market).bind(since.0).bind(until.0);
+    db.fetch_all(bound.bind(origin as i64).bind(limit)).await?.iter().map(read).collect()
+}
+
+/// Removes up to `limit` simulated ticks of a market, of one product or of every product whose SKU
+/// begins with one of the prefixes; returns how many it removed.
+pub(crate) async fn remove_simulated(
+    tx: &mut Tx,
+    (sku, market): (Option<&str>, &str),
+    prefixes: Option<&[String]>,
+    limit: u32,
+) -> Result<u64, Fault> {
+    let mut values: Vec<SqlValue> = vec![market.into(), limit.into()];
+    let mut of = within(prefixes, &mut values);
+    if let Some(sku) = sku {
+        values.push(sku.into());
+        of.push_str(&format!(" AND sku = ${}", values.len()));
+    }
+    let statement = sql_built(format!(
+        "DELETE FROM pricing_tick WHERE (sku, market, ts_ms, digest) IN (
+             SELECT sku, market, ts_ms, digest FROM pricing_tick
+             WHERE origin > 0 AND market = $1 AND {of} LIMIT $2)"
+    ));
+    tx.execute(statement.bind_all(values)).await
 }
 
 fn read(row: &SqlRow) -> Result<Tick, Fault> {
-    let lost = || Fault::internal("a tick's price is not an amount");
+    let lost = || Fault::internal("a tick in storage cannot be read");
     let competitor_price = row.int_or_null(5)?;
+    let origin = usize::try_from(row.int(10)?).ok();
     Ok(Tick {
         sku: row.text(0)?,
         market: row.text(1)?,
@@ -126,6 +208,7 @@ fn read(row: &SqlRow) -> Result<Tick, Fault> {
         units: row.real_or_null(7)?,
         in_stock: row.flag_or_null(8)?,
         source: row.text(9)?,
+        origin: origin.and_then(|at| TickOrigin::ALL.get(at).copied()).ok_or_else(lost)?,
     })
 }
 
@@ -142,7 +225,7 @@ mod tests {
         let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
         db.migrate(&[crate::MIGRATIONS]).await.unwrap();
         let plan = sql_built(format!("EXPLAIN QUERY PLAN {WINDOW}"));
-        let plan = plan.bind("A").bind("M").bind(0_i64).bind(1_i64).bind(10_u32);
+        let plan = plan.bind("A").bind("M").bind(0_i64).bind(1_i64).bind(1_i64).bind(10_u32);
         let rows = db.fetch_all(plan).await.unwrap();
         let told: Vec<String> = rows.iter().map(|row| row.text(3).unwrap()).collect();
         let stretch = "USING PRIMARY KEY (sku=? AND market=? AND ts_ms>? AND ts_ms<?)";

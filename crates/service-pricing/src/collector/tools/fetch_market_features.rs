@@ -3,6 +3,7 @@
 use ::market::{DAY_MS, Millis};
 use contract::Cx;
 use fault::Fault;
+use pricing_engine::{Amount, figure};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -32,12 +33,12 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
     // The window ends 5 minutes ahead, because a source's clock may be ahead of the server's.
     let span = (Millis(now.0.saturating_sub(length)), Millis(now.0 + AHEAD_MS + 1));
     let limit = features::TICKS_MAX;
-    let mut seen = ticks::window(&cx.service.db, (sku, market), span, limit + 1).await?;
+    let mut seen = ticks::window_or_trial(&cx.service.db, (sku, market), span, limit + 1).await?;
     let truncated = seen.len() > limit as usize;
     seen.truncate(limit as usize);
     let found = features::of(&seen);
     let json = flat(&args, &found, now, truncated);
-    let text = summary(&args, &found, &json);
+    let text = summary(&args, &found, &json["fresh"]);
     Ok(JsonReply::new(json, text))
 }
 
@@ -83,32 +84,34 @@ fn flat(args: &Args, found: &Features, now: Millis, truncated: bool) -> Value {
         "volatility": found.volatility,
         "stockout_share": found.stockout_share,
         "units": found.units,
-        "simulated": found.sources.contains_key("mock"),
+        "simulated": found.simulated,
         "provenance": found.sources.keys().take(20).collect::<Vec<_>>(),
     })
 }
 
-fn summary(args: &Args, found: &Features, json: &Value) -> String {
+fn summary(args: &Args, found: &Features, fresh: &Value) -> String {
     let Args { sku, market, time_window, .. } = args;
     if found.samples == 0 {
         return format!("Nothing was seen of {sku} in {market} over {time_window}");
     }
-    let known = |name: &str| match &json[name] {
-        Value::Null => "unknown".to_owned(),
-        value => value.to_string(),
-    };
-    format!(
+    let unknown = || "unknown".to_owned();
+    let money = |amount: Option<Amount>| amount.map_or_else(unknown, |it| it.to_string());
+    let competitors = &found.competitors;
+    let mut text = format!(
         "{sku} in {market} over {time_window}: our price {}, competitors' median {} of {} (from {} \
-         to {}), demand index {}, {} ticks, fresh: {}",
-        known("our_price"),
-        known("competitor_median"),
-        known("competitor_count"),
-        known("competitor_min"),
-        known("competitor_max"),
-        known("demand_index"),
+         to {}), demand index {}, {} ticks, fresh: {fresh}",
+        money(found.our_price),
+        money(competitors.median),
+        competitors.count,
+        money(competitors.min),
+        money(competitors.max),
+        found.demand.map_or_else(unknown, figure),
         found.samples,
-        known("fresh"),
-    )
+    );
+    if found.simulated {
+        text.push_str("\nSimulated: invented prices are among these ticks.");
+    }
+    text
 }
 
 #[cfg(test)]

@@ -85,6 +85,7 @@ fn request(sources: Vec<String>) -> CollectionRequest {
         depth: 100,
         product: Some(product),
         asked_at: Millis(1_800_000_000_000),
+        trial: false,
     }
 }
 

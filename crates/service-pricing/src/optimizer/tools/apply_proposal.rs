@@ -3,14 +3,15 @@
 use contract::{Cx, JsonReply};
 use fault::Fault;
 
-use crate::optimizer::Optimizer;
 use crate::optimizer::lifecycle::{ProposalArgs, find_reachable, reply_with_end};
+use crate::optimizer::{Optimizer, wire};
 use crate::storage::proposals::{self, ChangeContext};
 
 pub(crate) async fn call(cx: Cx<Optimizer>, args: ProposalArgs) -> Result<JsonReply, Fault> {
     find_reachable(&cx, &args).await?;
     let change = ChangeContext { by: &cx.caller.subject, now: cx.service.now(), note: None };
     let stored = proposals::apply(&cx.service.db, &args.proposal_id, change).await?;
-    let message = format!("the price of {} was set to {}", stored.sku, stored.proposed);
+    let note = wire::simulated_note(&stored);
+    let message = format!("the price of {} was set to {}{note}", stored.sku, stored.proposed);
     Ok(reply_with_end(&stored, "applied", message))
 }

@@ -29,6 +29,7 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: ProposalArgs) -> Result<JsonRe
         "market": body.market,
         "guardrails": body.acted.iter().map(wire::act).collect::<Vec<_>>(),
         "review_because": body.review_because,
+        "simulated": body.simulated,
     } });
     let mut text = format!("{}\n{}\n{} now", wire::line(body), body.reasoning, body.current);
     for step in &body.factors {

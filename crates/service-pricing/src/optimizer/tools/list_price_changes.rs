@@ -6,8 +6,8 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::optimizer::Optimizer;
 use crate::optimizer::paging::{within_reach, wrong_cursor};
+use crate::optimizer::{Optimizer, wire};
 use crate::storage::audit;
 
 #[derive(Deserialize)]
@@ -27,12 +27,24 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     shown.truncate(args.limit as usize);
     let next = shown.last().filter(|_| more).map(|(number, _)| number.to_string());
     let list: Vec<Value> = shown.iter().map(|(_, entry)| change(entry)).collect();
-    let text: Vec<String> = shown
-        .iter()
-        .map(|(_, it)| format!("{} {} {} by {}", it.at.to_rfc3339(), it.action, it.sku, it.by))
-        .collect();
+    let text: Vec<String> = shown.iter().map(|(_, entry)| line(entry)).collect();
     let text = if text.is_empty() { "none".to_owned() } else { text.join("\n") };
     Ok(JsonReply::new(json!({ "ok": true, "changes": list, "next_cursor": next }), text))
+}
+
+fn line(entry: &audit::AuditEntry) -> String {
+    let mut line = format!("{} {}", entry.at.to_rfc3339(), entry.action);
+    if !entry.sku.is_empty() {
+        line.push_str(&format!(" {}", entry.sku));
+    }
+    if let (Some(from), Some(to)) = (entry.from, entry.to) {
+        line.push_str(&format!(" {from} → {to}"));
+    }
+    line.push_str(&format!(" by {}", entry.by));
+    if let Some(note) = &entry.note {
+        line.push_str(&format!(" ({note})"));
+    }
+    line + wire::simulated_mark(entry.simulated)
 }
 
 fn change(entry: &audit::AuditEntry) -> Value {
@@ -45,5 +57,6 @@ fn change(entry: &audit::AuditEntry) -> Value {
         "from_price": entry.from,
         "to_price": entry.to,
         "note": entry.note,
+        "simulated": entry.simulated,
     })
 }

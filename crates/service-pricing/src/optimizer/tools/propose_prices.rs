@@ -75,6 +75,9 @@ async fn store_all(
     for it in items {
         let BatchItem::Proposed(stored, remark) = it else { continue };
         if stored.body.mode != Mode::Auto {
+            let why = stored.body.review_because.join("; ");
+            *remark =
+                (!why.is_empty()).then(|| format!("not applied, though the policy is auto: {why}"));
             continue;
         }
         if !caller.may(Scope::Apply) {
@@ -111,7 +114,11 @@ fn reply(items: &[BatchItem], dry_run: bool) -> JsonReply {
     for it in items.iter().take(50) {
         text.push('\n');
         text.push_str(&match it {
-            BatchItem::Proposed(stored, _) => wire::line(&stored.body),
+            BatchItem::Proposed(stored, remark) => {
+                let remark = remark.as_deref().filter(|_| !dry_run);
+                let remark = remark.map(|it| format!("; {it}")).unwrap_or_default();
+                format!("{}: {}{remark}", stored.status.word(), wire::line(&stored.body))
+            }
             BatchItem::Failed(sku, fault) => format!("{sku}: {}", fault.message()),
         });
     }

@@ -14,7 +14,7 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: ProposalArgs) -> Result<JsonRe
     let stored = proposals::revert(&cx.service.db, &args.proposal_id, change).await?;
     let message = format!("the price of {} was set back to {}", stored.sku, stored.current);
     let mut reply = json!({ "proposal_id": stored.id, "status": "reverted", "message": message,
-        "price": stored.current });
+        "price": stored.current, "simulated": stored.body.simulated });
     reply["reverted_at"] = stored.ended.map(|at| at.to_rfc3339()).into();
     Ok(JsonReply::new(json!({ "ok": true, "result": reply }), message))
 }

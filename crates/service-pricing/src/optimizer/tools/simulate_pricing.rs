@@ -30,8 +30,8 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     names::reach(&cx.caller, &args.sku, &args.market)?;
     let (db, now) = (&cx.service.db, cx.service.now());
     let since = Millis(now.0 - days_of(&args.time_window)? * DAY_MS);
-    let (days, whole) = evidence::days(db, (&args.sku, &args.market), (since, now)).await?;
-    let Some(first) = days.first().map(|it| it.price) else {
+    let recorded = evidence::days(db, (&args.sku, &args.market), (since, now)).await?;
+    let Some(first) = recorded.days.first().map(|it| it.price) else {
         let message = format!(
             "there are no ticks of {} in market {} within {}; ingest some first",
             args.sku, args.market, args.time_window
@@ -49,14 +49,17 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     if let Some(product) = &product {
         pricing_input::bound(&mut input, product);
     }
-    let count = days.len();
-    let mut replay = run_replay(input, policy, days).await?;
-    if !whole {
+    let (count, simulated) = (recorded.days.len(), recorded.simulated);
+    let mut replay = run_replay(input, policy, recorded.days).await?;
+    if simulated {
+        replay.assumptions.push("simulated ticks are among the records".to_owned());
+    }
+    if !recorded.whole {
         let truncation =
             format!("only the newest {} ticks of the window were looked at", evidence::TICKS_MAX);
         replay.assumptions.push(truncation);
     }
-    Ok(reply(&args, count, &replay))
+    Ok(reply(&args, (count, simulated), &replay))
 }
 
 /// Runs on a blocking thread, because a replay can take long.
@@ -82,9 +85,9 @@ fn days_of(window: &str) -> Result<i64, Fault> {
     }
 }
 
-fn reply(args: &Args, points: usize, replay: &Replay) -> JsonReply {
+fn reply(args: &Args, (points, simulated): (usize, bool), replay: &Replay) -> JsonReply {
     let ways = [&replay.optimizer, &replay.do_nothing, &replay.match_cheapest, &replay.recorded];
-    let lines: Vec<String> = ways
+    let mut lines: Vec<String> = ways
         .iter()
         .map(|it| {
             let profit = it.profit.map_or_else(|| "unknown".to_owned(), |it| format!("{it:.2}"));
@@ -103,7 +106,11 @@ fn reply(args: &Args, points: usize, replay: &Replay) -> JsonReply {
         "strategies": ways.map(strategy),
         "refused_periods": replay.refused,
         "assumptions": replay.assumptions,
+        "simulated": simulated,
     });
+    if simulated {
+        lines.push("Simulated ticks are among the records.".to_owned());
+    }
     JsonReply::new(json!({ "ok": true, "simulation": simulation }), lines.join("\n"))
 }
 
