@@ -133,30 +133,25 @@ impl PricingInput {
             return Err(Refusal::invalid("min_price", "0 or more", self.min_price));
         }
         if let Some(max) = self.max_price {
-            if !max.is_positive() {
-                return Err(Refusal::invalid("max_price", "above 0", max));
+            if max < Amount::ZERO {
+                return Err(Refusal::invalid("max_price", "0 or more", max));
             }
             if self.min_price > max {
                 let expected = format!("at most max_price {max}");
                 return Err(Refusal::invalid("min_price", expected, self.min_price));
             }
         }
-        self.check_margin()
-    }
-
-    fn check_margin(&self) -> Result<(), Refusal> {
         if self.min_margin < Rate::ZERO || self.min_margin > Rate::ONE {
             return Err(Refusal::invalid("min_margin", "between 0 and 1", self.min_margin));
         }
-        match self.cost {
-            Some(cost) if cost.is_positive() && self.min_margin == Rate::ONE => {
-                Err(Refusal::invalid(
-                    "min_margin",
-                    format!("below 1, because no price keeps all of itself above a cost of {cost}"),
-                    self.min_margin,
-                ))
-            }
-            _ => Ok(()),
+        Ok(())
+    }
+
+    /// Refuses a margin that no price has: all of the price over a cost.
+    pub(crate) fn check_margin(&self) -> Result<(), Refusal> {
+        match self.cost.filter(|it| it.is_positive() && self.min_margin == Rate::ONE) {
+            Some(cost) => Err(Refusal::Margin { cost }),
+            None => Ok(()),
         }
     }
 }

@@ -94,6 +94,7 @@ pub fn propose_with(
 
 fn prepare(input: &PricingInput, policy: &Policy) -> Result<(Grid, Market), Refusal> {
     input.check()?;
+    input.check_margin()?;
     let Some(grid) = Grid::of(&input.currency) else {
         return Err(Refusal::invalid("currency.decimals", "at most 4", input.currency.decimals));
     };

@@ -23,6 +23,8 @@ pub enum Refusal {
     Invalid { field: String, expected: String, got: String },
     /// Hard guardrails leave no price: the lowest allowed one is above the highest.
     Conflict { lower: Bound, upper: Bound },
+    /// No price has a margin of 100 % over a cost.
+    Margin { cost: Amount },
     /// The policy blocks this product.
     Blocked { sku: String },
     /// The legacy payload cannot be read as a [`crate::PricingInput`].
@@ -38,7 +40,7 @@ impl Refusal {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Invalid { .. } => "invalid_ask",
-            Self::Conflict { .. } => "guardrail_conflict",
+            Self::Conflict { .. } | Self::Margin { .. } => "guardrail_conflict",
             Self::Blocked { .. } => "pricing_blocked",
             Self::Legacy { .. } => "legacy_payload",
         }
@@ -55,6 +57,11 @@ impl fmt::Display for Refusal {
                 f,
                 "no price is allowed: {} asks for at least {}, {} for at most {}",
                 lower.name, lower.price, upper.name, upper.price
+            ),
+            Self::Margin { cost } => write!(
+                f,
+                "no price is allowed: a min_margin of 1 leaves nothing for a cost of {cost}; choose \
+                 one below 1"
             ),
             Self::Blocked { sku } => write!(f, "pricing of {sku} is blocked by its policy"),
             Self::Legacy { missing, wrong } => {
@@ -80,9 +87,10 @@ impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Self {
         let kind = match refusal {
             // Not retryable: the limits conflict until one of them changes.
-            Refusal::Invalid { .. } | Refusal::Legacy { .. } | Refusal::Conflict { .. } => {
-                Kind::Invalid
-            }
+            Refusal::Invalid { .. }
+            | Refusal::Legacy { .. }
+            | Refusal::Conflict { .. }
+            | Refusal::Margin { .. } => Kind::Invalid,
             Refusal::Blocked { .. } => Kind::Forbidden,
         };
         let fault = Self::new(kind, refusal.code(), refusal.to_string());
@@ -91,7 +99,7 @@ impl From<Refusal> for Fault {
             Refusal::Legacy { missing, .. } => missing
                 .into_iter()
                 .fold(fault, |fault, field| fault.problem(field, "a value in the payload")),
-            Refusal::Conflict { .. } | Refusal::Blocked { .. } => fault,
+            Refusal::Conflict { .. } | Refusal::Margin { .. } | Refusal::Blocked { .. } => fault,
         }
     }
 }

@@ -95,6 +95,7 @@ pub fn replay(
         ..input.clone()
     };
     plain.check()?;
+    plain.check_margin()?;
     if let Some(bad) = records.iter().find(|it| !it.price.is_positive()) {
         return Err(Refusal::invalid("records.price", "above 0", bad.price));
     }

@@ -75,13 +75,19 @@ fn invalid_inputs_are_refused_with_the_field() {
     check_refused(
         &wrong,
         &policy,
-        "min_margin must be below 1, because no price keeps all of itself above a cost of 5, not 1",
+        "no price is allowed: a min_margin of 1 leaves nothing for a cost of 5; choose one below 1",
     );
     wrong.cost = Some(Amount::ZERO);
     assert!(propose(&wrong, &policy).is_ok());
     wrong.min_price = amount("12");
     wrong.max_price = Some(amount("11"));
     check_refused(&wrong, &policy, "min_price must be at most max_price 11, not 12");
+    let free = PricingInput { max_price: Some(Amount::ZERO), ..input("10", None) };
+    check_refused(
+        &free,
+        &policy,
+        "no price is allowed: smallest_coin asks for at least 0.01, max_price for at most 0",
+    );
     let blocked = Policy { mode: Mode::Block, ..Policy::default() };
     check_refused(&input("10", None), &blocked, "pricing of MUG is blocked by its policy");
     let yen = PricingInput { currency: Currency::of("JPY"), ..input("1000", None) };

@@ -25,6 +25,7 @@ use crate::connectors::mock::Mock;
 use crate::connectors::{Connector, Connectors};
 use crate::service_info::{Dependency, HealthReporting, ServiceInfo};
 use crate::storage::inbox::Inbox;
+use crate::storage::store_probe::StoreProbe;
 use crate::tools::health_tools;
 
 /// The kind of a collection in the queue.
@@ -57,6 +58,7 @@ pub(crate) struct Collector {
     connectors: Arc<Connectors>,
     private: bool,
     service_info: ServiceInfo,
+    probe: StoreProbe,
 }
 
 impl Collector {
@@ -71,7 +73,7 @@ impl HealthReporting for Collector {
     }
 
     async fn dependencies(&self) -> Vec<Dependency> {
-        let trouble = self.db.ping().await.err().map(|fault| fault.message().to_owned());
+        let trouble = self.probe.trouble(self.now()).await;
         vec![Dependency { name: "database", trouble, vital: true }]
     }
 }
@@ -118,7 +120,9 @@ fn assemble(parts: CollectorParts) -> Collector {
     let ends = stop.clone();
     tasks.spawn(async move { worker.run(&[KIND], CONCURRENCY, Arc::new(handler), ends).await });
     let inbox = Inbox::open(db.clone(), clock, &tasks, stop);
-    Collector { db, jobs, inbox, connectors, private: parts.private_addresses, service_info }
+    let probe = StoreProbe::new(db.clone(), "collector");
+    let private = parts.private_addresses;
+    Collector { db, jobs, inbox, connectors, private, service_info, probe }
 }
 
 #[cfg(test)]

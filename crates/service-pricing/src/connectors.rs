@@ -79,7 +79,7 @@ pub(crate) enum SourceStatus {
 pub(crate) trait Connector: Send + Sync {
     /// As the contract's `connector` names it.
     fn name(&self) -> &'static str;
-    /// As the contract's `type` names it.
+    /// What it brings: `mock`, `web_scraper` or `file`.
     fn kind(&self) -> &'static str;
     fn description(&self) -> &'static str;
     async fn standing(&self) -> SourceStatus;

@@ -19,6 +19,7 @@ use crate::envelope::PricingEnvelope;
 use crate::service_info::{Dependency, HealthReporting, ServiceInfo};
 use crate::storage::group_commit::GroupCommit;
 use crate::storage::proposals::LIFE_MAX_MS;
+use crate::storage::store_probe::StoreProbe;
 use crate::tools::health_tools;
 
 /// What the optimizer is built from.
@@ -35,6 +36,7 @@ pub(crate) struct Optimizer {
     life_ms: i64,
     ids: IdGenerator,
     group_commit: GroupCommit,
+    probe: StoreProbe,
 }
 
 impl Optimizer {
@@ -49,7 +51,7 @@ impl HealthReporting for Optimizer {
     }
 
     async fn dependencies(&self) -> Vec<Dependency> {
-        let trouble = self.db.ping().await.err().map(|fault| fault.to_string());
+        let trouble = self.probe.trouble(self.now()).await;
         vec![Dependency { name: "database", trouble, vital: true }]
     }
 }
@@ -59,6 +61,7 @@ pub fn optimizer(parts: OptimizerParts) -> Result<Service, ContractError> {
     let OptimizerParts { db, service_info, proposal_life } = parts;
     let life_ms = i64::try_from(proposal_life.as_millis()).unwrap_or(i64::MAX).min(LIFE_MAX_MS);
     let optimizer = Optimizer {
+        probe: StoreProbe::new(db.clone(), "optimizer"),
         db,
         service_info,
         life_ms,

@@ -9,6 +9,7 @@ pub(crate) mod products;
 pub(crate) mod proposals;
 mod schema;
 pub(crate) mod sources;
+pub(crate) mod store_probe;
 pub(crate) mod switch;
 pub(crate) mod ticks;
 

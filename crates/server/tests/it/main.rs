@@ -23,6 +23,7 @@ mod metrics;
 mod operations;
 mod pricing_access;
 mod pricing_faults;
+mod pricing_health;
 mod pricing_path;
 mod pricing_simulated;
 mod process;

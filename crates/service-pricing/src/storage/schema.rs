@@ -4,8 +4,8 @@ use store::Migrations;
 
 pub const MIGRATIONS: Migrations = Migrations {
     owner: "pricing",
-    sqlite: &[SQLITE, SWITCH, SIMULATED],
-    postgres: &[POSTGRES, SWITCH, SIMULATED],
+    sqlite: &[SQLITE, SWITCH, SIMULATED, PROBE],
+    postgres: &[POSTGRES, SWITCH, SIMULATED, PROBE],
 };
 
 /// What reads the same on both engines.
@@ -111,6 +111,9 @@ ALTER TABLE pricing_tick ADD COLUMN origin BIGINT NOT NULL DEFAULT 0;
 UPDATE pricing_tick SET origin = 1 WHERE source = 'mock';
 CREATE INDEX pricing_tick_simulated ON pricing_tick (sku, market, ts_ms, digest) WHERE origin > 0;
 ALTER TABLE pricing_audit ADD COLUMN simulated BOOLEAN NOT NULL DEFAULT FALSE";
+// What a health check writes.
+const PROBE: &str = "
+CREATE TABLE pricing_probe (service TEXT PRIMARY KEY, checked_ms BIGINT NOT NULL)";
 // The switch's row is there from the start, so that a change of a price can hold it while it reads.
 const SWITCH: &str = "INSERT INTO pricing_switch (name, is_on, reason, since_ms, by_subject)
     VALUES ('all', FALSE, NULL, 0, '')";

@@ -31,7 +31,10 @@ pub(crate) async fn health<S: HealthReporting>(cx: Cx<S>, _: NoArgs) -> Result<J
         .map(|it| (it.name.to_owned(), Value::from(it.trouble.unwrap_or_else(|| "ok".to_owned()))))
         .collect();
     let uptime = (service_info.now().0 - service_info.started.0) as f64 / 1000.0;
-    let text = format!("{} {}: {status}", service_info.service, service_info.version);
+    let mut text = format!("{} {}: {status}", service_info.service, service_info.version);
+    for (name, standing) in dependencies.iter().filter(|(_, it)| *it != "ok") {
+        text.push_str(&format!("\n{name}: {}", standing.as_str().unwrap_or_default()));
+    }
     let json = json!({
         "ok": status != "unhealthy",
         "status": status,

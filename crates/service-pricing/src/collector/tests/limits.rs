@@ -63,6 +63,9 @@ async fn a_token_for_one_market_touches_no_other() {
             ("ingest_tick", tick("EU"), "ok"),
             // The catalogue is what the market DEFAULT is priced from.
             ("import_product_catalog", rows, "auth_error"),
+            ("remove_simulated_ticks", json!({ "sku": "A" }), "auth_error"),
+            ("remove_simulated_ticks", json!({}), "auth_error"),
+            ("remove_simulated_ticks", json!({ "market": "EU" }), "ok"),
             // These concern no market: the state of the connectors, and counters.
             ("list_sources", json!({}), "ok"),
             ("auth_metrics", json!({}), "ok"),

@@ -17,8 +17,8 @@ pub(crate) struct Args {
 
 pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
     let count = args.rows.len();
-    if count == 0 || count > ROWS_MAX {
-        let problem = ("rows".to_owned(), format!("1 to {ROWS_MAX} rows"));
+    if count > ROWS_MAX {
+        let problem = ("rows".to_owned(), format!("at most {ROWS_MAX} rows"));
         return invalid("", vec![problem]).map(|()| JsonReply::new(Value::Null, ""));
     }
     // Nothing is written where anything lies beyond the token's limits. The catalogue is what the
@@ -33,7 +33,7 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
         cx.progress.report(done as f64, Some(count as f64), "products written");
     });
     let imported = imported.await?;
-    if imported.good == 0 {
+    if imported.good == 0 && count > 0 {
         let each = imported.problems.into_iter().take(8);
         let fault = Fault::invalid("no_valid_products", "not one of the rows is a product");
         let add = |fault: Fault, (row, field, expected): (usize, String, String)| {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::collector::Collector;
 use crate::connectors::SourceStatus;
 use crate::storage::sources;
+use crate::storage::ticks::MOCK;
 use crate::tools::health_tools::NoArgs;
 use contract::JsonReply;
 
@@ -30,8 +31,8 @@ pub(crate) async fn call(cx: Cx<Collector>, _: NoArgs) -> Result<JsonReply, Faul
             },
         };
         lines.push(format!("{} ({}): {status}", connector.name(), connector.kind()));
-        let mut source = json!({ "name": connector.name(), "type": connector.kind(),
-            "status": status, "description": connector.description(), "note": note,
+        let mut source = json!({ "name": connector.name(), "type": contract_type(connector.kind()),
+            "kind": connector.kind(), "simulated": connector.kind() == MOCK, "status": status, "description": connector.description(), "note": note,
             "last_collection": last.map(|it| it.at.to_rfc3339()) });
         if let Some(at) = at {
             source["last_check"] = Value::from(at.to_rfc3339());
@@ -40,4 +41,9 @@ pub(crate) async fn call(cx: Cx<Collector>, _: NoArgs) -> Result<JsonReply, Faul
     }
     let json = json!({ "ok": true, "count": listed.len(), "sources": listed });
     Ok(JsonReply::new(json, lines.join("\n")))
+}
+
+/// The contract's `type` knows two words: invented prices and observed ones.
+fn contract_type(kind: &str) -> &'static str {
+    if kind == MOCK { MOCK } else { "web_scraper" }
 }
