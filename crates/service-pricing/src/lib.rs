@@ -8,6 +8,7 @@ mod csv;
 mod envelope;
 mod evidence;
 mod features;
+mod next_step;
 mod optimizer;
 mod service_info;
 mod storage;

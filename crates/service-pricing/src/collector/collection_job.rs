@@ -7,7 +7,11 @@ use jobs::{Job, JobState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::next_step::next_step;
 use crate::storage::ticks::MOCK;
+
+/// The most problems that the text of a job lists.
+const PROBLEMS_SHOWN: usize = 5;
 
 /// The payload of a collection job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -49,13 +53,41 @@ pub(super) fn begun(id: &str, payload: &JobPayload) -> Value {
         "depth": depth, "simulated": payload.simulated(), "trial": trial })
 }
 
-/// Describes a job in one sentence.
+/// Describes a job in one line, and its problems in further ones.
 pub(super) fn line(job: &Job, payload: &JobPayload, described: &Value) -> String {
     let JobPayload { sku, market, .. } = payload;
     let connector = payload.connector_label();
     let (id, status) = (&job.id, described["status"].as_str().unwrap_or_default());
     let (percent, ticks) = (progress(job) * 100.0, &described["collected"]);
-    format!("Job {id}: {status}, {percent:.0} % ({connector} of {sku} in {market}, {ticks} ticks)")
+    let mut line = format!(
+        "Job {id}: {status}, {percent:.0} % ({connector} of {sku} in {market}, {ticks} ticks)"
+    );
+    if let Some(error) = described["error"].as_str() {
+        line.push_str(&format!("\nError: {error}"));
+    }
+    let problems = described["problems"].as_array().map_or(&[][..], Vec::as_slice);
+    for problem in problems.iter().filter_map(Value::as_str).take(PROBLEMS_SHOWN) {
+        line.push_str(&format!("\nProblem: {problem}"));
+    }
+    let count = described["problem_count"].as_u64().unwrap_or_default();
+    if count > PROBLEMS_SHOWN as u64 {
+        line.push_str(&format!("\n{count} problems in all."));
+    }
+    line
+}
+
+/// The call that usually comes after `get_job_status`.
+pub(super) fn after(job: &Job, payload: &JobPayload) -> String {
+    let JobPayload { sku, market, .. } = payload;
+    match job.state {
+        JobState::Queued | JobState::Running => {
+            next_step("get_job_status", &json!({ "job_id": job.id }))
+        }
+        JobState::Completed => {
+            next_step("fetch_market_features", &json!({ "sku": sku, "market": market }))
+        }
+        JobState::Failed | JobState::Cancelled => String::new(),
+    }
 }
 
 /// The same error as the queue's, so that a job outside the caller's limits looks missing.

@@ -91,13 +91,13 @@ impl Connector for Pages {
             Ok(text) => {
                 let offers = offers::read(&text, &request.sku);
                 if offers.is_empty() {
-                    batch.problems.add(format!("{}: no price was found there", host(place)));
+                    batch.problems.add(format!("{}: no price was found there", shown(place)));
                 }
                 for offer in offers {
                     self.take(request, place, offer, &mut batch);
                 }
             }
-            Err(why) => batch.problems.add(format!("{}: {why}", host(place))),
+            Err(why) => batch.problems.add(format!("{}: {why}", shown(place))),
         }
         Ok(batch)
     }
@@ -117,7 +117,7 @@ impl Pages {
         if let (Some(ours), Some(theirs)) = (currency, &offer.currency)
             && !ours.eq_ignore_ascii_case(theirs)
         {
-            let listed = format!("{}: a price in another currency than {ours}", host(place));
+            let listed = format!("{}: a price in another currency than {ours}", shown(place));
             return batch.problems.add(listed);
         }
         batch.ticks.push(Tick {
@@ -140,7 +140,13 @@ fn missing(message: String) -> Fault {
     Fault::invalid("nothing_to_ask", message)
 }
 
-/// The host of an address; its path and query may hold secrets and are not shown.
+/// An address for a problem, at most 200 characters; its query may hold a secret and is not shown.
+fn shown(address: &str) -> String {
+    let plain = address.split(['?', '#']).next().unwrap_or_default();
+    plain.chars().take(200).collect()
+}
+
+/// The host of an address, which names a seller without a name.
 fn host(address: &str) -> String {
     let url = reqwest::Url::parse(address).ok();
     url.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default()

@@ -25,9 +25,15 @@ pub(crate) async fn find_reachable(
     Ok(stored)
 }
 
-pub(crate) fn reply_with_end(stored: &StoredProposal, status: &str, message: String) -> JsonReply {
+/// The reply of a tool that ends a proposal's state; `next` names the call that usually follows.
+pub(crate) fn reply_with_end(
+    stored: &StoredProposal,
+    status: &str,
+    message: String,
+    next: &str,
+) -> JsonReply {
     let mut result = json!({ "proposal_id": stored.id, "status": status, "message": message,
         "sku": stored.sku, "simulated": stored.body.simulated });
     result[format!("{status}_at")] = stored.ended.map(|at| at.to_rfc3339()).into();
-    JsonReply::new(json!({ "ok": true, "result": result }), message)
+    JsonReply::new(json!({ "ok": true, "result": result }), message + next)
 }

@@ -9,6 +9,7 @@ use fault::Fault;
 use pricing_engine::{PricingInput, Proposal};
 use serde_json::json;
 
+use crate::next_step::next_step;
 use crate::optimizer::pricing_input;
 use crate::optimizer::{Optimizer, wire};
 use crate::storage::proposals::{Status, StoredProposal};
@@ -24,11 +25,13 @@ pub(crate) async fn propose_and_reply(
     body.reasoning.extend(note.into_iter().flat_map(|note| [" ".to_owned(), note]));
     let stored = Arc::new(service_info.to_stored(body, &cx.caller.subject)?);
     service_info.group_commit.keep(&service_info.db, &stored).await?;
+    let id = json!({ "proposal_id": stored.id });
     let text = format!(
-        "{}\n{}\nproposal_id {}",
+        "{}\n{}\nproposal_id {}{}\n  or: apply_proposal {id}",
         wire::line(&stored.body),
         stored.body.reasoning,
-        stored.id
+        stored.id,
+        next_step("explain_proposal", &id),
     );
     Ok(JsonReply::new(
         json!({ "ok": true, "proposal": wire::stored(&stored, stored.created) }),

@@ -5,7 +5,7 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::collector::collection_job::{JobPayload, describe, line, unknown};
+use crate::collector::collection_job::{JobPayload, after, describe, line, unknown};
 use crate::collector::names::reach;
 use crate::collector::{Collector, KIND};
 
@@ -24,6 +24,6 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
     let reached = reach(&cx.caller, &payload.sku, &payload.market);
     reached.map_err(|_| unknown(&args.job_id))?;
     let described = describe(&job, &payload)?;
-    let text = line(&job, &payload, &described);
+    let text = line(&job, &payload, &described) + &after(&job, &payload);
     Ok(JsonReply::new(json!({ "ok": true, "job_id": job.id, "job": described }), text))
 }

@@ -9,6 +9,10 @@ use serde_json::{Map, Value, json};
 use crate::collector::Collector;
 use crate::collector::catalogue::{ROWS_MAX, import};
 use crate::collector::names::{MARKET, invalid};
+use crate::next_step::next_step;
+
+/// The most problems that the text lists.
+const PROBLEMS_SHOWN: usize = 5;
 
 #[derive(Deserialize)]
 pub(crate) struct Args {
@@ -24,6 +28,7 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
     // Nothing is written where anything lies beyond the token's limits. The catalogue is what the
     // market DEFAULT is priced from.
     cx.caller.require_market(MARKET)?;
+    let first = args.rows.first().and_then(|row| row.get("sku")).cloned();
     for sku in args.rows.iter().filter_map(|row| row.get("sku")?.as_str()) {
         cx.caller.require_sku(sku)?;
     }
@@ -48,11 +53,17 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
         .collect();
     let json = json!({ "ok": true, "count": imported.products, "processed": imported.good,
         "total_input": imported.rows, "rejected": imported.refused(), "problems": problems });
-    let text = format!(
+    let mut text = format!(
         "{} products from {} rows; {} rows refused",
         imported.products,
         imported.rows,
         imported.refused()
     );
+    for (row, field, expected) in imported.problems.iter().take(PROBLEMS_SHOWN) {
+        text.push_str(&format!("\nrow {row}: {field}: expected {expected}"));
+    }
+    if let Some(sku) = first {
+        text.push_str(&next_step("start_collection", &json!({ "sku": sku })));
+    }
     Ok(JsonReply::new(json, text))
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::collector::Collector;
 use crate::collector::names::invalid;
 use crate::collector::tick::{self, TickDefaults};
+use crate::next_step::next_step;
 use contract::JsonReply;
 
 #[derive(Deserialize)]
@@ -27,7 +28,9 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
         Ok(tick) => tick,
         Err(wrong) => return invalid("d", wrong).map(|()| JsonReply::new(Value::Null, "")),
     };
-    let summary = format!("Kept: {} in {} at {}", tick.sku, tick.market, tick.at.to_rfc3339());
+    let of = json!({ "sku": tick.sku, "market": tick.market });
+    let summary = format!("Kept: {} in {} at {}", tick.sku, tick.market, tick.at.to_rfc3339())
+        + &next_step("fetch_market_features", &of);
     cx.service.inbox.take(vec![tick]).await?;
     Ok(JsonReply::new(json!({ "ok": true }), summary))
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::collector::Collector;
 use crate::collector::names::{invalid, market_problem, reach};
+use crate::next_step::next_step;
 use crate::storage::audit::{self, AuditEntry};
 use crate::storage::ticks;
 
@@ -39,10 +40,14 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
         }
     }
     let of = sku.as_deref().unwrap_or("every product");
-    let text = format!(
+    let mut text = format!(
         "{removed} simulated ticks of {of} in {market} were removed. Proposals made from them stay, \
          marked simulated."
     );
+    if let Some(sku) = sku {
+        let args = json!({ "sku": sku, "market": market });
+        text.push_str(&next_step("fetch_market_features", &args));
+    }
     Ok(JsonReply::new(
         json!({ "ok": true, "removed": removed, "sku": sku, "market": market }),
         text,

@@ -4,10 +4,12 @@ use contract::{Cx, JsonReply};
 use fault::Fault;
 use jobs::NewJob;
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::collector::collection_job::{JobPayload, begun};
 use crate::collector::names::reach;
 use crate::collector::{Collector, KIND};
+use crate::next_step::next_step;
 use crate::storage::products;
 use crate::storage::ticks::MOCK;
 
@@ -43,7 +45,7 @@ pub(in crate::collector) async fn call(cx: Cx<Collector>, args: Args) -> Result<
     if payload.simulated() {
         text.push_str(&format!("\n{}", if *trial { TRIAL } else { SIMULATED }));
     }
-    text.push_str(&format!("\nNext: get_job_status {{\"job_id\": \"{id}\"}}"));
+    text.push_str(&next_step("get_job_status", &json!({ "job_id": id })));
     Ok(JsonReply::new(begun(&id, &payload), text).with_job(&id))
 }
 

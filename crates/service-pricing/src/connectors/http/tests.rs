@@ -125,6 +125,17 @@ async fn a_page_gives_its_price_and_a_bad_one_a_problem() {
     check(&taken(redirect("http://u:p@a.example/")).await, Err("credentials"));
 }
 
+#[test]
+fn a_problem_names_the_address_without_its_secrets() {
+    for (address, expected) in [
+        ("https://shop.example/tea/2?key=secret#top", "https://shop.example/tea/2"),
+        ("http://127.0.0.1:8080/p", "http://127.0.0.1:8080/p"),
+        ("https://shop.example/p#secret", "https://shop.example/p"),
+    ] {
+        assert_eq!(shown(address), expected);
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_says_nothing_is_left_in_time() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -2,7 +2,9 @@
 
 use contract::{Cx, JsonReply};
 use fault::Fault;
+use serde_json::json;
 
+use crate::next_step::next_step;
 use crate::optimizer::lifecycle::{ProposalArgs, find_reachable, reply_with_end};
 use crate::optimizer::{Optimizer, wire};
 use crate::storage::proposals::{self, ChangeContext};
@@ -13,5 +15,6 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: ProposalArgs) -> Result<JsonRe
     let stored = proposals::apply(&cx.service.db, &args.proposal_id, change).await?;
     let note = wire::simulated_note(&stored);
     let message = format!("the price of {} was set to {}{note}", stored.sku, stored.proposed);
-    Ok(reply_with_end(&stored, "applied", message))
+    let next = next_step("revert_proposal", &json!({ "proposal_id": stored.id }));
+    Ok(reply_with_end(&stored, "applied", message, &next))
 }

@@ -2,7 +2,9 @@
 
 use contract::{Cx, JsonReply};
 use fault::Fault;
+use serde_json::json;
 
+use crate::next_step::next_step;
 use crate::optimizer::Optimizer;
 use crate::optimizer::lifecycle::{ProposalArgs, find_reachable, reply_with_end};
 use crate::storage::proposals::{self, ChangeContext};
@@ -13,5 +15,7 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: ProposalArgs) -> Result<JsonRe
     let stored = proposals::cancel(&cx.service.db, &args.proposal_id, change).await?;
     let message =
         format!("the proposal for {} was taken back; its price was not touched", stored.sku);
-    Ok(reply_with_end(&stored, "cancelled", message))
+    let next =
+        next_step("propose_price", &json!({ "sku": stored.sku, "our_price": stored.current }));
+    Ok(reply_with_end(&stored, "cancelled", message, &next))
 }

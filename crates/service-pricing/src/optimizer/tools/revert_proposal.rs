@@ -4,6 +4,7 @@ use contract::{Cx, JsonReply};
 use fault::Fault;
 use serde_json::json;
 
+use crate::next_step::next_step;
 use crate::optimizer::Optimizer;
 use crate::optimizer::lifecycle::{ProposalArgs, find_reachable};
 use crate::storage::proposals::{self, ChangeContext};
@@ -16,5 +17,7 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: ProposalArgs) -> Result<JsonRe
     let mut reply = json!({ "proposal_id": stored.id, "status": "reverted", "message": message,
         "price": stored.current, "simulated": stored.body.simulated });
     reply["reverted_at"] = stored.ended.map(|at| at.to_rfc3339()).into();
-    Ok(JsonReply::new(json!({ "ok": true, "result": reply }), message))
+    let next =
+        next_step("propose_price", &json!({ "sku": stored.sku, "our_price": stored.current }));
+    Ok(JsonReply::new(json!({ "ok": true, "result": reply }), message + &next))
 }

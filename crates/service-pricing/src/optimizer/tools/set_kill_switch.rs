@@ -5,6 +5,7 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::next_step::next_step;
 use crate::optimizer::Optimizer;
 use crate::optimizer::pricing_input;
 use crate::storage::audit::{self, AuditEntry};
@@ -30,6 +31,12 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     audit::write(&mut tx, &AuditEntry { note, ..AuditEntry::new(now, "kill_switch", "", by) })
         .await?;
     tx.commit().await?;
-    let text = format!("Price changes are {}.", if switch.on { "stopped" } else { "allowed" });
+    let text = match switch.on {
+        true => {
+            let next = next_step("set_kill_switch", &json!({ "on": false }));
+            format!("Price changes are stopped until they are allowed again.{next}")
+        }
+        false => "Price changes are allowed.".to_owned(),
+    };
     Ok(JsonReply::new(json!({ "ok": true, "on": switch.on, "since": now.to_rfc3339() }), text))
 }

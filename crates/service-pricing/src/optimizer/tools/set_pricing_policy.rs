@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::collector::names;
+use crate::next_step::next_step;
 use crate::optimizer::Optimizer;
 use crate::optimizer::pricing_input;
 use crate::storage::audit::{self, AuditEntry};
@@ -45,7 +46,9 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     let note = Some(format!("{}: {reply}", scope.word()));
     audit::write(&mut tx, &AuditEntry { note, ..AuditEntry::new(now, "policy", sku, by) }).await?;
     tx.commit().await?;
-    let text = format!("The policy of {} is set.", scope.word());
+    let of = if sku.is_empty() { json!({}) } else { json!({ "sku": sku }) };
+    let text =
+        format!("The policy of {} is set.", scope.word()) + &next_step("get_pricing_policy", &of);
     let json = json!({ "ok": true, "applies_to": scope.word(), "policy": rules });
     Ok(JsonReply::new(json, text))
 }
