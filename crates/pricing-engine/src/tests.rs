@@ -68,6 +68,21 @@ fn a_strict_step_is_a_limit_and_a_plain_one_yields() {
 }
 
 #[test]
+fn simulated_data_are_marked_and_never_applied_automatically() {
+    let auto = Policy { mode: Mode::Auto, auto_confidence: 0.0, ..Policy::default() };
+    let seen = input("16", Some("10"));
+    let proposal = propose(&seen, &auto).unwrap();
+    assert_eq!((proposal.mode, proposal.simulated), (Mode::Auto, false));
+    let invented = PricingInput { simulated: true, ..seen };
+    let marked = propose(&invented, &auto).unwrap();
+    assert_eq!((marked.mode, marked.simulated, marked.price), (Mode::Review, true, proposal.price));
+    let act = acted(&marked, "simulated");
+    assert_eq!((act.before, act.after), (marked.price, marked.price));
+    assert!(marked.reasoning.contains("Simulated prices took part"), "{}", marked.reasoning);
+    assert!(!marked.review_because.is_empty());
+}
+
+#[test]
 fn invalid_inputs_are_refused_with_the_field() {
     let policy = Policy::default();
     let mut wrong = input("10", Some("5"));

@@ -94,13 +94,17 @@ fn operation(listed: &VisibleTool<'_>, binding: &HttpBinding) -> Value {
     }
     responses.insert("default".to_owned(), error_response(errors));
     let mut operation = json!({
-        "operationId": spec.name,
+        "operationId": operation_id(listed),
         "summary": spec.title,
         "description": spec.description,
         "tags": [&*listed.service.name],
         "responses": responses,
     });
-    let (in_path, rest) = split_path_parameters(spec.input_for(false).json(), &binding.path);
+    let mut input = spec.input_for(false).json().clone();
+    if let Some(credential) = &listed.service.access.credential_argument {
+        remove_property(&mut input, credential);
+    }
+    let (in_path, rest) = split_path_parameters(&input, &binding.path);
     if binding.has_body() {
         let required = rest["required"].as_array().is_some_and(|names| !names.is_empty());
         let content = json!({ "application/json": { "schema": rest } });
@@ -116,15 +120,26 @@ fn operation(listed: &VisibleTool<'_>, binding: &HttpBinding) -> Value {
     operation
 }
 
+/// The contract's name of a tool, or the name with the service in front if two services share it.
+fn operation_id<'a>(listed: &VisibleTool<'a>) -> &'a str {
+    let own = &listed.tool.spec.name;
+    if contract::host_safe(own) == listed.name { own } else { listed.name }
+}
+
+/// Removes a property from an object schema and returns its rule.
+fn remove_property(schema: &mut Value, name: &str) -> Value {
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|it| it != name);
+    }
+    let properties = schema["properties"].as_object_mut();
+    properties.and_then(|it| it.shift_remove(name)).unwrap_or_default()
+}
+
 /// Splits an input schema into the path parameters and the schema of the other arguments.
 fn split_path_parameters(input: &Value, path: &str) -> (Vec<Value>, Value) {
     let mut rest = input.clone();
     let in_path = contract::path_parameters(path).map(|name| {
-        let properties = rest["properties"].as_object_mut();
-        let rule = properties.and_then(|it| it.shift_remove(name)).unwrap_or_default();
-        if let Some(required) = rest["required"].as_array_mut() {
-            required.retain(|it| it != name);
-        }
+        let rule = remove_property(&mut rest, name);
         json!({
             "name": name, "in": "path", "required": true, "schema": rule,
             "description": rule["description"].as_str().unwrap_or_default(),

@@ -110,7 +110,8 @@ async fn serve(
             return response;
         }
         true => body_arguments(body).await,
-        false => query::arguments(text.as_deref().unwrap_or_default(), schema),
+        false => query::arguments(text.as_deref().unwrap_or_default(), schema)
+            .and_then(|args| without_credential(args, tool.service())),
     };
     let args = match read.and_then(|args| path::merge(args, placed, schema)) {
         Ok(args) => args,
@@ -122,6 +123,21 @@ async fn serve(
     match pipeline.call(tool, http_call(args, &meta, cancel)).await {
         Err(failure) => encode::failure(&failure),
         Ok(reply) => encode::reply(reply.http(), &headers),
+    }
+}
+
+/// Refuses a credential in a query, because proxies and browsers record addresses.
+fn without_credential(
+    args: Map<String, Value>,
+    service: &Service,
+) -> Result<Map<String, Value>, Fault> {
+    match service.access.credential_argument.as_deref().filter(|name| args.contains_key(*name)) {
+        Some(name) => {
+            let expected = "a header Authorization: Bearer, not a token in the address";
+            let message = format!("{name}: expected {expected}");
+            Err(Fault::invalid("token_in_address", message).problem(name, expected))
+        }
+        None => Ok(args),
     }
 }
 

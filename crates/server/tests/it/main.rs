@@ -25,6 +25,7 @@ mod pricing_access;
 mod pricing_faults;
 mod pricing_health;
 mod pricing_path;
+mod pricing_rest;
 mod pricing_simulated;
 mod process;
 mod simulated;
