@@ -5,6 +5,9 @@ mod collection_job;
 mod collection_worker;
 mod job_follower;
 pub(crate) mod names;
+mod recurrence;
+mod schedule_reply;
+mod scheduler;
 pub(crate) mod tick;
 mod tools;
 
@@ -13,12 +16,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::market::Millis;
+use clock::IdGenerator;
 use contract::{Contract, ContractError, Scope, Service, Tools};
 use jobs::{JobMeter, Jobs, Worker, WorkerConfig};
 use store::Db;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::collector::scheduler::Scheduler;
 use crate::connectors::file::DropFolder;
 use crate::connectors::http::{FetchPolicy, Pages};
 use crate::connectors::mock::Mock;
@@ -59,6 +64,7 @@ pub(crate) struct Collector {
     private: bool,
     service_info: ServiceInfo,
     probe: StoreProbe,
+    ids: IdGenerator,
 }
 
 impl Collector {
@@ -89,6 +95,10 @@ pub fn collector(parts: CollectorParts) -> Result<Service, ContractError> {
         .tool("import_product_catalog", Scope::Import, tools::import_product_catalog::call)
         .tool("list_sources", Scope::Read, tools::list_sources::call)
         .tool("remove_simulated_ticks", Scope::Write, tools::remove_simulated_ticks::call)
+        .tool("schedule_collection", Scope::Collect, tools::schedule_collection::call)
+        .tool("list_schedules", Scope::Read, tools::list_schedules::call)
+        .tool("pause_schedule", Scope::Collect, tools::pause_schedule::call)
+        .tool("remove_schedule", Scope::Collect, tools::remove_schedule::call)
         .tool("auth_metrics", Scope::Admin, health_tools::auth_metrics::<Collector>)
         .tool("ping_health", Scope::Open, health_tools::ping::<Collector>)
         .tool("health_check", Scope::Open, health_tools::health::<Collector>)
@@ -108,21 +118,27 @@ fn assemble(parts: CollectorParts) -> Collector {
         Arc::new(pages),
     ];
     let connectors = Arc::new(connectors);
+    let scheduler = Scheduler { db: db.clone(), jobs: jobs.clone(), clock: Arc::clone(&clock) };
     let handler = collection_worker::CollectionWorker {
         db: db.clone(),
         clock: Arc::clone(&clock),
         connectors: Arc::clone(&connectors),
+        scheduler: scheduler.clone(),
     };
     let config =
         WorkerConfig { stop_grace: GRACE, shutdown_grace: GRACE, ..WorkerConfig::default() };
     let worker = Worker::new(jobs.clone(), config);
     let worker = parts.meter.into_iter().fold(worker, Worker::meter);
     let ends = stop.clone();
-    tasks.spawn(async move { worker.run(&[KIND], CONCURRENCY, Arc::new(handler), ends).await });
+    let kinds = [KIND, scheduler::RUN_KIND];
+    tasks.spawn(async move { worker.run(&kinds, CONCURRENCY, Arc::new(handler), ends).await });
+    let ends = stop.clone();
+    tasks.spawn(async move { ends.run_until_cancelled(scheduler.run()).await });
     let inbox = Inbox::open(db.clone(), clock, &tasks, stop);
     let probe = StoreProbe::new(db.clone(), "collector");
     let private = parts.private_addresses;
-    Collector { db, jobs, inbox, connectors, private, service_info, probe }
+    let ids = IdGenerator::default();
+    Collector { db, jobs, inbox, connectors, private, service_info, probe, ids }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub(crate) mod inbox;
 pub(crate) mod policies;
 pub(crate) mod products;
 pub(crate) mod proposals;
+pub(crate) mod schedules;
 mod schema;
 pub(crate) mod sources;
 pub(crate) mod store_probe;

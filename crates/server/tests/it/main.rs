@@ -26,6 +26,7 @@ mod pricing_faults;
 mod pricing_health;
 mod pricing_path;
 mod pricing_rest;
+mod pricing_schedules;
 mod pricing_simulated;
 mod process;
 mod simulated;

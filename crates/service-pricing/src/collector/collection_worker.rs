@@ -11,6 +11,7 @@ use jobs::{Fence, JobContext, JobHandler, JobOutcome};
 use store::Db;
 
 use crate::collector::collection_job::{CollectionResult, JobPayload};
+use crate::collector::scheduler::{RUN_KIND, Scheduler};
 use crate::connectors::{CollectedBatch, CollectionRequest, Connector, Connectors, Problems};
 use crate::storage::products;
 use crate::storage::sources::{self, SourceCheck};
@@ -20,13 +21,19 @@ pub(super) struct CollectionWorker {
     pub(super) db: Db,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) connectors: Arc<Connectors>,
+    pub(super) scheduler: Scheduler,
 }
 
 #[async_trait]
 impl JobHandler for CollectionWorker {
     async fn run(&self, context: JobContext) -> JobOutcome {
         let stopping = context.stopping().clone();
-        let work = self.collect(&context);
+        let work = async {
+            match context.kind() == RUN_KIND {
+                true => self.scheduler.run_page(&context).await,
+                false => self.collect(&context).await,
+            }
+        };
         let ended = tokio::select! {
             biased;
             _ = context.cancelled() => return JobOutcome::Cancelled,

@@ -1,6 +1,7 @@
 //! The collector as a whole, on both engines.
 
 mod limits;
+mod schedules;
 
 use std::sync::Arc;
 use std::time::Duration;

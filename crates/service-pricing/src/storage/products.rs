@@ -44,6 +44,21 @@ fn one(sku: &str) -> Sql {
     sql_built(format!("SELECT {COLUMNS} FROM pricing_product WHERE sku = $1")).bind(sku)
 }
 
+/// The first SKUs after one, in order; with `with_sources` those alone that the http connector can
+/// ask for: they have addresses and a price.
+pub(crate) async fn skus_after(
+    db: &Db,
+    after: &str,
+    with_sources: bool,
+    limit: u32,
+) -> Result<Vec<String>, Fault> {
+    let of = if with_sources { "AND price IS NOT NULL AND sources <> '[]'" } else { "" };
+    let statement = sql_built(format!(
+        "SELECT sku FROM pricing_product WHERE sku > $1 {of} ORDER BY sku LIMIT $2"
+    ));
+    db.fetch_all(statement.bind(after).bind(limit)).await?.iter().map(|row| row.text(0)).collect()
+}
+
 /// Writes products, new and known alike. A field that a known product has and the new row lacks
 /// stays as it was: an import of prices must not wipe out costs.
 pub(crate) async fn save(tx: &mut Tx, products: &[Product], now: Millis) -> Result<(), Fault> {

@@ -4,8 +4,8 @@ use store::Migrations;
 
 pub const MIGRATIONS: Migrations = Migrations {
     owner: "pricing",
-    sqlite: &[SQLITE, SWITCH, SIMULATED, PROBE],
-    postgres: &[POSTGRES, SWITCH, SIMULATED, PROBE],
+    sqlite: &[SQLITE, SWITCH, SIMULATED, PROBE, SCHEDULE],
+    postgres: &[POSTGRES, SWITCH, SIMULATED, PROBE, SCHEDULE],
 };
 
 /// What reads the same on both engines.
@@ -114,6 +114,22 @@ ALTER TABLE pricing_audit ADD COLUMN simulated BOOLEAN NOT NULL DEFAULT FALSE";
 // What a health check writes.
 const PROBE: &str = "
 CREATE TABLE pricing_probe (service TEXT PRIMARY KEY, checked_ms BIGINT NOT NULL)";
+const SCHEDULE: &str = "
+CREATE TABLE pricing_schedule (
+    id TEXT PRIMARY KEY,
+    recurrence TEXT NOT NULL,
+    sku TEXT,
+    market TEXT NOT NULL,
+    connector TEXT NOT NULL,
+    depth BIGINT NOT NULL,
+    paused BOOLEAN NOT NULL,
+    next_ms BIGINT NOT NULL,
+    last_ms BIGINT,
+    last_job TEXT,
+    by_subject TEXT NOT NULL,
+    created_ms BIGINT NOT NULL
+);
+CREATE INDEX pricing_schedule_due ON pricing_schedule (next_ms)";
 // The switch's row is there from the start, so that a change of a price can hold it while it reads.
 const SWITCH: &str = "INSERT INTO pricing_switch (name, is_on, reason, since_ms, by_subject)
     VALUES ('all', FALSE, NULL, 0, '')";

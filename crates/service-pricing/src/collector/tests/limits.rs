@@ -44,6 +44,10 @@ async fn a_token_for_one_market_touches_no_other() {
         let fixture = Fixture::new(db).await;
         let theirs = fixture.ok("start_collection", json!({ "sku": "A" })).await;
         let other_job = json!({ "job_id": theirs["job_id"] });
+        let hourly = json!({ "sku": "A", "schedule": "every 1h" });
+        let scheduled = fixture.ok("schedule_collection", hourly).await;
+        let other_schedule = json!({ "schedule_id": scheduled["schedule"]["schedule_id"] });
+        let of_europe = json!({ "sku": "A", "market": "EU", "schedule": "every 6h" });
         let (here, there) = (json!({ "sku": "A", "market": "EU" }), json!({ "sku": "A" }));
         let mut from_files = here.clone();
         from_files["connector"] = json!("file");
@@ -66,6 +70,16 @@ async fn a_token_for_one_market_touches_no_other() {
             ("remove_simulated_ticks", json!({ "sku": "A" }), "auth_error"),
             ("remove_simulated_ticks", json!({}), "auth_error"),
             ("remove_simulated_ticks", json!({ "market": "EU" }), "ok"),
+            ("schedule_collection", json!({ "sku": "A", "schedule": "every 6h" }), "auth_error"),
+            (
+                "schedule_collection",
+                json!({ "market": "EU", "schedule": "every 6h" }),
+                "auth_error",
+            ),
+            ("schedule_collection", of_europe, "ok"),
+            ("pause_schedule", other_schedule.clone(), "schedule_not_found"),
+            ("remove_schedule", other_schedule, "schedule_not_found"),
+            ("list_schedules", json!({}), "ok"),
             // These concern no market: the state of the connectors, and counters.
             ("list_sources", json!({}), "ok"),
             ("auth_metrics", json!({}), "ok"),

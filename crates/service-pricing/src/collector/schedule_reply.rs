@@ -1,0 +1,53 @@
+//! Schedules as the tools show them, and which of them a caller reaches.
+
+use clock::Millis;
+use contract::Caller;
+use fault::Fault;
+use serde_json::{Value, json};
+
+use crate::collector::names::reach;
+use crate::storage::schedules::{Schedule, unknown};
+
+/// A schedule of every product needs a token without limits.
+pub(super) fn require(caller: &Caller, sku: Option<&str>, market: &str) -> Result<(), Fault> {
+    match sku {
+        Some(sku) => reach(caller, sku, market),
+        None if caller.grant_limits.is_some() => {
+            let message = "a schedule of every product needs a token without limits; name a sku";
+            Err(Fault::new(fault::Kind::Forbidden, "limit_not_honoured", message))
+        }
+        None => reach(caller, "*", market),
+    }
+}
+
+/// A schedule beyond the token's limits is reported as missing.
+pub(super) fn require_known(caller: &Caller, schedule: &Schedule) -> Result<(), Fault> {
+    let reached = require(caller, schedule.sku.as_deref(), &schedule.market);
+    reached.map_err(|_| unknown(&schedule.id))
+}
+
+pub(super) fn shown(it: &Schedule) -> Value {
+    json!({
+        "schedule_id": it.id,
+        "schedule": it.recurrence,
+        "sku": it.sku,
+        "market": it.market,
+        "connector": it.connector,
+        "depth": it.depth,
+        "paused": it.paused,
+        "next_run_at": (!it.paused).then(|| it.next.to_rfc3339()),
+        "last_run_at": it.last.map(Millis::to_rfc3339),
+        "last_job_id": it.last_job,
+        "by": it.by,
+        "created_at": it.created.to_rfc3339(),
+    })
+}
+
+pub(super) fn line(it: &Schedule) -> String {
+    let of = it.sku.as_deref().unwrap_or("every product");
+    let next = match it.paused {
+        true => "paused".to_owned(),
+        false => format!("next at {}", it.next.to_rfc3339()),
+    };
+    format!("{}: {of} in {} from {}, {}, {next}", it.id, it.market, it.connector, it.recurrence)
+}

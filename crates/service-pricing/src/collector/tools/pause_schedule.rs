@@ -1,0 +1,33 @@
+//! `pause_schedule`: stops the runs of a schedule, or lets them go on.
+
+use contract::{Cx, JsonReply};
+use fault::Fault;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::collector::Collector;
+use crate::collector::recurrence::Recurrence;
+use crate::collector::schedule_reply::{line, require_known, shown};
+use crate::storage::schedules::{self, unknown};
+
+#[derive(Deserialize)]
+pub(crate) struct Args {
+    schedule_id: String,
+    paused: bool,
+}
+
+pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
+    let (db, now) = (&cx.service.db, cx.service.now());
+    let mut schedule = schedules::find(db, &args.schedule_id).await?;
+    require_known(&cx.caller, &schedule)?;
+    // What was missed during the pause is not run; a schedule that goes on keeps its next time.
+    let next = Recurrence::parse(&schedule.recurrence).and_then(|it| it.next(schedule.next, now));
+    if schedule.paused != args.paused {
+        schedule.next = next.filter(|_| schedule.next <= now).unwrap_or(schedule.next);
+        schedule.paused = args.paused;
+        if !schedules::set_paused(db, &schedule.id, args.paused, schedule.next).await? {
+            return Err(unknown(&args.schedule_id));
+        }
+    }
+    Ok(JsonReply::new(json!({ "ok": true, "schedule": shown(&schedule) }), line(&schedule)))
+}

@@ -1,0 +1,25 @@
+//! `remove_schedule`: ends a schedule; a collection that it started goes on.
+
+use contract::{Cx, JsonReply};
+use fault::Fault;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::collector::Collector;
+use crate::collector::schedule_reply::require_known;
+use crate::storage::schedules::{self, unknown};
+
+#[derive(Deserialize)]
+pub(crate) struct Args {
+    schedule_id: String,
+}
+
+pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
+    let db = &cx.service.db;
+    require_known(&cx.caller, &schedules::find(db, &args.schedule_id).await?)?;
+    if !schedules::remove(db, &args.schedule_id).await? {
+        return Err(unknown(&args.schedule_id));
+    }
+    let text = format!("The schedule {} was removed.", args.schedule_id);
+    Ok(JsonReply::new(json!({ "ok": true, "schedule_id": args.schedule_id }), text))
+}
