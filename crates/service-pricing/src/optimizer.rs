@@ -86,6 +86,7 @@ pub fn optimizer(parts: OptimizerParts) -> Result<Service, ContractError> {
         .tool("ping_health", Scope::Open, health_tools::ping::<Optimizer>)
         .tool("health_check", Scope::Open, health_tools::health::<Optimizer>)
         .tool("version_info", Scope::Open, health_tools::version::<Optimizer>)
+        .download("price_feed", Scope::Read, tools::price_feed::call)
         .bind(Contract::load("optimizer")?, PricingEnvelope)
 }
 

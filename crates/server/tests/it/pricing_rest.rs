@@ -74,6 +74,44 @@ async fn a_price_is_proposed_explained_applied_and_reverted_over_rest() {
 }
 
 #[tokio::test]
+async fn the_price_feed_has_every_price_that_was_set() {
+    let rest = Rest::start();
+    let rows: Vec<Value> = (0..3)
+        .map(|at| json!({ "sku": format!("P{at},\"x\""), "price": 20, "cost": 9, "currency": "EUR" }))
+        .collect();
+    rest.ok(Method::POST, "/products", json!({ "rows": rows })).await;
+    for at in [2, 0] {
+        let item =
+            json!({ "sku": format!("P{at},\"x\""), "our_price": 20, "competitor_price": 15 });
+        let made = rest.ok(Method::POST, "/proposals", item).await;
+        let id = made["proposal"]["proposal_id"].as_str().unwrap().to_owned();
+        rest.ok(Method::POST, &format!("/proposals/{id}/apply"), Value::Null).await;
+    }
+    let feed = async |query: &str, token: &str| {
+        let request = rest.request(Method::GET, &format!("/prices.csv{query}")).bearer_auth(token);
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.headers()["content-type"], "text/csv; charset=utf-8");
+        response.text().await.unwrap()
+    };
+    let text = feed("", &rest.token).await;
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert!(lines[0].starts_with("sku,price,currency,previous_price,changed_at,"), "{text}");
+    assert!(lines[1].starts_with("\"P0,\"\"x\"\"\","), "{text}");
+    assert!(lines[1].contains(",EUR,20,2"), "{text}");
+    assert!(lines[1].contains(",applied,") && lines[1].ends_with(",false"), "{text}");
+    assert!(lines[2].starts_with("\"P2,"), "{text}");
+    assert_eq!(feed("?since=2999-01-01T00:00:00Z", &rest.token).await.lines().count(), 1);
+    let narrow = ["--scope", "read", "--sku-prefix", "P2"];
+    let narrow = mint(rest.folder.path(), &narrow);
+    assert_eq!(feed("", &narrow).await.lines().count(), 2);
+    refused(rest.request(Method::GET, "/prices.csv"), 401, "auth_error").await;
+    let wrong = rest.request(Method::GET, "/prices.csv?since=monday").bearer_auth(&rest.token);
+    refused(wrong, 400, "validation_error").await;
+}
+
+#[tokio::test]
 async fn refusals_are_in_the_pricing_envelope() {
     let rest = Rest::start();
     let proposal = json!({ "sku": "A", "our_price": 20 });

@@ -8,6 +8,7 @@ pub(crate) mod get_pricing_policy;
 pub(crate) mod list_price_changes;
 pub(crate) mod list_proposals;
 pub(crate) mod optimize_price;
+pub(crate) mod price_feed;
 pub(crate) mod propose_price;
 pub(crate) mod propose_prices;
 pub(crate) mod revert_proposal;

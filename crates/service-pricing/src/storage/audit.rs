@@ -80,6 +80,56 @@ pub(crate) async fn page(
     db.fetch_all(statement).await?.iter().map(read).collect()
 }
 
+/// The last change of a product's price, with the price in force.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LastChange {
+    pub(crate) sku: String,
+    /// The catalogue's price, which an import may have changed since.
+    pub(crate) price: Option<Amount>,
+    pub(crate) currency: Option<String>,
+    pub(crate) previous: Option<Amount>,
+    pub(crate) at: Millis,
+    pub(crate) action: String,
+    pub(crate) proposal: Option<String>,
+    pub(crate) simulated: bool,
+}
+
+/// The last change of each product whose price a proposal set, in the order of SKUs after `after`.
+pub(crate) async fn last_changes(
+    db: &Db,
+    after: &str,
+    prefixes: Option<&[String]>,
+    limit: u32,
+) -> Result<Vec<LastChange>, Fault> {
+    let mut values: Vec<SqlValue> = vec![after.into(), limit.into()];
+    let of = within(prefixes, &mut values);
+    let statement = sql_built(format!(
+        "SELECT a.sku, p.price, p.currency, a.from_price, a.at_ms, a.action, a.proposal_id,
+             a.simulated
+         FROM pricing_audit a JOIN pricing_product p ON p.sku = a.sku
+         WHERE a.seq IN (
+             SELECT MAX(seq) FROM pricing_audit
+             WHERE action IN ('applied', 'reverted') AND sku > $1 AND {of}
+             GROUP BY sku ORDER BY sku LIMIT $2)
+         ORDER BY a.sku"
+    ));
+    let amount =
+        |row: &SqlRow, at| Ok::<_, Fault>(row.int_or_null(at)?.and_then(Amount::from_micros));
+    let change = |row: &SqlRow| {
+        Ok(LastChange {
+            sku: row.text(0)?,
+            price: amount(row, 1)?,
+            currency: row.text_or_null(2)?,
+            previous: amount(row, 3)?,
+            at: Millis(row.int(4)?),
+            action: row.text(5)?,
+            proposal: row.text_or_null(6)?,
+            simulated: row.flag(7)?,
+        })
+    };
+    db.fetch_all(statement.bind_all(values)).await?.iter().map(change).collect()
+}
+
 fn read(row: &SqlRow) -> Result<(i64, AuditEntry), Fault> {
     let entry = AuditEntry {
         at: Millis(row.int(1)?),
