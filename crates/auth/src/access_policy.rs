@@ -14,7 +14,7 @@ use contract::{
 use fault::{Fault, Kind};
 
 use crate::authority::Authority;
-use crate::faults::token_missing;
+use crate::faults::{for_scope, token_missing};
 use crate::grant::Grant;
 use crate::metrics::AuthMetrics;
 use crate::secret::{Secret, same_secret};
@@ -122,7 +122,8 @@ impl AccessPolicy {
             }
             Credential::None => Err(token_missing(Some(scope.as_str()))),
             Credential::Bearer(token) => {
-                let caller = self.verify_token(token).await?;
+                let caller = self.verify_token(token).await;
+                let caller = caller.map_err(|fault| for_scope(fault, scope.as_str()))?;
                 self.admit(caller, service)
             }
             Credential::Verified(verified) => self.admit(verified.caller.clone(), service),

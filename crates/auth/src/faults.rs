@@ -64,6 +64,15 @@ pub(crate) fn token_revoked() -> Fault {
     )
 }
 
+/// The same fault, whose hint names the scope that the call needs in place of `read`.
+pub(crate) fn for_scope(fault: Fault, scope: &str) -> Fault {
+    let message = fault.message().replace("--scope read`", &format!("--scope {scope}`"));
+    if message == fault.message() {
+        return fault;
+    }
+    Fault::new(fault.kind(), fault.code(), message)
+}
+
 fn unauthenticated(code: &'static str, message: impl Into<String>) -> Fault {
     Fault::new(Kind::Unauthenticated, code, message)
 }

@@ -352,7 +352,10 @@ fn requested_timeout(operation: &Operation<'_>, args: &Map<String, Value>) -> Op
 
 fn scope_missing(operation: &Operation<'_>) -> Fault {
     let (name, scope) = (operation.name, operation.scope.as_str());
-    let message = format!("{name} needs the scope {scope:?}, which this credential does not have");
+    let message = format!(
+        "{name} needs the scope {scope:?}, which this credential does not have; mint one with \
+         `stoa token mint --scope {scope}`"
+    );
     Fault::new(Kind::Forbidden, "scope_missing", message)
 }
 

@@ -93,7 +93,9 @@ async fn every_refusal_has_its_own_message_and_counter() {
         (Some(&no_text), nonsense(), "no capability token was given"),
         (Some(&cut), nonsense(), "cannot be read"),
         (Some(&strange), nonsense(), "was not signed by this server"),
+        (Some(&strange), nonsense(), "`stoa token mint --scope propose`"),
         (Some(&reader), nonsense(), "needs the scope \"propose\""),
+        (Some(&reader), nonsense(), "`stoa token mint --scope propose`"),
         (Some(&toys), good.clone(), "do not reach SKU \"BOOK-1\""),
         (Some(&abroad), good.clone(), "do not reach market \"DEFAULT\""),
     ] {
@@ -117,11 +119,11 @@ async fn every_refusal_has_its_own_message_and_counter() {
     let metrics = &metrics["result"]["metrics"];
     let exact = [
         ("missing_tokens", 2),
-        ("invalid_tokens", 3),
-        ("scope_denials", 1),
+        ("invalid_tokens", 4),
+        ("scope_denials", 2),
         ("expired_tokens", 1),
         ("revoked_tokens", 1),
-        ("auth_failures", 8),
+        ("auth_failures", 10),
     ];
     for (name, count) in exact {
         assert_eq!(metrics[name], count, "{name}: {metrics}");
