@@ -61,6 +61,7 @@ pub(crate) async fn run(args: InstallArgs, config: &Config) -> Result<(), Comman
         let subject =
             client.to_possible_value().map_or_else(String::new, |it| it.get_name().into());
         refuse_token(row, place.as_ref(), args.write)?;
+        refuse_file(row, place.as_ref(), &launch)?;
         let token = token::mint(&args, launch.is_local(), &subject, config).await?;
         launch.place_token(&token);
     }
@@ -87,6 +88,22 @@ fn refuse_token(row: &ClientRow, place: Option<&Place>, write: bool) -> Result<(
     }
 }
 
+/// Refuses a file that cannot be changed before a token is minted for it.
+fn refuse_file(
+    row: &ClientRow,
+    place: Option<&Place>,
+    launch: &Launch,
+) -> Result<(), CommandError> {
+    let Some(Place { file, .. }) = place else { return Ok(()) };
+    let tried = write::text(file).and_then(|text| merged(row, &text, launch));
+    tried.map(drop).map_err(|reason| left_alone(file, &reason))
+}
+
+fn left_alone(file: &Path, reason: &str) -> CommandError {
+    let file = file.display();
+    CommandError::data(format!("{file} was left as it is: {reason}; add the entry by hand"))
+}
+
 fn install(
     row: &ClientRow,
     place: Option<&Place>,
@@ -110,10 +127,7 @@ fn install(
         if !launch.holds_token {
             print(&shown)?;
         }
-        return Err(CommandError::data(format!(
-            "{} was left as it is: {reason}; add the entry by hand",
-            file.display()
-        )));
+        return Err(left_alone(file, &reason));
     }
     Ok(())
 }

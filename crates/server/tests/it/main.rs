@@ -17,6 +17,7 @@ mod collector;
 mod contract_examples;
 mod durability;
 mod http_api;
+mod install;
 mod language_model;
 mod mcp;
 mod metrics;
