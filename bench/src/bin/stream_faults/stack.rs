@@ -141,7 +141,8 @@ fn scaled_config(exchange: SocketAddr) -> BinanceConfig {
 }
 
 async fn serve(pipeline: &Arc<Pipeline>, tasks: &Tasks) -> BenchResult<SocketAddr> {
-    let condition = || ServerHealth { status: "ok", provider: SOURCE.to_owned() };
+    let condition =
+        || ServerHealth { status: "ok", provider: SOURCE.to_owned(), sources: Default::default() };
     let pages = SystemPages {
         version: "bench",
         health: Box::new(move || Box::pin(std::future::ready(condition()))),
