@@ -160,6 +160,8 @@ async fn import_ours(
         ticker: None,
         interval: Interval::M1,
         on_bad: BadRowPolicy::Stop,
+        dates: None,
+        decimal: None,
         currency: "USD".to_owned(),
         received_at: Millis(0),
     };

@@ -54,6 +54,8 @@ pub(crate) struct Collector {
     by_code: HashMap<String, usize>,
     /// The name the last row had, since rows of one series mostly come together.
     recent: (Vec<u8>, usize),
+    /// The name that the rows have in the file, where `--ticker` gives them another.
+    only_name: Vec<u8>,
     held: usize,
     out: mpsc::Sender<Vec<Load>>,
     pub(crate) report: ImportReport,
@@ -73,6 +75,7 @@ impl Collector {
             by_name: HashMap::new(),
             by_code: HashMap::new(),
             recent: (Vec::new(), usize::MAX),
+            only_name: Vec::new(),
             held: 0,
             out,
             report: ImportReport::default(),
@@ -114,6 +117,45 @@ impl Collector {
         };
         self.by_name.insert(name.to_vec(), slot);
         Ok(slot)
+    }
+
+    /// The series of all rows, where `--ticker` names it; the rows name theirs otherwise.
+    pub(crate) fn series_of_file(
+        &mut self,
+        has_tickers: bool,
+        ticker: Option<&str>,
+    ) -> Result<Option<usize>, Fault> {
+        match ticker {
+            Some(ticker) => {
+                let slot = self.slot(ticker.as_bytes());
+                slot.map(Some).map_err(|reason| Fault::invalid("invalid_ticker", reason))
+            }
+            None if has_tickers => Ok(None),
+            None => {
+                let message = "the file has no ticker column; name its series with --ticker NAME";
+                Err(Fault::invalid("ticker_needed", message)
+                    .problem("ticker", "a name for the bars of this file"))
+            }
+        }
+    }
+
+    /// Refuses a second ticker in a file whose rows are all given one name.
+    #[inline]
+    pub(crate) fn check_only_name(&mut self, name: &[u8]) -> Result<(), String> {
+        if self.only_name == name {
+            return Ok(());
+        }
+        if self.only_name.is_empty() {
+            self.only_name.extend_from_slice(name);
+            return Ok(());
+        }
+        let shown =
+            |name: &[u8]| -> String { String::from_utf8_lossy(name).chars().take(40).collect() };
+        Err(format!(
+            "the file has bars of {:?} and of {:?}, and --ticker names one series; leave it out",
+            shown(&self.only_name),
+            shown(name)
+        ))
     }
 
     /// Whether a bar of this interval can open then.

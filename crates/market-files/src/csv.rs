@@ -1,4 +1,5 @@
-//! Reads CSV files of bars, one bar per line; the first line gives the separator and the columns.
+//! Reads CSV files of bars, one bar per line; the headings give the separator and the columns, and
+//! the first block shows how numbers and dates are written.
 //!
 //! Hand-written instead of the `csv` crate because it parses large blocks in place and imports faster
 //! than DuckDB. A quoted field may hold the separator but no line break.
@@ -9,26 +10,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clock::Millis;
 use fault::Fault;
-use market::{Bar, Decimal};
+use market::{Bar, Decimal, DecimalError};
 use market_bars::SmallDecimal;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::collect::{Collector, End, check_bar, plainly_sound};
+use crate::dialect::{Dialect, Said};
 use crate::layout::Layout;
-use crate::{moment, number};
+use crate::{local_time, moment, number};
 
 /// The block size, and the longest line: a longer line is a bad row.
 const BLOCK_BYTES: usize = 1 << 20;
+/// Lines before the headings: `sep=;` of a spreadsheet, or the title of an exchange's table.
+const TITLES_MAX: usize = 4;
 
 /// Passes every row to the collector. The outer error is about the file, the inner one about an
 /// early end.
 pub(crate) fn read(
     input: &mut dyn Read,
     ticker: Option<&str>,
+    said: Said,
     rows: &mut Collector,
     bytes_read: &AtomicU64,
 ) -> Result<Result<(), End>, Fault> {
-    let mut lines = Lines { ticker, rows, plan: None, number: 0, ends: Vec::new() };
+    let mut lines =
+        Lines { ticker, said, rows, plan: None, number: 0, ends: Vec::new(), table_ended: false };
     let mut block = vec![0; BLOCK_BYTES];
     let mut filled = 0;
     let mut overlong = false;
@@ -43,6 +49,10 @@ pub(crate) fn read(
         };
         bytes_read.fetch_add(read as u64, Ordering::Relaxed);
         filled += read;
+        // The first block is read whole, so that a file shows the same however it arrives.
+        if lines.plan.is_none() && read > 0 && filled < block.len() {
+            continue;
+        }
         let whole = match memrchr(b'\n', &block[..filled]) {
             _ if read == 0 => filled,
             Some(last) => last + 1,
@@ -80,23 +90,33 @@ struct Plan {
     layout: Layout,
     separator: u8,
     width: usize,
-    /// The series of every row, where the file names none.
+    dialect: Dialect,
+    mark: u8,
+    /// Whether each time is one field with a Unix time or ISO 8601.
+    plain_times: bool,
+    /// The series of every row, where `--ticker` names it.
     slot: Option<usize>,
+    /// A title stood above the headings, so a line of one field begins another table.
+    titled: bool,
 }
 
 struct Lines<'a> {
     ticker: Option<&'a str>,
+    said: Said,
     rows: &'a mut Collector,
     plan: Option<Plan>,
     number: u64,
     /// Where the fields of the current line end; kept to spare an allocation for every line.
     ends: Vec<usize>,
+    table_ended: bool,
 }
 
 /// Why a line did not become a bar.
 enum Reject {
     Bad(String),
     End(End),
+    /// The line belongs to another table of the file.
+    OtherTable,
 }
 
 impl From<End> for Reject {
@@ -107,6 +127,7 @@ impl From<End> for Reject {
 
 impl Lines<'_> {
     fn take_all(&mut self, text: &[u8]) -> Result<(), Outcome> {
+        let text = if self.plan.is_none() { self.take_head(text)? } else { text };
         let mut at = 0;
         for end in memchr_iter(b'\n', text) {
             self.take(&text[at..end])?;
@@ -121,8 +142,8 @@ impl Lines<'_> {
         if line.is_empty() {
             return Ok(());
         }
-        let Some(plan) = self.plan.take() else {
-            return self.take_first(line);
+        let Some(plan) = self.plan.take_if(|_| !self.table_ended) else {
+            return Ok(());
         };
         let outcome = self.row(&plan, line);
         self.plan = Some(plan);
@@ -136,6 +157,11 @@ impl Lines<'_> {
                 self.rows.bad(self.number, reason).map_err(|end| Ok(Err(end)))
             }
             Err(Reject::End(end)) => Err(Ok(Err(end))),
+            Err(Reject::OtherTable) => {
+                self.rows.report.read -= 1;
+                self.table_ended = true;
+                Ok(())
+            }
         }
     }
 
@@ -146,40 +172,77 @@ impl Lines<'_> {
         self.settle(Err(Reject::Bad(reason)))
     }
 
-    fn take_first(&mut self, line: &[u8]) -> Result<(), Outcome> {
-        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        let separator = separator_of(line);
-        let fields: Vec<String> = split(line, separator)
+    /// Reads what stands above the rows and returns the text from the first row on.
+    fn take_head<'t>(&mut self, text: &'t [u8]) -> Result<&'t [u8], Outcome> {
+        let mut rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        if rest.starts_with(b"\xff\xfe") || rest.starts_with(b"\xfe\xff") {
+            let message = "the file is UTF-16; save it as CSV in UTF-8";
+            return Err(Err(Fault::invalid("not_utf8", message)));
+        }
+        let (mut told, mut titles) = (None, 0);
+        while !rest.is_empty() {
+            let (line, after) = split_line(rest);
+            let line = line.trim_ascii_end();
+            let fields = told.is_some() || line.iter().any(|it| matches!(it, b',' | b';' | b'\t'));
+            match line.strip_prefix(b"sep=") {
+                Some(&[separator]) => told = Some(separator),
+                _ if line.is_empty() => {}
+                _ if !fields && titles < TITLES_MAX && !after.is_empty() => titles += 1,
+                _ => return self.take_headings(rest, told, titles > 0),
+            }
+            self.number += 1;
+            rest = after;
+        }
+        Ok(rest)
+    }
+
+    /// Takes the first line of a table, which has its headings or already a bar.
+    fn take_headings<'t>(
+        &mut self,
+        text: &'t [u8],
+        told: Option<u8>,
+        titled: bool,
+    ) -> Result<&'t [u8], Outcome> {
+        let (line, after) = split_line(text);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let separator = told.unwrap_or_else(|| separator_of(line));
+        let decoded = spreadsheet::decode(line).unwrap_or_else(|_| String::from_utf8_lossy(line));
+        let fields: Vec<String> = split(decoded.as_bytes(), separator)
             .iter()
             .map(|field| String::from_utf8_lossy(field.trim_ascii()).into_owned())
             .collect();
-        let bare = fields.first().is_some_and(|first| moment::parse(first.as_bytes()).is_some());
-        let layout = match Layout::of_bare_rows(fields.len()) {
+        let is_time = |text: &str| {
+            moment::parse(text.as_bytes()).is_some() || local_time::is_date(text.as_bytes())
+        };
+        let bare = fields.first().is_some_and(|first| is_time(first));
+        let mut layout = match Layout::of_bare_rows(fields.len()) {
             Some(layout) if bare => layout,
             _ => Layout::of_headings(&fields).map_err(Err)?,
         };
-        let slot = match (layout.ticker, self.ticker) {
-            (Some(_), None) => None,
-            (Some(at), Some(_)) => {
-                let message = format!("the file names its tickers in column {:?}", fields[at]);
-                return Err(Err(Fault::invalid("ticker_not_needed", message)
-                    .problem("ticker", "left out for a file with a ticker column")));
-            }
-            (None, None) => {
-                let message = "the file has no ticker column, so it must be said whose bars it has";
-                return Err(Err(Fault::invalid("ticker_needed", message)
-                    .problem("ticker", "a name for the bars of this file")));
-            }
-            (None, Some(ticker)) => Some(
-                self.rows
-                    .slot(ticker.as_bytes())
-                    .map_err(|reason| Err(Fault::invalid("invalid_ticker", reason)))?,
-            ),
-        };
-        let plan = Plan { width: layout.width(), layout, separator, slot };
-        let outcome = if bare { self.row(&plan, line) } else { Ok(()) };
-        self.plan = Some(plan);
-        self.settle(outcome)
+        let rows = if bare { text } else { after };
+        let sample = || rows.split(|byte| *byte == b'\n').map(|line| split(line, separator));
+        layout.clock = layout.clock.filter(|&clock| {
+            let first = sample().find(|row| row.len() >= layout.width());
+            let of_day =
+                first.map(|row| local_time::time_of_day(row[clock].trim_ascii()).is_some());
+            // A column `time` beside a `date` may also have the whole time.
+            layout.time = if of_day == Some(false) { clock } else { layout.time };
+            of_day != Some(false)
+        });
+        let commas = separator != b',' || memchr(b'"', rows).is_some();
+        let dialect = Dialect::of(self.said, &layout, commas, sample()).map_err(Err)?;
+        self.plan = Some(Plan {
+            width: layout.width(),
+            separator,
+            dialect,
+            mark: dialect.mark.byte(),
+            plain_times: dialect.order.is_none() && layout.clock.is_none(),
+            slot: self.rows.series_of_file(layout.ticker.is_some(), self.ticker).map_err(Err)?,
+            titled,
+            layout,
+        });
+        self.number += u64::from(!bare);
+        Ok(rows)
     }
 
     fn finish(&mut self) -> Outcome {
@@ -214,6 +277,9 @@ fn check_width(fields: usize, plan: &Plan) -> Result<(), Reject> {
     if fields >= plan.width {
         return Ok(());
     }
+    if plan.titled && fields == 1 {
+        return Err(Reject::OtherTable);
+    }
     Err(Reject::Bad(format!("the line has {fields} fields and needs {}", plan.width)))
 }
 
@@ -225,16 +291,23 @@ fn add<'a>(
 ) -> Result<(), Reject> {
     let layout = &plan.layout;
     let time_text = field(layout.time);
-    let time = moment::parse(time_text).or_else(|| moment::parse(time_text.trim_ascii()));
-    let time = time.ok_or_else(|| Reject::Bad(format!("{} is no time", shown(time_text))))?;
+    let time = match plan.plain_times {
+        true => moment::parse(time_text).or_else(|| moment::parse(time_text.trim_ascii())),
+        false => written_time(plan, time_text, layout.clock.map(&field)),
+    };
+    let time = time.ok_or_else(|| no_time(time_text, layout.clock.map(&field)))?;
     rows.check_time(time).map_err(Reject::Bad)?;
     let slot = match (plan.slot, layout.ticker) {
-        (Some(slot), _) => slot,
+        (Some(slot), None) => slot,
+        (Some(slot), Some(at)) => {
+            rows.check_only_name(field(at).trim_ascii()).map_err(Reject::Bad)?;
+            slot
+        }
         (None, Some(at)) => rows.slot(field(at).trim_ascii()).map_err(Reject::Bad)?,
         (None, None) => return Err(Reject::Bad("the row has no ticker".to_owned())),
     };
-    let quick = layout.prices.map(|at| number::quick(field(at)));
-    let volume = layout.volume.map(|at| number::quick(field(at)));
+    let quick = layout.prices.map(|at| number::quick(field(at), plan.mark));
+    let volume = layout.volume.map(|at| number::quick(field(at), plan.mark));
     if let [Some(open), Some(high), Some(low), Some(close)] = quick
         && volume != Some(None)
     {
@@ -243,28 +316,49 @@ fn add<'a>(
             return Ok(rows.add_narrow(slot, time, prices, volume)?);
         }
     }
-    Ok(rows.add(slot, &careful_bar(layout, time, field)?)?)
+    Ok(rows.add(slot, &careful_bar(plan, time, field)?)?)
+}
+
+/// A time that is no single plain field: a date of a spreadsheet, or a date beside a time of day.
+fn written_time(plan: &Plan, text: &[u8], clock: Option<&[u8]>) -> Option<Millis> {
+    let text = text.trim_ascii();
+    let local = plan.dialect.order.and_then(|order| local_time::parse(text, order));
+    let time = local.or_else(|| moment::parse(text))?;
+    match clock {
+        None => Some(time),
+        Some(clock) => Some(Millis(time.0 + local_time::time_of_day(clock.trim_ascii())?)),
+    }
+}
+
+#[cold]
+fn no_time(text: &[u8], clock: Option<&[u8]>) -> Reject {
+    Reject::Bad(match clock {
+        None => format!("{} is no time", shown(text)),
+        Some(clock) => format!("{} with {} is no time", shown(text), shown(clock)),
+    })
 }
 
 /// The same by the long way, which can say what is wrong.
 #[cold]
 fn careful_bar<'a>(
-    layout: &Layout,
+    plan: &Plan,
     time: Millis,
     field: impl Fn(usize) -> &'a [u8],
 ) -> Result<Bar, Reject> {
     const NAMES: [&str; 4] = ["open", "high", "low", "close"];
-    let read = |name: &str, text: &[u8]| {
-        let text = text.trim_ascii();
-        number::careful(text)
-            .map_err(|error| Reject::Bad(format!("{name} {} is {error}", shown(text))))
+    let (layout, mark) = (&plan.layout, plan.dialect.mark);
+    let bad = |name: &str, text: &[u8], error: DecimalError| {
+        Reject::Bad(format!("{name} {} is {error}", shown(text)))
     };
     let mut prices = [Decimal::ZERO; 4];
     for ((price, at), name) in prices.iter_mut().zip(layout.prices).zip(NAMES) {
-        *price = read(name, field(at))?;
+        let text = field(at).trim_ascii();
+        *price = number::localized(text, mark).map_err(|error| bad(name, text, error))?;
     }
     let volume = match layout.volume.map(|at| field(at).trim_ascii()) {
-        Some(text) if !is_nothing(text) => Some(read("volume", text)?),
+        Some(text) if !is_nothing(text) => {
+            Some(number::volume(text, mark).map_err(|error| bad("volume", text, error))?)
+        }
         _ => None,
     };
     let [open, high, low, close] = prices;
@@ -275,7 +369,7 @@ fn careful_bar<'a>(
 
 /// How files say that there is no volume.
 fn is_nothing(text: &[u8]) -> bool {
-    let words: [&[u8]; 6] = [b"", b"null", b"none", b"nan", b"na", b"n/a"];
+    let words: [&[u8]; 7] = [b"", b"-", b"null", b"none", b"nan", b"na", b"n/a"];
     words.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
@@ -285,10 +379,18 @@ fn shown(field: &[u8]) -> String {
     format!("{text:?}")
 }
 
+/// The first line without its line break, and what follows it.
+fn split_line(text: &[u8]) -> (&[u8], &[u8]) {
+    match memchr(b'\n', text) {
+        Some(end) => (&text[..end], &text[end + 1..]),
+        None => (text, &[]),
+    }
+}
+
 fn separator_of(line: &[u8]) -> u8 {
     let count = |separator: u8| memchr_iter(separator, line).count();
-    // The last of equals wins, and a comma is the likeliest.
-    [b'\t', b';', b','].into_iter().max_by_key(|&separator| count(separator)).unwrap_or(b',')
+    // The last of equals wins: beside as many semicolons or tabs a comma belongs to the numbers.
+    [b',', b';', b'\t'].into_iter().max_by_key(|&separator| count(separator)).unwrap_or(b',')
 }
 
 /// Fields of a line that may be quoted; a doubled quote inside a quoted field is one quote.

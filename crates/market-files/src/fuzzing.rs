@@ -11,6 +11,7 @@ use market::Interval;
 use tokio::sync::mpsc;
 
 use crate::collect::{Collector, End, Load};
+use crate::dialect::Said;
 use crate::import::pack;
 use crate::{BadRowPolicy, ImportReport, csv, parquet_rows};
 
@@ -32,7 +33,7 @@ impl Read for Pieces<'_> {
 /// Reads a CSV file of one series, skips bad rows and packs the others as the store does.
 pub fn read_csv(pieces: &[&[u8]], interval: Interval) -> Result<ImportReport, Fault> {
     let mut input = Pieces(pieces.iter().copied().collect());
-    collect(interval, |rows, read| csv::read(&mut input, Some("FUZZ"), rows, read))
+    collect(interval, |rows, read| csv::read(&mut input, Some("FUZZ"), Said::default(), rows, read))
 }
 
 /// Reads a Parquet file of one series, skips bad rows and packs the others as the store does.

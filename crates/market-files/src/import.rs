@@ -11,20 +11,27 @@ use clock::Millis;
 use fault::Fault;
 use market::Interval;
 use market_bars::{BarStore, PackedBatch};
+use spreadsheet::DecimalMark;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::collect::{Collector, End, Load};
+use crate::dialect::Said;
+use crate::local_time::DateOrder;
 use crate::report::{BadRowPolicy, FileFormat, ImportReport};
 use crate::{csv, parquet_rows};
 
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
     pub format: FileFormat,
-    /// Whose bars a file without a ticker column has.
+    /// Whose bars the file has; without it the ticker column says so.
     pub ticker: Option<String>,
     pub interval: Interval,
     pub on_bad: BadRowPolicy,
+    /// What comes first in a date such as 03/04/2024; without it the file must show it.
+    pub dates: Option<DateOrder>,
+    /// The decimal mark; without it the file must show it.
+    pub decimal: Option<DecimalMark>,
     /// What the prices are counted in.
     pub currency: String,
     /// When the file was handed over.
@@ -89,8 +96,9 @@ fn read(
     let mut file = File::open(path).map_err(|error| unreadable(path, error))?;
     let mut rows = Collector::new(options.interval, options.on_bad, out);
     let ticker = options.ticker.as_deref();
+    let said = Said { dates: options.dates, decimal: options.decimal };
     let ended = match options.format {
-        FileFormat::Csv => csv::read(&mut file, ticker, &mut rows, bytes_read)?,
+        FileFormat::Csv => csv::read(&mut file, ticker, said, &mut rows, bytes_read)?,
         FileFormat::Parquet => parquet_rows::read(file, ticker, &mut rows, bytes_read)?,
     };
     // What came before a bad row is kept. An abandoned import has no receiver for them.

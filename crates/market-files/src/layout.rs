@@ -1,46 +1,53 @@
 //! Which column of a file is what, told by its heading.
 
 use fault::Fault;
+use spreadsheet::{listed, simplified};
 
 /// The place of each part of a bar among the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) ticker: Option<usize>,
+    /// The time, or the date where `clock` has the time of day.
     pub(crate) time: usize,
+    pub(crate) clock: Option<usize>,
     /// Open, high, low, close.
     pub(crate) prices: [usize; 4],
     pub(crate) volume: Option<usize>,
 }
 
-const TICKER: &[&str] = &["ticker", "symbol", "code", "secid", "instrument"];
-const TIME: &[&str] = &["timestamp", "opentime", "datetime", "ts", "time", "date", "begin", "unix"];
-const OPEN: &[&str] = &["open", "o", "openprice"];
-const HIGH: &[&str] = &["high", "h", "highprice"];
-const LOW: &[&str] = &["low", "l", "lowprice"];
-const CLOSE: &[&str] = &["close", "c", "closeprice"];
-const VOLUME: &[&str] = &["volume", "vol", "v"];
+const TICKER: &[&str] = &["ticker", "symbol", "code", "secid", "instrument", "тикер"];
+const INSTANT: &[&str] = &["timestamp", "opentime", "datetime", "ts", "begin", "датаивремя"];
+const DATE: &[&str] = &["date", "tradedate", "day", "дата"];
+const CLOCK: &[&str] = &["time", "tradetime", "время"];
+const UNIX: &[&str] = &["unix"];
+const OPEN: &[&str] = &["open", "o", "openprice", "открытие", "откр"];
+const HIGH: &[&str] = &["high", "h", "highprice", "max", "максимум", "макс"];
+const LOW: &[&str] = &["low", "l", "lowprice", "min", "минимум", "мин"];
+const CLOSE: &[&str] =
+    &["close", "c", "closeprice", "closelast", "last", "price", "закрытие", "закр", "цена"];
+const VOLUME: &[&str] = &["volume", "vol", "v", "объем", "объём"];
 
 impl Layout {
     /// Headings in any case, with or without spaces, underscores and brackets.
     pub(crate) fn of_headings<T: AsRef<str>>(headings: &[T]) -> Result<Self, Fault> {
         let plain: Vec<String> =
-            headings.iter().map(|heading| simplify(heading.as_ref())).collect();
+            headings.iter().map(|heading| simplified(heading.as_ref())).collect();
         let find = |names: &[&str]| {
             names.iter().find_map(|name| plain.iter().position(|heading| heading == name))
         };
-        let need = |names: &[&str]| {
-            find(names).ok_or_else(|| {
-                let message = format!("the file has no column named {:?}", names[0]);
-                Fault::invalid("missing_column", message)
-                    .problem(names[0], format!("a column named one of {}", names.join(", ")))
-            })
+        let (date, clock) = (find(DATE), find(CLOCK));
+        let (time, clock) = match (find(INSTANT), date, clock) {
+            (Some(instant), _, _) => (Some(instant), None),
+            (None, Some(date), clock) => (Some(date), clock),
+            (None, None, clock) => (clock.or_else(|| find(UNIX)), None),
         };
-        Ok(Self {
-            ticker: find(TICKER),
-            time: need(TIME)?,
-            prices: [need(OPEN)?, need(HIGH)?, need(LOW)?, need(CLOSE)?],
-            volume: find(VOLUME),
-        })
+        let found = [time, find(OPEN), find(HIGH), find(LOW), find(CLOSE)];
+        let [Some(time), Some(open), Some(high), Some(low), Some(close)] = found else {
+            let headings = listed(headings.iter().map(AsRef::as_ref));
+            return Err(missing(&found.map(|it| it.is_some()), &headings));
+        };
+        let prices = [open, high, low, close];
+        Ok(Self { ticker: find(TICKER), time, clock, prices, volume: find(VOLUME) })
     }
 
     /// Files without headings, as exchanges publish them: time, open, high, low, close, volume.
@@ -48,6 +55,7 @@ impl Layout {
         (columns >= 5).then_some(Self {
             ticker: None,
             time: 0,
+            clock: None,
             prices: [1, 2, 3, 4],
             volume: (columns > 5).then_some(5),
         })
@@ -55,13 +63,35 @@ impl Layout {
 
     /// How many columns a row must have.
     pub(crate) fn width(&self) -> usize {
-        let places = [self.ticker, self.volume, Some(self.time)];
+        let places = [self.ticker, self.volume, Some(self.time), self.clock];
         places.into_iter().flatten().chain(self.prices).max().unwrap_or(0) + 1
     }
 }
 
-fn simplify(heading: &str) -> String {
-    heading.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+/// Names what the headings lack, what they are, and every name that is accepted.
+fn missing(found: &[bool; 5], headings: &str) -> Fault {
+    let time = [INSTANT, DATE, CLOCK, UNIX].concat();
+    let parts: [(&str, &[&str]); 5] =
+        [("time", &time), ("open", OPEN), ("high", HIGH), ("low", LOW), ("close", CLOSE)];
+    let lacking: Vec<_> =
+        parts.iter().zip(found).filter(|(_, found)| !**found).map(|(part, _)| part).collect();
+    let names: Vec<&str> = lacking.iter().map(|(name, _)| *name).collect();
+    let accepted: Vec<String> = lacking
+        .iter()
+        .map(|(name, names)| format!("the {name} may be named {}", names.join(", ")))
+        .collect();
+    let message = format!(
+        "the file has no column for {} (its columns are: {headings}); {}; ticker and volume are \
+         optional ({}; {})",
+        names.join(", "),
+        accepted.join("; "),
+        TICKER.join(", "),
+        VOLUME.join(", "),
+    );
+    let fault = Fault::invalid("missing_column", message);
+    lacking.iter().fold(fault, |fault, (name, names)| {
+        fault.problem(*name, format!("a column named one of {}", names.join(", ")))
+    })
 }
 
 #[cfg(test)]
@@ -92,7 +122,39 @@ mod tests {
             Some((Some(0), 2, [3, 4, 5, 6], None)),
         );
         check("open_time,open,high,low,close_time,close", Some((None, 0, [1, 2, 3, 5], None)));
+        check(
+            "BOARDID,TRADEDATE,SECID,OPEN,LOW,HIGH,CLOSE,VOLUME",
+            Some((Some(2), 1, [3, 5, 4, 6], Some(7))),
+        );
+        check("Дата,Цена,Откр.,Макс.,Мин.,Объём,Изм. %", Some((None, 0, [2, 3, 4, 1], Some(5))));
+        check("Date,Close/Last,Volume,Open,High,Low", Some((None, 0, [3, 4, 5, 1], Some(2))));
+        check("unix,date,symbol,open,high,low,close", Some((Some(2), 1, [3, 4, 5, 6], None)));
         check("time,open,high,low", None);
         check("open,high,low,close", None);
+    }
+
+    #[test]
+    fn a_time_of_day_stands_beside_its_date() {
+        let clock = |headings: &str| {
+            let headings: Vec<&str> = headings.split(',').collect();
+            Layout::of_headings(&headings).map(|it| (it.time, it.clock)).unwrap()
+        };
+        assert_eq!(clock("<TICKER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>"), (1, Some(2)));
+        assert_eq!(clock("timestamp,date,time,open,high,low,close"), (0, None));
+        assert_eq!(clock("time,open,high,low,close"), (0, None));
+    }
+
+    #[test]
+    fn a_refusal_names_what_is_accepted() {
+        let fault = Layout::of_headings(&["day", "open", "high"]).unwrap_err();
+        let message = fault.message();
+        for part in [
+            "no column for low, close",
+            "its columns are: day, open, high",
+            "low may be named low, l, lowprice",
+            "ticker, symbol",
+        ] {
+            assert!(message.contains(part), "{message}");
+        }
     }
 }

@@ -5,10 +5,12 @@
 
 mod collect;
 mod csv;
+mod dialect;
 #[doc(hidden)]
 pub mod fuzzing;
 mod import;
 mod layout;
+mod local_time;
 mod moment;
 mod number;
 mod parquet_rows;
@@ -16,7 +18,9 @@ mod report;
 mod venue;
 
 pub use import::{ImportOptions, ImportProgress, import_bars};
+pub use local_time::DateOrder;
 pub use report::{BadRowPolicy, FileFormat, ImportReport, RowProblem};
+pub use spreadsheet::DecimalMark;
 pub use venue::FileVenue;
 
 /// The name imported bars are kept under.

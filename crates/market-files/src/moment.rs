@@ -96,7 +96,7 @@ fn zone(text: &[u8]) -> Option<i64> {
 }
 
 #[inline]
-fn digits(text: &[u8]) -> Option<i64> {
+pub(crate) fn digits(text: &[u8]) -> Option<i64> {
     text.iter().try_fold(0_i64, |value, byte| {
         let digit = byte.wrapping_sub(b'0');
         (digit < 10).then_some(value * 10 + i64::from(digit))
@@ -106,7 +106,7 @@ fn digits(text: &[u8]) -> Option<i64> {
 /// Midnight of a date, counted by the calendar's 400-year cycle: this runs once for every row, and
 /// a calendar library takes ten times as long.
 #[inline]
-fn day_ms(year: i64, month: i64, day: i64) -> Option<i64> {
+pub(crate) fn day_ms(year: i64, month: i64, day: i64) -> Option<i64> {
     const LENGTHS: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let length = LENGTHS.get(usize::try_from(month - 1).ok()?)? + i64::from(leap && month == 2);

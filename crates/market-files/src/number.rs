@@ -3,10 +3,11 @@
 
 use market::{Decimal, DecimalError};
 use market_bars::SmallDecimal;
+use spreadsheet::{DecimalMark, plain};
 
 /// A plain decimal of at most 18 digits; `None` sends the text to [`careful`].
 #[inline]
-pub(crate) fn quick(text: &[u8]) -> Option<SmallDecimal> {
+pub(crate) fn quick(text: &[u8], mark: u8) -> Option<SmallDecimal> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
         rest => (false, rest),
@@ -20,7 +21,7 @@ pub(crate) fn quick(text: &[u8]) -> Option<SmallDecimal> {
         let digit = byte.wrapping_sub(b'0');
         if digit < 10 {
             mantissa = mantissa * 10 + i64::from(digit);
-        } else if byte == b'.' && point.is_none() && at > 0 {
+        } else if byte == mark && point.is_none() && at > 0 {
             point = Some(at);
         } else {
             return None;
@@ -58,6 +59,37 @@ pub(crate) fn careful(text: &[u8]) -> Result<Decimal, DecimalError> {
     shift(joined.parse()?, exponent)
 }
 
+/// Any decimal that a table with this mark has, also with thousands separators or a currency sign.
+pub(crate) fn localized(text: &[u8], mark: DecimalMark) -> Result<Decimal, DecimalError> {
+    if mark == DecimalMark::Point {
+        let read = careful(text);
+        if read != Err(DecimalError::Malformed) {
+            return read;
+        }
+    }
+    let text = spreadsheet::decode(text).map_err(|_| DecimalError::Malformed)?;
+    match plain(&text, mark) {
+        Some(number) => careful(number.as_bytes()),
+        // An exponent follows a fraction and no thousands: `1,5E-05`.
+        None if text.contains(['e', 'E']) && !text.contains('.') => {
+            careful(text.replace(',', ".").as_bytes())
+        }
+        None => Err(DecimalError::Malformed),
+    }
+}
+
+/// A volume, which some tables write as thousands, millions or billions: `36.55M`.
+pub(crate) fn volume(text: &[u8], mark: DecimalMark) -> Result<Decimal, DecimalError> {
+    let (number, exponent) = match text {
+        [number @ .., b'K' | b'k'] => (number, 3),
+        [number @ .., b'M' | b'm'] => (number, 6),
+        [number @ .., b'B' | b'b'] => (number, 9),
+        _ => (text, 0),
+    };
+    let value = localized(number, mark)?;
+    if exponent == 0 { Ok(value) } else { shift(value, exponent) }
+}
+
 /// Moves the point: the mantissa changes only when the scale would fall below zero.
 fn shift(value: Decimal, exponent: i32) -> Result<Decimal, DecimalError> {
     let scale = i32::from(value.scale()).checked_sub(exponent).ok_or(DecimalError::TooLong)?;
@@ -79,7 +111,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, value: &str) {
         assert_eq!(careful(text.as_bytes()).unwrap().to_string(), value, "{text}");
-        if let Some(SmallDecimal { mantissa, scale }) = quick(text.as_bytes()) {
+        if let Some(SmallDecimal { mantissa, scale }) = quick(text.as_bytes(), b'.') {
             let quick = Decimal::from_parts(i128::from(mantissa), scale).unwrap();
             assert_eq!(quick.to_string(), value, "{text}");
         }
@@ -101,6 +133,23 @@ mod tests {
     }
 
     #[test]
+    fn spreadsheets_write_commas_and_thousands() {
+        let read = |text: &str, mark| localized(text.as_bytes(), mark).map(|it| it.to_string());
+        let (point, comma) = (DecimalMark::Point, DecimalMark::Comma);
+        assert_eq!(read("1,234.50", point).as_deref(), Ok("1234.50"));
+        assert_eq!(read("1.5e-05", point).as_deref(), Ok("0.000015"));
+        assert_eq!(read("271,9", comma).as_deref(), Ok("271.9"));
+        assert_eq!(read("1.234", comma).as_deref(), Ok("1234"));
+        assert_eq!(read("1,5E-05", comma).as_deref(), Ok("0.000015"));
+        assert_eq!(localized(b"1\xa0290,5", comma).unwrap().to_string(), "1290.5");
+        assert!(read("1,5", point).is_err() && read("1.5", comma).is_err());
+        assert_eq!(volume(b"36.55M", point).unwrap().to_string(), "36550000");
+        assert_eq!(volume(b"1,5K", comma).unwrap().to_string(), "1500");
+        assert_eq!(quick(b"271,9", b','), Some(SmallDecimal { mantissa: 2719, scale: 1 }));
+        assert_eq!(quick(b"271.9", b','), None);
+    }
+
+    #[test]
     fn what_is_no_number_is_refused() {
         for text in [
             "",
@@ -119,14 +168,14 @@ mod tests {
             "1 ",
         ] {
             assert!(careful(text.as_bytes()).is_err(), "{text}");
-            assert_eq!(quick(text.as_bytes()), None, "{text}");
+            assert_eq!(quick(text.as_bytes(), b'.'), None, "{text}");
         }
     }
 
     proptest::proptest! {
         #[test]
         fn quick_agrees_with_the_market(text in "-?[0-9]{1,11}(\\.[0-9]{1,6})?") {
-            let SmallDecimal { mantissa, scale } = quick(text.as_bytes()).unwrap();
+            let SmallDecimal { mantissa, scale } = quick(text.as_bytes(), b'.').unwrap();
             let slow: Decimal = text.parse().unwrap();
             proptest::prop_assert_eq!((i128::from(mantissa), scale), (slow.mantissa(), slow.scale()));
         }

@@ -30,22 +30,7 @@ pub(crate) fn read(
     let about = reader.metadata().file_metadata();
     let rows_total = u64::try_from(about.num_rows()).unwrap_or(0).max(1);
     let (projection, layout) = choose(about.schema())?;
-    let slot = match (layout.ticker, ticker) {
-        (Some(_), None) => None,
-        (None, Some(ticker)) => Some(
-            rows.slot(ticker.as_bytes())
-                .map_err(|reason| Fault::invalid("invalid_ticker", reason))?,
-        ),
-        (Some(_), Some(_)) => {
-            return Err(Fault::invalid("ticker_not_needed", "the file has a ticker column")
-                .problem("ticker", "left out for a file with a ticker column"));
-        }
-        (None, None) => {
-            let message = "the file has no ticker column, so it must be said whose bars it has";
-            return Err(Fault::invalid("ticker_needed", message)
-                .problem("ticker", "a name for the bars of this file"));
-        }
-    };
+    let slot = rows.series_of_file(layout.ticker.is_some(), ticker)?;
     let iterator = reader.get_row_iter(Some(projection)).map_err(unreadable)?;
     for (row, number) in iterator.zip(1_u64..) {
         let row = row.map_err(unreadable)?;
@@ -70,7 +55,7 @@ pub(crate) fn read(
 fn choose(schema: &Type) -> Result<(Type, Layout), Fault> {
     let fields = schema.get_fields();
     let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
-    let whole = Layout::of_headings(&names)?;
+    let whole = layout_of(&names)?;
     let places = [whole.ticker, Some(whole.time), whole.volume];
     let mut wanted: Vec<usize> = places.into_iter().flatten().chain(whole.prices).collect();
     wanted.sort_unstable();
@@ -79,7 +64,13 @@ fn choose(schema: &Type) -> Result<(Type, Layout), Fault> {
     let projection =
         Type::group_type_builder(schema.name()).with_fields(chosen).build().map_err(unreadable)?;
     let names: Vec<&str> = wanted.iter().map(|&at| names[at]).collect();
-    Ok((projection, Layout::of_headings(&names)?))
+    Ok((projection, layout_of(&names)?))
+}
+
+/// A column `time` beside a `date` has the whole time in these files.
+fn layout_of(names: &[&str]) -> Result<Layout, Fault> {
+    let layout = Layout::of_headings(names)?;
+    Ok(Layout { time: layout.clock.unwrap_or(layout.time), clock: None, ..layout })
 }
 
 fn bar(
@@ -93,13 +84,17 @@ fn bar(
     let time_field = field(layout.time);
     let open_time = time(time_field).ok_or_else(|| format!("{time_field} is no time"))?;
     rows.check_time(open_time)?;
-    let slot = match (slot, layout.ticker.map(field)) {
-        (Some(slot), _) => slot,
-        (None, Some(Field::Str(name))) => rows.slot(name.trim().as_bytes())?,
-        (None, Some(Field::Bytes(name))) => rows.slot(name.data().trim_ascii())?,
-        (None, other) => {
-            return Err(format!("{} is no ticker", other.unwrap_or(&Field::Null)));
-        }
+    let name = match layout.ticker.map(field) {
+        None => None,
+        Some(Field::Str(name)) => Some(name.trim().as_bytes()),
+        Some(Field::Bytes(name)) => Some(name.data().trim_ascii()),
+        Some(other) => return Err(format!("{other} is no ticker")),
+    };
+    let slot = match (slot, name) {
+        (Some(slot), None) => slot,
+        (Some(slot), Some(name)) => rows.check_only_name(name).map(|()| slot)?,
+        (None, Some(name)) => rows.slot(name)?,
+        (None, None) => return Err("the row has no ticker".to_owned()),
     };
     let price =
         |name: &str, at: usize| decimal(field(at))?.ok_or_else(|| format!("{name} has no value"));

@@ -20,7 +20,11 @@ impl FileFormat {
         } else if ends(&[".parquet", ".pq"]) {
             Ok(Self::Parquet)
         } else {
-            let message = format!("cannot tell the format of {} by its name", path.display());
+            let message = format!(
+                "cannot tell the format of {} by its name, which must end with .csv, .tsv, .txt, \
+                 .parquet or .pq; save a spreadsheet as CSV",
+                path.display()
+            );
             Err(Fault::invalid("unknown_format", message).problem("format", "csv or parquet"))
         }
     }

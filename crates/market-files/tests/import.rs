@@ -11,7 +11,8 @@ use market::{
 };
 use market_bars::{BarStore, MIGRATIONS};
 use market_files::{
-    BadRowPolicy, FileFormat, FileVenue, ImportOptions, ImportProgress, ImportReport, import_bars,
+    BadRowPolicy, DateOrder, DecimalMark, FileFormat, FileVenue, ImportOptions, ImportProgress,
+    ImportReport, import_bars,
 };
 use store::{Db, StoreConfig};
 use testkit::TempFolder;
@@ -71,6 +72,8 @@ fn options(ticker: Option<&str>) -> ImportOptions {
         ticker: ticker.map(str::to_owned),
         interval: Interval::M1,
         on_bad: BadRowPolicy::Stop,
+        dates: None,
+        decimal: None,
         currency: "USD".to_owned(),
         received_at: Millis(1),
     }
@@ -110,6 +113,94 @@ async fn files_are_read_in_every_common_shape() {
         &["2024-01-01T00:00:00Z 1 1000 0.000015 1 12345678901234567890.123"],
     )
     .await;
+}
+
+/// Daily bars, of which the first is compared.
+async fn check_days(text: &[u8], expected: &str) {
+    let bench = Bench::new().await;
+    let options = ImportOptions { interval: Interval::D1, ..options(Some("X")) };
+    let shown = String::from_utf8_lossy(text);
+    let report = bench.import(text, &options).await;
+    assert!(report.is_ok(), "{shown}: {report:?}");
+    assert_eq!(report.unwrap().problems, [], "{shown}");
+    assert_eq!(bench.kept("X", Interval::D1).await[0], expected, "{shown}");
+}
+
+#[tokio::test]
+async fn files_of_exchanges_brokers_and_spreadsheets_are_read() {
+    let one = "2024-01-03T00:00:00Z 271.9 274.5 270.1 274.2 36552";
+    for text in [
+        // The Moscow Exchange, as its own page and as its interface write it.
+        "TRADEDATE;OPEN;LOW;HIGH;CLOSE;VOLUME\n2024-01-03;271.9;270.1;274.5;274.2;36552\n",
+        "history\n\nBOARDID;TRADEDATE;SECID;OPEN;LOW;HIGH;LEGALCLOSEPRICE;CLOSE;VOLUME\n\
+         TQBR;2024-01-03;X;271.9;270.1;274.5;274;274.2;36552\n\nhistory.cursor\n\n\
+         INDEX;TOTAL;PAGESIZE\n0;1;100\n",
+        "candles\r\n\r\nopen;close;high;low;value;volume;begin;end\r\n\
+         271.9;274.2;274.5;270.1;1;36552;2024-01-03 00:00:00;2024-01-03 23:59:59\r\n",
+        // Finam.
+        "<TICKER>;<PER>;<DATE>;<TIME>;<OPEN>;<HIGH>;<LOW>;<CLOSE>;<VOL>\n\
+         X;D;20240103;000000;271.9;274.5;270.1;274.2;36552\n",
+        "<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>,<VOL>\n\
+         X,D,03/01/24,00:00:00,271.9,274.5,270.1,274.2,36552\nX,D,15/01/24,0,1,1,1,1,1\n",
+        // MetaTrader.
+        "<DATE>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\n\
+         2024.01.03\t271.9\t274.5\t270.1\t274.2\t9\t36552\n",
+        // Spreadsheets with decimal commas.
+        "\u{feff}Дата;Открытие;Максимум;Минимум;Закрытие;Объём\r\n\
+         03.01.2024;271,9;274,5;270,1;274,2;36\u{a0}552\r\n",
+        "sep=;\nDate;Open;High;Low;Close;Volume\n03.01.2024;271,9;274,5;270,1;274,2;36.552\n",
+        "03.01.2024;271,9;274,5;270,1;274,2;36552\n",
+        // American exports, whose second date shows that the month comes first.
+        "Date,Close/Last,Volume,Open,High,Low\n\
+         01/03/2024,$274.2,36552,$271.9,$274.5,$270.1\n01/31/2024,$1,1,$1,$1,$1\n",
+        "\"Date\",\"Price\",\"Open\",\"High\",\"Low\",\"Vol.\",\"Change %\"\n\
+         \"01/03/2024\",\"274.2\",\"271.9\",\"274.5\",\"270.1\",\"36.552K\",\"1.2%\"\n\
+         \"01/31/2024\",\"1\",\"1\",\"1\",\"1\",\"-\",\"\"\n",
+    ] {
+        check_days(text.as_bytes(), one).await;
+    }
+    let cyrillic =
+        b"\xc4\xe0\xf2\xe0;\xce\xf2\xea\xf0;\xcc\xe0\xea\xf1;\xcc\xe8\xed;\xc7\xe0\xea\xf0\n\
+                     03.01.2024;1,5;2;1;1\xa0000,25\n";
+    check_days(cyrillic, "2024-01-03T00:00:00Z 1.5 2 1 1000.25 -").await;
+}
+
+#[tokio::test]
+async fn the_owner_says_what_a_file_does_not_show() {
+    let bench = Bench::new().await;
+    let text = "date;open;high;low;close\n03/04/2024;1,234;2,345;1,000;2,000\n";
+    let said = |dates, decimal| ImportOptions {
+        interval: Interval::D1,
+        dates: Some(dates),
+        decimal: Some(decimal),
+        ..options(Some("A"))
+    };
+    let day_first = said(DateOrder::DayFirst, DecimalMark::Comma);
+    bench.import(text.as_bytes(), &day_first).await.unwrap();
+    let month_first = said(DateOrder::MonthFirst, DecimalMark::Point);
+    bench.import(text.as_bytes(), &month_first).await.unwrap();
+    assert_eq!(
+        bench.kept("A", Interval::D1).await,
+        [
+            "2024-03-04T00:00:00Z 1234 2345 1000 2000 -",
+            "2024-04-03T00:00:00Z 1.234 2.345 1.000 2.000 -"
+        ]
+    );
+    for options in [day_first, options(Some("A"))] {
+        let fault = bench.import(b"\xff\xfed\0", &options).await.unwrap_err();
+        assert_eq!(fault.code(), "not_utf8");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_is_given_holds_for_one_series() {
+    let text =
+        "ticker,time,open,high,low,close\nSBER,1704067200,1,1,1,1\nGAZP,1704067260,1,1,1,1\n";
+    let bench = Bench::new().await;
+    let report = bench.import(text.as_bytes(), &options(Some("MINE"))).await.unwrap();
+    assert_eq!((report.imported, report.stopped_at), (1, Some(3)));
+    assert!(report.problems[0].reason.contains("\"SBER\" and of \"GAZP\""), "{report:?}");
+    assert_eq!(bench.kept("MINE", Interval::M1).await.len(), 1);
 }
 
 #[tokio::test]
@@ -157,7 +248,12 @@ async fn a_file_that_cannot_be_read_says_what_to_do() {
     for (text, ticker, code) in [
         ("", Some("A"), "empty_file"),
         (no_ticker, None, "ticker_needed"),
-        ("ticker,time,open,high,low,close\n", Some("A"), "ticker_not_needed"),
+        ("date,open,high,low,close\n03/04/2024,1,2,1,2\n", Some("A"), "unclear_dates"),
+        (
+            "date;open;high;low;close\n2024-01-01;1,234;2,345;1,000;2,000\n",
+            Some("A"),
+            "unclear_numbers",
+        ),
         ("time,open,high,low\n", Some("A"), "missing_column"),
         (no_ticker, Some("a b"), "invalid_ticker"),
         (no_ticker, Some("MOEX:SBER"), "invalid_ticker"),

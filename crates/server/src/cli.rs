@@ -111,18 +111,25 @@ pub(crate) struct SimArgs {
 pub(crate) enum ImportCommand {
     /// Import OHLCV bars from CSV or Parquet; they are then quoted as FILE:NAME
     Bars(ImportBarsArgs),
-    /// Import the pricing catalogue from CSV: a line of names with `sku` among them
-    Catalog {
-        /// The CSV file
-        file: PathBuf,
-    },
+    /// Import the pricing catalogue from CSV: a line of names with `sku` among them, or an export
+    /// of Shopify or WooCommerce
+    Catalog(ImportCatalogArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportCatalogArgs {
+    /// A CSV file of up to 128 MiB
+    pub(crate) file: PathBuf,
+    /// What stands before the fraction, where the file does not show it
+    #[arg(long, value_enum)]
+    pub(crate) decimal: Option<Decimal>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportBarsArgs {
-    /// The file: .csv with a line of column names, or .parquet
+    /// A CSV or Parquet file with a row for each bar
     pub(crate) file: PathBuf,
-    /// Ticker of all rows, if the file has no column for it
+    /// Ticker of all rows; needed if the file has no column for it
     #[arg(long, value_name = "NAME")]
     pub(crate) ticker: Option<String>,
     /// How long a bar is: 1m, 1h, 1d, ...
@@ -131,9 +138,29 @@ pub(crate) struct ImportBarsArgs {
     /// Currency of the prices
     #[arg(long, default_value = "USD")]
     pub(crate) currency: String,
+    /// What comes first in dates such as 03/04/2024, where the file does not show it
+    #[arg(long, value_enum)]
+    pub(crate) dates: Option<Dates>,
+    /// What stands before the fraction, where the file does not show it
+    #[arg(long, value_enum)]
+    pub(crate) decimal: Option<Decimal>,
     /// What to do with a row that cannot be read
     #[arg(long, value_enum, default_value = "stop")]
     pub(crate) on_bad_row: BadRow,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Dates {
+    /// Day, month, year
+    Dmy,
+    /// Month, day, year
+    Mdy,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Decimal {
+    Point,
+    Comma,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

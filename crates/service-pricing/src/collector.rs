@@ -1,6 +1,7 @@
 //! The collector's contract: ticks in, features out, and the collections in between.
 
 pub(crate) mod catalogue;
+pub(crate) mod catalogue_csv;
 mod collection_job;
 mod collection_worker;
 mod job_follower;

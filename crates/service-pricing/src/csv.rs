@@ -15,6 +15,7 @@ const LAST_LINE: &str = "\n.";
 /// The rows of a table, each as its fields by name; lines are counted as an editor counts them.
 pub(crate) struct Table<'a> {
     names: Vec<String>,
+    headings: Vec<String>,
     records: Records<'a>,
 }
 
@@ -51,12 +52,14 @@ impl<'a> Table<'a> {
         if names.len() > COLUMNS_MAX {
             return Err(BadLine::new(line, format!("more than {COLUMNS_MAX} columns")));
         }
-        let names = names.iter().map(|it| it.trim().to_lowercase()).collect();
-        Ok(Self { names, records })
+        let headings: Vec<String> = names.iter().map(|it| it.trim().to_owned()).collect();
+        let names = headings.iter().map(|it| it.to_lowercase()).collect();
+        Ok(Self { names, headings, records })
     }
 
-    pub(crate) fn names(&self) -> &[String] {
-        &self.names
+    /// The names as the file spells them.
+    pub(crate) fn headings(&self) -> &[String] {
+        &self.headings
     }
 }
 

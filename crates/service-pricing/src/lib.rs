@@ -14,7 +14,8 @@ mod service_info;
 mod storage;
 mod tools;
 
-pub use collector::catalogue::{Imported, import_csv};
+pub use collector::catalogue::Imported;
+pub use collector::catalogue_csv::import_csv;
 pub use collector::{CollectorParts, collector};
 pub use optimizer::{OptimizerParts, optimizer};
 pub use service_info::ServiceInfo;

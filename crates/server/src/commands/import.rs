@@ -1,17 +1,17 @@
 //! `stoa import`: imports files into the store.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::path::Path;
 
 use clock::{Clock as _, SystemClock};
 use market::Interval;
 use market_bars::BarStore;
 use market_files::{
-    BadRowPolicy, FileFormat, ImportOptions, ImportProgress, ImportReport, import_bars,
+    BadRowPolicy, DateOrder, DecimalMark, FileFormat, ImportOptions, ImportProgress, ImportReport,
+    import_bars,
 };
 
 use crate::app::open_store;
-use crate::cli::{BadRow, ImportBarsArgs, ImportCommand};
+use crate::cli::{BadRow, Dates, Decimal, ImportBarsArgs, ImportCatalogArgs, ImportCommand};
 use crate::commands::print;
 use crate::config::Config;
 use crate::exit::CommandError;
@@ -19,48 +19,61 @@ use crate::exit::CommandError;
 pub(crate) async fn run(command: ImportCommand, config: Config) -> Result<(), CommandError> {
     match command {
         ImportCommand::Bars(args) => bars(args, &config).await,
-        ImportCommand::Catalog { file } => catalog(&file, &config).await,
+        ImportCommand::Catalog(args) => catalog(&args, &config).await,
     }
 }
 
 /// Larger than any catalogue: a million rows of a hundred bytes.
 const CATALOG_BYTES_MAX: u64 = 128 << 20;
 
-async fn catalog(file: &Path, config: &Config) -> Result<(), CommandError> {
+async fn catalog(args: &ImportCatalogArgs, config: &Config) -> Result<(), CommandError> {
+    let file = &args.file;
     let wrong = |error: std::io::Error| CommandError::usage(format!("{}: {error}", file.display()));
     if std::fs::metadata(file).map_err(wrong)?.len() > CATALOG_BYTES_MAX {
         let most = CATALOG_BYTES_MAX >> 20;
         return Err(CommandError::usage(format!("{} is larger than {most} MiB", file.display())));
     }
-    let text = std::fs::read_to_string(file).map_err(wrong)?;
+    let bytes = std::fs::read(file).map_err(wrong)?;
+    let decimal = args.decimal.map(decimal_mark);
     let db = open_store(config).await?;
-    let imported = service_pricing::import_csv(&db, &text, SystemClock.now()).await;
+    let imported = service_pricing::import_csv(&db, &bytes, decimal, SystemClock.now()).await;
     db.close().await;
     let imported = imported?;
-    let problems = imported.problems.iter().map(|(line, field, expected)| match field.as_str() {
-        "" => format!("line {line}: {expected}"),
-        _ => format!("line {line}: {field}: expected {expected}"),
-    });
-    let problems: Vec<String> = problems.collect();
+    let mut problems = String::new();
+    for (line, column, expected) in &imported.problems {
+        problems.push_str(&match column.as_str() {
+            "" => format!("\n  line {line}: {expected}"),
+            _ => format!("\n  line {line}, column {column:?}: expected {expected}"),
+        });
+    }
+    let untold = imported.refused().saturating_sub(imported.problems.len());
+    if untold > 0 {
+        problems.push_str(&format!("\n  and {untold} more"));
+    }
     if imported.good == 0 {
         return Err(CommandError::data(format!(
-            "there is not one product in this file; it needs a line for each, with a sku\n  {}",
-            problems.join("\n  ")
+            "there is not one product in this file; it needs a line for each, with a sku{problems}"
         )));
     }
-    let mut text = format!("{} products imported", imported.products);
-    if imported.refused() > 0 {
-        text.push_str(&format!(
-            ", {} rows refused\n  {}",
-            imported.refused(),
-            problems.join("\n  ")
-        ));
-        let untold = imported.refused().saturating_sub(problems.len());
-        if untold > 0 {
-            text.push_str(&format!("\n  and {untold} more"));
-        }
+    print(&format!("{} imported\n", counted(imported.products as u64, "product")))?;
+    if imported.refused() == 0 {
+        return Ok(());
     }
-    print(&(text + "\n"))
+    // The rows that are good stay imported; the exit code says that the file was not taken whole.
+    let refused = counted(imported.refused() as u64, "row");
+    Err(CommandError::data(format!("{refused} refused{problems}")))
+}
+
+fn decimal_mark(decimal: Decimal) -> DecimalMark {
+    match decimal {
+        Decimal::Point => DecimalMark::Point,
+        Decimal::Comma => DecimalMark::Comma,
+    }
+}
+
+/// `1 bar`, `2 bars`.
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 async fn bars(args: ImportBarsArgs, config: &Config) -> Result<(), CommandError> {
@@ -80,6 +93,11 @@ async fn bars(args: ImportBarsArgs, config: &Config) -> Result<(), CommandError>
             BadRow::Stop => BadRowPolicy::Stop,
             BadRow::Skip => BadRowPolicy::Skip,
         },
+        dates: args.dates.map(|order| match order {
+            Dates::Dmy => DateOrder::DayFirst,
+            Dates::Mdy => DateOrder::MonthFirst,
+        }),
+        decimal: args.decimal.map(decimal_mark),
         currency: args.currency,
         received_at: SystemClock.now(),
     };
@@ -95,11 +113,11 @@ async fn bars(args: ImportBarsArgs, config: &Config) -> Result<(), CommandError>
 fn tell(report: &ImportReport) -> Result<(), CommandError> {
     let problems: Vec<String> =
         report.problems.iter().map(|it| format!("line {}: {}", it.line, it.reason)).collect();
-    if let Some(line) = report.stopped_at {
+    if report.stopped_at.is_some() {
         return Err(CommandError::data(format!(
-            "stopped at a bad row; {} bars before line {line} are imported\n  {}\n\
+            "stopped at a bad row; {} before it imported\n  {}\n\
              mend it and import again, or skip bad rows with --on-bad-row skip",
-            report.imported,
+            counted(report.imported, "bar"),
             problems.join("\n  "),
         )));
     }
@@ -108,7 +126,8 @@ fn tell(report: &ImportReport) -> Result<(), CommandError> {
             "there is not one bar in this file; it needs a line for each, with a time and prices",
         ));
     }
-    let mut text = format!("{} bars of {} series imported", report.imported, report.series);
+    let bars = counted(report.imported, "bar");
+    let mut text = format!("{bars} of {} series imported", report.series);
     if report.skipped > 0 {
         text.push_str(&format!(", {} skipped\n  {}", report.skipped, problems.join("\n  ")));
         let untold = report.skipped.saturating_sub(problems.len() as u64);

@@ -295,6 +295,27 @@ fn a_bad_row_is_named_by_its_line() {
 }
 
 #[test]
+fn an_import_says_what_it_needs() {
+    let folder = Folder::new();
+    let import = |csv: &str, args: &[&str]| {
+        std::fs::write(folder.path().join("b.csv"), csv).unwrap();
+        run(stoa(folder.path()).args(["import", "bars", "b.csv"]).args(args))
+    };
+    let bar = "date;open;high;low;close\n03.01.2024;271,9;274,5;270,1;274,2\n";
+    let (code, _, err) = import(bar, &[]);
+    assert!(code == 2 && err.contains("--ticker NAME"), "{code}: {err}");
+    let (code, out, err) = import(bar, &["--ticker", "X"]);
+    assert_eq!((code, out.as_str()), (0, "1 bar of 1 series imported\n"), "{err}");
+    let american = "date,open,high,low,close\n03/01/2024,1,2,1,2\n";
+    let (code, _, err) = import(american, &["--ticker", "X"]);
+    assert!(code == 2 && err.contains("--dates dmy or --dates mdy"), "{code}: {err}");
+    let (code, _, err) = import(american, &["--ticker", "X", "--dates", "mdy"]);
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = import("date;first;last\n2024-01-01;1;2\n", &["--ticker", "X"]);
+    assert!(code == 2 && err.contains("open may be named open, o"), "{code}: {err}");
+}
+
+#[test]
 fn completions_and_tools_print_only_their_output() {
     let folder = Folder::new();
     let (code, out, _) = run(stoa(folder.path()).args(["completions", "bash"]));

@@ -199,14 +199,17 @@ fn a_catalogue_is_imported_from_a_file() {
         std::fs::write(&file, text).unwrap();
         run(stoa(folder.path()).args(["import", "catalog"]).arg(&file))
     };
-    let (code, out, _) = import("sku;price;cost\nA;10.50;6\nB;cheap;1\n");
-    assert_eq!(
-        (code, out.as_str()),
-        (
-            0,
-            "1 products imported, 1 rows refused\n  line 3: price: expected a number more than 0\n"
-        )
-    );
+    let (code, out, err) = import("sku;price;cost\nA;10,50;6\nB;cheap;1\nC;0;1\n");
+    assert_eq!((code, out.as_str()), (5, "1 product imported\n"));
+    let refused = "stoa: 2 rows refused\n  \
+        line 3, column \"price\": expected a number, not \"cheap\"\n  \
+        line 4, column \"price\": expected a number more than 0\n";
+    assert!(err.ends_with(refused), "{err}");
+    let (code, _, err) = import("sku,price\nA,\"1,290\"\n");
+    assert!(code == 2 && err.contains("--decimal point or --decimal comma"), "{code}: {err}");
+    let (code, out, err) =
+        import("Handle,Title,Variant SKU,Variant Price,Cost per item\nm,Mug,M-1,9.90,4\n");
+    assert_eq!((code, out.as_str()), (0, "1 product imported\n"), "{err}");
     let (code, _, err) = import("sku,price\n,1\n");
     assert!(code == 5 && err.contains("not one product"), "{code}: {err}");
     let (code, _, err) = import("name,price\nA,1\n");

@@ -10,12 +10,11 @@ use store::Db;
 
 use crate::collector::names::{sku_problem, text_problem};
 use crate::collector::tick::amount;
-use crate::csv::Table;
 use crate::storage::products::{self, Product};
 
 pub(crate) const ROWS_MAX: usize = 100_000;
 /// The most problems that a reply lists; further ones are only counted.
-const PROBLEMS_MAX: usize = 100;
+pub(super) const PROBLEMS_MAX: usize = 100;
 /// Rows of one transaction: other writers need not wait for all of an import.
 const ROWS_PER_COMMIT: usize = 2_000;
 const SOURCES_MAX: usize = 20;
@@ -81,32 +80,6 @@ pub(super) async fn import(
         imported.products += chunk.len();
         report(imported.products);
     }
-    Ok(imported)
-}
-
-/// Imports a CSV table with a header line; each problem names its line in the file.
-pub async fn import_csv(db: &Db, text: &str, now: Millis) -> Result<Imported, Fault> {
-    let table = Table::new(text)
-        .map_err(|bad| Fault::invalid("not_a_table", format!("line {}: {}", bad.line, bad.why)))?;
-    if !table.names().iter().any(|name| name == "sku") {
-        return Err(Fault::invalid("not_a_table", "the first line names no column sku"));
-    }
-    let mut unread = Vec::new();
-    let mut rows = Vec::new();
-    for row in table {
-        match row {
-            Ok(row) => {
-                let fields = row.fields.into_iter().map(|(name, text)| (name, Value::String(text)));
-                rows.push((row.line, fields.collect()));
-            }
-            Err(bad) => unread.push((bad.line, String::new(), bad.why)),
-        }
-    }
-    let mut imported = import(db, rows.into_iter(), now, true, |_| {}).await?;
-    imported.rows += unread.len();
-    imported.problems.extend(unread);
-    imported.problems.sort();
-    imported.problems.truncate(PROBLEMS_MAX);
     Ok(imported)
 }
 

@@ -254,14 +254,14 @@ async fn a_table_is_imported_by_its_lines() {
         let fixture = Fixture::new(db).await;
         let table =
             "sku,price,sources\nA,1.50,https://a.example/p https://b.example/p\nB,x,\n,5,\nC,2,\n";
-        let done = crate::import_csv(&fixture.db, table, NOW).await.unwrap();
+        let done = crate::import_csv(&fixture.db, table.as_bytes(), None, NOW).await.unwrap();
         assert_eq!((done.products, done.good, done.rows), (2, 2, 4));
         let seen: Vec<(usize, &str)> =
             done.problems.iter().map(|(line, field, _)| (*line, &**field)).collect();
         assert_eq!(seen, [(3, "price"), (4, "sku")]);
         let kept = crate::storage::products::find(&fixture.db, "A").await.unwrap().unwrap();
         assert_eq!(kept.sources.len(), 2);
-        assert!(crate::import_csv(&fixture.db, "name,price\nA,1\n", NOW).await.is_err());
+        assert!(crate::import_csv(&fixture.db, b"name,price\nA,1\n", None, NOW).await.is_err());
         fixture.close().await;
     })
     .await;
