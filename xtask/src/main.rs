@@ -1,4 +1,4 @@
-//! The developer's commands: `cargo xtask test|tidy|docs|policy|bench|fuzz`.
+//! The developer's commands: `cargo xtask test|tidy|docs|policy|bench|fuzz|dist`.
 //!
 //! It starts cargo and git and reads source files; it depends on no crate of the workspace, so that
 //! it builds in seconds.
@@ -10,6 +10,7 @@
 
 mod bench;
 mod changed;
+mod dist;
 mod docs;
 mod fuzz;
 mod policy;
@@ -35,6 +36,9 @@ cargo xtask COMMAND
   bench [NAME [ARG...]]    list the benchmarks, or build one with the dist profile and run it
   fuzz [TARGET] [--runs N] [--seed S]
                            run one fuzz target or all of them; see docs/fuzzing.md
+  dist [--binary FILE] [--out DIR] [FORMAT...]
+                           make the packages of a release: tarball, deb, wheel, npm, oci; without
+                           FILE the binary is built with the dist profile
 ";
 
 fn main() -> ExitCode {
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
         ["bench"] => bench::list(),
         ["bench", name, rest @ ..] => bench::run(name, rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["dist", rest @ ..] => dist::run(rest),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {
