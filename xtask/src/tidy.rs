@@ -3,6 +3,7 @@
 
 mod dependencies;
 mod files;
+mod monitoring;
 mod names;
 
 use crate::workspace::{Workspace, read};
@@ -13,6 +14,7 @@ fn problems() -> Outcome<Vec<String>> {
     let workspace = Workspace::read()?;
     let mut all = dependencies::problems(&workspace)?;
     all.extend(files::problems(&workspace)?);
+    all.extend(monitoring::problems(&workspace)?);
     all.extend(names::problems(&workspace)?);
     all.extend(changelog(&workspace)?);
     all.extend(docs::stale()?);
