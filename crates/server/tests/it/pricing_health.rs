@@ -1,6 +1,8 @@
 //! `health_check` of the pricing services looks at the database: one that is broken or cannot be
 //! written is unhealthy.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -47,7 +49,9 @@ async fn a_database_that_was_overwritten_is_unhealthy() {
     let server = Server::start(folder.path(), &[]);
     until(&server, "healthy").await;
     for file in ["stoa.db", "stoa.db-wal", "stoa.db-shm"] {
-        std::fs::write(folder.path().join(file), [0x5a; 65_536]).unwrap();
+        // Not truncated first: the server has mapped one of them into its memory.
+        let mut file = OpenOptions::new().write(true).open(folder.path().join(file)).unwrap();
+        file.write_all(&[0x5a; 65_536]).unwrap();
     }
     until(&server, "unhealthy").await;
 }
