@@ -114,19 +114,31 @@ impl AccessPolicy {
         scope: Scope,
     ) -> Result<Caller, Fault> {
         let rules = self.services.get(service).map(|access| &access.rules);
-        let closed = rules.is_some_and(|rules| rules.requires_credential);
-        match credential {
-            Credential::None if self.open && !closed => Ok(self.reader.clone()),
+        let is_open = self.open && !rules.is_some_and(|rules| rules.requires_credential);
+        let reads_openly = is_open && matches!(scope, Scope::Open | Scope::Read);
+        let caller = match credential {
+            Credential::None if reads_openly => return Ok(self.reader.clone()),
             Credential::None if rules.is_some_and(|rules| rules.identifies_callers) => {
-                Err(sign_in())
+                return Err(sign_in());
             }
-            Credential::None => Err(token_missing(Some(scope.as_str()))),
+            Credential::None => return Err(token_missing(Some(scope.as_str()))),
             Credential::Bearer(token) => {
                 let caller = self.verify_token(token).await;
-                let caller = caller.map_err(|fault| for_scope(fault, scope.as_str()))?;
-                self.admit(caller, service)
+                caller.map_err(|fault| for_scope(fault, scope.as_str()))
             }
-            Credential::Verified(verified) => self.admit(verified.caller.clone(), service),
+            Credential::Verified(verified) => Ok(verified.caller.clone()),
+        };
+        match caller.and_then(|caller| self.admit(caller, service)) {
+            Ok(caller) if is_open => Ok(with_read(caller)),
+            // What is open without a token is open with one that is not valid here.
+            Err(fault) if reads_openly && is_of_the_credential(&fault) => {
+                tracing::debug!(service, code = fault.code(), "the token is ignored: {fault}");
+                Ok(self.reader.clone())
+            }
+            Err(fault) if rules.is_some_and(|rules| rules.identifies_callers) => {
+                Err(or_log_in(fault))
+            }
+            admitted => admitted,
         }
     }
 
@@ -147,17 +159,12 @@ impl AccessPolicy {
         Ok(caller)
     }
 
-    /// Applies the limits of a verified token to a service. A token limited to other services
-    /// counts as no token.
+    /// Applies the limits of a verified token to a service.
     fn admit(&self, mut caller: Caller, service: &str) -> Result<Caller, Fault> {
         let Some(limits) = &caller.grant_limits else { return Ok(caller) };
         let rules = self.services.get(service).map(|access| &access.rules);
         if !limits.allows_service(service) {
-            let closed = rules.is_some_and(|rules| rules.requires_credential);
-            return match self.open && !closed {
-                true => Ok(self.reader.clone()),
-                false => Err(service_not_reached(service)),
-            };
+            return Err(service_not_reached(service));
         }
         if !limits.restricts_goods() {
             caller.grant_limits = None;
@@ -171,6 +178,20 @@ impl AccessPolicy {
     }
 }
 
+/// The caller with the scope that every caller has where reading is open.
+fn with_read(mut caller: Caller) -> Caller {
+    if !caller.may(Scope::Read) {
+        let read = Scope::Read.as_str().to_owned();
+        caller.scopes = caller.scopes.iter().cloned().chain([read]).collect();
+    }
+    caller
+}
+
+/// Whether a fault says something about the credential; a store that cannot be asked does not.
+fn is_of_the_credential(fault: &Fault) -> bool {
+    matches!(fault.kind(), Kind::Unauthenticated | Kind::Forbidden)
+}
+
 fn service_not_reached(service: &str) -> Fault {
     let message = format!("this token is limited to other services than {service}");
     Fault::new(Kind::Forbidden, "service_not_reached", message)
@@ -178,9 +199,20 @@ fn service_not_reached(service: &str) -> Fault {
 
 /// The message for services with a sign-in tool, whose users cannot run `stoa token mint`.
 fn sign_in() -> Fault {
-    let message = "no token was given; the tool auth gives one (action login, or register), for \
-                   the header Authorization: Bearer, or for auth.token in _meta";
+    let message = "no token was given; log in with the tool auth (action login, or register): over \
+                   stdio and in an MCP session the other tools then work as they are, elsewhere \
+                   send the token it gives in the header Authorization: Bearer, or as auth.token \
+                   in _meta";
     Fault::new(Kind::Unauthenticated, "token_missing", message)
+}
+
+/// Adds to a refusal what users of a service with a sign-in tool can do about it.
+fn or_log_in(fault: Fault) -> Fault {
+    if fault.kind() != Kind::Unauthenticated {
+        return fault;
+    }
+    let message = format!("{}, or log in with the tool auth", fault.message());
+    Fault::new(fault.kind(), fault.code(), message)
 }
 
 /// A server with a static HTTP token takes a token without our prefix for a wrong static token.
@@ -320,6 +352,67 @@ mod tests {
                 assert_eq!(caller.as_deref(), expected.as_deref(), "{open} {services:?} {service}");
             }
         }
+    }
+
+    /// A token that is short of something, by its name in the rows.
+    async fn deficient(access: &AccessPolicy, which: &str) -> Credential {
+        let limits = TokenLimits {
+            market: (which == "limited").then(|| vec!["DE".to_owned()]),
+            ..TokenLimits::default()
+        };
+        let scopes = if which == "narrow" { "propose" } else { "read,write" };
+        let request = MintRequest {
+            subject: "ada".to_owned(),
+            scopes: ScopeSet::parse(scopes).unwrap(),
+            ttl: Duration::from_secs(60),
+            limits,
+        };
+        let now = access.clock.now().0 / 1000;
+        let minted_at = if which == "expired" { now - 120 } else { now };
+        let token = access.authority.mint(&request, minted_at).unwrap();
+        if which == "revoked" {
+            access.authority.revoke(token.reveal()).await.unwrap();
+        }
+        let forged = Authority::new(Keyring::generate().unwrap(), Arc::default());
+        let token = match which {
+            "forged" => forged.mint(&request, now).unwrap(),
+            "malformed" => Secret::new("rubbish"),
+            _ => token,
+        };
+        Credential::Bearer(Arc::from(token.reveal()))
+    }
+
+    /// What a deficient token gets: the subject with its scopes, or the code of the refusal.
+    async fn check(which: &str, open: bool, service: &str, scope: Scope, expected: &str) {
+        let access = access(open);
+        let credential = deficient(&access, which).await;
+        let got = access.authenticate_for(&credential, service, scope).await;
+        let got = match &got {
+            Ok(caller) => format!("{} {}", caller.subject, caller.scopes.join(",")),
+            Err(fault) => fault.code().to_owned(),
+        };
+        assert_eq!(got, expected, "{which} {open} {service} {scope:?}");
+    }
+
+    #[tokio::test]
+    async fn a_token_takes_nothing_away_that_is_open_without_one() {
+        let refused = [
+            ("expired", "token_expired"),
+            ("revoked", "token_revoked"),
+            ("forged", "token_signature"),
+            ("malformed", "token_malformed"),
+            ("limited", "limit_not_honoured"),
+        ];
+        for (which, code) in refused {
+            check(which, true, "quotes", Scope::Read, "anonymous read").await;
+            check(which, true, "quotes", Scope::Write, code).await;
+            check(which, true, "archive", Scope::Read, code).await;
+            check(which, false, "quotes", Scope::Read, code).await;
+            check(which, false, "archive", Scope::Read, code).await;
+        }
+        check("narrow", true, "quotes", Scope::Read, "ada propose,read").await;
+        check("narrow", true, "archive", Scope::Read, "ada propose").await;
+        check("narrow", false, "quotes", Scope::Read, "ada propose").await;
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use auth::{AccessCounters, AccessPolicy, Authority, Keyring, SqlRevocations};
 use clock::{Clock, SystemClock};
-use contract::{Catalog, Pipeline, Service, View};
+use contract::{Authenticator as _, Catalog, Credential, Pipeline, Service, View};
 use jobs::{Jobs, QueueLimits};
 use market::{BarArchive, Venue};
 use market_bars::BarHistory;
@@ -133,6 +133,17 @@ impl App {
     /// Logs which exchanges cannot be reached; it does not wait for them.
     pub(crate) fn check_venues(&self) {
         self.venues.check_in_background(&self.tasks, &self.stop);
+    }
+
+    /// The credential of the user who runs this process, from `STOA_TOKEN`. A token that is not
+    /// valid is kept, because the tools that need one say what is wrong with it.
+    pub(crate) async fn own_credential(&self, config: &Config) -> Credential {
+        let Some(token) = &config.token else { return Credential::None };
+        let credential = Credential::Bearer(Arc::from(token.reveal()));
+        if let Err(fault) = self.authenticator.verify(&credential).await {
+            tracing::warn!("STOA_TOKEN opens nothing beyond what is open: {fault}");
+        }
+        credential
     }
 
     /// Who looks how things are.

@@ -156,13 +156,27 @@ impl RequestHandler {
         }
     }
 
+    /// The newest version of a caller's task. A caller with an invalid token is anonymous here, and
+    /// gets the token's fault instead: the task may be that of the token's subject.
+    async fn find_of(
+        &self,
+        caller: &AuthenticatedCaller,
+        id: &str,
+    ) -> Result<TaskRecord, A2aError> {
+        let found = self.find(&caller.owner, id).await;
+        if found.is_err() && caller.meta.credential.token().is_some() {
+            self.authenticator.verify(&caller.meta.credential).await?;
+        }
+        found
+    }
+
     pub(crate) async fn get(
         &self,
         caller: &AuthenticatedCaller,
         params: &TaskParams,
     ) -> Result<Task, A2aError> {
         let length = history_length(params.history_length)?;
-        Ok(self.find(&caller.owner, &params.id).await?.task.with_history(length))
+        Ok(self.find_of(caller, &params.id).await?.task.with_history(length))
     }
 
     /// Follows a task that is not over yet.
@@ -171,7 +185,7 @@ impl RequestHandler {
         caller: &AuthenticatedCaller,
         id: &str,
     ) -> Result<TaskSubscription, A2aError> {
-        let record = self.find(&caller.owner, id).await?;
+        let record = self.find_of(caller, id).await?;
         let live = self.live_tasks.enter(&record);
         live.catch_up(record);
         let (task, events) = live.join();
@@ -193,7 +207,7 @@ impl RequestHandler {
         };
         // A queued task may change its version by starting to run between the reading and the write.
         for _ in 0..CANCEL_ATTEMPTS_MAX {
-            let record = self.find(&caller.owner, id).await?;
+            let record = self.find_of(caller, id).await?;
             if record.state().is_terminal() {
                 return Err(over());
             }

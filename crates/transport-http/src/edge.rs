@@ -277,20 +277,21 @@ impl Edge {
         meta: &mut RequestMeta,
     ) -> Result<(), Refusal> {
         let authenticator = self.pipeline.authenticator();
-        let verified = authenticator.verify(&meta.credential).await;
-        let is_known = match (&verified, route.map(|route| &route.refusals)) {
-            (Ok(credential), Some(RefusalForm::Service(service))) => {
-                authenticator.identify(credential, service).await.is_some()
+        let verified = match authenticator.verify(&meta.credential).await {
+            Ok(verified) => verified,
+            // Where a client without a token may read, one with an invalid token may as well.
+            Err(_) if authenticator.verify(&Credential::None).await.is_ok() => {
+                meta.credential.clone()
             }
-            (verified, _) => verified.is_ok(),
+            Err(_) => return Err(credential_first()),
         };
-        match verified {
-            Ok(verified) if is_known => {
-                meta.credential = verified;
-                Ok(())
-            }
-            _ => Err(credential_first()),
+        if let Some(RefusalForm::Service(service)) = route.map(|route| &route.refusals)
+            && authenticator.identify(&verified, service).await.is_none()
+        {
+            return Err(credential_first());
         }
+        meta.credential = verified;
+        Ok(())
     }
 
     /// Counts a large answer until its client has read it, or refuses it.

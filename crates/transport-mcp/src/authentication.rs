@@ -1,9 +1,9 @@
 //! Authenticates an MCP request before its JSON-RPC is parsed, so that a refusal is plain HTTP 401,
 //! and hands the verified credential to the pipeline, which does not verify it again.
 //!
-//! Exceptions: services that take the token inside the call, and `/mcp` for messages that need no
-//! token or on a server where anonymous callers may read. No more than 64 KiB of a body are read
-//! before its credential is verified.
+//! Exceptions: services that take the token inside the call, messages that need no token at `/mcp`,
+//! and a server where anonymous callers may read. No more than 64 KiB of a body are read before its
+//! credential is verified.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -117,8 +117,8 @@ impl EndpointAuthentication {
                     meta.credential = verified;
                     self.read(request, meta.client).await?
                 }
-                // The tool refuses the credential if it needs one.
-                Err(_) if self.allows_anonymous_readers().await => {
+                // What is open stays open, and a tool that needs a credential refuses this one.
+                Err(_) if authenticator.verify(&Credential::None).await.is_ok() => {
                     self.read(request, meta.client).await?
                 }
                 Err(fault) => self.admit_anonymous(request, meta.client, fault).await?,
@@ -126,11 +126,6 @@ impl EndpointAuthentication {
         };
         request.extensions_mut().insert(meta);
         Ok((request, held))
-    }
-
-    async fn allows_anonymous_readers(&self) -> bool {
-        let authenticator = self.pipeline.authenticator();
-        self.service.is_none() && authenticator.verify(&Credential::None).await.is_ok()
     }
 
     /// Reads the body of a verified client.

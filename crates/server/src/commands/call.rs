@@ -4,9 +4,8 @@
 mod arguments;
 
 use std::io::Read as _;
-use std::sync::Arc;
 
-use contract::{Call, CallFailure, Credential, Reply, ToolRef};
+use contract::{Call, CallFailure, Reply, ToolRef};
 use fault::Kind;
 use serde_json::{Map, Value, json};
 
@@ -85,9 +84,7 @@ async fn call(
     text: bool,
 ) -> Result<Box<dyn Reply>, CommandError> {
     let mut call = Call::new(arguments);
-    if let Some(token) = &config.token {
-        call.meta.credential = Credential::Bearer(Arc::from(token.reveal()));
-    }
+    call.meta.credential = app.own_credential(config).await;
     let outcome = app.pipeline.call(tool, call).await;
     outcome.map_err(|failure| match text {
         true => CommandError::of_kind(failure.kind, sentence(&failure)),

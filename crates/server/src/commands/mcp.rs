@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use contract::Credential;
 use transport_mcp::{McpServer, ServerOptions, serve_stdio};
 
 use crate::app::{App, VERSION};
@@ -12,11 +11,8 @@ use crate::config::Config;
 use crate::exit::CommandError;
 
 pub(crate) async fn run(config: Config) -> Result<(), CommandError> {
-    let credential = match &config.token {
-        Some(token) => Credential::Bearer(Arc::from(token.reveal())),
-        None => Credential::None,
-    };
     let app = App::start(&config, true).await?;
+    let credential = app.own_credential(&config).await;
     let options = ServerOptions::stdio(VERSION, credential);
     let server = McpServer::new(Arc::clone(&app.pipeline), app.view.clone(), options);
     let stop = app.stop.clone();

@@ -227,7 +227,12 @@ pub(crate) struct Pipes {
 
 impl Pipes {
     pub(crate) fn start(data: &Path) -> Self {
+        Self::start_with(data, &[])
+    }
+
+    pub(crate) fn start_with(data: &Path, settings: &[(&str, &str)]) -> Self {
         let mut command = stoa(data);
+        command.envs(settings.iter().copied());
         command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
@@ -247,6 +252,31 @@ impl Pipes {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a message: {line:?}"))
+    }
+
+    /// The handshake of the older protocol.
+    pub(crate) fn initialize(&mut self) -> Value {
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": "it", "version": "1" } } });
+        self.send(hello.to_string().as_bytes());
+        let answer = self.receive();
+        self.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        answer
+    }
+
+    /// Calls a tool and returns its result.
+    pub(crate) fn call(&mut self, id: u32, params: &Value) -> Value {
+        let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        self.send(call.to_string().as_bytes());
+        self.receive()["result"].take()
+    }
+
+    /// The result of one call by a client with this token.
+    pub(crate) fn start_and_call(data: &Path, token: &str, params: &Value) -> Value {
+        let mut pipes = Self::start_with(data, &[("STOA_TOKEN", token)]);
+        pipes.initialize();
+        pipes.call(1, params)
     }
 
     /// Closes the input and returns the remaining output and the exit code.

@@ -58,7 +58,7 @@ impl RequestHandler {
         caller: &AuthenticatedCaller,
         push: PushConfig,
     ) -> Result<PushConfig, A2aError> {
-        self.find(&caller.owner, &push.task_id).await?;
+        self.find_of(caller, &push.task_id).await?;
         self.check_push_config(&push)?;
         let push = self.numbered_push_config(&caller.owner, push).await?;
         self.context.store.put_push_config(self.name(), &caller.owner, &push).await?;
@@ -72,7 +72,7 @@ impl RequestHandler {
         caller: &AuthenticatedCaller,
         task: &str,
     ) -> Result<Vec<PushConfig>, A2aError> {
-        self.find(&caller.owner, task).await?;
+        self.find_of(caller, task).await?;
         let all = self.context.store.push_configs(self.name(), &caller.owner, task).await?;
         Ok(all.into_iter().map(PushConfig::without_secrets).collect())
     }
@@ -96,7 +96,7 @@ impl RequestHandler {
         caller: &AuthenticatedCaller,
         params: &PushParams,
     ) -> Result<(), A2aError> {
-        self.find(&caller.owner, &params.task_id).await?;
+        self.find_of(caller, &params.task_id).await?;
         if !is_name(&params.id) {
             return Ok(());
         }

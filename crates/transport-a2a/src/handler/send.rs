@@ -103,7 +103,7 @@ impl RequestHandler {
         let Some(id) = &message.task_id else {
             return Ok(PreparedTask { record: self.new_task(caller, message), replaces: None });
         };
-        let mut record = self.find(&caller.owner, id).await?;
+        let mut record = self.find_of(caller, id).await?;
         let context = message.context_id.as_ref();
         if context.is_some_and(|context| *context != record.task.context_id) {
             return Err(A2aError::params("message.contextId", "the context of the task"));

@@ -53,9 +53,11 @@ async fn call(app: &App, tool: &str, ticker: &str, args: &Value) -> Option<Findi
 /// Whether the token in the environment is still valid.
 async fn token(app: &App, config: &Config) -> Option<Finding> {
     let credential = Credential::Bearer(Arc::from(config.token.as_ref()?.reveal()));
-    let service = app.pipeline.catalog().services().first()?;
-    Some(match app.authenticator.authenticate(&credential, &service.name).await {
-        Ok(caller) => Finding::ok(TOKEN, format!("holds, for {}", caller.scopes.join(","))),
+    Some(match app.authenticator.verify(&credential).await {
+        Ok(Credential::Verified(verified)) => {
+            Finding::ok(TOKEN, format!("holds, for {}", verified.caller.scopes.join(",")))
+        }
+        Ok(_) => Finding::ok(TOKEN, "holds"),
         Err(fault) => Finding::fail(TOKEN, format!("is refused: {fault}"))
             .fix("mint a new one with `stoa token mint --scope read --ttl 1h`, or unset it"),
     })
