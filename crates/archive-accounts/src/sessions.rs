@@ -34,8 +34,12 @@ pub struct Session {
 impl Session {
     /// The subject of the access tokens of this session.
     pub fn subject(&self) -> String {
-        format!("{}/{}", self.user.owner(), self.session_id)
+        subject_of(&self.user, &self.session_id)
     }
+}
+
+fn subject_of(user: &User, session_id: &str) -> String {
+    format!("{}/{session_id}", user.owner())
 }
 
 /// The user id and session id in the subject of an access token; `None` for a token without a
@@ -114,6 +118,28 @@ impl Accounts {
         let refresh = next_token(&mut tx, &session_id, 1).await?;
         tx.commit().await?;
         Ok(Session { user, session_id, refresh, refresh_expires })
+    }
+
+    /// Starts a session for a token that the operator mints for a user, and returns the token's
+    /// subject. The session has no refresh token; it ends at `expires_at`, by a logout, when the
+    /// user is removed, and when the user's password is set.
+    pub async fn start_for_token(
+        &self,
+        username: &str,
+        expires_at: Millis,
+    ) -> Result<(User, String), Fault> {
+        let (user, _) = self.named(username).await?;
+        let (db, now) = (&self.0.db, self.now());
+        let session_id = self.0.ids.next(now);
+        let mut tx = db.begin().await?;
+        if !sql::lock_user_with_password(db, &mut tx, &user.id, None).await? {
+            return Err(faults::user_not_found(username));
+        }
+        sql::end_sessions(&mut tx, &user.id, SESSIONS_MAX - 1, ending(now)).await?;
+        sql::insert_session(&mut tx, &session_id, &user.id, (now, expires_at)).await?;
+        tx.commit().await?;
+        let subject = subject_of(&user, &session_id);
+        Ok((user, subject))
     }
 
     /// Exchanges a refresh token for the next one. Reuse of a token ends the session, except within

@@ -190,7 +190,7 @@ impl Accounts {
         }
     }
 
-    async fn named(&self, username: &str) -> Result<(User, Secret), Fault> {
+    pub(crate) async fn named(&self, username: &str) -> Result<(User, Secret), Fault> {
         self.find(username).await?.ok_or_else(|| faults::user_not_found(username))
     }
 }

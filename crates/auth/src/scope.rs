@@ -1,7 +1,7 @@
 //! Scopes: the lower-case words that say what a token may be used for.
 //!
-//! The set of words is open, because each service names its own; no word implies another, `admin`
-//! included.
+//! A token may carry any word, because a later version may know more of them; only minting refuses
+//! a word that no tool needs. No word implies another, `admin` included.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,6 +12,18 @@ use fault::Fault;
 const WORD_MAX: usize = 32;
 /// Most scopes one token may carry.
 const SCOPES_MAX: usize = 32;
+
+/// Every scope that a tool needs, with what it opens.
+pub const KNOWN_SCOPES: [(&str, &str); 8] = [
+    ("read", "read everything that a tool can show: prices, indicators, documents, proposals"),
+    ("write", "change the archive's files and insights; add prices and set pricing policies"),
+    ("collect", "collect competitors' prices"),
+    ("import", "import the product catalogue"),
+    ("propose", "propose prices and simulate them"),
+    ("explain", "read why a price was proposed"),
+    ("apply", "apply, cancel and revert proposals: this sets prices"),
+    ("admin", "stop all pricing, and read the counters of the pricing services"),
+];
 
 /// One permission, such as `read`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,6 +74,21 @@ impl ScopeSet {
     /// Reads `read,write`; spaces around words are ignored, an empty list is refused.
     pub fn parse(list: &str) -> Result<Self, Fault> {
         Self::from_words(list.split(',').map(str::trim))
+    }
+
+    /// Like [`ScopeSet::parse`], for scopes that some tool needs.
+    pub fn parse_known(list: &str) -> Result<Self, Fault> {
+        let scopes = Self::parse(list)?;
+        let is_known = |scope: &ScopeName| KNOWN_SCOPES.iter().any(|(word, _)| scope.0 == *word);
+        match scopes.0.iter().find(|scope| !is_known(scope)) {
+            None => Ok(scopes),
+            Some(unknown) => {
+                let known: Vec<&str> = KNOWN_SCOPES.iter().map(|(word, _)| *word).collect();
+                let known = known.join(", ");
+                let message = format!("there is no scope {:?}; known: {known}", unknown.as_str());
+                Err(Fault::invalid("invalid_scope", message))
+            }
+        }
     }
 
     pub(crate) fn from_words<'a>(words: impl Iterator<Item = &'a str>) -> Result<Self, Fault> {
@@ -146,6 +173,32 @@ mod tests {
         check(&"a".repeat(32), Some(&"a".repeat(32)));
         check(&"a".repeat(33), None);
         check(&vec!["read"; 33].join(","), None);
+    }
+
+    #[track_caller]
+    fn check_known(list: &str, refused: Option<&str>) {
+        let fault = ScopeSet::parse_known(list).err();
+        let message = fault.as_ref().map(Fault::message).unwrap_or_default();
+        assert_eq!(fault.is_some(), refused.is_some(), "{list:?} {message}");
+        assert!(message.contains(refused.unwrap_or_default()), "{message}");
+    }
+
+    #[test]
+    fn minting_refuses_a_word_that_no_tool_needs() {
+        check_known("read,write,collect,import,propose,explain,apply,admin", None);
+        check_known("read,foo", Some("there is no scope \"foo\"; known: read, write, collect"));
+        check_known("open", Some("there is no scope \"open\""));
+        check_known("Read", Some("\"Read\""));
+    }
+
+    #[test]
+    fn the_known_scopes_are_those_of_the_contracts_and_of_the_documentation() {
+        let page = include_str!("../../../docs/tokens.md");
+        for (word, opens) in KNOWN_SCOPES {
+            let scope: contract::Scope = serde_json::from_value(word.into()).unwrap();
+            assert_eq!(scope.as_str(), word);
+            assert!(page.contains(&format!("| `{word}` | {opens} |")), "{word}: {opens}");
+        }
     }
 
     #[test]

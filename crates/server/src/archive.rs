@@ -21,7 +21,7 @@ use crate::exit::CommandError;
 use crate::meters::Meters;
 
 /// The service that the tokens are limited to.
-const SERVICE: &str = "archive";
+pub(crate) const SERVICE: &str = "archive";
 /// The argument that makes this program read one file and exit.
 pub(crate) const READER: &str = "extract-worker";
 /// The argument that makes this program analyse the text of one file and exit.

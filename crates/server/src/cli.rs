@@ -179,8 +179,13 @@ pub(crate) enum TokenCommand {
     Attenuate(NarrowArgs),
     /// Show what a token (from stdin or STOA_TOKEN) claims, and whether this server accepts it
     Inspect,
-    /// Revoke a token (from stdin or STOA_TOKEN) and everything narrowed from it
-    Revoke,
+    /// List the minted tokens that have not expired; the tokens themselves are not kept
+    List,
+    /// Revoke a token (by its id, or from stdin or STOA_TOKEN) and everything narrowed from it
+    Revoke {
+        /// The id that `stoa token list` shows
+        id: Option<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -209,17 +214,26 @@ pub(crate) enum UserCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct MintArgs {
-    /// What the bearer may do, such as read,write
+    #[arg(long, required_unless_present = "user", help = scope_help())]
+    pub(crate) scope: Option<String>,
+    /// Lifetime: 90s, 30m, 1h, 7d [default: 1h; with --user 30d, at most 366d]
     #[arg(long)]
-    pub(crate) scope: String,
-    /// Lifetime: 90s, 30m, 1h, 7d
-    #[arg(long, default_value = "1h")]
-    pub(crate) ttl: String,
+    pub(crate) ttl: Option<String>,
     /// Subject of the token; shown in logs and audits
     #[arg(long, default_value = "cli")]
     pub(crate) subject: String,
+    /// Speak for this user of the archive: with the scopes read and write and for the archive alone,
+    /// unless --scope and --service say otherwise
+    #[arg(long, value_name = "NAME", conflicts_with = "subject")]
+    pub(crate) user: Option<String>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+}
+
+/// The help of `--scope`, with what each scope opens.
+fn scope_help() -> String {
+    let rows = auth::KNOWN_SCOPES.iter().map(|(scope, opens)| format!("\n  {scope:<8} {opens}"));
+    format!("What the bearer may do, such as read,write:{}", rows.collect::<String>())
 }
 
 #[derive(Debug, Args)]

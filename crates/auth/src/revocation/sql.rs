@@ -5,10 +5,14 @@ use fault::Fault;
 use store::{Db, Migrations, placeholders, sql, sql_built};
 
 use super::{RevocationId, Revocations};
+use crate::records;
 
-/// The table of revoked token ids.
-pub const MIGRATIONS: Migrations =
-    Migrations { owner: "tokens", sqlite: &[CREATE], postgres: &[CREATE] };
+/// The tables of revoked token ids and of minted tokens.
+pub const MIGRATIONS: Migrations = Migrations {
+    owner: "tokens",
+    sqlite: &[CREATE, records::CREATE],
+    postgres: &[CREATE, records::CREATE],
+};
 
 const CREATE: &str = "CREATE TABLE token_revoked (
     id TEXT PRIMARY KEY,

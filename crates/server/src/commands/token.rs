@@ -3,14 +3,18 @@
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Read as _};
 use std::sync::Arc;
+use std::time::Duration;
 
+use archive_accounts::{Accounts, RegistrationPolicy};
 use auth::{
     Authority, Keyring, MintRequest, Narrowing, ScopeSet, Secret, SqlRevocations, TokenLimits,
-    parse_ttl,
+    TokenRecord, TokenRecords, parse_ttl,
 };
 use clock::{Clock as _, Millis, SystemClock};
+use store::Db;
 
 use crate::app::open_store;
+use crate::archive;
 use crate::cli::{LimitArgs, MintArgs, NarrowArgs, TokenCommand};
 use crate::commands::print;
 use crate::config::Config;
@@ -18,6 +22,11 @@ use crate::exit::CommandError;
 
 /// The most bytes of a token.
 const TOKEN_BYTES_MAX: u64 = 16 * 1024;
+/// What a token for a user may do unless `--scope` says otherwise.
+const USER_SCOPE: &str = "read,write";
+/// How long a token for a user lives unless `--ttl` says otherwise.
+const USER_TTL: &str = "30d";
+const USER_TTL_MAX: Duration = Duration::from_secs(366 * 86_400);
 
 pub(crate) async fn run(command: TokenCommand, config: Config) -> Result<(), CommandError> {
     let now = SystemClock.now().0 / 1000;
@@ -25,7 +34,9 @@ pub(crate) async fn run(command: TokenCommand, config: Config) -> Result<(), Com
         TokenCommand::Mint(args) => mint(args, &config, now).await,
         TokenCommand::Attenuate(args) => attenuate(args, &config, now),
         TokenCommand::Inspect => inspect(&config, now).await,
-        TokenCommand::Revoke => {
+        TokenCommand::List => list(&config, now).await,
+        TokenCommand::Revoke { id: Some(id) } => revoke_listed(&id, &config, now).await,
+        TokenCommand::Revoke { id: None } => {
             let id = authority(&config).await?.revoke(given(&config)?.reveal()).await?;
             print(&format!("revoked {id}\n"))
         }
@@ -33,8 +44,12 @@ pub(crate) async fn run(command: TokenCommand, config: Config) -> Result<(), Com
 }
 
 async fn authority(config: &Config) -> Result<Authority, CommandError> {
-    let db = open_store(config).await?;
-    Ok(Authority::new(Keyring::open(&config.data)?, Arc::new(SqlRevocations::new(db))))
+    authority_in(&open_store(config).await?, config)
+}
+
+fn authority_in(db: &Db, config: &Config) -> Result<Authority, CommandError> {
+    let revocations = Arc::new(SqlRevocations::new(db.clone()));
+    Ok(Authority::new(Keyring::open(&config.data)?, revocations))
 }
 
 fn limits(args: LimitArgs) -> TokenLimits {
@@ -42,14 +57,78 @@ fn limits(args: LimitArgs) -> TokenLimits {
 }
 
 async fn mint(args: MintArgs, config: &Config, now: i64) -> Result<(), CommandError> {
-    let request = MintRequest {
+    let (usual_scope, usual_ttl) = match args.user {
+        Some(_) => (USER_SCOPE, USER_TTL),
+        None => ("", "1h"),
+    };
+    let mut request = MintRequest {
         subject: args.subject,
-        scopes: ScopeSet::parse(&args.scope)?,
-        ttl: parse_ttl(&args.ttl)?,
+        scopes: ScopeSet::parse_known(args.scope.as_deref().unwrap_or(usual_scope))?,
+        ttl: parse_ttl(args.ttl.as_deref().unwrap_or(usual_ttl))?,
         limits: limits(args.limits),
     };
-    let token = authority(config).await?.mint(&request, now)?;
+    let db = open_store(config).await?;
+    let authority = authority_in(&db, config)?;
+    if let Some(name) = &args.user {
+        if request.ttl > USER_TTL_MAX {
+            let message = "a token for a user lives at most 366d; choose a shorter --ttl";
+            return Err(CommandError::usage(message));
+        }
+        request.subject = user_session(&db, name, &request, now).await?;
+        let service = request.limits.service.take();
+        request.limits.service = service.or_else(|| Some(vec![archive::SERVICE.to_owned()]));
+    }
+    let token = authority.mint(&request, now)?;
+    let inspection = auth::inspect(token.reveal())?;
+    TokenRecords::new(db).insert(&inspection, args.user.as_deref(), now).await?;
     print(&format!("{}\n", token.reveal()))
+}
+
+/// The subject of a token for a user: a session of that user, which ends with the token.
+async fn user_session(
+    db: &Db,
+    name: &str,
+    request: &MintRequest,
+    now: i64,
+) -> Result<String, CommandError> {
+    let life = i64::try_from(request.ttl.as_secs()).unwrap_or(i64::MAX);
+    let expires_at = Millis(now.saturating_add(life).saturating_mul(1000));
+    let rules = RegistrationPolicy { registration_open: false };
+    let accounts = Accounts::new(db.clone(), Arc::new(SystemClock), rules);
+    let (_, subject) = accounts.start_for_token(name, expires_at).await?;
+    Ok(subject)
+}
+
+async fn list(config: &Config, now: i64) -> Result<(), CommandError> {
+    let records = TokenRecords::new(open_store(config).await?).list(now).await?;
+    if records.is_empty() {
+        return print("there are no minted tokens; `stoa token mint` makes one\n");
+    }
+    let bearer = |it: &TokenRecord| match &it.username {
+        Some(name) => format!("user {name}"),
+        None => it.subject.clone(),
+    };
+    let width = records.iter().map(|it| bearer(it).chars().count()).max().unwrap_or_default();
+    let mut text = String::new();
+    for it in &records {
+        let expires = Millis(it.expires_at.saturating_mul(1000)).to_rfc3339();
+        let state = if it.revoked { "revoked" } else { "until" };
+        let (id, bearer, scopes) = (&it.id, bearer(it), &it.scopes);
+        _ = writeln!(text, "{id}  {bearer:<width$}  {state:<7} {expires}  {scopes}");
+    }
+    print(&text)
+}
+
+async fn revoke_listed(id: &str, config: &Config, now: i64) -> Result<(), CommandError> {
+    let db = open_store(config).await?;
+    let records = TokenRecords::new(db.clone()).list(now).await?;
+    let Some(found) = records.into_iter().find(|record| record.id == id) else {
+        let shown: String = id.chars().take(64).collect();
+        let message = format!("no minted token has the id {shown:?}; see `stoa token list`");
+        return Err(CommandError::usage(message));
+    };
+    authority_in(&db, config)?.revoke_id(found.revocation_id, found.expires_at).await?;
+    print(&format!("revoked {}\n", found.revocation_id))
 }
 
 fn attenuate(args: NarrowArgs, config: &Config, now: i64) -> Result<(), CommandError> {

@@ -44,6 +44,17 @@ fn invalid_usage_prints_a_sentence_and_an_exit_code() {
     check(&["call", "quotes.live", "ticker=X"], &[], 2, "did you mean tickers?");
     check(&["call", "quotes.live", "{\"tickers\":[\"NOPE\"]}"], &[], 5, "NOT_FOUND");
     check(&["token", "mint", "--scope", "no spaces!"], &[], 2, "scope");
+    check(
+        &["token", "mint", "--scope", "read,foo"],
+        &[],
+        2,
+        "there is no scope \"foo\"; known: read",
+    );
+    check(&["token", "mint"], &[], 2, "--scope");
+    check(&["token", "mint", "--help"], &[], 0, "explain  read why a price was proposed");
+    check(&["token", "mint", "--user", "nina"], &[], 5, "there is no user \"nina\"");
+    check(&["token", "mint", "--user", "nina", "--ttl", "400d"], &[], 2, "at most 366d");
+    check(&["token", "revoke", "0000"], &[], 2, "no minted token has the id \"0000\"");
     check(&["token", "mint", "--scope", "read", "--ttl", "soon"], &[], 2, "soon");
     check(&["token", "inspect"], &[("STOA_TOKEN", "rubbish")], 4, "token");
     check(&["import", "bars", "missing.csv", "--ticker", "X"], &[], 2, "missing.csv");
@@ -235,6 +246,28 @@ fn tokens_are_printed_alone_and_narrow() {
     let mode =
         std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(key).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn minted_tokens_are_listed_without_their_text_and_revoked_by_id() {
+    let folder = Folder::new();
+    let stoa = |args: &[&str]| {
+        let (code, out, err) = run(stoa(folder.path()).args(args));
+        assert_eq!(code, 0, "{args:?}: {err}");
+        out
+    };
+    assert!(stoa(&["token", "list"]).starts_with("there are no minted tokens"));
+    let token = stoa(&["token", "mint", "--scope", "read,collect", "--subject", "nightly"]);
+    let listed = stoa(&["token", "list"]);
+    assert!(listed.contains("  nightly  until   20") && listed.contains("  collect,read"));
+    assert!(!listed.contains("stoa1_"), "{listed}");
+    let (id, _) = listed.split_once(' ').unwrap();
+    assert!(stoa(&["token", "revoke", id]).starts_with("revoked "));
+    assert!(stoa(&["token", "list"]).contains("  nightly  revoked "));
+    let (_, shown, _) = run(super::process::stoa(folder.path())
+        .args(["token", "inspect"])
+        .env("STOA_TOKEN", token.trim()));
+    assert!(shown.contains("was revoked"), "{shown}");
 }
 
 #[test]
