@@ -72,7 +72,23 @@ async def stranger(tally, client, door, schemas, era):
     bad = {"auth": {"token": "made up"}}
     name = "arkiver_query_insights"
     await refused_call(tally, client, label, "AUTHENTICATION_FAILED", name, {}, bad)
-    return door.as_user(token)
+    await lasting(tally, client, era)
+    given = await call(tally, client, schemas, f"{era}: login again", "auth", ask)
+    return door.as_user(given.get("token", "none"))
+
+
+async def lasting(tally, client, era):
+    """A session is logged in until its logout; a request without a session never is."""
+    name = "arkiver_query_insights"
+    label = f"{era}: after the login"
+    if era != ERAS["legacy"]:
+        await refused_call(tally, client, label, "AUTHENTICATION_FAILED", name, {})
+        return
+    result = await client.call_tool(name, {})
+    tally.check(f"{label} the session needs no token", not result.is_error, text(result))
+    await client.call_tool("auth", {"action": "logout"})
+    label = f"{era}: after the logout"
+    await refused_call(tally, client, label, "AUTHENTICATION_FAILED", name, {})
 
 
 async def session(tally, base, mode, era):

@@ -373,7 +373,8 @@ mod tests {
         if which == "revoked" {
             access.authority.revoke(token.reveal()).await.unwrap();
         }
-        let forged = Authority::new(Keyring::generate().unwrap(), Arc::default());
+        let revocations = Arc::new(MemoryRevocations::default());
+        let forged = Authority::new(Keyring::generate().unwrap(), revocations);
         let token = match which {
             "forged" => forged.mint(&request, now).unwrap(),
             "malformed" => Secret::new("rubbish"),

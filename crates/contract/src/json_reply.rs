@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::reply::Reply;
+use crate::reply::{LoginChange, Reply};
 
 /// A JSON result with a text for clients that show no structured content.
 #[derive(Debug)]
@@ -10,19 +10,26 @@ pub struct JsonReply {
     json: Value,
     text: String,
     job: Option<String>,
+    login: Option<LoginChange>,
     has_json_tool_text: bool,
 }
 
 impl JsonReply {
     /// A finished reply: `json` is the tool result and `text` its readable form.
     pub fn new(json: Value, text: impl Into<String>) -> Self {
-        Self { json, text: text.into(), job: None, has_json_tool_text: false }
+        Self { json, text: text.into(), job: None, login: None, has_json_tool_text: false }
     }
 
     /// Names the job that continues after this reply.
     #[must_use]
     pub fn with_job(self, job: &str) -> Self {
         Self { job: Some(job.to_owned()), ..self }
+    }
+
+    /// Changes who the session of the call speaks for.
+    #[must_use]
+    pub fn with_login(self, login: LoginChange) -> Self {
+        Self { login: Some(login), ..self }
     }
 
     /// Sends the JSON as the tool text too, for contracts whose clients parse that text.
@@ -47,5 +54,9 @@ impl Reply for JsonReply {
 
     fn job(&self) -> Option<&str> {
         self.job.as_deref()
+    }
+
+    fn login(&self) -> Option<LoginChange> {
+        self.login.clone()
     }
 }

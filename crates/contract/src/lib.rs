@@ -50,7 +50,7 @@ pub use files::{ContractError, file_paths, file_text};
 pub use json_reply::JsonReply;
 pub use meter::{CallRecord, Meter};
 pub use pipeline::{CallOutcome, Pipeline, StreamInput, StreamOutcome};
-pub use reply::{HttpReply, Reply};
+pub use reply::{HttpReply, LoginChange, Reply};
 pub use schema::Schema;
 pub use spec::{
     Contract, ContractDocument, HttpBinding, ResourceSpec, SseBinding, StreamSpec, ToolSpec,

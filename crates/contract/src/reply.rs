@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::call::Credential;
+
 /// A successful result. Transports ask only for the form they send, so no other is built.
 pub trait Reply: Send + Sync {
     /// The tool result; it matches the contract's output schema.
@@ -26,10 +28,24 @@ pub trait Reply: Send + Sync {
         None
     }
 
+    /// What the reply changes about who the session of the call speaks for.
+    fn login(&self) -> Option<LoginChange> {
+        None
+    }
+
     /// The HTTP response.
     fn http(&self) -> HttpReply {
         HttpReply { status: 200, body: self.result(), max_age_s: None, headers: Vec::new() }
     }
+}
+
+/// A change of who a session speaks for, at the service of the tool that replied.
+#[derive(Debug, Clone)]
+pub enum LoginChange {
+    /// The session speaks with this token.
+    LoggedIn(Credential),
+    /// The session speaks with no token of its own any more.
+    LoggedOut,
 }
 
 /// A reply as an HTTP response.

@@ -20,6 +20,7 @@ mod progress;
 mod resource_templates;
 mod resources;
 mod server;
+mod session_login;
 mod session_requests;
 mod sessions;
 mod stdio;

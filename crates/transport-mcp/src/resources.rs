@@ -121,7 +121,9 @@ impl McpServer {
         let tool = pipeline.catalog().find(Some(&matched.service.name), &matched.spec.read);
         let tool =
             tool.ok_or_else(|| ErrorData::internal_error("a listed template has no tool", None))?;
-        let outcome = pipeline.call(tool, self.call(matched.args, cx, Progress::default())).await;
+        let mut call = self.call(matched.args, cx, Progress::default());
+        self.choose_credential(&mut call, tool, None);
+        let outcome = pipeline.call(tool, call).await;
         let reply = outcome.map_err(|failure| answer::failed_resource(&uri, &failure))?;
         let mut contents = ResourceContents::text(reply.result().to_string(), uri)
             .with_mime_type("application/json");

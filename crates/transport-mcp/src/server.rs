@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use contract::{Call, Credential, Pipeline, Progress, View};
+use contract::{Call, Credential, Pipeline, Progress, Reply, ToolRef, View};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskMethod, CancelTaskParams,
-    CompleteRequestParams, CompleteResult, GetTaskMethod, GetTaskParams, GetTaskResult,
-    Implementation, InitializeRequestParams, InitializeResult, JsonObject,
+    CompleteRequestParams, CompleteResult, ContentBlock, GetTaskMethod, GetTaskParams,
+    GetTaskResult, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
     ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
     ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::{narrowing, request_meta, session_over, take_meta_credential};
 use crate::listing::{ListedTool, Listing};
+use crate::session_login::{SessionLogin, is_in_session};
 use crate::subscriptions::SessionSubscriptions;
 use crate::{answer, cursor, progress};
 
@@ -58,6 +59,8 @@ pub struct McpServer {
     pub(crate) state: Arc<ServerState>,
     /// The resources that the session behind this server watches; shared by its clones.
     pub(crate) subscriptions: Arc<SessionSubscriptions>,
+    /// The token that the session behind this server logged in with; shared by its clones.
+    login: Arc<SessionLogin>,
 }
 
 /// The state that all sessions of one server share.
@@ -92,6 +95,7 @@ impl McpServer {
         Self {
             state,
             subscriptions: Arc::new(SessionSubscriptions::new(&CancellationToken::new())),
+            login: Arc::default(),
         }
     }
 
@@ -100,6 +104,7 @@ impl McpServer {
         Self {
             state: Arc::clone(&self.state),
             subscriptions: Arc::new(SessionSubscriptions::new(until)),
+            login: Arc::default(),
         }
     }
 
@@ -121,6 +126,32 @@ impl McpServer {
             cancel: cx.ct.child_token(),
             progress,
         }
+    }
+
+    /// Replaces the credential of the request by the one in the call, or else by that of the login
+    /// in this session.
+    pub(crate) fn choose_credential(
+        &self,
+        call: &mut Call,
+        tool: &ToolRef,
+        in_call: Option<Credential>,
+    ) {
+        let of_session = || self.login.credential(&tool.service().name, call.meta.client);
+        if let Some(credential) = in_call.or_else(of_session) {
+            call.meta.credential = credential;
+        }
+    }
+
+    /// Keeps or ends the login of this session if the tool changed it, and tells the model.
+    fn apply_login(
+        &self,
+        reply: &dyn Reply,
+        tool: &ToolRef,
+        cx: &Cx<RoleServer>,
+    ) -> Option<String> {
+        let change = reply.login()?;
+        let client = request_meta(&cx.extensions, &Credential::None).client;
+        self.login.apply(change, &tool.service().name, client, is_in_session(cx))
     }
 }
 
@@ -298,10 +329,7 @@ impl McpServer {
         let tool = &listed.tool_ref;
         let call = |progress: Progress| {
             let mut call = self.call(request.arguments.unwrap_or_default(), &cx, progress);
-            // A credential in the call replaces that of the request.
-            if let Some(credential) = credential {
-                call.meta.credential = credential;
-            }
+            self.choose_credential(&mut call, tool, credential);
             self.state.pipeline.call(tool, call)
         };
         let outcome = async {
@@ -321,7 +349,10 @@ impl McpServer {
         {
             return answer;
         }
-        answer::of(outcome, &tool.row().spec.output).map(CallToolResponse::from)
+        let said = outcome.as_ref().ok().and_then(|reply| self.apply_login(&**reply, tool, &cx));
+        let mut answer = answer::of(outcome, &tool.row().spec.output)?;
+        answer.content.extend(said.map(ContentBlock::text));
+        Ok(CallToolResponse::from(answer))
     }
 
     fn unknown(&self, name: &str, by: Option<&View>) -> ErrorData {

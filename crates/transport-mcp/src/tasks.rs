@@ -39,7 +39,7 @@ fn parts(id: &str) -> Option<(&str, &str, &str)> {
 
 /// Whether the request is of the 2026 protocol. Some clients declare the extension in a session of
 /// the 2025 protocol too, and then cannot parse a task.
-fn is_modern(cx: &Cx<RoleServer>) -> bool {
+pub(crate) fn is_modern(cx: &Cx<RoleServer>) -> bool {
     cx.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
@@ -140,9 +140,7 @@ impl McpServer {
         cx: &Cx<RoleServer>,
     ) -> Result<contract::TaskReport, Option<CallFailure>> {
         let mut call = self.call(JsonObject::new(), cx, Progress::default());
-        if let Some(credential) = credential {
-            call.meta.credential = credential;
-        }
+        self.choose_credential(&mut call, &tool.tool_ref, credential);
         match self.state.pipeline.task(&tool.tool_ref, call, ask).await {
             Some(told) => told.map_err(Some),
             None => Err(None),

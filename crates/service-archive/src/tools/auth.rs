@@ -1,12 +1,13 @@
 //! `auth`: registers, logs in, refreshes and logs out. Accounts keep users and sessions; the
 //! [`TokenIssuer`] signs the tokens.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use archive_accounts::{Secret, Session};
 use async_trait::async_trait;
 use clock::Millis;
-use contract::{Cx, JsonReply};
+use contract::{Credential, Cx, JsonReply, LoginChange};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -79,7 +80,8 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
                         .problem("refreshToken", "the refresh token of the session to end"));
                 }
             }
-            Ok(reply(json!({ "success": true, "message": "Logged out" }), "Logged out."))
+            let json = json!({ "success": true, "message": "Logged out" });
+            Ok(reply(json, "Logged out.").with_login(LoginChange::LoggedOut))
         }
     }
 }
@@ -126,5 +128,6 @@ async fn signed_in(cx: &Cx<Archive>, session: Session, message: &str) -> Result<
         issued.expires_at,
         session.refresh.reveal()
     );
-    Ok(reply(json, text))
+    let token = Credential::Bearer(Arc::from(issued.token.reveal()));
+    Ok(reply(json, text).with_login(LoginChange::LoggedIn(token)))
 }
