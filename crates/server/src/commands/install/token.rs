@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use auth::{
-    Authority, Keyring, MintRequest, ScopeSet, Secret, SqlRevocations, TokenLimits, parse_ttl,
+    Authority, Keyring, MintRequest, ScopeSet, Secret, SqlRevocations, TokenLimits, TokenRecords,
+    parse_ttl,
 };
 use clock::{Clock as _, SystemClock};
 use contract::View;
@@ -37,16 +38,18 @@ pub(super) async fn mint(
     };
     let request = MintRequest {
         subject: subject.to_owned(),
-        scopes: ScopeSet::parse(&scopes)?,
+        scopes: ScopeSet::parse_known(&scopes)?,
         ttl: parse_ttl(&args.ttl)?,
         limits: TokenLimits::default(),
     };
     let db = open_store(config).await?;
     let keys = Keyring::open(&config.data)?;
     let authority = Authority::new(keys, Arc::new(SqlRevocations::new(db.clone())));
-    let token = authority.mint(&request, SystemClock.now().0 / 1000);
+    let now = SystemClock.now().0 / 1000;
+    let token = authority.mint(&request, now)?;
+    TokenRecords::new(db.clone()).insert(&auth::inspect(token.reveal())?, None, now).await?;
     db.close().await;
-    Ok(token?)
+    Ok(token)
 }
 
 /// The scopes of the tools that the client will see.
