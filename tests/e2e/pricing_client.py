@@ -41,7 +41,8 @@ async def collected(tally, ask, era, sku):
     tally.check(f"{era}: the good row is imported", counts == [1, 1, 2], done)
     tick = {"sku": sku, "our_price": 20, "competitor": "shop", "competitor_price": 18.5, "units": 3}
     await ask("ingest_tick", {"d": tick})
-    started = await ask("start_collection", {"sku": sku, "depth": 3})
+    named = {"sku": sku, "connector": "mock", "depth": 3}
+    started = await ask("start_collection", named)
     job = {}
     for _ in range(JOB_PATIENCE * 5):
         job = (await ask("get_job_status", {"job_id": started.get("job_id", "none")})).get("job") or {}
