@@ -109,13 +109,13 @@ def free_port() -> int:
         return held.getsockname()[1]
 
 
-SERVE = """stoa serve 2>banner & server=$!
+SERVE = """stoa serve --log-format pretty 2>banner & server=$!
 for _ in $(seq 300); do
   curl -s -o /dev/null {address}/health && break
   kill -0 $server || break
   sleep 0.1
 done
-sed -n '/is serving/,$p' banner | grep -v '^{{'"""
+sed -n '/is serving/,$p' banner"""
 
 
 def main() -> None:
