@@ -110,3 +110,26 @@ async fn a_service_alone_takes_the_forms_of_its_contract_only() {
     let text = wrong["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("start: expected a date (2024-01-31)"), "{text}");
 }
+
+async fn completed(server: &Server, name: &str, value: &str, known: Value) -> Vec<Value> {
+    let params = json!({
+        "ref": { "type": "ref/resource", "uri": "klines://{symbol}/{interval}" },
+        "argument": { "name": name, "value": value },
+        "context": { "arguments": known },
+    });
+    let (_, body) = mcp_post(&server.url("/mcp"), "completion/complete", params).await;
+    let values = body["result"]["completion"]["values"].as_array();
+    values.unwrap_or_else(|| panic!("{body}")).clone()
+}
+
+#[tokio::test]
+async fn symbols_of_every_venue_and_their_intervals_are_completed() {
+    let folder = Folder::new();
+    let server = start(&folder);
+    assert!(completed(&server, "symbol", "MOEX:SB", json!({})).await.contains(&json!("MOEX:SBER")));
+    assert!(completed(&server, "symbol", "btcu", json!({})).await.contains(&json!("BTCUSDT")));
+    let intervals = completed(&server, "interval", "1", json!({ "symbol": "MOEX:SBER" })).await;
+    assert!(intervals.contains(&json!("1m")) && !intervals.contains(&json!("1s")), "{intervals:?}");
+    let intervals = completed(&server, "interval", "1", json!({ "symbol": "BTCUSDT" })).await;
+    assert!(intervals.contains(&json!("1s")), "{intervals:?}");
+}

@@ -55,7 +55,11 @@ impl Renewal {
     }
 
     fn follow(&mut self, stream: &str) {
-        let broadcast = Arc::new(SeriesBroadcast::new(NEXT, Arc::default()));
+        self.follow_from(stream, NEXT);
+    }
+
+    fn follow_from(&mut self, stream: &str, expected: Millis) {
+        let broadcast = Arc::new(SeriesBroadcast::new(expected, Arc::default()));
         let feed = LiveFeed::new(None, broadcast.subscribe(100), Millis(0));
         self.feeds.insert(stream.to_owned(), feed);
         let (stream, code) = (stream.to_owned(), stream.to_uppercase());
@@ -63,7 +67,7 @@ impl Renewal {
             stream,
             code,
             interval: Interval::M1,
-            expected: NEXT,
+            expected,
             broadcast,
         });
     }
@@ -184,4 +188,35 @@ async fn a_remaining_connection_with_an_announced_end_is_replaced() {
     assert!(!renewal.has_moved());
     assert_eq!(renewal.shard.connections.retry_at(), Some(Instant::now()));
     assert_eq!(renewal.released("a"), [KlineEvent::Connected]);
+}
+
+/// History without rows that is complete up to this time.
+fn empty_page(complete_to: Millis) -> HistoryPage {
+    HistoryPage { rows: Vec::new(), complete_to, forming: None, gap: None }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_is_connected_only_after_its_gap_is_filled() {
+    let mut renewal = Renewal::of(&["a"]);
+    renewal.follow_from("b", Millis(0));
+    renewal.on_event(0, ConnectionEvent::Subscribed(names(&["b"])));
+    assert_eq!(renewal.released("b"), []);
+    let failed = Fault::unavailable("upstream_failed", "the history failed");
+    renewal.shard.on_backfill("b", Err(failed));
+    assert_eq!(renewal.released("b"), []);
+    renewal.shard.on_backfill("b", Ok(empty_page(NEXT)));
+    assert_eq!(renewal.released("b"), [KlineEvent::Connected]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_symbol_without_candles_is_connected_after_four_empty_answers() {
+    let mut renewal = Renewal::of(&["a"]);
+    renewal.follow_from("b", Millis(0));
+    renewal.on_event(0, ConnectionEvent::Subscribed(names(&["b"])));
+    for _ in 1..EMPTY_PAGES_MAX {
+        renewal.shard.on_backfill("b", Ok(empty_page(Millis(0))));
+        assert_eq!(renewal.released("b"), []);
+    }
+    renewal.shard.on_backfill("b", Ok(empty_page(Millis(0))));
+    assert_eq!(renewal.released("b"), [KlineEvent::Connected]);
 }
