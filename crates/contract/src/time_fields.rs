@@ -61,6 +61,8 @@ impl TimeField {
             (Value::String(text), TimeForm::Millis) => {
                 Some(instant(text).map(|at| Value::from(at.as_millisecond())))
             }
+            // The last days of the calendar are dates, but no instants.
+            (Value::String(text), TimeForm::Date) if is_date(text) => None,
             (Value::String(text), TimeForm::Date) => {
                 Some(instant(text).map(|at| Value::from(date(at).to_string())))
             }
@@ -82,6 +84,10 @@ impl TimeField {
             }
         }
     }
+}
+
+fn is_date(text: &str) -> bool {
+    text.len() == 10 && text.parse::<Date>().is_ok()
 }
 
 fn date(at: Timestamp) -> Date {
@@ -135,6 +141,7 @@ mod tests {
         check("start", json!("2024-01-31T15:00:00+03:00"), Some(json!(noon)));
         check("start", json!(noon.to_string()), Some(json!(noon)));
         check("from", json!("2024-01-31"), Some(json!("2024-01-31")));
+        check("from", json!("9999-12-31"), Some(json!("9999-12-31")));
         check("from", json!("2024-01-31T23:30:00-03:00"), Some(json!("2024-02-01")));
         check("from", json!(noon), Some(json!("2024-01-31")));
         for bad in ["", "soon", "20240131", "2024-02-30", "31.01.2024", "2024-1-31"] {

@@ -299,7 +299,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_closed_port_is_told_with_its_venue_its_cause_and_the_way_out() {
-        let transport = transport(0, 1);
+        let mut transport = transport(0, 1);
+        transport.policy.request_timeout = Duration::from_secs(10);
         let told = "the venue could not be reached: the connection was refused; `stoa doctor` \
                     checks the connection, X=sim serves the simulated exchange";
         let attempt = || transport.attempt(transport.get("x", &[]));
