@@ -4,6 +4,7 @@
 //! into its tokens, and [`Accounts::owner`] tells whether that session is still valid.
 
 mod cases;
+mod client_sessions;
 mod faults;
 mod login_limiter;
 mod passwords;
@@ -23,6 +24,7 @@ use std::time::Duration;
 
 pub use auth::Secret;
 pub use cases::{CaseMember, SharePermission};
+pub use client_sessions::ClientLogin;
 use clock::{Clock, IdGenerator, Millis};
 pub use schema::MIGRATIONS;
 pub use sessions::{Session, session_of};

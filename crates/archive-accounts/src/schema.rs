@@ -51,6 +51,9 @@ CREATE TABLE archive_members (
 );
 ";
 
+/// The OAuth client that a session is of; a session of a login has none.
+const CLIENTS: &str = "ALTER TABLE archive_sessions ADD COLUMN client TEXT";
+
 /// Apply before the first use. The owner name is older than the name of the crate.
 pub const MIGRATIONS: Migrations =
-    Migrations { owner: "people", sqlite: &[PEOPLE], postgres: &[PEOPLE] };
+    Migrations { owner: "people", sqlite: &[PEOPLE, CLIENTS], postgres: &[PEOPLE, CLIENTS] };

@@ -8,7 +8,7 @@ use limits::ClientAddress;
 use store::Tx;
 
 use crate::passwords::Queue;
-use crate::sql::SessionEnd;
+use crate::sql::{NewSession, SessionEnd};
 use crate::users::{User, owner_of};
 use crate::{
     Accounts, SESSION_LIFE, SESSIONS_MAX, Secret, faults, millis, refresh, sql, validation,
@@ -65,6 +65,17 @@ impl Accounts {
         password: &str,
         client: Option<IpAddr>,
     ) -> Result<Session, Fault> {
+        let (user, hash) = self.checked(username, password, client).await?;
+        self.open(user, Some(&hash)).await
+    }
+
+    /// The user of this name and password, with the hash of the password. Failures are counted.
+    pub(crate) async fn checked(
+        &self,
+        username: &str,
+        password: &str,
+        client: Option<IpAddr>,
+    ) -> Result<(User, Secret), Fault> {
         // Invalid usernames share one count.
         let key = validation::username_key(username).unwrap_or_default();
         let (limiter, client) = (&self.0.login_limiter, client.map(ClientAddress::from));
@@ -75,9 +86,9 @@ impl Accounts {
         if !matches!(checked, Ok(None)) {
             limiter.give_back(&attempt);
         }
-        let (user, hash) = checked?.ok_or_else(faults::wrong_credentials)?;
+        let found = checked?.ok_or_else(faults::wrong_credentials)?;
         limiter.logged_in(&key, client);
-        self.open(user, Some(&hash)).await
+        Ok(found)
     }
 
     async fn check(
@@ -105,19 +116,37 @@ impl Accounts {
     }
 
     async fn open(&self, user: User, password: Option<&Secret>) -> Result<Session, Fault> {
-        let (db, now) = (&self.0.db, self.now());
-        let session_id = self.0.ids.next(now);
-        let mut tx = db.begin().await?;
-        // The password may have changed, or the user been removed, during the check.
-        if !sql::lock_user_with_password(db, &mut tx, &user.id, password).await? {
-            return Err(faults::wrong_credentials());
-        }
-        sql::end_sessions(&mut tx, &user.id, SESSIONS_MAX - 1, ending(now)).await?;
+        let now = self.now();
         let refresh_expires = Millis(now.0.saturating_add(millis(SESSION_LIFE)));
-        sql::insert_session(&mut tx, &session_id, &user.id, (now, refresh_expires)).await?;
+        let mut tx = self.0.db.begin().await?;
+        let session_id =
+            self.insert_session(&mut tx, &user, password, (None, refresh_expires)).await?;
         let refresh = next_token(&mut tx, &session_id, 1).await?;
         tx.commit().await?;
         Ok(Session { user, session_id, refresh, refresh_expires })
+    }
+
+    /// Inserts a session of a user who still has the checked password, and ends the oldest session
+    /// of a user who has too many. `of` are the OAuth client and the end of the session.
+    pub(crate) async fn insert_session(
+        &self,
+        tx: &mut Tx,
+        user: &User,
+        password: Option<&Secret>,
+        of: (Option<&str>, Millis),
+    ) -> Result<String, Fault> {
+        let (db, now) = (&self.0.db, self.now());
+        // The password may have changed, or the user been removed, during the check.
+        if !sql::lock_user_with_password(db, tx, &user.id, password).await? {
+            return Err(faults::wrong_credentials());
+        }
+        sql::end_sessions(tx, &user.id, SESSIONS_MAX - 1, ending(now)).await?;
+        let id = self.0.ids.next(now);
+        let (client, expires_at) = of;
+        let session =
+            NewSession { id: &id, user_id: &user.id, client, created_at: now, expires_at };
+        sql::insert_session(tx, session).await?;
+        Ok(id)
     }
 
     /// Starts a session for a token that the operator mints for a user, and returns the token's
@@ -129,14 +158,8 @@ impl Accounts {
         expires_at: Millis,
     ) -> Result<(User, String), Fault> {
         let (user, _) = self.named(username).await?;
-        let (db, now) = (&self.0.db, self.now());
-        let session_id = self.0.ids.next(now);
-        let mut tx = db.begin().await?;
-        if !sql::lock_user_with_password(db, &mut tx, &user.id, None).await? {
-            return Err(faults::user_not_found(username));
-        }
-        sql::end_sessions(&mut tx, &user.id, SESSIONS_MAX - 1, ending(now)).await?;
-        sql::insert_session(&mut tx, &session_id, &user.id, (now, expires_at)).await?;
+        let mut tx = self.0.db.begin().await?;
+        let session_id = self.insert_session(&mut tx, &user, None, (None, expires_at)).await?;
         tx.commit().await?;
         let subject = subject_of(&user, &session_id);
         Ok((user, subject))
@@ -145,12 +168,20 @@ impl Accounts {
     /// Exchanges a refresh token for the next one. Reuse of a token ends the session, except within
     /// 10 s.
     pub async fn refresh(&self, token: &str) -> Result<Session, Fault> {
+        self.rotate(token, None).await
+    }
+
+    /// The same for a token of this OAuth client, or of none. A token of another is unknown.
+    pub(crate) async fn rotate(&self, token: &str, client: Option<&str>) -> Result<Session, Fault> {
         let hash = refresh::hash(token).ok_or_else(faults::wrong_refresh_token)?;
         let (db, now) = (&self.0.db, self.now());
         let mut tx = db.begin().await?;
         let known = sql::refresh_of(&mut tx, &hash).await?;
         let (session_id, serial) = known.ok_or_else(faults::wrong_refresh_token)?;
         let held = sql::lock_session(db, &mut tx, &session_id).await?;
+        if held.as_ref().is_some_and(|held| held.client.as_deref() != client) {
+            return Err(faults::wrong_refresh_token());
+        }
         let held = held.filter(|held| !held.ended && held.expires_at > now);
         let held = held.ok_or_else(faults::session_ended)?;
         if let Some(used_at) = sql::mark_used(&mut tx, &hash, now).await? {
@@ -213,7 +244,11 @@ impl Accounts {
     }
 }
 
-async fn next_token(tx: &mut Tx, session_id: &str, serial: i64) -> Result<Secret, Fault> {
+pub(crate) async fn next_token(
+    tx: &mut Tx,
+    session_id: &str,
+    serial: i64,
+) -> Result<Secret, Fault> {
     let token = refresh::new_token()?;
     let hash = refresh::hash(token.reveal()).ok_or_else(faults::wrong_refresh_token)?;
     sql::insert_refresh(tx, &hash, session_id, serial).await?;

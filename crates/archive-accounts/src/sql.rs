@@ -110,20 +110,28 @@ pub(crate) async fn lock_user_with_password(
 
 // Sessions and their refresh tokens.
 
-pub(crate) async fn insert_session(
-    tx: &mut Tx,
-    id: &str,
-    user_id: &str,
-    (now, expires_at): (Millis, Millis),
-) -> Result<(), Fault> {
-    let insert = sql("INSERT INTO archive_sessions (id, user_id, created_at, expires_at) \
-         VALUES ($1, $2, $3, $4)");
-    tx.execute(insert.bind(id).bind(user_id).bind(now.0).bind(expires_at.0)).await.map(drop)
+/// A session to be inserted.
+pub(crate) struct NewSession<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) user_id: &'a str,
+    /// The OAuth client that the session is of.
+    pub(crate) client: Option<&'a str>,
+    pub(crate) created_at: Millis,
+    pub(crate) expires_at: Millis,
+}
+
+pub(crate) async fn insert_session(tx: &mut Tx, session: NewSession<'_>) -> Result<(), Fault> {
+    let insert = sql("INSERT INTO archive_sessions (id, user_id, client, created_at, expires_at) \
+         VALUES ($1, $2, $3, $4, $5)");
+    let insert = insert.bind(session.id).bind(session.user_id).bind(session.client);
+    let insert = insert.bind(session.created_at.0).bind(session.expires_at.0);
+    tx.execute(insert).await.map(drop)
 }
 
 /// A session and its user.
 pub(crate) struct LockedSession {
     pub(crate) user: User,
+    pub(crate) client: Option<String>,
     pub(crate) ended: bool,
     pub(crate) expires_at: Millis,
 }
@@ -135,14 +143,15 @@ pub(crate) async fn lock_session(
     id: &str,
 ) -> Result<Option<LockedSession>, Fault> {
     let select = format!(
-        "SELECT {USER}, s.ended_at, s.expires_at FROM archive_sessions s \
+        "SELECT {USER}, s.ended_at, s.expires_at, s.client FROM archive_sessions s \
          JOIN archive_users u ON u.id = s.user_id WHERE s.id = $1 {}",
         lock(db, "FOR UPDATE OF s")
     );
     let row = tx.fetch_optional(sql_built(select).bind(id)).await?;
     row.map(|row| {
         let ended = row.int_or_null(4)?.is_some();
-        Ok(LockedSession { user: user(&row)?, ended, expires_at: Millis(row.int(5)?) })
+        let (expires_at, client) = (Millis(row.int(5)?), row.text_or_null(6)?);
+        Ok(LockedSession { user: user(&row)?, client, ended, expires_at })
     })
     .transpose()
 }

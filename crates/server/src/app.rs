@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use archive_accounts::Accounts;
 use auth::{AccessCounters, AccessPolicy, Authority, Keyring, SqlRevocations};
 use clock::{Clock, SystemClock};
 use contract::{Authenticator as _, Catalog, Credential, Pipeline, Service, View};
@@ -38,6 +39,9 @@ pub(crate) struct App {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) view: View,
     pub(crate) authenticator: Arc<AccessPolicy>,
+    pub(crate) authority: Arc<Authority>,
+    /// The users of the archive. Its clones count failed logins together.
+    pub(crate) accounts: Accounts,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) stop: CancellationToken,
     /// Kept for the metrics, which show how many series are being fetched.
@@ -93,6 +97,7 @@ impl App {
         let counters = AccessCounters::default();
         let keys = Keyring::open(&config.data)?;
         let authority = Arc::new(Authority::new(keys, Arc::new(SqlRevocations::new(db.clone()))));
+        let accounts = archive::accounts(&parts, &db);
         let services = vec![
             quotes(&parts, &venues)?,
             indicators(&parts, &venues)?,
@@ -100,7 +105,7 @@ impl App {
             service_analyst::service(analyst)?,
             pricing::collector(&parts, &db, &counters)?,
             pricing::optimizer(&parts, &db, &counters)?,
-            archive::archive(&parts, &db, &authority)?,
+            archive::archive(&parts, &db, &authority, accounts.clone())?,
         ];
         let limited =
             services.into_iter().map(|it| it.with_default_concurrency(config.tool_concurrency));
@@ -109,7 +114,8 @@ impl App {
         let http_token = config.http_token.clone();
         let (known, doors) = (catalog.services(), &counters);
         let authenticator =
-            Arc::new(AccessPolicy::new(authority, clock, http_token, open, known, doors));
+            AccessPolicy::new(Arc::clone(&authority), clock, http_token, open, known, doors);
+        let authenticator = Arc::new(authenticator);
         let meter = Arc::new(Meters(Arc::clone(&metrics)));
         let Parts { tasks, stop, history, jobs, .. } = parts;
         let timeout = config.call_timeout;
@@ -120,6 +126,8 @@ impl App {
             pipeline,
             view: config.view.clone(),
             authenticator,
+            authority,
+            accounts,
             metrics,
             stop,
             history,
@@ -194,6 +202,7 @@ pub(crate) async fn open_store(config: &Config) -> Result<Db, CommandError> {
         archive_documents::MIGRATIONS,
         archive_insights::MIGRATIONS,
         service_pricing::MIGRATIONS,
+        transport_oauth::MIGRATIONS,
     ])
     .await?;
     Ok(db)

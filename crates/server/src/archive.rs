@@ -29,17 +29,22 @@ pub(crate) const ANALYSER: &str = "analysis-worker";
 /// Languages for OCR, tried in order.
 const LANGUAGES: [&str; 2] = ["eng", "rus"];
 
+/// The users of the archive. One handle is shared, because its clones count failed logins together.
+pub(crate) fn accounts(parts: &Parts<'_>, db: &Db) -> Accounts {
+    let rules =
+        archive_accounts::RegistrationPolicy { registration_open: parts.config.registration_open };
+    Accounts::new(db.clone(), Arc::clone(&parts.clock), rules)
+}
+
 pub(crate) fn archive(
     parts: &Parts<'_>,
     db: &Db,
     authority: &Arc<Authority>,
+    accounts: Accounts,
 ) -> Result<Service, CommandError> {
     let clock = &parts.clock;
     let data = &parts.config.data;
     let documents = Documents::new(db.clone(), data, Arc::clone(clock), UploadLimits::default());
-    let rules =
-        archive_accounts::RegistrationPolicy { registration_open: parts.config.registration_open };
-    let accounts = Accounts::new(db.clone(), Arc::clone(clock), rules);
     sweep(parts, documents.clone(), accounts.clone());
     let mut models: Vec<Arc<dyn Model>> = Vec::new();
     if let Some(model) = &parts.config.language_model {

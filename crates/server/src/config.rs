@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use auth::Secret;
+use auth::{ScopeSet, Secret};
 use contract::{Concurrency, View};
 use market_binance::{ApiKey, BinanceConfig, StreamConfig};
 use service_indicators::StreamLimits;
@@ -47,6 +47,8 @@ pub(crate) struct Config {
     pub(crate) allowed_hosts: Vec<String>,
     /// Scheme and authority under which clients reach this server through a proxy.
     pub(crate) public_url: Option<String>,
+    /// The scopes that users may pass on to clients; `None` where OAuth is off.
+    pub(crate) oauth_scopes: Option<ScopeSet>,
     /// Whether agents' webhooks may be on a private network.
     pub(crate) private_webhooks: bool,
     /// Whether prices may be collected from addresses on a private network.
@@ -182,6 +184,7 @@ impl Config {
             cors_origins: settings.cors_origins,
             allowed_hosts: settings.allowed_hosts,
             public_url: settings.public_url,
+            oauth_scopes: oauth_scopes(settings.oauth, &settings.oauth_scopes, sources)?,
             private_webhooks: settings.private_webhooks,
             private_sources: settings.pricing_allow_private,
             registration_open: settings.archive_registration.unwrap_or(is_private),
@@ -248,6 +251,17 @@ fn refuse_blank_token(settings: &Settings) -> Result<(), CommandError> {
         true => Err(settings.sources.bad_value("http_token")),
         false => Ok(()),
     }
+}
+
+/// The scopes of OAuth; `None` where it is off. They are checked in either case.
+fn oauth_scopes(
+    is_on: bool,
+    scopes: &[String],
+    sources: &Sources,
+) -> Result<Option<ScopeSet>, CommandError> {
+    let scopes = ScopeSet::parse_known(&scopes.join(","));
+    let scopes = scopes.map_err(|_| sources.bad_value("oauth_scopes"))?;
+    Ok(is_on.then_some(scopes))
 }
 
 fn surfaces(settings: &Settings) -> Surfaces {

@@ -13,6 +13,7 @@ mod exit;
 mod health;
 mod language_model;
 mod meters;
+mod oauth;
 mod open_files;
 mod pricing;
 mod tool_caller;

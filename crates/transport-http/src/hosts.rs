@@ -35,7 +35,7 @@ impl AllowedHosts {
 }
 
 /// Whether a host name is a loopback name or address.
-pub(crate) fn is_loopback(host: &str) -> bool {
+pub fn is_loopback(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host.parse().map_or_else(
         |_| host.eq_ignore_ascii_case("localhost"),

@@ -7,6 +7,7 @@ mod addresses;
 mod answer_memory;
 mod asyncapi;
 mod body;
+mod challenge;
 mod client_address;
 mod connection_slots;
 mod disabled;
@@ -37,11 +38,12 @@ mod system;
 mod upload;
 
 pub use body::{BodyLimits, IncomingBody};
+pub use challenge::{AuthorizationChallenge, PROTECTED_RESOURCE_PATH, public_origin};
 pub use client_address::TrustedProxies;
 pub use connection_slots::ConnectionCount;
 pub use disabled::disabled_routes;
 pub use edge::{EdgeConfig, with_edge};
-pub use hosts::AllowedHosts;
+pub use hosts::{AllowedHosts, is_loopback};
 pub use json_scan::find_string;
 pub use mounted::{
     BodyHandling, EdgeRoute, MountedRoutes, OriginCheck, RefusalForm, RefusalResponder,

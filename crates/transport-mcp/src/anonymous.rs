@@ -1,7 +1,7 @@
 //! Which JSON-RPC messages a client without a valid credential may send to `/mcp`: discovery, and
 //! calls of tools that need no token (such as `auth`) or carry their own.
 
-use contract::{Pipeline, Scope};
+use contract::{Pipeline, Scope, ToolRef};
 use fault::Fault;
 use serde_json::Value;
 
@@ -19,6 +19,24 @@ pub(crate) fn is_allowed(pipeline: &Pipeline, fault: &Fault, message: &[u8]) -> 
         "tasks/get" | "tasks/update" | "tasks/cancel" => has_token,
         _ => false,
     }
+}
+
+/// The tool that a message calls with the credential of its request; `None` for every other message
+/// and for a tool that needs no credential.
+pub(crate) fn called_tool<'a>(
+    pipeline: &'a Pipeline,
+    service: Option<&str>,
+    message: &[u8],
+) -> Option<&'a ToolRef> {
+    let message: Value = serde_json::from_slice(message).ok()?;
+    let params = &message["params"];
+    if message["method"] != "tools/call" || params["_meta"]["auth"].get("token").is_some() {
+        return None;
+    }
+    let tool = pipeline.catalog().find(service, params["name"].as_str()?)?;
+    let argument = tool.service().access.credential_argument.as_ref();
+    let is_given = argument.is_some_and(|name| params["arguments"].get(name).is_some());
+    (!is_given && tool.row().scope != Scope::Open).then_some(tool)
 }
 
 /// Whether a call is of an open tool, or carries its credential in an argument.

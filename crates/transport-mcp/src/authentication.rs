@@ -14,10 +14,11 @@ use axum::middleware::Next;
 use axum::response::Response;
 use contract::{Caller, Credential, Pipeline, RequestMeta, Scope};
 use fault::{Fault, Kind};
-use http::{Method, StatusCode};
+use http::header::WWW_AUTHENTICATE;
+use http::{HeaderMap, Method, StatusCode};
 use transport_http::{
-    BodyLimits, HeldMemory, INLINE_PARSE_BYTES, IncomingBody, JsonCost, Refusal, RequestMemory,
-    SMALL_BODY_BYTES, find_string, request_meta,
+    AuthorizationChallenge, BodyLimits, HeldMemory, INLINE_PARSE_BYTES, IncomingBody, JsonCost,
+    Refusal, RequestMemory, SMALL_BODY_BYTES, find_string, request_meta,
 };
 
 use crate::{anonymous, http as endpoints};
@@ -39,6 +40,7 @@ pub(crate) struct EndpointAuthentication {
     /// The larger body that this endpoint reads of some callers.
     pub(crate) raised: Option<RaisedLimit>,
     pub(crate) memory: RequestMemory,
+    pub(crate) challenge: Option<AuthorizationChallenge>,
 }
 
 /// A contract's own limit of a body, for callers with a scope.
@@ -66,6 +68,8 @@ pub(crate) struct LargeBody(#[expect(dead_code, reason = "held for its drop")] A
 pub(crate) enum EndpointRefusal {
     Http(Refusal),
     JsonRpc(Refusal),
+    /// A call that needs a token with this scope.
+    Scope(Refusal, Scope),
 }
 
 impl From<Refusal> for EndpointRefusal {
@@ -84,12 +88,19 @@ pub(crate) async fn authenticate(
     let known = request.extensions().get::<RequestMeta>().cloned();
     let meta = known.unwrap_or_else(|| request_meta(request.headers()));
     let request_id = Arc::clone(&meta.request_id);
-    match endpoint.admit(request, meta).await {
+    let has_token = meta.credential.token().is_some();
+    let headers = endpoint.challenge.is_some().then(|| request.headers().clone());
+    let (mut response, scope) = match endpoint.admit(request, meta).await {
         // The memory of a small body is held until the answer begins.
-        Ok((request, _held)) => next.run(request).await,
-        Err(EndpointRefusal::Http(refusal)) => refusal.response(&request_id),
-        Err(EndpointRefusal::JsonRpc(refusal)) => endpoints::refused(&refusal),
+        Ok((request, _held)) => return next.run(request).await,
+        Err(EndpointRefusal::Http(refusal)) => (refusal.response(&request_id), None),
+        Err(EndpointRefusal::JsonRpc(refusal)) => (endpoints::refused(&refusal), None),
+        Err(EndpointRefusal::Scope(refusal, scope)) => (refusal.response(&request_id), Some(scope)),
+    };
+    if let Some(headers) = headers {
+        endpoint.add_challenge(&mut response, &headers, has_token, scope);
     }
+    response
 }
 
 type Admitted = (Request, HeldMemory);
@@ -115,11 +126,11 @@ impl EndpointAuthentication {
             match authenticator.verify(&meta.credential).await {
                 Ok(verified) => {
                     meta.credential = verified;
-                    self.read(request, meta.client).await?
+                    self.read(request, &meta).await?
                 }
                 // What is open stays open, and a tool that needs a credential refuses this one.
                 Err(_) if authenticator.verify(&Credential::None).await.is_ok() => {
-                    self.read(request, meta.client).await?
+                    self.read(request, &meta).await?
                 }
                 Err(fault) => self.admit_anonymous(request, meta.client, fault).await?,
             }
@@ -132,13 +143,14 @@ impl EndpointAuthentication {
     async fn read(
         &self,
         request: Request,
-        client: Option<IpAddr>,
+        meta: &RequestMeta,
     ) -> Result<Admitted, EndpointRefusal> {
         if http_body::Body::is_end_stream(request.body()) {
             return Ok((request, HeldMemory::default()));
         }
-        let (parts, mut body) = IncomingBody::new(request, self.body, &self.memory, client)?;
+        let (parts, mut body) = IncomingBody::new(request, self.body, &self.memory, meta.client)?;
         body.read_whole(self.body.bytes_max).await?;
+        self.refuse_call(&parts.headers, body.arrived(), meta).await?;
         Ok(self.admitted(parts, body, ORDINARY).await?)
     }
 
@@ -166,6 +178,7 @@ impl EndpointAuthentication {
             let read = body.read_whole(bytes_max).await;
             read.map_err(|refusal| self.explained(refusal, raised.is_some()))?;
         }
+        self.refuse_call(&parts.headers, body.arrived(), meta).await?;
         Ok(self.admitted(parts, body, cost).await?)
     }
 
@@ -216,6 +229,62 @@ impl EndpointAuthentication {
         let scope = scope.as_str();
         let message = format!("{message}; up to {bytes_max} need a token with the scope {scope:?}");
         Refusal::new(refusal.status, Fault::invalid("body_too_large", message))
+    }
+
+    /// Refuses a call whose token has not the scope of its tool, on a server where the client can
+    /// get another one. A call without a token in a session is left to the tool, because the
+    /// session may be logged in.
+    async fn refuse_call(
+        &self,
+        headers: &HeaderMap,
+        message: &[u8],
+        meta: &RequestMeta,
+    ) -> Result<(), EndpointRefusal> {
+        if self.challenge.is_none() || message.len() > SMALL_BODY_BYTES {
+            return Ok(());
+        }
+        let service = self.service.as_deref();
+        let Some(tool) = anonymous::called_tool(&self.pipeline, service, message) else {
+            return Ok(());
+        };
+        let (scope, service) = (tool.row().scope, &tool.service().name);
+        let authenticator = self.pipeline.authenticator();
+        let caller = authenticator.authenticate_for(&meta.credential, service, scope).await;
+        match caller {
+            Ok(caller) if !caller.may(scope) => {
+                let message = format!("this call needs the scope {:?}", scope.as_str());
+                let fault = Fault::new(Kind::Forbidden, "insufficient_scope", message);
+                Err(EndpointRefusal::Scope(Refusal::new(StatusCode::FORBIDDEN, fault), scope))
+            }
+            Err(fault)
+                if fault.kind() == Kind::Unauthenticated
+                    && !headers.contains_key("mcp-session-id") =>
+            {
+                Err(EndpointRefusal::Scope(Refusal::new(StatusCode::UNAUTHORIZED, fault), scope))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Says in `WWW-Authenticate` how to get another token.
+    fn add_challenge(
+        &self,
+        response: &mut Response,
+        headers: &HeaderMap,
+        has_token: bool,
+        scope: Option<Scope>,
+    ) {
+        let error = match response.status() {
+            StatusCode::UNAUTHORIZED => has_token.then_some("invalid_token"),
+            StatusCode::FORBIDDEN if scope.is_some() => Some("insufficient_scope"),
+            _ => return,
+        };
+        let Some(challenge) = &self.challenge else { return };
+        let path = self.service.as_ref().map_or("/mcp".to_owned(), |name| format!("/mcp/{name}"));
+        let scope = scope.unwrap_or(Scope::Read).as_str();
+        if let Some(value) = challenge.header(headers, &path, error, Some(scope)) {
+            response.headers_mut().insert(WWW_AUTHENTICATE, value);
+        }
     }
 
     /// Lets a request without a valid credential through if its message needs none.

@@ -18,8 +18,8 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use transport_http::{
-    BodyHandling, BodyLimits, EdgeRoute, MountedRoutes, OriginCheck, Refusal, RefusalForm,
-    RequestMemory,
+    AuthorizationChallenge, BodyHandling, BodyLimits, EdgeRoute, MountedRoutes, OriginCheck,
+    Refusal, RefusalForm, RequestMemory,
 };
 
 use crate::answer;
@@ -42,6 +42,9 @@ pub struct HttpOptions {
     pub body: BodyLimits,
     /// The memory that all requests together may take.
     pub memory: RequestMemory,
+    /// How clients find the authorization server, if there is one. A call that needs another token
+    /// is then refused with HTTP 401 or 403 before the tool.
+    pub challenge: Option<AuthorizationChallenge>,
     /// Sessions of the 2025 protocol at each endpoint. A client has at most a quarter of them, and a
     /// new session evicts the longest unused one of its own client.
     pub sessions_max: usize,
@@ -60,6 +63,7 @@ impl Default for HttpOptions {
             allowed_origins: Vec::new(),
             body: BodyLimits { bytes_max: 4 * 1024 * 1024, timeout: Duration::from_secs(30) },
             memory: RequestMemory::default(),
+            challenge: None,
             sessions_max: 1_024,
             session_idle: Duration::from_secs(300),
             quiet_max: Duration::from_secs(10),
@@ -87,6 +91,7 @@ pub fn router(
             body: options.body,
             raised,
             memory: options.memory.clone(),
+            challenge: options.challenge.clone(),
         };
         endpoint.layer(from_fn_with_state(Arc::new(state), authenticate))
     };

@@ -99,6 +99,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("transport-a2a-store", &["fault", "jobs", "store", "transport-a2a"]),
     ("transport-http", &["contract", "fault", "http-wire", "limits", "telemetry"]),
     ("transport-mcp", &["contract", "fault", "http-wire", "limits", "transport-http"]),
+    (
+        "transport-oauth",
+        &[
+            "archive-accounts",
+            "auth",
+            "clock",
+            "contract",
+            "fault",
+            "http-wire",
+            "limits",
+            "store",
+            "transport-http",
+        ],
+    ),
 ];
 
 /// These may depend on every crate.

@@ -21,6 +21,7 @@ use crate::app::{App, VERSION};
 use crate::cli::ServeArgs;
 use crate::config::Config;
 use crate::exit::CommandError;
+use crate::oauth;
 use crate::open_files::{self, OURS};
 
 /// The most clients whose rates are tracked.
@@ -29,6 +30,9 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandError> {
     refuse_exposure(&config)?;
+    if config.oauth_scopes.is_some() {
+        oauth::check_address(config.public_url.as_deref(), config.listen.ip().is_loopback())?;
+    }
     let listener = TcpListener::bind(config.listen).await.map_err(|error| {
         CommandError::usage(format!("cannot listen on {}: {error}; try --listen", config.listen))
     })?;
@@ -78,6 +82,7 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandE
         allowed_origins: config.cors_origins.clone(),
         body: body_limits(config),
         memory: memory.clone(),
+        challenge: oauth::challenge(config),
         shutdown: app.stop.clone(),
         ..HttpOptions::default()
     };
@@ -110,6 +115,9 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandE
         routes = routes.merge(agents::routes(app, config)?);
     } else {
         routes = routes.merge(transport_http::disabled_routes(&app.pipeline, &app.view));
+    }
+    if let Some(oauth) = oauth::routes(app, config) {
+        routes = routes.merge(oauth);
     }
     if fixtures {
         let mcp = transport_mcp::conformance_fixtures(&options).map_err(CommandError::other)?;

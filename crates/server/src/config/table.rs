@@ -159,12 +159,16 @@ settings! {
         "", "true or false", "serve live streams on WebSockets";
     http_token: Option<Secret> = None, file, "MCP_HTTP_TOKEN", "",
         "none", "text that is not blank", "a bearer token that lets callers read; without one a server on loopback is open for reading";
+    oauth: bool = false, file, "STOA_OAUTH", "",
+        "", "true or false", "let the archive's users give clients tokens through OAuth 2.1; needs loopback or an https `public_url`; see `docs/oauth.md`";
+    oauth_scopes: Vec<String> = vec!["read".to_owned()], file, "STOA_OAUTH_SCOPES", "",
+        "", "a list of scopes", "the scopes that users may pass on to clients through OAuth";
     cors_origins: Vec<String> = Vec::new(), file, "MCP_CORS_ORIGINS", "",
         "none", "a list of origins", "origins of pages that may call from a browser";
     allowed_hosts: Vec<String> = Vec::new(), file, "STOA_ALLOWED_HOSTS", "",
         "loopback names", "a list of host names", "host names the server answers to";
     public_url: Option<String> = None, file, "STOA_PUBLIC_URL", "",
-        "as requested", "a URL", "scheme and host in agent cards, for servers behind a proxy";
+        "as requested", "a URL", "scheme and host in agent cards and of OAuth, for servers behind a proxy";
     private_webhooks: bool = false, file, "STOA_PRIVATE_WEBHOOKS", "",
         "", "true or false", "allow agents' webhooks on this machine or a private network";
     archive_registration: Option<bool> = None, file, "STOA_ARCHIVE_REGISTRATION", "",

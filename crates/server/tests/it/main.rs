@@ -22,6 +22,7 @@ mod install;
 mod language_model;
 mod mcp;
 mod metrics;
+mod oauth;
 mod open_reading;
 mod operations;
 mod pricing_access;

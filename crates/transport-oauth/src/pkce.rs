@@ -1,0 +1,39 @@
+//! Proof keys (RFC 7636), with the method S256 only.
+
+use auth::same_secret;
+
+use crate::random;
+
+/// Whether a text can be a challenge of S256: 43 characters of base64url.
+pub(crate) fn is_challenge(text: &str) -> bool {
+    text.len() == 43 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+/// Whether the verifier is the one behind the challenge.
+pub(crate) fn is_proven(verifier: &str, challenge: &str) -> bool {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
+    (43..=128).contains(&verifier.len())
+        && verifier.bytes().all(is_plain)
+        && same_secret(&random::hash(verifier), challenge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of RFC 7636, appendix B.
+    const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+    const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+    #[test]
+    fn only_the_verifier_behind_a_challenge_proves_it() {
+        assert!(is_challenge(CHALLENGE) && is_proven(VERIFIER, CHALLENGE));
+        for other in ["", "short", CHALLENGE, &VERIFIER[1..], &format!("{VERIFIER}x")] {
+            assert!(!is_proven(other, CHALLENGE), "{other:?}");
+        }
+        assert!(!is_proven(&"é".repeat(43), CHALLENGE));
+        for other in ["", "short", &format!("{CHALLENGE}="), &CHALLENGE.replace('-', "+")] {
+            assert!(!is_challenge(other), "{other:?}");
+        }
+    }
+}

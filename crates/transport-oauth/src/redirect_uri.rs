@@ -1,0 +1,111 @@
+//! Which addresses a client may register to be sent back to. They are compared as texts later, so
+//! what is accepted here is the whole rule.
+
+use http::Uri;
+
+/// The longest redirect URI, in bytes.
+const BYTES_MAX: usize = 2_048;
+/// Schemes that a browser runs, shows or sends elsewhere itself.
+const REFUSED_SCHEMES: [&str; 12] = [
+    "about",
+    "blob",
+    "data",
+    "file",
+    "filesystem",
+    "ftp",
+    "javascript",
+    "mailto",
+    "vbscript",
+    "view-source",
+    "ws",
+    "wss",
+];
+
+/// Where a redirect URI leads, for the consent page and for its policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// A web server: its scheme and authority.
+    Site(String),
+    /// A program on the user's machine that listens on loopback.
+    Loopback,
+    /// A program that the user's machine opens by this scheme.
+    Scheme(String),
+}
+
+/// Where the URI leads; `None` if it may not be registered: https, http on loopback, or a scheme of
+/// a program, without a fragment and without a user.
+pub(crate) fn destination(uri: &str) -> Option<Destination> {
+    let is_plain = uri.bytes().all(|b| b.is_ascii_graphic() && !b"\"'<>\\`{}|^".contains(&b));
+    if uri.len() > BYTES_MAX || !is_plain || uri.contains('#') {
+        return None;
+    }
+    let (scheme, rest) = uri.split_once(':')?;
+    match scheme {
+        "https" | "http" => {
+            let parsed: Uri = uri.parse().ok()?;
+            let authority = parsed.authority()?;
+            if authority.as_str().contains('@') || authority.host().is_empty() {
+                return None;
+            }
+            match (scheme, transport_http::is_loopback(authority.host())) {
+                ("http", true) => Some(Destination::Loopback),
+                ("https", _) => Some(Destination::Site(format!("https://{authority}"))),
+                _ => None,
+            }
+        }
+        _ => {
+            let is_scheme = scheme.as_bytes().first().is_some_and(u8::is_ascii_lowercase)
+                && scheme.len() <= 64
+                && scheme
+                    .bytes()
+                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"+.-".contains(&b));
+            let allowed = is_scheme && !REFUSED_SCHEMES.contains(&scheme) && !rest.is_empty();
+            allowed.then(|| Destination::Scheme(scheme.to_owned()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(uri: &str, expected: Option<Destination>) {
+        assert_eq!(destination(uri), expected, "{uri}");
+    }
+
+    #[test]
+    fn only_safe_addresses_are_registered() {
+        let site = |text: &str| Some(Destination::Site(text.to_owned()));
+        let scheme = |text: &str| Some(Destination::Scheme(text.to_owned()));
+        check("https://claude.ai/api/mcp/auth_callback", site("https://claude.ai"));
+        check("https://a.example:8443/cb?x=1", site("https://a.example:8443"));
+        check("http://127.0.0.1:33418/callback", Some(Destination::Loopback));
+        check("http://localhost/cb", Some(Destination::Loopback));
+        check("http://[::1]:9/cb", Some(Destination::Loopback));
+        check("cursor://anysphere.cursor/callback", scheme("cursor"));
+        check("com.example.app:/cb", scheme("com.example.app"));
+        for refused in [
+            "",
+            "/cb",
+            "https:",
+            "https://",
+            "http://a.example/cb",
+            "https://a.example/#x",
+            "https://user@a.example/",
+            "https://127.0.0.1@a.example/",
+            "http://localhost.a.example/",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "file:///etc/passwd",
+            "JavaScript:alert(1)",
+            "https://a.example/\"onload",
+            "https://a.example/ x",
+            "vbscript:x",
+            "cursor:",
+        ] {
+            check(refused, None);
+        }
+        check(&format!("https://a.example/{}", "x".repeat(2_048)), None);
+    }
+}
