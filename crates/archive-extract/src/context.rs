@@ -8,7 +8,7 @@ use crate::{
     ExtractedPage, Format, Ocr, ProblemCode, ReadEvent, ReadLimits, ReadProblem, TextSource,
 };
 
-/// An error ends the reading of the file or attachment at hand.
+/// An error ends the reading of the current file or attachment.
 pub(crate) type ReadResult<T = ()> = Result<T, ReadProblem>;
 
 pub(crate) struct ReadContext<'a> {
@@ -17,7 +17,7 @@ pub(crate) struct ReadContext<'a> {
     emit: &'a mut dyn FnMut(ReadEvent),
     deadline: Instant,
     depth: u32,
-    /// Pages of the file being read, which number them.
+    /// The number of the last page of the current file or attachment.
     page_number: u32,
     pages_left: u32,
     ocr_left: u32,
@@ -141,7 +141,7 @@ impl<'a> ReadContext<'a> {
 
     /// Takes from the budget of everything decompressed or decoded.
     pub(crate) fn unpack(&mut self, bytes: usize) -> ReadResult {
-        // A stream is cut at what is left, so reaching the end means that there was more.
+        // A stream is cut at `stream_max`, so using up the budget means that there was more.
         match self.unpacked_left.checked_sub(bytes as u64) {
             Some(left @ 1..) => self.unpacked_left = left,
             _ => {
@@ -154,7 +154,7 @@ impl<'a> ReadContext<'a> {
         self.tick()
     }
 
-    /// The largest a single stream may become now.
+    /// The most bytes that the next stream may unpack to.
     pub(crate) fn stream_max(&self) -> usize {
         usize::try_from(self.limits.stream_bytes.min(self.unpacked_left)).unwrap_or(usize::MAX)
     }
@@ -190,7 +190,8 @@ impl<'a> ReadContext<'a> {
         self.tick()
     }
 
-    /// Reads a file within the file. Its failures are its own; an error means: no more of them.
+    /// Reads an attachment. Its failures are reported as its own problems; an error means that no
+    /// further attachment may be read.
     pub(crate) fn attachment(&mut self, name: &str, bytes: &[u8]) -> ReadResult {
         self.within(name, bytes.len() as u64, |context| {
             context.file(name, bytes);
@@ -198,7 +199,8 @@ impl<'a> ReadContext<'a> {
         })
     }
 
-    /// Runs `inner` as an attachment that is not a byte string of its own.
+    /// Runs `inner` as the reading of an attachment, for a nested message that is not a separate
+    /// byte string.
     pub(crate) fn within(
         &mut self,
         name: &str,

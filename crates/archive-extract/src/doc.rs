@@ -67,7 +67,7 @@ impl Doc<'_> {
         usize_at(self.main, at).unwrap_or(0)
     }
 
-    /// All characters in order, as UTF-16; hidden ones are zero, so that positions hold.
+    /// All characters in order, as UTF-16; hidden ones become 0, so that positions stay the same.
     fn units(&self, context: &mut ReadContext<'_>) -> ReadResult<Vec<u16>> {
         let damaged = || ReadProblem::malformed("the document's piece table is damaged");
         let pieces = self.table(33).and_then(piece_table).ok_or_else(damaged)?;
@@ -136,7 +136,8 @@ impl Doc<'_> {
                 margin_lines.push(line.to_owned());
             }
         }
-        // As in DOCX, what repeats on every page is said once, and boxes follow the text.
+        // As in DOCX, headers and footers are added once, to page 1, and text boxes to the last
+        // page.
         for (page, extra) in [(0, margin_lines.join("\n")), (pages.len() - 1, shown(boxes))] {
             if !extra.trim().is_empty() {
                 pages[page].push('\n');
@@ -147,7 +148,7 @@ impl Doc<'_> {
         pages.into_iter().try_for_each(|page| context.page(page))
     }
 
-    /// Where each note is referred to, and its text.
+    /// The position of each reference to a note, and the text of the note.
     fn notes(&self, references: usize, texts: usize, story: &[u16]) -> Vec<(usize, String)> {
         let references = self.table(references).unwrap_or_default();
         let texts = self.table(texts).unwrap_or_default();
@@ -164,7 +165,7 @@ impl Doc<'_> {
     }
 }
 
-/// The table is last in its structure, behind formatting that pieces share.
+/// The piece table, which is the last part of its structure, after the formatting.
 fn piece_table(mut bytes: &[u8]) -> Option<&[u8]> {
     loop {
         match bytes.first()? {
@@ -176,12 +177,12 @@ fn piece_table(mut bytes: &[u8]) -> Option<&[u8]> {
 }
 
 fn split_pages(units: &[u16]) -> impl Iterator<Item = &[u16]> {
-    // The document's last mark may be a break, which starts no page.
+    // A page break at the end of the document does not begin another page.
     let body = units.strip_suffix(&[0x0c]).unwrap_or(units);
     body.split(|it| *it == 0x0c)
 }
 
-/// Text as people see it: of fields the result and not the code.
+/// The visible text: of a field its result, not its code.
 fn shown(units: &[u16]) -> String {
     let mut text = String::with_capacity(units.len());
     let mut fields: Vec<bool> = Vec::new();

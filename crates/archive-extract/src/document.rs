@@ -1,4 +1,4 @@
-//! What was read from a file: pages, attachments and problems, and how events become them.
+//! The result of reading a file: pages, attachments and problems; and the events it is built from.
 
 use archive_text::Page;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::{Format, ReadProblem};
 /// A file's text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// `None` when the content is of no format that is read.
+    /// `None` if the content has no supported format.
     pub format: Option<Format>,
     pub pages: Vec<ExtractedPage>,
     pub attachments: Vec<Attachment>,
@@ -45,19 +45,19 @@ pub struct Attachment {
     pub document: Document,
 }
 
-/// What happens while a file is read, in order.
+/// An event of reading a file; events come in the order of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadEvent {
     Format(Format),
     Metadata(String, String),
-    /// How many pages there will be, when the format says so beforehand.
+    /// The number of pages, if the format states it.
     Total(u32),
     Page(ExtractedPage),
-    /// More text of the page before it, so that no event is large.
+    /// More text of the last page; long pages are split so that no event is large.
     More(String),
     Problem(ReadProblem),
-    /// What follows belongs to an attachment, until `Close`.
+    /// The following events belong to an attachment, until `Close`.
     Open {
         name: String,
         bytes: u64,

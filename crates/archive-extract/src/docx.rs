@@ -58,8 +58,9 @@ fn report(context: &mut ReadContext<'_>, part: &str, damage: Option<&str>) {
     }
 }
 
-/// Headers open page 1 and footers close it, once, since repeating them would repeat what is
-/// found in them. Notes close the page that refers to them.
+/// Assembles the pages. Headers are at the top of page 1 and footers at its bottom, once, because
+/// facts in them would otherwise be found on every page. Notes are at the end of the page that
+/// refers to them.
 fn pages(
     context: &mut ReadContext<'_>,
     story: Story,
@@ -99,7 +100,7 @@ struct Package<'a> {
 }
 
 impl Package<'_> {
-    /// A part that may be absent; one that is damaged is reported and skipped.
+    /// The content of an optional part. A damaged part is reported and skipped.
     fn part(&self, context: &mut ReadContext<'_>, name: &str) -> ReadResult<Option<Vec<u8>>> {
         let Some(entry) = self.entries.iter().find(|it| it.name == name) else { return Ok(None) };
         match zip::unpack(context, self.bytes, entry) {

@@ -51,14 +51,15 @@ pub(crate) fn has_headers(text: &str, promised: bool) -> bool {
         }
         let name = name.to_ascii_lowercase();
         known += usize::from(KNOWN.contains(&name.as_str()));
-        // A memo has From, To, Date and Subject too; only software writes these.
+        // A memo has From, To, Date and Subject too; only mail software writes these headers.
         strong |=
             ["message-id", "received", "mime-version", "return-path"].contains(&name.as_str());
     }
     known >= 2 && (strong || promised) || promised && known >= 1
 }
 
-/// Every multipart declares a boundary; a bound on declarations bounds what the parser stacks.
+/// Whether a message declares more boundaries than `max`. Every nested multipart declares one, so
+/// this bounds the depth of the parser's stack.
 fn nests_deeper_than(bytes: &[u8], max: usize) -> bool {
     let mut found = 0;
     for window in bytes.windows(9) {
@@ -81,7 +82,8 @@ fn message_pages(context: &mut ReadContext<'_>, message: &Message<'_>) -> ReadRe
                 text.push_str(label);
                 text.push_str(": ");
                 let value = value.replace(['\r', '\n'], " ");
-                // People, and rules over words, read a day and a time apart.
+                // `T` between day and time becomes a blank, as people write it and the rules
+                // expect.
                 let value = if key == "date" { value.replacen('T', " ", 1) } else { value };
                 text.push_str(&value);
                 text.push('\n');

@@ -54,23 +54,23 @@ pub fn read(
     read_while(child, path, name, limits, &|| true, emit);
 }
 
-/// Like [`read`], and stops the child within 200 ms after `wanted` turns false, even while the
-/// child is silent.
+/// Like [`read`], and stops the child within 200 ms after `is_needed` turns false, even while the
+/// child sends no event.
 pub fn read_while(
     child: &ReaderProcess,
     path: &Path,
     name: &str,
     limits: &ReadLimits,
-    wanted: &dyn Fn() -> bool,
+    is_needed: &dyn Fn() -> bool,
     emit: &mut dyn FnMut(ReadEvent) -> ControlFlow<()>,
 ) {
-    // The child works in another folder, where a relative path would mean another place.
-    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    // The child has another working folder, so relative paths are made absolute.
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let request = ReadRequest {
-        path: whole(path),
+        path: absolute(path),
         name: name.to_owned(),
         limits: limits.clone(),
-        scratch: whole(&child.scratch),
+        scratch: absolute(&child.scratch),
         languages: child.languages.clone(),
     };
     let command = ChildCommand {
@@ -79,13 +79,14 @@ pub fn read_while(
         folder: child.scratch.clone(),
     };
     let input = move |to: &mut dyn Write| sandbox::send(to, &request);
-    let end = sandbox::run(&command, limits.seconds, input, wanted, &mut |message| match message {
+    let mut on_message = |message| match message {
         ChildMessage::Event(event) => emit(event),
         ChildMessage::Done => ControlFlow::Break(()),
-    });
+    };
+    let end = sandbox::run(&command, limits.seconds, input, is_needed, &mut on_message);
     if let Some(problem) = problem(end, limits, path) {
-        // Nothing is left to stop.
-        let _ended = emit(ReadEvent::Problem(problem));
+        // The child has ended, so a `Break` of this last event changes nothing.
+        let _flow = emit(ReadEvent::Problem(problem));
     }
 }
 
@@ -114,7 +115,7 @@ fn problem(end: ChildEnd, limits: &ReadLimits, path: &Path) -> Option<ReadProble
     Some(ReadProblem::new(code, message))
 }
 
-/// The child's whole life: one request, its events, the end.
+/// The `main` of the child: reads one request, sends the events of reading that file, and returns.
 pub fn worker_main(mut stdin: impl Read, stdout: impl Write) -> ExitCode {
     match serve_request(&mut stdin, stdout) {
         Ok(()) => ExitCode::SUCCESS,
@@ -126,15 +127,15 @@ fn serve_request(stdin: &mut impl Read, stdout: impl Write) -> io::Result<()> {
     let Some(request) = sandbox::receive::<ReadRequest>(stdin)? else { return Ok(()) };
     let size = std::fs::metadata(&request.path)?.len();
     let limits = &request.limits;
-    let walls = ChildLimits {
+    let child_limits = ChildLimits {
         seconds: limits.seconds,
         cpu_seconds: limits.cpu_seconds_for(size),
         tool_cpu_seconds: limits.cpu_seconds,
         memory_bytes: limits.memory_bytes,
         file_bytes: limits.bytes.max(1 << 20),
     };
-    // Before a byte of the document is read, and while there is one thread.
-    sandbox::confine(&walls, &tool_files::access(&request))?;
+    // Confined before a byte of the document is read, and while the process has one thread.
+    sandbox::confine(&child_limits, &tool_files::access(&request))?;
     let mut to = io::BufWriter::new(stdout);
     if size > request.limits.bytes {
         let message = format!("the file is larger than {} MB", request.limits.bytes >> 20);

@@ -99,7 +99,8 @@ impl<'a, 'b> Storage<'a, 'b> {
             if let Some(value) = value {
                 context.metadata(key, &value);
                 let value = value.replace(['\r', '\n'], " ");
-                // People, and rules over words, read a day and a time apart.
+                // `T` between day and time becomes a blank, as people write it and the rules
+                // expect.
                 let value = if key == "date" { value.replacen('T', " ", 1) } else { value };
                 text.push_str(&format!("{label}: {value}\n"));
             }

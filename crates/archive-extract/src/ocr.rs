@@ -22,32 +22,34 @@ pub struct OcrPage {
     pub confidence: f32,
 }
 
-/// What gives text for a picture.
+/// Reads the text of pictures.
 pub trait Ocr {
+    /// Checks that OCR is available.
+    ///
     /// # Errors
-    /// Says what to install.
+    /// If it is not; the message says what to install.
     fn ready(&self) -> Result<(), ReadProblem>;
 
-    /// All pages of an image file. A resolution of 0 means: as the file says.
+    /// Reads all pages of an image file. A `dpi` of 0 uses the resolution that the file states.
     ///
     /// # Errors
-    /// When the tool fails or the time is up.
+    /// If the tool fails or takes longer than `time`.
     fn image(&self, image: &[u8], dpi: u32, time: Duration) -> Result<Vec<OcrPage>, ReadProblem>;
 
-    /// One page of a PDF, rendered first.
+    /// Renders one page of a PDF and reads it.
     ///
     /// # Errors
-    /// As `image`, and when there is no renderer.
+    /// As `image`, and if no renderer is installed.
     fn pdf_page(&self, pdf: &Path, page: u32, time: Duration) -> Result<OcrPage, ReadProblem>;
 
-    /// A file for `pdf_page`.
+    /// Writes a PDF to the scratch folder, for `pdf_page`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     fn scratch_file(&self, bytes: &[u8]) -> Result<PathBuf, ReadProblem>;
 }
 
-/// No OCR at all: pages of pictures are reported as such.
+/// No OCR: a page that is a picture gets a problem that says so.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoOcr;
 
@@ -120,7 +122,7 @@ impl Tesseract {
         asked.as_deref().map_err(Clone::clone)
     }
 
-    /// The wished languages of which all parts are installed.
+    /// The configured languages whose data is installed; `eng+rus` needs both.
     fn usable(&self) -> Result<Vec<&str>, ReadProblem> {
         let installed = self.installed()?;
         let has = |wish: &String| wish.split('+').all(|it| installed.iter().any(|has| has == it));
@@ -158,7 +160,7 @@ impl Ocr for Tesseract {
             arguments.extend(["-c", "tessedit_create_tsv=1"]);
             let rows = run(&self.program, &arguments, image, time)?;
             let pages = tsv::pages(&String::from_utf8_lossy(&rows));
-            // Two languages find more shapes in noise, so a little more is not better.
+            // A second language must be clearly better, because it also reads letters into noise.
             if best.is_empty() || mean(&pages) > mean(&best) + CLEARLY {
                 best = pages;
             }

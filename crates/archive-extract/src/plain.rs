@@ -14,7 +14,7 @@ pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
     context.unpack(text.len())?;
     let mut pages = text.split('\u{c}').peekable();
     while let Some(page) = pages.next() {
-        // A form feed ends the last page as often as it separates two.
+        // A form feed at the end of the file does not begin another page.
         if pages.peek().is_none() && page.trim().is_empty() && context.next_page() > 1 {
             break;
         }
@@ -23,7 +23,7 @@ pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
     Ok(())
 }
 
-/// One kind of line end, and no characters that no reader can show.
+/// Converts line ends to `\n` and removes byte order marks and NUL.
 pub(crate) fn tidy(text: &str) -> String {
     let mut tidy = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -46,7 +46,7 @@ pub(crate) fn decode(bytes: &[u8]) -> String {
     encoding_of(bytes).decode(bytes).0.into_owned()
 }
 
-/// The start of the file as text, or nothing if it is not text.
+/// The start of the file as text; `None` if it is not text.
 pub(crate) fn looks_like_text(bytes: &[u8]) -> Option<String> {
     let head = &bytes[..bytes.len().min(HEAD)];
     let encoding = encoding_of(head);

@@ -1,5 +1,5 @@
-//! Which files the child and its tools need: the document, its scratch folder, and where the system
-//! keeps programs, libraries, fonts and the data of OCR. The data folder of the server is not there.
+//! The files that the child and its tools may open: the document, the scratch folder, and the
+//! system's programs, libraries, fonts and OCR data. The server's data folder is not among them.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use sandbox::FileAccess;
 
 use crate::wire::ReadRequest;
 
-/// Where Linux systems keep programs, their libraries and fonts.
+/// The folders of Linux systems with programs, libraries and fonts.
 const SYSTEM: [&str; 14] = [
     "/usr",
     "/bin",
@@ -26,7 +26,7 @@ const SYSTEM: [&str; 14] = [
     "/dev/zero",
 ];
 
-/// What the tools are called.
+/// The programs that the child starts.
 const TOOLS: [&str; 2] = ["tesseract", "pdftoppm"];
 
 pub(crate) fn access(request: &ReadRequest) -> FileAccess {
@@ -40,7 +40,7 @@ pub(crate) fn access(request: &ReadRequest) -> FileAccess {
     files
 }
 
-/// The folders of tools that are not where the system has its programs, and of their data.
+/// The folders of tools that are installed outside [`SYSTEM`], and of their libraries and data.
 fn installed_elsewhere() -> Vec<PathBuf> {
     let folders =
         |name: &str| env::var_os(name).map(|it| env::split_paths(&it).collect::<Vec<_>>());

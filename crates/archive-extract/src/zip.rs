@@ -28,7 +28,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<usize> {
     usize::try_from(word).ok()
 }
 
-/// The archive's entries, or nothing if its directory is missing. At most `max` are listed.
+/// At most `max` entries of the archive; `None` if its directory is missing.
 pub(crate) fn entries(bytes: &[u8], max: usize) -> Option<Vec<ZipEntry>> {
     let from = bytes.len().saturating_sub(66_000);
     let end = bytes[from..].windows(4).rposition(|it| it == b"PK\x05\x06")? + from;
@@ -50,7 +50,7 @@ pub(crate) fn entries(bytes: &[u8], max: usize) -> Option<Vec<ZipEntry>> {
     Some(entries)
 }
 
-/// Unpacks one entry; bombs are stopped by ratio and by size.
+/// Unpacks one entry; limits on its ratio and its size stop decompression bombs.
 pub(crate) fn unpack(
     context: &mut ReadContext<'_>,
     bytes: &[u8],

@@ -122,8 +122,8 @@ fn limits_hold(folder: &Path) {
     assert_eq!(codes(&document), [ProblemCode::TimedOut]);
 }
 
-/// Every child of this process is confined as far as the kernel can. The test of `sandbox` shows what
-/// that refuses.
+/// Checks that every child of this process is confined as far as the kernel supports it. The test
+/// of `sandbox` shows which acts that refuses.
 fn check_walls() {
     let can = sandbox::supported();
     let Ok(processes) = std::fs::read_dir("/proc") else { return };
@@ -156,13 +156,13 @@ fn a_reader_may_stop(folder: &Path) {
         },
     );
     assert_eq!(pages, 3);
-    // A child that never says anything is stopped as well.
+    // A child that sends no event is stopped as well.
     archive_extract::isolated::read_while(
         &child(folder, "hang"),
         &path,
         "a.txt",
         &ReadLimits::default(),
         &|| false,
-        &mut |event| panic!("nothing was to be said: {event:?}"),
+        &mut |event| panic!("unexpected event: {event:?}"),
     );
 }

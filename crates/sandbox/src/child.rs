@@ -12,14 +12,15 @@ use serde::de::DeserializeOwned;
 
 use crate::frames;
 
-/// The child stops by itself when the time is up; this much later it is stopped.
-const GRACE: Duration = Duration::from_secs(5);
-/// How often `wanted` is asked while the child is silent.
-const LOOK: Duration = Duration::from_millis(200);
+/// The parent kills the child this long after its wall-clock limit. The child ends by itself at the
+/// limit and can still report what it has found.
+const KILL_GRACE: Duration = Duration::from_secs(5);
+/// How often `is_needed` is called while the child sends no message.
+const NEED_POLL: Duration = Duration::from_millis(200);
 
-/// Environment variables that the child and its tools get: where programs, languages and their
-/// data are.
-const HARMLESS: [&str; 9] = [
+/// The environment variables that are passed to the child and its tools: the locations of programs
+/// and data, and the language.
+const PASSED_VARIABLES: [&str; 9] = [
     "PATH",
     "LANG",
     "LC_ALL",
@@ -36,38 +37,39 @@ const HARMLESS: [&str; 9] = [
 pub struct ChildCommand {
     /// This program, usually.
     pub program: PathBuf,
-    /// What makes it do the child's work.
+    /// The arguments that make the program run the child's code.
     pub arguments: Vec<String>,
-    /// Where it works; it exists.
+    /// The working folder, which must exist.
     pub folder: PathBuf,
 }
 
 /// How a child ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChildEnd {
-    /// It said that it is done, or was not wanted any more.
+    /// `on_message` broke off, usually at the child's last message, or `is_needed` turned false.
     Done,
     /// It ran longer than its wall-clock seconds.
     TimedOut,
     /// It used more than its processor seconds.
     CpuExceeded,
-    /// It aborted, which is what a failed allocation does.
+    /// It ended with SIGABRT, which is what a failed allocation causes.
     OutOfMemory,
     /// It could not be started, or ended in another way.
     Crashed(String),
 }
 
-/// Starts the child, writes its input and passes each of its messages to `on_message` until that
-/// breaks, `wanted` turns false or the child ends; then the child and its tools are stopped. Blocks.
+/// Starts the child, writes its input and passes each of its messages to `on_message`, until
+/// `on_message` breaks off, `is_needed` returns false or the child ends. Then it kills the child
+/// and its tools. Blocks.
 pub fn run<M: DeserializeOwned + Send + 'static>(
     command: &ChildCommand,
     seconds: u32,
     input: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send + 'static,
-    wanted: &dyn Fn() -> bool,
+    is_needed: &dyn Fn() -> bool,
     on_message: &mut dyn FnMut(M) -> ControlFlow<()>,
 ) -> ChildEnd {
     let run = RunningChild::start(command)
-        .and_then(|child| child.follow(seconds, input, wanted, on_message));
+        .and_then(|child| child.follow(seconds, input, is_needed, on_message));
     run.unwrap_or_else(|error| ChildEnd::Crashed(format!("it could not be started: {error}")))
 }
 
@@ -80,12 +82,13 @@ impl RunningChild {
     fn start(child: &ChildCommand) -> io::Result<Self> {
         let mut command = Command::new(&child.program);
         command.args(&child.arguments).current_dir(&child.folder);
-        // A hostile file that takes over the child finds none of the server's keys there.
-        let is_harmless = |name: &std::ffi::OsStr| HARMLESS.iter().any(|it| name == *it);
-        let kept = std::env::vars_os().filter(|(name, _)| is_harmless(name));
-        command.env_clear().envs(kept);
+        // The server's keys are in other variables, so a document that takes over the child cannot
+        // read them.
+        let is_passed = |name: &std::ffi::OsStr| PASSED_VARIABLES.iter().any(|it| name == *it);
+        let passed = std::env::vars_os().filter(|(name, _)| is_passed(name));
+        command.env_clear().envs(passed);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        // Its own group, so that the tools it starts are stopped with it.
+        // A process group of its own, so that the tools that the child starts are killed with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut process = command.spawn()?;
@@ -97,7 +100,7 @@ impl RunningChild {
         mut self,
         seconds: u32,
         input: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send + 'static,
-        wanted: &dyn Fn() -> bool,
+        is_needed: &dyn Fn() -> bool,
         on_message: &mut dyn FnMut(M) -> ControlFlow<()>,
     ) -> io::Result<ChildEnd> {
         let no_pipe = || io::Error::other("no pipe");
@@ -106,10 +109,10 @@ impl RunningChild {
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
         let writer = thread("child-input").spawn(move || {
             let mut stdin = io::BufWriter::new(stdin);
-            // A child that died at once is reported by its status.
+            // The write fails when the child has died; its exit status is reported below.
             drop(input(&mut stdin).and_then(|()| stdin.flush()));
         })?;
-        // A slow consumer holds the child back instead of filling memory.
+        // At most 4 messages are queued: a slow `on_message` makes the child wait.
         let (sender, messages) = mpsc::sync_channel(4);
         let reader = thread("child-output").spawn(move || {
             let mut stdout = io::BufReader::new(stdout);
@@ -119,19 +122,19 @@ impl RunningChild {
                 }
             }
         })?;
-        let deadline = Instant::now() + Duration::from_secs(seconds.into()) + GRACE;
+        let deadline = Instant::now() + Duration::from_secs(seconds.into()) + KILL_GRACE;
         let end = loop {
-            if !wanted() {
+            if !is_needed() {
                 break Some(ChildEnd::Done);
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            match messages.recv_timeout(left.min(LOOK)) {
+            match messages.recv_timeout(left.min(NEED_POLL)) {
                 Ok(message) => {
                     if on_message(message).is_break() {
                         break Some(ChildEnd::Done);
                     }
                 }
-                Err(RecvTimeoutError::Timeout) if left > LOOK => {}
+                Err(RecvTimeoutError::Timeout) if left > NEED_POLL => {}
                 Err(RecvTimeoutError::Timeout) => break Some(ChildEnd::TimedOut),
                 Err(RecvTimeoutError::Disconnected) => break None,
             }
@@ -140,12 +143,13 @@ impl RunningChild {
         let status = self.stop(end.is_none());
         drop(reader.join());
         drop(writer.join());
-        Ok(end.unwrap_or_else(|| died(status)))
+        Ok(end.unwrap_or_else(|| end_by_status(status)))
     }
 
-    /// Ends the child's whole group; one that already died keeps its own status.
-    fn stop(&mut self, dead: bool) -> Option<ExitStatus> {
-        let status = if dead { self.process.wait().ok() } else { None };
+    /// Kills the child's process group and returns the exit status. A child that `has_ended` by
+    /// itself is only waited for.
+    fn stop(&mut self, has_ended: bool) -> Option<ExitStatus> {
+        let status = if has_ended { self.process.wait().ok() } else { None };
         #[cfg(unix)]
         if status.is_none() {
             let group = rustix::process::Pid::from_child(&self.process);
@@ -157,7 +161,8 @@ impl RunningChild {
     }
 }
 
-fn died(status: Option<ExitStatus>) -> ChildEnd {
+/// How a child ended that sent no last message, by its exit status.
+fn end_by_status(status: Option<ExitStatus>) -> ChildEnd {
     #[cfg(unix)]
     {
         use rustix::process::Signal;
@@ -175,7 +180,8 @@ fn died(status: Option<ExitStatus>) -> ChildEnd {
 
 impl Drop for RunningChild {
     fn drop(&mut self) {
-        // Already waited for on every path but an early error, where this is the last chance.
+        // Only after an early error does the child still run here; on every other path `stop` has
+        // waited for it.
         drop(self.process.kill());
         drop(self.process.wait());
     }
@@ -186,8 +192,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_gets_only_harmless_variables() {
-        // What starts the tests sets this, as an operator sets keys.
+    fn a_child_gets_only_the_passed_variables() {
+        // Cargo sets this variable, as an operator sets keys.
         assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
         let child = ChildCommand {
             program: PathBuf::from("/bin/sh"),
@@ -195,10 +201,10 @@ mod tests {
             folder: std::env::temp_dir(),
         };
         let mut running = RunningChild::start(&child).unwrap();
-        let mut told = String::new();
+        let mut variables = String::new();
         let mut stdout = running.process.stdout.take().unwrap();
-        io::Read::read_to_string(&mut stdout, &mut told).unwrap();
-        assert!(told.contains("PATH="), "{told}");
-        assert!(!told.contains("CARGO_MANIFEST_DIR"), "{told}");
+        io::Read::read_to_string(&mut stdout, &mut variables).unwrap();
+        assert!(variables.contains("PATH="), "{variables}");
+        assert!(!variables.contains("CARGO_MANIFEST_DIR"), "{variables}");
     }
 }

@@ -14,20 +14,21 @@ pub struct FileAccess {
     pub write: Vec<PathBuf>,
 }
 
-/// Which restrictions are on, or could be in this kernel.
+/// Which restrictions are in force, or which of them this kernel supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Confinement {
-    /// Programs that are started gain no rights (`no_new_privs`).
+    /// Started programs cannot gain privileges (`no_new_privs`).
     pub no_new_privileges: bool,
-    /// Files other than those allowed are out of reach (Landlock, Linux 5.13).
+    /// Only the allowed files can be opened (Landlock, Linux 5.13).
     pub files: bool,
     /// Sockets, tracing, mounts and the like are refused (seccomp).
     pub system_calls: bool,
 }
 
-/// Restricts this process and all that it starts, for good. To be called before anything foreign is
-/// read and while there is one thread. Returns what the kernel could do; a limit that cannot be set
-/// is an error, because the child must not run without it.
+/// Restricts this process and every process that it starts; the restriction cannot be lifted. Call
+/// it before the document is read and while the process has one thread. Returns the restrictions
+/// that the kernel has put in force. A limit that cannot be set is an error, because the child must
+/// not run without it.
 pub fn confine(limits: &ChildLimits, files: &FileAccess) -> io::Result<Confinement> {
     limits::apply(limits)?;
     Ok(restrict(files))
@@ -43,7 +44,7 @@ fn restrict(_: &FileAccess) -> Confinement {
     Confinement::default()
 }
 
-/// What [`confine`] can do in this kernel. Restricts nothing.
+/// The restrictions that [`confine`] can put in force on this kernel. It restricts nothing itself.
 #[must_use]
 pub fn supported() -> Confinement {
     #[cfg(target_os = "linux")]

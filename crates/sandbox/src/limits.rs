@@ -1,4 +1,5 @@
-//! What the system bounds of a child: memory, processor time, and the size of a file it writes.
+//! The limits of a child process that the operating system enforces: memory, processor time, and
+//! the size of a written file.
 
 use std::io;
 
@@ -7,14 +8,14 @@ use serde::{Deserialize, Serialize};
 /// The limits of one child process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildLimits {
-    /// Wall-clock seconds, which the parent keeps.
+    /// Wall-clock seconds, which the parent enforces.
     pub seconds: u32,
     /// Processor seconds of the child itself.
     pub cpu_seconds: u32,
     /// Processor seconds of each tool that the child starts.
     pub tool_cpu_seconds: u32,
-    /// Address space of the child and, separately, of each tool. What is used is far less:
-    /// allocators reserve a gigabyte at a time.
+    /// Address space of the child and, separately, of each tool. It must be far above the memory
+    /// that is used, because allocators reserve a gigabyte at a time.
     pub memory_bytes: u64,
     /// The largest file that is written.
     pub file_bytes: u64,
@@ -43,10 +44,11 @@ pub(crate) fn apply(_: &ChildLimits) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs `start`, which starts a tool, with the processor time that tools have. A tool inherits the
-/// limit that holds when it is started, and the child's own depends on the size of its file.
+/// Runs `start`, which starts a tool, under the processor-time limit of tools. A tool inherits the
+/// limit that is in force when it starts, and the child's own limit may be lower, because it
+/// depends on the size of the child's file.
 #[cfg(unix)]
-pub fn with_whole_cpu_time<T>(start: impl FnOnce() -> T) -> T {
+pub fn with_tool_cpu_limit<T>(start: impl FnOnce() -> T) -> T {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let own = getrlimit(Resource::Cpu);
     let tools = own.maximum.map(|it| it.saturating_sub(5));
@@ -56,8 +58,8 @@ pub fn with_whole_cpu_time<T>(start: impl FnOnce() -> T) -> T {
     started
 }
 
-/// Runs `start`; there is no limit to raise.
+/// Runs `start`; this system has no limit of processor time.
 #[cfg(not(unix))]
-pub fn with_whole_cpu_time<T>(start: impl FnOnce() -> T) -> T {
+pub fn with_tool_cpu_limit<T>(start: impl FnOnce() -> T) -> T {
     start()
 }

@@ -1,5 +1,5 @@
-//! The restrictions of Linux: `no_new_privs`, Landlock and seccomp. Each that the kernel lacks is
-//! left out.
+//! The restrictions of Linux: `no_new_privs`, Landlock and seccomp. A restriction that the kernel
+//! does not have is skipped.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use seccompiler::{
 
 use crate::confine::{Confinement, FileAccess};
 
-/// The newest rules that are asked for; older kernels keep what they know of them.
-const NEWEST: ABI = ABI::V6;
+/// The version of Landlock that is requested. An older kernel enforces the rules that it knows.
+const LANDLOCK_ABI: ABI = ABI::V6;
 
 pub(crate) fn restrict(files: &FileAccess) -> Confinement {
     let no_new_privileges = rustix::thread::set_no_new_privs(true).is_ok();
     let enforced = restrict_files(files).map(|it| it.ruleset);
-    // After Landlock, whose own calls are not needed any more.
+    // The seccomp filter comes last, because setting up Landlock needs system calls of its own.
     let system_calls =
         filter().and_then(|filter| seccompiler::apply_filter(&filter).ok()).is_some();
     Confinement {
@@ -45,30 +45,33 @@ pub(crate) fn supported() -> Confinement {
     }
 }
 
-/// Files, sockets of TCP, and signals to processes outside.
+/// Restricts files, TCP sockets, and signals to processes outside the child's own.
 fn restrict_files(files: &FileAccess) -> Result<RestrictionStatus, RulesetError> {
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(NEWEST))?
-        .handle_access(AccessNet::from_all(NEWEST))?
-        .scope(Scope::from_all(NEWEST))?
+        .handle_access(AccessFs::from_all(LANDLOCK_ABI))?
+        .handle_access(AccessNet::from_all(LANDLOCK_ABI))?
+        .scope(Scope::from_all(LANDLOCK_ABI))?
         .create()?;
-    let read = AccessFs::from_read(NEWEST);
-    // No devices, sockets or pipes are made.
-    let made = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::MakeFifo;
-    let write = AccessFs::from_all(NEWEST) & !(made | AccessFs::Execute | AccessFs::IoctlDev);
+    let read = AccessFs::from_read(LANDLOCK_ABI);
+    // A write folder allows files and folders, but no device, socket or named pipe.
+    let special =
+        AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::MakeFifo;
+    let write =
+        AccessFs::from_all(LANDLOCK_ABI) & !(special | AccessFs::Execute | AccessFs::IoctlDev);
     let rules =
         files.read.iter().map(|it| (it, read)).chain(files.write.iter().map(|it| (it, write)));
     for (path, access) in rules {
         let Ok(opened) = PathFd::new(path) else { continue };
-        let access = if path.is_dir() { access } else { access & AccessFs::from_file(NEWEST) };
+        let access =
+            if path.is_dir() { access } else { access & AccessFs::from_file(LANDLOCK_ABI) };
         ruleset = ruleset.add_rule(PathBeneath::new(opened, access))?;
     }
     ruleset.restrict_self()
 }
 
 /// Calls that a reader of documents and its tools never make: they are refused with EPERM.
-const REFUSED: &[i64] = &[
+const REFUSED_CALLS: &[i64] = &[
     // The network, and sockets of any kind.
     libc::SYS_socket,
     libc::SYS_socketpair,
@@ -77,7 +80,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_listen,
     libc::SYS_accept,
     libc::SYS_accept4,
-    // Other processes.
+    // Access to other processes.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
@@ -89,7 +92,7 @@ const REFUSED: &[i64] = &[
     // The priority of a user or a group is that of other processes too.
     libc::SYS_setpriority,
     libc::SYS_ioprio_set,
-    // The system.
+    // Changes of the system: mounts, namespaces, modules, clocks and the like.
     libc::SYS_mount,
     libc::SYS_umount2,
     libc::SYS_move_mount,
@@ -119,7 +122,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_delete_module,
     libc::SYS_kexec_load,
     libc::SYS_personality,
-    // Large interfaces of the kernel where its faults are found.
+    // Large kernel interfaces, in which most exploitable faults have been found.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
@@ -145,13 +148,13 @@ const REFUSED_FOR_OTHERS: &[i64] = &[
     libc::SYS_sched_setscheduler,
 ];
 
-/// On x86-64 the same calls exist a second time, with this bit.
-const X32: i64 = 0x4000_0000;
+/// On x86-64 every call has a second number in the x32 ABI, which is the first with this bit.
+const X32_BIT: i64 = 0x4000_0000;
 
 fn filter() -> Option<BpfProgram> {
     let target: TargetArch = std::env::consts::ARCH.try_into().ok()?;
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    for call in REFUSED {
+    for call in REFUSED_CALLS {
         rules.insert(*call, Vec::new());
     }
     for call in REFUSED_FOR_OTHERS {
@@ -159,8 +162,8 @@ fn filter() -> Option<BpfProgram> {
         rules.insert(*call, vec![SeccompRule::new(vec![other]).ok()?]);
     }
     if matches!(target, TargetArch::x86_64) {
-        let twice: Vec<i64> = rules.keys().map(|it| it | X32).collect();
-        rules.extend(twice.into_iter().map(|it| (it, Vec::new())));
+        let x32_calls: Vec<i64> = rules.keys().map(|it| it | X32_BIT).collect();
+        rules.extend(x32_calls.into_iter().map(|it| (it, Vec::new())));
     }
     let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, target).ok()?;

@@ -1,6 +1,6 @@
-//! What a confined child cannot do: reach a network, read a key, write outside its folder, or start
-//! a tool that can. The test starts itself as the child, so it has a main of its own and speaks the
-//! test runner's few words.
+//! A confined child cannot use the network, read a key or write outside its folder, and neither can
+//! the tools that it starts. The test starts itself as the child, so it has its own `main` and
+//! prints what the test runner expects.
 #![expect(clippy::print_stdout, reason = "the test runner reads it")]
 #![expect(clippy::unwrap_used, reason = "a file that cannot be made fails the test")]
 
@@ -48,7 +48,7 @@ fn limits() -> ChildLimits {
     }
 }
 
-/// The child: restricts itself and reports, one word an attempt, what worked all the same.
+/// The child: restricts itself, tries each forbidden act and reports the name of each that worked.
 fn attempt(arguments: &[String]) -> ExitCode {
     let folder = PathBuf::from(&arguments[0]);
     let system = ["/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache"].map(PathBuf::from);

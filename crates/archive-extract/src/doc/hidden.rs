@@ -42,7 +42,7 @@ pub(super) fn ranges(
     Ok(Ranges(ranges))
 }
 
-/// Whether the last word on hiding or deleting is yes.
+/// Whether the formatting changes leave the text hidden or deleted; the last change of each counts.
 fn hides(changes: &[u8]) -> bool {
     let (mut hidden, mut deleted) = (false, false);
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! The XML of one `WordprocessingML` part to text. Entities are never defined by the document: a
-//! DTD is skipped, so nothing can expand.
+//! Converts the XML of one `WordprocessingML` part to text. A DTD is skipped, so a document cannot
+//! define entities that expand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ pub(super) struct DocxPage {
 pub(super) struct Story {
     pub(super) pages: Vec<DocxPage>,
     pub(super) notes: Notes,
-    /// What made the reader stop before the end.
+    /// The error that made the parser stop before the end.
     pub(super) damage: Option<String>,
 }
 
@@ -40,7 +40,8 @@ struct StoryParser<'a> {
     run_hidden: bool,
     section_break: bool,
     section_continues: bool,
-    /// Text boxes stand inside a paragraph and are put after it: what was outside of each.
+    /// A text box is inside a paragraph, and its text is put after it: the paragraph's text so far,
+    /// for each open box.
     outside: Vec<String>,
     boxes: String,
     note: Option<(String, usize)>,

@@ -11,7 +11,8 @@ use crate::{ProblemCode, ReadProblem};
 /// A page rendered in grey at 300 dpi has 9 MB; large formats have more.
 const OUTPUT_MAX: u64 = 256 << 20;
 
-/// What the tool wrote. `Unsupported` means that it is not there.
+/// Runs the tool and returns its output; the error `Unsupported` means that it could not be
+/// started.
 pub(super) fn run(
     program: &Path,
     arguments: &[&str],
@@ -23,12 +24,12 @@ pub(super) fn run(
     let mut command = Command::new(program);
     command
         .args(arguments)
-        // One thread a page: pages, not threads, share the processors.
+        // One thread for a page; several pages run at the same time instead.
         .env("OMP_THREAD_LIMIT", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    let mut child = sandbox::with_whole_cpu_time(|| command.spawn())
+    let mut child = sandbox::with_tool_cpu_limit(|| command.spawn())
         .map_err(|error| ReadProblem::new(ProblemCode::Unsupported, format!("{shown}: {error}")))?;
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(failed("could not be connected".to_owned()));
@@ -37,7 +38,7 @@ pub(super) fn run(
     let (output, timed_out) = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new;
         let writer = thread().spawn_scoped(scope, move || {
-            // A tool that stops reading has failed, and its status says so.
+            // The write fails if the tool has ended; its exit status is reported below.
             drop(stdin.write_all(input));
         });
         let reader = thread().spawn_scoped(scope, move || {
@@ -46,14 +47,14 @@ pub(super) fn run(
             done.send(()).ok();
             outcome
         });
-        // Without memory for a thread the tool gets no input and fails.
+        // If a thread could not be started, the tool is killed.
         let timed_out = writer.is_ok() && reader.is_ok() && wait.recv_timeout(time).is_err();
         if timed_out || writer.is_err() || reader.is_err() {
             drop(child.kill());
         }
         (reader.ok().and_then(|it| it.join().ok()), timed_out)
     });
-    // The pipe is closed, but a tool may still run; it has nothing left to say.
+    // Without output the tool is killed, because it may still run.
     if output.is_none() {
         drop(child.kill());
     }

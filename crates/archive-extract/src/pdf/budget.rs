@@ -1,5 +1,6 @@
-//! Bounds the work on one PDF: objects and streams that lie over each other are read over and over,
-//! so what is read of them together is a multiple of the file's size at most.
+//! Bounds the work on one PDF. Overlapping objects and streams make a reader process the same bytes
+//! many times, so the bytes that are parsed and decoded are limited to multiples of the file's
+//! size.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
@@ -7,28 +8,29 @@ use std::collections::HashSet;
 use super::object::Lexer;
 use super::search::find;
 
-/// What may be parsed and decoded of a file of any size.
+/// Bytes that may be parsed and decoded of a file of any size.
 const BASE_BYTES: u64 = 4 << 20;
-/// How many times its own size may be parsed.
+/// In addition, this many times the size of the file may be parsed.
 const PARSED_TIMES: u64 = 8;
-/// How many times its own size its streams may have together. Those of a sound file do not overlap.
+/// In addition, the streams together may have this many times the size of the file. The streams of
+/// a valid file do not overlap, so they have at most its size.
 const OVERLAP_TIMES: u64 = 4;
-/// Streams that are remembered as read once; more of them count each time.
+/// The most streams that are remembered as read; any further one counts at each read.
 const STREAMS_MAX: usize = 1 << 20;
 
-/// What is left of the work that one file may cause.
+/// The remaining work budget of one file.
 pub(super) struct WorkBudget {
     parse_left: Cell<u64>,
     overlap_left: Cell<u64>,
-    /// Everything that streams give, decoded or not, however often they are read.
+    /// Bytes of all streams, raw and decoded, counted at each read.
     stream_left: Cell<u64>,
-    /// Where the streams begin that were read once.
+    /// The positions of the streams that were read before.
     read: RefCell<HashSet<usize>>,
     exhausted: Cell<bool>,
 }
 
 impl WorkBudget {
-    /// For a file of `length` bytes whose streams may give `stream_bytes` together.
+    /// A budget for a file of `length` bytes; `stream_bytes` bounds all reads of its streams.
     pub(super) fn new(length: usize, stream_bytes: u64) -> Self {
         let length = length as u64;
         Self {
@@ -49,12 +51,12 @@ impl WorkBudget {
         rest.is_some()
     }
 
-    /// Takes what was parsed; false when nothing more may be.
+    /// Spends parsed bytes; false if the budget is used up.
     pub(super) fn parsed(&self, bytes: usize) -> bool {
         self.spend(&self.parse_left, bytes)
     }
 
-    /// Parses from `at`, unless the file was parsed too often.
+    /// Parses from `at` and spends the parsed bytes; `None` if the budget is used up.
     pub(super) fn parse<T>(
         &self,
         bytes: &[u8],
@@ -70,7 +72,7 @@ impl WorkBudget {
         found
     }
 
-    /// Takes the bytes of the stream that begins at `start`; false when they may not be read.
+    /// Spends the bytes of the stream at `start`; false if the budget is used up.
     pub(super) fn stream(&self, start: usize, bytes: usize) -> bool {
         let mut read = self.read.borrow_mut();
         if !read.contains(&start) {
@@ -84,18 +86,18 @@ impl WorkBudget {
         self.decoded(bytes)
     }
 
-    /// Takes what a stream was decoded to; false when nothing more may be.
+    /// Spends the decoded bytes of a stream; false if the budget is used up.
     pub(super) fn decoded(&self, bytes: usize) -> bool {
         self.spend(&self.stream_left, bytes)
     }
 
-    /// Whether something was left out.
+    /// Whether a limit was reached, so that a part of the file was not read.
     pub(super) fn is_exhausted(&self) -> bool {
         self.exhausted.get()
     }
 }
 
-/// Where `endstream` and `endobj` stand, found in one pass each when they are first needed.
+/// The positions of `endstream` and `endobj`, each found in one pass at first use.
 #[derive(Default)]
 pub(super) struct EndMarks {
     streams: OnceCell<Vec<u32>>,
@@ -114,7 +116,7 @@ impl EndMarks {
     }
 }
 
-/// Every place of `word`; a file has far less than 4 GiB.
+/// All positions of `word`; a file has far less than 4 GiB.
 fn positions(bytes: &[u8], word: &[u8]) -> Vec<u32> {
     let mut all = Vec::new();
     let mut at = 0;

@@ -9,9 +9,10 @@ use super::layout::{Glyph, Layout};
 use super::object::{Dict, Lexer, Object, Token};
 use crate::context::{ReadContext, ReadResult};
 
-/// Forms draw forms; real files stop after a few.
+/// How deep forms may draw forms; real files nest only a few.
 const FORMS_MAX: usize = 12;
-/// Enough for the densest drawing, and an end for forms that draw each other many times.
+/// The most operators of one page: enough for the densest drawing, and a bound for forms that draw
+/// each other many times.
 const OPERATORS_MAX: usize = 4_000_000;
 
 type Matrix = [f64; 6];
@@ -86,7 +87,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         }
     }
 
-    /// Fonts loaded so far, for the next page.
+    /// The text, the pictures, and the fonts loaded so far, which the next page reuses.
     pub(super) fn into_parts(self) -> (Layout, Vec<Picture>, HashMap<u32, Rc<Font>>) {
         (self.layout, self.pictures, self.fonts)
     }
@@ -116,7 +117,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
                     match word.as_str() {
                         "Do" => self.draw(context, &operands, resources, depth)?,
                         "BI" if inline_pictures => {
-                            // Without an end there is none after it either.
+                            // If no picture data follows, further `BI` operators need no search.
                             inline_pictures = skip_inline_picture(&mut lexer);
                         }
                         "Tf" => self.set_font(context, &operands, resources)?,
@@ -305,8 +306,8 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         values?.try_into().ok()
     }
 
-    /// What people filled into fields or wrote on the page stands in annotations, each with a form
-    /// that draws it. Links, notes and hidden ones are left out.
+    /// Draws the form fields, free text and stamps of a page, which are annotations with a form
+    /// each. Links, notes and hidden annotations are skipped.
     pub(super) fn annotations(&mut self, context: &mut ReadContext<'_>, page: &Dict) -> ReadResult {
         let list = self.file.get(page, "Annots");
         let list = list.as_deref().and_then(Object::array).unwrap_or_default();
@@ -333,7 +334,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         else {
             return Ok(());
         };
-        // A box that is ticked or not has a look for each.
+        // A check box has one appearance for each of its states.
         if let Object::Dict(states) = &*look {
             let state = self.file.get(dict, "AS");
             let state = state.as_deref().and_then(Object::name).unwrap_or("Off");
@@ -352,7 +353,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
     fn keep_picture(&mut self, object: Rc<Object>) {
         let it = &self.graphics.matrix;
         let (width, height) = (it[0].hypot(it[1]), it[2].hypot(it[3]));
-        // Rules and logos are pictures too, and no text is in them worth the time.
+        // Smaller pictures are lines and logos, which are not worth the time of OCR.
         if width > 72.0 && height > 36.0 && self.pictures.len() < 64 {
             let upright = it[0] > 0.0 && it[3] > 0.0 && it[1].abs() + it[2].abs() < 1.0;
             self.pictures.push(Picture { object, width, height, upright });
@@ -360,8 +361,8 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
     }
 }
 
-/// Leaves the lexer behind the picture's data, whose length is not written anywhere. False where no
-/// picture begins in the rest of the stream.
+/// Moves the lexer after the data of an inline picture, whose length is not stated. False if no
+/// picture data begins in the rest of the stream.
 fn skip_inline_picture(lexer: &mut Lexer<'_>) -> bool {
     let rest = &lexer.bytes[lexer.at..];
     let Some(data) = super::search::find(rest, b"ID") else { return false };
@@ -370,7 +371,8 @@ fn skip_inline_picture(lexer: &mut Lexer<'_>) -> bool {
         at += step + 2;
         let before = rest[at - 3];
         let after = rest.get(at).copied().unwrap_or(b' ');
-        // The data may hold these letters; between spaces and before more text they end it.
+        // The data may contain `EI`; it ends the data only between blanks and before printable
+        // text.
         let text_follows =
             rest[at..].iter().take(8).all(|it| it.is_ascii_graphic() || it.is_ascii_whitespace());
         if before.is_ascii_whitespace() && after.is_ascii_whitespace() && text_follows {

@@ -11,10 +11,11 @@ use super::filter;
 use super::object::{Dict, Lexer, Object, is_space};
 use super::search::{find, header_before};
 
-/// How many parsed objects are kept; a file of 10,000 pages has many more.
+/// How many parsed objects are cached.
 const CACHE_MAX: usize = 20_000;
 const OBJECTS_MAX: usize = 8_000_000;
-/// Trailers, and tables in streams, that are read of a damaged file: each update of a file adds one.
+/// The most trailers and cross-reference streams that are read of a damaged file; each incremental
+/// update adds one.
 const TRAILERS_MAX: usize = 1_024;
 
 #[derive(Clone, Copy)]
@@ -33,13 +34,14 @@ pub(super) struct PdfFile<'a> {
     pub(super) trailer: Dict,
     cache: RefCell<HashMap<u32, Rc<Object>>>,
     packed: RefCell<HashMap<u32, Packed>>,
-    /// References followed at this moment, against cycles.
+    /// The depth of references that are being followed, to stop cycles.
     following: Cell<u32>,
-    /// What may still be decompressed into object streams.
+    /// The most bytes that one object stream may decompress to.
     pub(super) stream_max: usize,
     pub(super) rebuilt: bool,
     pub(super) crypt: Option<Decryptor>,
-    /// Number and generation of the object whose stream starts at a place, which make its key.
+    /// The number and generation of the object whose stream starts at a position; its decryption
+    /// key depends on them.
     owners: RefCell<HashMap<usize, (u32, u32)>>,
     end_marks: EndMarks,
     pub(super) budget: WorkBudget,
@@ -62,13 +64,14 @@ impl<'a> PdfFile<'a> {
             end_marks: EndMarks::default(),
             budget: WorkBudget::new(bytes.len(), streams_max),
         };
-        // Junk before the header moves every offset, for most writers but not for all.
+        // With junk before the header, some writers count offsets from the header and some from the
+        // start of the file, so both are tried.
         let head = &bytes[..bytes.len().min(1_024)];
         let start = find(head, b"%PDF-").unwrap_or(0);
         for from in [start, 0] {
             file.bytes = &bytes[from..];
             file.forget();
-            // An encrypted file is checked after it is unlocked.
+            // The root of an encrypted file can be checked only after it is unlocked.
             if file.tables() && (file.trailer.contains_key("Encrypt") || file.has_root()) {
                 return file;
             }
@@ -77,7 +80,7 @@ impl<'a> PdfFile<'a> {
         file
     }
 
-    /// Opens what an empty password opens; false if there is a lock left.
+    /// Sets up decryption with the empty password; false if the file needs another one.
     pub(super) fn unlock(&mut self) -> bool {
         let Some(encrypt) = self.get(&self.trailer, "Encrypt") else { return true };
         self.crypt = encrypt.dict().and_then(|it| Decryptor::open(self, it));
@@ -91,11 +94,11 @@ impl<'a> PdfFile<'a> {
         self.trailer.clear();
         self.cache.borrow_mut().clear();
         self.packed.borrow_mut().clear();
-        // The bytes may begin elsewhere now.
+        // `bytes` may begin at another position now.
         self.end_marks = EndMarks::default();
     }
 
-    /// One object, as long as the file may cause more work.
+    /// Parses one object; `None` if the work budget is used up.
     fn parse(&self, bytes: &[u8], at: usize) -> Option<Object> {
         self.budget.parse(bytes, at, |lexer| lexer.object(0))
     }
@@ -203,7 +206,7 @@ impl<'a> PdfFile<'a> {
         Some(dict)
     }
 
-    /// Scans for `12 0 obj` everywhere; the last object of a number is the one that counts.
+    /// Scans the whole file for `12 0 obj`; the last object of a number counts.
     pub(super) fn rebuild(&mut self) {
         self.rebuilt = true;
         self.forget();
@@ -258,7 +261,7 @@ impl<'a> PdfFile<'a> {
         }
     }
 
-    /// Reads the last trailers of a damaged file; what a later one says counts.
+    /// Reads the last trailers of a damaged file; later entries override earlier ones.
     fn trailers(&mut self) {
         let mut places = VecDeque::new();
         let mut at = 0;
@@ -276,14 +279,14 @@ impl<'a> PdfFile<'a> {
         }
     }
 
-    /// Numbers of all objects, in order, for when the page tree is lost.
+    /// The numbers of all objects, ascending, for a file whose page tree is lost.
     pub(super) fn numbers(&self) -> Vec<u32> {
         let mut numbers: Vec<u32> = self.places.keys().copied().collect();
         numbers.sort_unstable();
         numbers
     }
 
-    /// An indirect object at a position: its number and itself.
+    /// The indirect object at a position, with its number.
     fn indirect(&self, at: usize) -> Option<(u32, Object)> {
         let found = self.budget.parse(self.bytes, at, |lexer| {
             lexer.skip_space();
@@ -409,7 +412,7 @@ impl<'a> PdfFile<'a> {
         decoded
     }
 
-    /// The data as the file has it; nothing once the file has caused too much work.
+    /// The undecoded data of a stream; empty if the work budget is used up.
     pub(super) fn raw(&self, dict: &Dict, start: usize) -> &'a [u8] {
         let raw = self.stream_bytes(dict, start);
         if self.budget.stream(start, raw.len()) { raw } else { &[] }
@@ -430,7 +433,7 @@ impl<'a> PdfFile<'a> {
     }
 }
 
-/// A stream where `stream` follows a dictionary, else the object.
+/// The object; a dictionary that the word `stream` follows becomes a stream.
 fn stream_or(object: Object, lexer: &mut Lexer<'_>) -> Object {
     let Object::Dict(dict) = object else { return object };
     lexer.skip_space();
@@ -443,7 +446,7 @@ fn stream_or(object: Object, lexer: &mut Lexer<'_>) -> Object {
     Object::Stream(dict, lexer.at)
 }
 
-/// The rows of a table that are in use, as numbers and offsets; its trailer.
+/// Collects the used rows of a cross-reference table as numbers and offsets; returns its trailer.
 fn table_rows(lexer: &mut Lexer<'_>, rows: &mut Vec<(usize, usize)>) -> Option<Dict> {
     loop {
         lexer.skip_space();

@@ -12,17 +12,17 @@ pub(super) struct Font {
     /// Characters of a simple font's 256 codes.
     table: Vec<Option<String>>,
     composite: bool,
-    /// The codes are UTF-16 themselves.
+    /// Whether the codes are UTF-16.
     unicode_codes: bool,
     code_bytes: usize,
     widths: HashMap<u32, f64>,
     width_default: Option<f64>,
     face: String,
-    /// Thousandths of the size, except in fonts drawn by the file.
+    /// The unit of the widths: a thousandth of the font size, except in Type 3 fonts.
     scale: f64,
 }
 
-/// One character drawn: its text if it is known, and how far it moves.
+/// One drawn character: its text if it is known, and its width.
 pub(super) struct DrawnChar {
     pub(super) text: Option<String>,
     pub(super) width: f64,
@@ -75,7 +75,8 @@ impl Font {
             }
             _ => (None, None),
         };
-        // Without a word on it, TrueType fonts are Windows' and the others standard.
+        // If the file names no encoding, TrueType fonts have that of Windows and others the
+        // standard.
         let subtype = file.get(dict, "Subtype");
         let windows = subtype.as_deref().and_then(Object::name) == Some("TrueType");
         let base = base.or_else(|| windows.then(|| "WinAnsiEncoding".to_owned()));
@@ -144,7 +145,7 @@ impl Font {
                 }
                 at += 3;
             }
-            // Ranges cost more than they take to write.
+            // A short range can name many codes, so their number is bounded.
             if self.widths.len() > 70_000 || at > 400_000 {
                 break;
             }
@@ -171,7 +172,8 @@ impl Font {
         if self.composite {
             return None;
         }
-        // A map that misses a code is still better asked than a guess, unless it says nothing.
+        // If the font has a character map, the encoding is used only for ASCII, because the map is
+        // more reliable.
         self.table
             .get(code as usize)
             .cloned()

@@ -8,14 +8,14 @@ const TEXT_MAX: usize = 8 << 20;
 pub(super) struct Layout {
     text: String,
     last: Option<LastGlyph>,
-    /// Characters whose fonts do not say what they are.
+    /// The number of characters whose text is not known.
     pub(super) unknown: usize,
     pub(super) known: usize,
 }
 
 #[derive(Clone, Copy)]
 struct LastGlyph {
-    /// Where the next character would stand if nothing moved it.
+    /// The end of the last character, where the next one would follow without a gap.
     x: f64,
     y: f64,
     size: f64,
@@ -59,7 +59,7 @@ impl Layout {
         self.last = Some(LastGlyph { x, y, size: glyph.size, direction });
     }
 
-    /// A space or a line end, if the distance to the last character asks for one.
+    /// Adds a space or a line end if the distance to the last character is large enough.
     fn separate(&mut self, glyph: &Glyph, direction: (f64, f64)) {
         let Some(last) = self.last else { return };
         let size = glyph.size.max(last.size).max(0.1);
@@ -67,7 +67,7 @@ impl Layout {
         let along = step.0 * direction.0 + step.1 * direction.1;
         let across = step.1 * direction.0 - step.0 * direction.1;
         let turned = direction.0 * last.direction.0 + direction.1 * last.direction.1 < 0.9;
-        // Superscripts stay on their line; a small size makes a small distance count.
+        // Distances are relative to the larger font size, so that a superscript stays on its line.
         if turned || across.abs() > size * 0.7 || along < -size * 1.5 {
             self.end_line();
             if !turned && across.abs() > size * 2.2 && !self.text.ends_with("\n\n") {

@@ -24,7 +24,7 @@ impl Drop for ScratchFile {
 pub(super) struct PageScan<'a> {
     pub(super) pictures: &'a [Picture],
     pub(super) rotated: bool,
-    /// Text is drawn that only a picture of the whole page shows.
+    /// Whether the page has text that only a rendered page shows.
     pub(super) needs_render: bool,
     pub(super) index: usize,
 }
@@ -66,7 +66,7 @@ fn dots_per_inch(file: &PdfFile<'_>, picture: &Picture) -> u32 {
     (pixels / picture.width * 72.0).clamp(70.0, 1_200.0) as u32
 }
 
-/// The picture as an image file, if its form is one that needs no decoder of ours.
+/// The picture as an image file, if its encoding needs no decoder.
 fn take_out(
     context: &mut ReadContext<'_>,
     file: &PdfFile<'_>,
@@ -90,7 +90,7 @@ fn take_out(
     })
 }
 
-/// Fax data in a TIFF that says what it is.
+/// Wraps fax data into a TIFF file.
 fn fax(
     file: &PdfFile<'_>,
     parameters: &Dict,

@@ -8,7 +8,7 @@ type File = cfb::CompoundFile<Cursor<Vec<u8>>>;
 pub struct Msg<'a> {
     pub subject: &'a str,
     pub sender: &'a str,
-    /// Format 1 is to, 2 is copy.
+    /// The type and the name of each recipient; type 1 is "to", 2 is "cc".
     pub recipients: Vec<(u32, &'a str)>,
     pub body: Body<'a>,
     /// Ticks of 100 ns since 1601.

@@ -1,6 +1,6 @@
-//! Finds what the pages of a file say in a child process with limits of memory and time and without
-//! any files, because a text can be made to cost a hundred times its size. The text is stored in
-//! any case; when the child fails, its drafts are missing and the reason is a problem of the file.
+//! Turns the pages of a file into drafts of insights, in a child process with limits of memory and
+//! time and no access to files, because a hostile text can cost a hundred times its size. The text
+//! is stored even if the child fails; the file then has no drafts, and a problem with the reason.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -17,15 +17,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::processing::settings::ProcessingSettings;
 
-/// Address space of the child. The text is there twice.
+/// Address space of the child, which holds the text twice.
 const MEMORY_BYTES: u64 = 2 << 30;
-/// Processor seconds for a text of any size, for each of its megabytes, and at most.
+/// Processor seconds of the child: a base, more for each megabyte of text, and the upper bound.
 const CPU_SECONDS_BASE: u64 = 60;
 const CPU_SECONDS_PER_MB: u64 = 6;
 const CPU_SECONDS_MAX: u64 = 600;
 const SECONDS: u32 = 1_800;
 
-/// What the child is asked for; the pages follow, and an end.
+/// The first message to the child; the pages follow, then `Input::End`.
 #[derive(Debug, Serialize, Deserialize)]
 struct AnalysisRequest {
     options: DraftOptions,
@@ -44,19 +44,19 @@ enum Output {
     /// In percent.
     Progress(u8),
     Draft(Box<Draft>),
-    /// What is known of the drafts together; they came before it.
+    /// The last message: everything but the drafts, which were sent before.
     Done(DocumentDrafts),
 }
 
-/// The drafts of the pages that the settings select, or why there are none. Blocks.
+/// The drafts of the pages that the settings select, and the problem if the child failed. Blocks.
 ///
 /// # Errors
-/// When the child could not be started or was killed from outside, which may go well next time.
+/// If the child could not be started or was killed from outside; a retry may succeed.
 pub(crate) fn analyse(
     child: &ChildCommand,
     pages: &Arc<Vec<PageRecord>>,
     settings: &ProcessingSettings,
-    wanted: &dyn Fn() -> bool,
+    is_needed: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(f64),
 ) -> Result<(DocumentDrafts, Option<String>), Fault> {
     let selected: Vec<usize> =
@@ -77,7 +77,7 @@ pub(crate) fn analyse(
         sandbox::send(to, &Input::End)
     };
     let (mut drafts, mut done) = (Vec::new(), None);
-    let end = sandbox::run(child, SECONDS, input, wanted, &mut |output| {
+    let end = sandbox::run(child, SECONDS, input, is_needed, &mut |output| {
         match output {
             Output::Progress(percent) => progress(f64::from(percent) / 100.0),
             // The child keeps this limit; one that was taken over does not.
@@ -119,7 +119,7 @@ fn limits(bytes: u64) -> ChildLimits {
     }
 }
 
-/// The child's whole life: the pages, and the drafts of them.
+/// The `main` of the child: receives the pages, sends their drafts, and returns.
 pub fn analysis_main(mut stdin: impl Read, stdout: impl Write) -> ExitCode {
     match serve_request(&mut stdin, stdout) {
         Ok(()) => ExitCode::SUCCESS,
@@ -129,7 +129,7 @@ pub fn analysis_main(mut stdin: impl Read, stdout: impl Write) -> ExitCode {
 
 fn serve_request(stdin: &mut impl Read, stdout: impl Write) -> io::Result<()> {
     let Some(request) = sandbox::receive::<AnalysisRequest>(stdin)? else { return Ok(()) };
-    // Before a byte of the document is read, and while there is one thread.
+    // Confined before a byte of the document is read, and while the process has one thread.
     sandbox::confine(&request.limits, &FileAccess::default())?;
     let mut stdin = io::BufReader::new(stdin);
     let mut pages = Vec::new();
@@ -165,9 +165,8 @@ mod tests {
 
     use super::*;
 
-    /// What the child says is what the rules say, to the last bit.
     #[test]
-    fn drafts_survive_the_way_through_the_pipe() {
+    fn drafts_are_equal_after_the_pipe() {
         let text = "UNITED STATES DISTRICT COURT\n\nJane Roe, Plaintiff, v. Acme, LLC, Defendant.\n\n\
                     Case No. 2:24-cv-00317\n\nThe complaint was filed on March 3, 2024 for $5,000.50. \
                     Answer within 21 days after service. See Roe v. Wade, 410 U.S. 113 (1973). Id. at 120. \

@@ -110,15 +110,15 @@ impl ProcessingJob {
         let pages = Arc::new(pages);
         let mut work =
             FileInProgress { context, file: &file, settings, pages: &pages, problems, permit };
-        context.progress(EXTRACTED as u64, Some(100), Some("read; finding what it says"));
+        context.progress(EXTRACTED as u64, Some(100), Some("text read; analysing it"));
         let others = self.other_files(&work).await?;
-        let (digest, words) = self.analyse(&mut work, others, halt).await?;
+        let (document_drafts, words) = self.analyse(&mut work, others, halt).await?;
         let is_read = |at: &usize| settings.looks_at(*at, pages.len());
         let pages_read = (0..pages.len()).filter(is_read).count();
         context.progress(ANALYSED as u64, Some(100), Some("understood"));
-        let mut new = work.insights(digest.drafts);
+        let mut new = work.insights(document_drafts.drafts);
         let mut processors: Vec<String> =
-            digest.processors.iter().map(ToString::to_string).collect();
+            document_drafts.processors.iter().map(ToString::to_string).collect();
         if let Some(summed) = self.summary(&mut work).await? {
             new.push(summed);
             processors.push("model-summary".to_owned());
@@ -186,13 +186,13 @@ impl ProcessingJob {
         let work = move || {
             let _scratch = ScratchFolder::make(&child.scratch)?;
             let mut collector = PageCollector::new(bytes, ocr);
-            let wanted = || !halt.is_cancelled();
+            let is_needed = || !halt.is_cancelled();
             archive_extract::isolated::read_while(
                 &child,
                 &path,
                 &name,
                 &limits,
-                &wanted,
+                &is_needed,
                 &mut |event| {
                     collector.apply(event);
                     // Between 0 and 60.
@@ -206,8 +206,8 @@ impl ProcessingJob {
         spawn_blocking(work).await.map_err(Fault::internal)?
     }
 
-    /// The drafts of the selected pages, found in a child process that a blocking thread supervises,
-    /// and the words of all pages.
+    /// The drafts of the selected pages, found in a child process that a blocking thread
+    /// supervises, and the words of all pages.
     async fn analyse(
         &self,
         work: &mut FileInProgress<'_>,
@@ -225,27 +225,28 @@ impl ProcessingJob {
         let run = move || {
             let _permit = permit;
             let _scratch = ScratchFolder::make(&child.folder)?;
-            let wanted = || !halt.is_cancelled();
-            let (mut digest, problem) =
-                analysis::analyse(&child, &pages, &settings, &wanted, &mut |share| {
+            let is_needed = || !halt.is_cancelled();
+            let (mut document_drafts, problem) =
+                analysis::analyse(&child, &pages, &settings, &is_needed, &mut |share| {
                     let percent = (EXTRACTED + share * (ANALYSED - EXTRACTED)) as u64;
-                    context.progress(percent, Some(100), Some("finding what it says"));
+                    context.progress(percent, Some(100), Some("analysing the text"));
                 })?;
-            let found = conflicts::conflicts(&digest.drafts, &others);
-            digest.drafts.extend(found);
+            let found = conflicts::conflicts(&document_drafts.drafts, &others);
+            document_drafts.drafts.extend(found);
             let words = pages.iter().map(|it| archive_documents::count_words(&it.page.text)).sum();
-            Ok::<_, Fault>((digest, problem, words))
+            Ok::<_, Fault>((document_drafts, problem, words))
         };
-        let (digest, problem, words) = spawn_blocking(run).await.map_err(Fault::internal)??;
+        let (document_drafts, problem, words) =
+            spawn_blocking(run).await.map_err(Fault::internal)??;
         work.problems.extend(problem);
-        if digest.truncated {
+        if document_drafts.truncated {
             work.problems.push("there is more in the file than is listed".to_owned());
         }
-        if digest.citations_cut {
+        if document_drafts.citations_cut {
             let most = archive_drafts::CITATIONS_MAX;
             work.problems.push(format!("only the first {most} citations of the file were read"));
         }
-        Ok((digest, words))
+        Ok((document_drafts, words))
     }
 
     /// The facts of the other files of the case, for deep processing.
