@@ -1,4 +1,4 @@
-//! A draft while a document is read: its spans count bytes until [`finish_all`] makes them passages.
+//! A draft under construction: it has byte spans, which [`finish_all`] converts into passages.
 
 use archive_entities::Ground;
 use archive_text::{PageText, Passage, TextSpan};
@@ -42,7 +42,7 @@ impl DraftBuilder {
         self.entities.insert(key.to_owned(), value.into());
     }
 
-    /// Sets what is there and leaves out what is not.
+    /// Sets a key, unless the value is `None`.
     pub(crate) fn set_some(&mut self, key: &str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.set(key, value);
@@ -55,7 +55,7 @@ impl DraftBuilder {
         }
     }
 
-    /// Counts a span, and lists it if there is room.
+    /// Counts a span, and stores it if fewer than [`PASSAGES_MAX`] are stored.
     pub(crate) fn add(&mut self, span: TextSpan) {
         self.spans_total += 1;
         if self.spans.len() < PASSAGES_MAX {
@@ -64,12 +64,12 @@ impl DraftBuilder {
     }
 }
 
-/// Gives every draft the passages of its spans. A draft without any is left out.
-pub(crate) fn finish_all(pages: &[PageText<'_>], sketches: Vec<DraftBuilder>) -> Vec<Draft> {
-    let spans: Vec<TextSpan> = sketches.iter().flat_map(|it| it.spans.iter().copied()).collect();
+/// Converts the spans of all drafts into passages. A draft without a passage is dropped.
+pub(crate) fn finish_all(pages: &[PageText<'_>], builders: Vec<DraftBuilder>) -> Vec<Draft> {
+    let spans: Vec<TextSpan> = builders.iter().flat_map(|it| it.spans.iter().copied()).collect();
     let mut found = archive_text::passages(pages, &spans).into_iter();
-    let mut list = Vec::with_capacity(sketches.len());
-    for it in sketches {
+    let mut list = Vec::with_capacity(builders.len());
+    for it in builders {
         let mut passages: Vec<Passage> = found.by_ref().take(it.spans.len()).flatten().collect();
         passages.dedup();
         if passages.is_empty() {

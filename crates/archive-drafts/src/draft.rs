@@ -6,14 +6,14 @@ use archive_text::Passage;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Drafts of one document.
+/// The most drafts of one document.
 pub const DRAFTS_MAX: usize = 2_000;
-/// Citations of one document that are read; the job says when the document has more.
+/// The most citations that are read of one document; the job reports when there are more.
 pub const CITATIONS_MAX: usize = 200_000;
-/// Passages that are listed of one draft; all are counted.
+/// The most passages that one draft lists; all passages are counted.
 pub const PASSAGES_MAX: usize = 20;
 
-/// How much is extracted. The caller chooses which pages are read.
+/// How much is extracted from the pages that the caller passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum DraftMode {
     /// Authorities by their full citations, parties, attorneys, judges, courts, case numbers and
@@ -26,7 +26,7 @@ pub enum DraftMode {
     Deep,
 }
 
-/// What is extracted. The summary is always made.
+/// Which categories are extracted. The summary always is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftOptions {
     pub mode: DraftMode,
@@ -36,14 +36,14 @@ pub struct DraftOptions {
 }
 
 impl DraftOptions {
-    /// Everything that a mode has.
+    /// All categories of a mode.
     #[must_use]
     pub fn all(mode: DraftMode) -> Self {
         Self { mode, citations: true, entities: true, timeline: true }
     }
 }
 
-/// What a draft is about, in the order in which drafts are given.
+/// The subject of a draft; drafts are sorted in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Category {
     Summary,
@@ -105,26 +105,26 @@ pub struct Draft {
     pub entities: Map<String, Value>,
     /// Authorities in their standard form.
     pub citations: Vec<String>,
-    /// At least this share of such drafts is right.
+    /// The lower bound of the share of such drafts that are right.
     pub confidence: f64,
-    /// The same in words.
+    /// The meaning of the confidence, in words.
     pub meaning: Cow<'static, str>,
     /// In the order of the document, at most [`PASSAGES_MAX`]; never empty.
     pub passages: Vec<Passage>,
-    /// How many passages there are, with those left out.
+    /// The number of all passages, listed or not.
     pub passages_total: u32,
 }
 
 /// All drafts of one document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DocumentDrafts {
-    /// By category, and within one in the order of the document.
+    /// Sorted by category, then in the order of the document.
     pub drafts: Vec<Draft>,
     pub words: u64,
-    /// What ran: `summary`, `citations`, `entities`, `timeline`.
+    /// The processors that ran: `summary`, `citations`, `entities`, `timeline`.
     pub processors: Vec<Cow<'static, str>>,
-    /// There was more of something than is given.
+    /// Whether a limit left out drafts or facts.
     pub truncated: bool,
-    /// There are more than [`CITATIONS_MAX`] citations, and the rest were not read.
+    /// Whether the document has more than [`CITATIONS_MAX`] citations; the rest were not read.
     pub citations_cut: bool,
 }

@@ -1,5 +1,5 @@
-//! Who and what a document names: parties, attorneys, judges, courts, case numbers, sums and
-//! organisations, brought together over the parts of a file.
+//! Drafts of the entities of a file: parties, attorneys, judges, courts, case numbers, sums and
+//! organisations. An entity that occurs in several parts of the file is merged into one.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,13 @@ use archive_text::{PageText, TextSpan};
 
 use crate::builder::DraftBuilder;
 use crate::draft::{Category, DraftMode};
-use crate::wording::{evened, joined, labelled, named, quoted, sentence, title};
+use crate::wording::{
+    and_list, in_one_line, in_ordinary_case, quoted, sentence, title, with_label_before,
+};
 
-/// Other ways to write a name that are listed.
+/// The most spellings of one name that a draft lists.
 const VARIANTS_MAX: usize = 10;
-/// Mentions that are tried for a sentence that says something.
+/// The most mentions that are searched for one inside a sentence.
 const CONTEXTS_MAX: usize = 20;
 
 /// One entity of the file with the spans of all its mentions.
@@ -22,7 +24,7 @@ pub(crate) struct FileEntity<'t> {
     total: usize,
 }
 
-/// The entities of a file, gathered part by part.
+/// The entities of a file, merged over its parts.
 #[derive(Default)]
 pub(crate) struct FileEntities<'t> {
     pub(crate) list: Vec<FileEntity<'t>>,
@@ -30,7 +32,7 @@ pub(crate) struct FileEntities<'t> {
 }
 
 impl<'t> FileEntities<'t> {
-    /// Takes the entities of one part.
+    /// Adds the entities of one part.
     pub(crate) fn add(&mut self, entities: Vec<Entity<'t>>) {
         for entity in entities {
             let spans: Vec<TextSpan> = entity.mentions.iter().map(|it| it.span).collect();
@@ -60,12 +62,12 @@ impl<'t> FileEntities<'t> {
         self.list.iter().filter(|it| it.entity.is_party())
     }
 
-    /// A draft for each thing that an entity is.
-    pub(crate) fn sketches(&self, pages: &[PageText<'_>], mode: DraftMode) -> Vec<DraftBuilder> {
+    /// One draft for each category of each entity: a person may be a party and an attorney.
+    pub(crate) fn drafts(&self, pages: &[PageText<'_>], mode: DraftMode) -> Vec<DraftBuilder> {
         let mut list = Vec::new();
         for known in &self.list {
             for category in known.categories(mode) {
-                list.push(known.sketch(category, pages, mode));
+                list.push(known.draft(category, pages, mode));
             }
         }
         list
@@ -92,9 +94,9 @@ impl<'t> FileEntity<'t> {
         }
     }
 
-    /// As one writes it in a sentence.
+    /// The name in ordinary case.
     pub(crate) fn shown(&self) -> String {
-        named(&self.entity.name)
+        in_ordinary_case(&self.entity.name)
     }
 
     pub(crate) fn party_roles(&self) -> Vec<String> {
@@ -130,17 +132,17 @@ impl<'t> FileEntity<'t> {
         list
     }
 
-    fn sketch(&self, category: Category, pages: &[PageText<'_>], mode: DraftMode) -> DraftBuilder {
-        let mut sketch = DraftBuilder::new(category, self.entity.ground);
-        sketch.tag(category.word());
-        sketch.set("name", self.shown());
-        sketch.set("key", self.entity.key.clone());
-        sketch.set("mentions", self.total);
-        self.variants(&mut sketch, pages);
+    fn draft(&self, category: Category, pages: &[PageText<'_>], mode: DraftMode) -> DraftBuilder {
+        let mut draft = DraftBuilder::new(category, self.entity.ground);
+        draft.tag(category.word());
+        draft.set("name", self.shown());
+        draft.set("key", self.entity.key.clone());
+        draft.set("mentions", self.total);
+        self.variants(&mut draft, pages);
         match category {
-            Category::Party => self.party(&mut sketch),
-            Category::Attorney => self.attorney(&mut sketch),
-            Category::Money => self.money(&mut sketch),
+            Category::Party => self.party(&mut draft),
+            Category::Attorney => self.attorney(&mut draft),
+            Category::Money => self.money(&mut draft),
             _ => {
                 let label = match category {
                     Category::Judge => "Judge",
@@ -148,79 +150,82 @@ impl<'t> FileEntity<'t> {
                     Category::CaseNumber => "Case number",
                     _ => "Organisation",
                 };
-                sketch.title = format!("{label}: {}", self.shown());
-                sketch.content = match category {
-                    Category::CaseNumber => format!("It is marked {}.", self.marked(pages)),
+                draft.title = format!("{label}: {}", self.shown());
+                draft.content = match category {
+                    Category::CaseNumber => {
+                        format!("It is quoted_with_label {}.", self.quoted_with_label(pages))
+                    }
                     _ => format!("{} is named in the text.", self.shown()),
                 };
             }
         }
-        sketch.title = title(&sketch.title);
+        draft.title = title(&draft.title);
         if let Some(words) = self.context(pages).filter(|_| category != Category::CaseNumber) {
-            sketch.content.push_str(&format!(" It says {}.", quoted(words)));
+            draft.content.push_str(&format!(" It says {}.", quoted(words)));
         }
         let first_only = mode == DraftMode::Standard
             && matches!(category, Category::Money | Category::Organisation);
         for span in self.spans.iter().take(if first_only { 1 } else { usize::MAX }) {
-            sketch.add(*span);
+            draft.add(*span);
         }
-        sketch.spans_total = self.total.max(sketch.spans.len());
-        sketch
+        draft.spans_total = self.total.max(draft.spans.len());
+        draft
     }
 
-    /// A number with the words before it in its line, which say what it is the number of.
-    pub(crate) fn marked(&self, pages: &[PageText<'_>]) -> String {
-        let words = self.spans.first().and_then(|it| labelled(pages, *it));
+    /// The case number in quotation marks, with the label before it: `"Case No. 24-123456-NO"`.
+    pub(crate) fn quoted_with_label(&self, pages: &[PageText<'_>]) -> String {
+        let words = self.spans.first().and_then(|it| with_label_before(pages, *it));
         quoted(words.unwrap_or(&self.entity.name))
     }
 
-    /// The first mention that stands in more than a line of its own.
+    /// The sentence of the first mention whose sentence has at least three lower-case words, so
+    /// that a caption or a list does not count.
     fn context<'p>(&self, pages: &[PageText<'p>]) -> Option<&'p str> {
         self.spans.iter().take(CONTEXTS_MAX).find_map(|span| {
             let words = sentence(pages, *span)?;
-            let said = words.split_whitespace().filter(|it| it.starts_with(char::is_lowercase));
-            (said.count() > 2).then_some(words)
+            let prose = words.split_whitespace().filter(|it| it.starts_with(char::is_lowercase));
+            (prose.count() > 2).then_some(words)
         })
     }
 
-    fn variants(&self, sketch: &mut DraftBuilder, pages: &[PageText<'_>]) {
+    fn variants(&self, draft: &mut DraftBuilder, pages: &[PageText<'_>]) {
         let mut list: Vec<String> = Vec::new();
         for words in self.spans.iter().filter_map(|it| it.text_in(pages)) {
-            let words = evened(words);
+            let words = in_one_line(words);
             if list.len() < VARIANTS_MAX && !list.contains(&words) {
                 list.push(words);
             }
         }
-        sketch.set("written", list);
+        draft.set("written", list);
     }
 
-    fn party(&self, sketch: &mut DraftBuilder) {
+    fn party(&self, draft: &mut DraftBuilder) {
         let roles = self.party_roles();
         for role in &roles {
-            sketch.tag(role);
+            draft.tag(role);
         }
-        sketch.title = format!("Party: {} ({})", self.shown(), roles.join(", "));
-        sketch.content =
-            format!("{} is named in the text, in the role of {}.", self.shown(), joined(&roles));
+        draft.title = format!("Party: {} ({})", self.shown(), roles.join(", "));
+        draft.content =
+            format!("{} is named in the text, in the role of {}.", self.shown(), and_list(&roles));
         let person = self.entity.kind == EntityKind::Person;
-        sketch.set("type", if person { "person" } else { "organisation" });
-        sketch.set("roles", roles);
+        draft.set("type", if person { "person" } else { "organisation" });
+        draft.set("roles", roles);
     }
 
-    fn attorney(&self, sketch: &mut DraftBuilder) {
+    fn attorney(&self, draft: &mut DraftBuilder) {
         let sides = self.represents();
         let whom =
-            if sides.is_empty() { String::new() } else { format!(" for {}", joined(&sides)) };
-        sketch.title = format!("Attorney: {}{whom}", self.shown());
-        sketch.content = format!("{} is named in the text as an attorney{whom}.", self.shown());
+            if sides.is_empty() { String::new() } else { format!(" for {}", and_list(&sides)) };
+        draft.title = format!("Attorney: {}{whom}", self.shown());
+        draft.content = format!("{} is named in the text as an attorney{whom}.", self.shown());
         if let Some(number) = &self.entity.bar_number {
-            sketch.content.push_str(&format!(" The bar card is No. {number}."));
+            draft.content.push_str(&format!(" The bar card is No. {number}."));
         }
-        sketch.set("represents", sides);
-        sketch.set_some("barNumber", self.entity.bar_number.clone());
+        draft.set("represents", sides);
+        draft.set_some("barNumber", self.entity.bar_number.clone());
     }
 
-    fn money(&self, sketch: &mut DraftBuilder) {
+    fn money(&self, draft: &mut DraftBuilder) {
         let Some(money) = self.entity.money else { return };
         let currency = match money.currency {
             Currency::Usd => "USD",
@@ -229,11 +234,11 @@ impl<'t> FileEntity<'t> {
             Currency::Rub => "RUB",
         };
         let amount = format!("{}.{:02}", money.cents / 100, money.cents % 100);
-        sketch.tag(currency);
-        sketch.title = format!("Sum: {} ({currency} {amount})", evened(&self.entity.name));
-        sketch.content = format!("The text names the sum of {}.", quoted(&self.entity.name));
-        sketch.set("currency", currency);
-        sketch.set("amount", amount);
+        draft.tag(currency);
+        draft.title = format!("Sum: {} ({currency} {amount})", in_one_line(&self.entity.name));
+        draft.content = format!("The text names the sum of {}.", quoted(&self.entity.name));
+        draft.set("currency", currency);
+        draft.set("amount", amount);
     }
 }
 

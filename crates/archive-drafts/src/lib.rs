@@ -1,9 +1,9 @@
-//! Pages of a legal document to drafts of insights: a summary, the authorities it cites, who and
-//! what it names, what happened when, what is due and what contradicts itself.
+//! Turns the pages of a legal document into drafts of insights: a summary, the cited authorities,
+//! the entities, events, deadlines and contradicting days.
 //!
-//! Every draft carries the passages it was read from, and a page's text at a passage is its quote,
-//! always. No I/O, no clock, no knowledge from outside the pages; the crate `archive-integrity` can
-//! check a content against the same pages. Time is linear in the text, and the output is bounded.
+//! Every draft has the passages it was read from, and the page's text at a passage always equals
+//! its quote. The crate does no I/O, reads no clock and uses no knowledge from outside the pages.
+//! Its time is linear in the text, and its output is bounded.
 //!
 //! # Entities
 //!
@@ -21,19 +21,19 @@
 //! | `deadline` | `count`, `unit`, `before`, `anchor`, `written`; `due`, `counted`, `countedFrom`, `counting` where it could be counted, else `uncounted` |
 //! | `conflict` | `event`, `subject`, `dates` (`date`, `written`) |
 //!
-//! `key` is what all ways to write one name have in common, so that two files can be compared.
+//! `key` is the same for all spellings of one name, so that two files can be compared.
 //!
 //! # Confidence
 //!
-//! A draft's confidence is that of the best ground it was read on (`archive_entities::Ground`), and
-//! `meaning` says the same in words. A deadline that was counted is no surer than the date that
-//! it was counted from, and a conflict no surer than the least of its dates.
+//! The confidence of a draft is that of its best evidence (`archive_entities::Ground`), and
+//! `meaning` is the same in words. The confidence of a deadline is at most that of the date it is
+//! counted from, and that of a conflict is the lowest of its dates.
 
 mod authority;
 mod builder;
+mod document_type;
 mod draft;
 mod entity;
-mod genre;
 mod summary;
 mod timeline;
 mod wording;
@@ -51,15 +51,15 @@ use builder::DraftBuilder;
 
 /// Reads the pages of one file.
 #[must_use]
-pub fn read(pages: &[PageText<'_>], choice: &DraftOptions) -> DocumentDrafts {
-    read_with_progress(pages, choice, &mut |_| ())
+pub fn read(pages: &[PageText<'_>], options: &DraftOptions) -> DocumentDrafts {
+    read_with_progress(pages, options, &mut |_| ())
 }
 
-/// Like [`read`]; calls `watch` with the share that is done, from 0 to 1, after each page.
+/// Like [`read`]; after each page it calls `watch` with the share of the work that is done, 0 to 1.
 #[must_use]
 pub fn read_with_progress(
     pages: &[PageText<'_>],
-    choice: &DraftOptions,
+    options: &DraftOptions,
     watch: &mut dyn FnMut(f64),
 ) -> DocumentDrafts {
     let words = pages.iter().map(|it| it.text.split_whitespace().count() as u64).sum();
@@ -84,22 +84,22 @@ pub fn read_with_progress(
             let (citations, is_cut) = cite::find_at_most(joined.text(), citations_left);
             citations_left = citations_left.saturating_sub(citations.len());
             citations_cut |= is_cut;
-            if choice.citations {
-                authorities.read(&joined, &citations, choice.mode);
+            if options.citations {
+                authorities.read(&joined, &citations, options.mode);
             }
             archive_entities::cited_spans(&joined, &citations)
         };
-        let mut casefile = archive_entities::read_with(part, &cited, &mut step);
-        truncated |= casefile.truncated;
-        timeline.add(&casefile);
-        names.add(std::mem::take(&mut casefile.entities));
+        let mut facts = archive_entities::read_with(part, &cited, &mut step);
+        truncated |= facts.truncated;
+        timeline.add(&facts);
+        names.add(std::mem::take(&mut facts.entities));
         if at == 0 {
-            dated = casefile.events.into_iter().find(|it| it.kind == EventKind::Dated);
+            dated = facts.events.into_iter().find(|it| it.kind == EventKind::Dated);
         }
     }
     truncated |= authorities.truncated;
     let authorities = authorities.finish(pages);
-    let summary = summary::sketch(&summary::SummaryInput {
+    let summary = summary::draft_summary(&summary::SummaryInput {
         pages,
         own: parts(pages).next().map_or(0, <[_]>::len),
         names: &names,
@@ -112,29 +112,29 @@ pub fn read_with_progress(
     });
     let mut lists: Vec<Vec<DraftBuilder>> = vec![summary.into_iter().collect()];
     let mut processors: Vec<Cow<'static, str>> = vec!["summary".into()];
-    if choice.citations {
+    if options.citations {
         processors.push("citations".into());
         lists.push(authorities);
     }
-    if choice.entities {
+    if options.entities {
         processors.push("entities".into());
-        let mut entities = names.sketches(pages, choice.mode);
+        let mut entities = names.drafts(pages, options.mode);
         entities.sort_by_key(|it| it.category);
         lists.extend(by_category(entities));
     }
-    if choice.timeline && choice.mode != DraftMode::Fast {
+    if options.timeline && options.mode != DraftMode::Fast {
         processors.push("timeline".into());
         lists.extend([timeline.deadlines, timeline.conflicts, timeline.events]);
     }
     let all: usize = lists.iter().map(Vec::len).sum();
-    let mut sketches = fit(lists, DRAFTS_MAX);
-    truncated |= sketches.len() < all;
-    sketches.sort_by_key(|it| it.category);
-    let drafts = builder::finish_all(pages, sketches);
+    let mut selected = fair_selection(lists, DRAFTS_MAX);
+    truncated |= selected.len() < all;
+    selected.sort_by_key(|it| it.category);
+    let drafts = builder::finish_all(pages, selected);
     DocumentDrafts { drafts, words, processors, truncated, citations_cut }
 }
 
-/// Runs of pages of one part.
+/// The pages, grouped by part: the file itself, then each attachment.
 fn parts<'a, 't>(pages: &'a [PageText<'t>]) -> impl Iterator<Item = &'a [PageText<'t>]> {
     pages.chunk_by(|one, next| one.part == next.part)
 }
@@ -152,9 +152,9 @@ fn by_category(sorted: Vec<DraftBuilder>) -> Vec<Vec<DraftBuilder>> {
     lists
 }
 
-/// Keeps at most `most` drafts and a fair share of every list, so that ten thousand events leave
-/// room for the parties.
-fn fit(mut lists: Vec<Vec<DraftBuilder>>, most: usize) -> Vec<DraftBuilder> {
+/// Selects at most `most` drafts, from each list an equal share of the room that is left, so that
+/// ten thousand events do not displace the parties.
+fn fair_selection(mut lists: Vec<Vec<DraftBuilder>>, most: usize) -> Vec<DraftBuilder> {
     lists.sort_by_key(Vec::len);
     let mut left = most;
     let mut waiting = lists.len();

@@ -1,23 +1,23 @@
-//! The summary of a document: what it is, of which court and case, between whom, before whom and
-//! of what day, every statement in the document's own words.
+//! The draft of the summary: document type, court, case number, parties, judges, attorneys, date,
+//! authorities and deadlines, quoted from the document.
 
 use archive_entities::{CaseEvent, EntityKind, Ground, Role};
 use archive_text::{PageText, TextSpan};
 use serde_json::{Value, json};
 
 use crate::builder::DraftBuilder;
+use crate::document_type::{self, DocumentType};
 use crate::draft::Category;
 use crate::entity::{FileEntities, FileEntity};
-use crate::genre::{self, Genre};
 use crate::timeline::shown;
-use crate::wording::{clipped, evened, joined, named, quoted, title};
+use crate::wording::{and_list, clipped, in_one_line, in_ordinary_case, quoted, title};
 
-/// Names of one sort that the summary lists; all are counted.
+/// The most names of one kind that the summary lists; all are counted.
 const LISTED_MAX: usize = 8;
-/// What is quoted of a document that says nothing of itself, in bytes.
+/// How many bytes of the first line are quoted if the document type is not known.
 const OPENING_BYTES: usize = 240;
 
-/// What the summary is made from.
+/// The facts that the summary is made from.
 pub(crate) struct SummaryInput<'a, 't> {
     pub(crate) pages: &'a [PageText<'t>],
     /// Pages of the file itself, without its attachments.
@@ -32,58 +32,58 @@ pub(crate) struct SummaryInput<'a, 't> {
     pub(crate) words: u64,
 }
 
-pub(crate) fn sketch(facts: &SummaryInput<'_, '_>) -> Option<DraftBuilder> {
+pub(crate) fn draft_summary(facts: &SummaryInput<'_, '_>) -> Option<DraftBuilder> {
     let own = facts.pages.get(..facts.own)?;
-    let genre = genre::of(own);
-    let ground = genre.as_ref().map_or(Ground::Shape, |it| it.ground);
-    let mut draft = SummaryWriter { facts, sketch: DraftBuilder::new(Category::Summary, ground) };
-    draft.sketch.tag("summary");
-    draft.kind(genre.as_ref());
-    draft.case();
-    draft.people();
-    draft.date();
-    draft.law();
-    draft.attached();
-    draft.counts();
-    draft.entitle(genre.as_ref());
-    Some(draft.sketch)
+    let document_type = document_type::of(own);
+    let ground = document_type.as_ref().map_or(Ground::Shape, |it| it.ground);
+    let mut writer = SummaryWriter { facts, draft: DraftBuilder::new(Category::Summary, ground) };
+    writer.draft.tag("summary");
+    writer.write_type(document_type.as_ref());
+    writer.case();
+    writer.people();
+    writer.date();
+    writer.authorities_and_deadlines();
+    writer.attached();
+    writer.counts();
+    writer.write_title(document_type.as_ref());
+    Some(writer.draft)
 }
 
 struct SummaryWriter<'a, 'f, 't> {
     facts: &'a SummaryInput<'f, 't>,
-    sketch: DraftBuilder,
+    draft: DraftBuilder,
 }
 
 impl<'a, 't> SummaryWriter<'a, '_, 't> {
-    fn say(&mut self, text: &str) {
-        if !self.sketch.content.is_empty() {
-            self.sketch.content.push(' ');
+    fn add_sentence(&mut self, text: &str) {
+        if !self.draft.content.is_empty() {
+            self.draft.content.push(' ');
         }
-        self.sketch.content.push_str(text);
+        self.draft.content.push_str(text);
     }
 
-    fn kind(&mut self, genre: Option<&Genre>) {
+    fn write_type(&mut self, document_type: Option<&DocumentType>) {
         let pages = self.facts.pages;
-        match genre {
+        match document_type {
             Some(it) => {
                 let heading = it.span.text_in(pages).unwrap_or_default();
                 let article = if it.word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
-                self.say(&format!(
+                self.add_sentence(&format!(
                     "This document is {article} {}, by its line {}.",
                     it.word,
                     quoted(clipped(heading, OPENING_BYTES))
                 ));
-                self.sketch.tag(it.word);
-                self.sketch.set("documentType", it.word);
-                self.sketch.set("heading", evened(heading));
-                self.sketch.add(it.span);
+                self.draft.tag(it.word);
+                self.draft.set("documentType", it.word);
+                self.draft.set("heading", in_one_line(heading));
+                self.draft.add(it.span);
             }
             None => {
                 let Some(span) = opening(pages) else { return };
                 let words = span.text_in(pages).unwrap_or_default();
-                self.say(&format!("This document begins {}.", quoted(words)));
-                self.sketch.set("documentType", "unknown");
-                self.sketch.add(span);
+                self.add_sentence(&format!("This document begins {}.", quoted(words)));
+                self.draft.set("documentType", "unknown");
+                self.draft.add(span);
             }
         }
     }
@@ -101,11 +101,11 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
         }
         let shown = known.iter().take(LISTED_MAX);
         let words: Vec<String> = shown.map(|it| format!("{}{}", it.shown(), beside(it))).collect();
-        // A name may end in a point, so it never ends the sentence.
+        // The names come first, because a name that ends in a point must not end the sentence.
         let what = if known.len() == 1 { one } else { many };
-        self.say(&format!("{} {what}.", joined(&words)));
+        self.add_sentence(&format!("{} {what}.", and_list(&words)));
         for span in known.iter().take(LISTED_MAX).filter_map(|it| it.spans.first()) {
-            self.sketch.add(*span);
+            self.draft.add(*span);
         }
     }
 
@@ -113,17 +113,20 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
         let names = self.facts.names;
         let nothing = |_: &FileEntity<'t>| String::new();
         let courts: Vec<_> = names.of(EntityKind::Court).collect();
-        self.sketch.set("courts", shown_names(&courts));
+        self.draft.set("courts", shown_names(&courts));
         self.list(courts, "is the court", "are the courts", nothing);
         let numbers: Vec<_> = names.of(EntityKind::CaseNumber).collect();
-        self.sketch.set("caseNumbers", shown_names(&numbers));
-        let marked: Vec<String> =
-            numbers.iter().take(LISTED_MAX).map(|it| it.marked(self.facts.pages)).collect();
-        if !marked.is_empty() {
-            self.say(&format!("It is marked {}.", joined(&marked)));
+        self.draft.set("caseNumbers", shown_names(&numbers));
+        let labelled: Vec<String> = numbers
+            .iter()
+            .take(LISTED_MAX)
+            .map(|it| it.quoted_with_label(self.facts.pages))
+            .collect();
+        if !labelled.is_empty() {
+            self.add_sentence(&format!("It is quoted_with_label {}.", and_list(&labelled)));
         }
         for span in numbers.iter().take(LISTED_MAX).filter_map(|it| it.spans.first()) {
-            self.sketch.add(*span);
+            self.draft.add(*span);
         }
     }
 
@@ -133,56 +136,56 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
         let listed = parties.iter().take(LISTED_MAX);
         let value: Vec<Value> =
             listed.map(|it| json!({"name": it.shown(), "roles": it.party_roles()})).collect();
-        self.sketch.set("parties", value);
+        self.draft.set("parties", value);
         let roles = |it: &FileEntity<'t>| format!(" ({})", it.party_roles().join(", "));
         self.list(parties, "is the party", "are the parties", roles);
         let judges: Vec<_> = names.with(Role::Judge).collect();
-        self.sketch.set("judges", shown_names(&judges));
+        self.draft.set("judges", shown_names(&judges));
         self.list(judges, "is the judge", "are the judges", |_| String::new());
         let attorneys: Vec<_> = names.with(Role::Attorney).collect();
-        self.sketch.set("attorneys", shown_names(&attorneys));
+        self.draft.set("attorneys", shown_names(&attorneys));
         let sides = |it: &FileEntity<'t>| match it.represents().as_slice() {
             [] => String::new(),
             list => format!(" (side: {})", list.join(", ")),
         };
         self.list(attorneys, "is the attorney", "are the attorneys", sides);
         let senders: Vec<_> = names.with(Role::Sender).collect();
-        self.sketch.set("senders", shown_names(&senders));
+        self.draft.set("senders", shown_names(&senders));
         self.list(senders, "is the sender", "are the senders", |_| String::new());
         let readers: Vec<_> = names.with(Role::Recipient).collect();
-        self.sketch.set("recipients", shown_names(&readers));
+        self.draft.set("recipients", shown_names(&readers));
         self.list(readers, "is the recipient", "are the recipients", |_| String::new());
     }
 
     fn date(&mut self) {
         let Some(event) = &self.facts.dated else { return };
         let text = format!("It is from {}.", quoted(event.date.quote));
-        self.say(&text);
-        self.sketch.set("date", shown(event.when));
-        self.sketch.add(event.date.span);
+        self.add_sentence(&text);
+        self.draft.set("date", shown(event.when));
+        self.draft.add(event.date.span);
     }
 
-    fn law(&mut self) {
+    fn authorities_and_deadlines(&mut self) {
         let facts = self.facts;
-        let named = |it: &DraftBuilder| {
+        let passage = |it: &DraftBuilder| {
             let span = it.spans.first()?;
             Some((*span, quoted(span.text_in(facts.pages)?)))
         };
-        let cited: Vec<_> = facts.authorities.iter().filter_map(named).take(3).collect();
+        let cited: Vec<_> = facts.authorities.iter().filter_map(passage).take(3).collect();
         if !cited.is_empty() {
             let words: Vec<String> = cited.iter().map(|it| it.1.clone()).collect();
-            self.say(&format!("It cites {}.", joined(&words)));
+            self.add_sentence(&format!("It cites {}.", and_list(&words)));
         }
-        let due: Vec<_> = facts.deadlines.iter().filter_map(named).take(3).collect();
+        let due: Vec<_> = facts.deadlines.iter().filter_map(passage).take(3).collect();
         if !due.is_empty() {
             let words: Vec<String> = due.iter().map(|it| it.1.clone()).collect();
-            self.say(&format!("It sets time limits: {}.", joined(&words)));
+            self.add_sentence(&format!("It sets time limits: {}.", and_list(&words)));
         }
         for (span, _) in cited.into_iter().chain(due) {
-            self.sketch.add(span);
+            self.draft.add(span);
         }
         let all = facts.authorities.iter().filter_map(|it| it.citations.first());
-        self.sketch.citations = all.take(50).cloned().collect();
+        self.draft.citations = all.take(50).cloned().collect();
     }
 
     fn attached(&mut self) {
@@ -194,7 +197,7 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
             }
         }
         if !parts.is_empty() {
-            self.sketch.set("attachments", parts);
+            self.draft.set("attachments", parts);
         }
     }
 
@@ -216,13 +219,13 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
             "deadlines": facts.deadlines.len(),
             "conflicts": facts.conflicts,
         });
-        self.sketch.set("counts", counts);
+        self.draft.set("counts", counts);
     }
 
-    /// `Complaint: Roe v. Acme LLC, 24-123456-NO`
-    fn entitle(&mut self, genre: Option<&Genre>) {
+    /// Writes the title: `Complaint: Roe v. Acme LLC, 24-123456-NO`.
+    fn write_title(&mut self, document_type: Option<&DocumentType>) {
         let names = self.facts.names;
-        let mut kind = genre.map_or("document", |it| it.word).to_owned();
+        let mut kind = document_type.map_or("document", |it| it.word).to_owned();
         if let Some(first) = kind.get_mut(..1) {
             first.make_ascii_uppercase();
         }
@@ -237,12 +240,13 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
         };
         let sides: Vec<String> =
             names.with(Role::Contracting).take(2).map(FileEntity::shown).collect();
-        let between = between.or_else(|| (!sides.is_empty()).then(|| joined(&sides)));
+        let between = between.or_else(|| (!sides.is_empty()).then(|| and_list(&sides)));
         let mailed = || match (side(&[Role::Sender]), side(&[Role::Recipient])) {
             (Some(from), Some(to)) => Some(format!("{from} to {to}")),
             (from, to) => from.or(to),
         };
-        let letter = genre.is_some_and(|it| matches!(it.word, "e-mail" | "letter" | "memorandum"));
+        let letter =
+            document_type.is_some_and(|it| matches!(it.word, "e-mail" | "letter" | "memorandum"));
         let who = if letter { mailed().or(between) } else { between };
         let number = names.of(EntityKind::CaseNumber).next().map(FileEntity::shown);
         let date = self.facts.dated.as_ref().map(|it| shown(it.when));
@@ -250,11 +254,11 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
         let rest = if rest.is_empty() {
             let opening = opening(self.facts.pages);
             let words = opening.and_then(|it| it.text_in(self.facts.pages));
-            named(clipped(words.unwrap_or_default(), 80))
+            in_ordinary_case(clipped(words.unwrap_or_default(), 80))
         } else {
             rest.join(", ")
         };
-        self.sketch.title = title(&format!("{kind}: {rest}"));
+        self.draft.title = title(&format!("{kind}: {rest}"));
     }
 }
 
@@ -262,7 +266,7 @@ fn shown_names(list: &[&FileEntity<'_>]) -> Vec<String> {
     list.iter().take(LISTED_MAX).map(|it| it.shown()).collect()
 }
 
-/// The first line with words.
+/// The first line that is not blank.
 fn opening(pages: &[PageText<'_>]) -> Option<TextSpan> {
     for page in pages {
         let text = page.text;

@@ -1,5 +1,5 @@
-//! When: events with their dates, deadlines with the day they end on, and dates that contradict
-//! each other.
+//! Drafts of the timeline: events with their dates, deadlines with their last day, and days that
+//! contradict each other.
 
 use std::collections::HashMap;
 
@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::builder::DraftBuilder;
 use crate::draft::Category;
-use crate::wording::{clipped, evened, joined, quoted, title};
+use crate::wording::{and_list, clipped, in_one_line, quoted, title};
 
-/// What the parts of a file say of time.
+/// The timeline of a file, merged over its parts.
 #[derive(Default)]
 pub(crate) struct TimelineDrafts {
     pub(crate) events: Vec<DraftBuilder>,
@@ -23,9 +23,9 @@ pub(crate) struct TimelineDrafts {
 }
 
 impl TimelineDrafts {
-    /// Takes the timeline of one part.
-    pub(crate) fn add(&mut self, casefile: &CaseFacts<'_>) {
-        for event in &casefile.events {
+    /// Adds the timeline of one part.
+    pub(crate) fn add(&mut self, facts: &CaseFacts<'_>) {
+        for event in &facts.events {
             let key = (event.when, event.kind, event.subject.clone());
             let span = event.sentence.span;
             if let Some(known) = self.known.get(&key).and_then(|it| self.events.get_mut(*it)) {
@@ -34,35 +34,35 @@ impl TimelineDrafts {
                 continue;
             }
             self.known.insert(key, self.events.len());
-            let mut sketch = event_sketch(event);
-            sketch.add(span);
-            self.events.push(sketch);
+            let mut draft = event_draft(event);
+            draft.add(span);
+            self.events.push(draft);
         }
         let mut seen: HashMap<(&str, String), usize> = HashMap::new();
-        for it in &casefile.deadlines {
+        for it in &facts.deadlines {
             let span = it.sentence.span;
-            // The same words again are the same deadline.
+            // A deadline in the same words and the same sentence is the same deadline.
             let key = (it.sentence.quote, it.mention.quote.to_lowercase());
             if let Some(known) = seen.get(&key).and_then(|it| self.deadlines.get_mut(*it)) {
                 known.add(span);
                 continue;
             }
             seen.insert(key, self.deadlines.len());
-            let mut sketch = deadline_sketch(it, &casefile.events);
-            sketch.add(span);
-            if let Some(from) = it.due.ok().and_then(|due| casefile.events.get(due.from)) {
+            let mut draft = deadline_draft(it, &facts.events);
+            draft.add(span);
+            if let Some(from) = it.due.ok().and_then(|due| facts.events.get(due.from)) {
                 let span = from.sentence.span;
-                if sketch.spans.first() != Some(&span) {
-                    sketch.add(span);
+                if draft.spans.first() != Some(&span) {
+                    draft.add(span);
                 }
             }
-            self.deadlines.push(sketch);
+            self.deadlines.push(draft);
         }
-        for it in &casefile.conflicts {
-            let events = it.events.iter().filter_map(|at| casefile.events.get(*at));
+        for it in &facts.conflicts {
+            let events = it.events.iter().filter_map(|at| facts.events.get(*at));
             let events: Vec<&CaseEvent<'_>> = events.collect();
             if events.len() > 1 {
-                self.conflicts.push(conflict_sketch(it.kind, &it.subject, &events));
+                self.conflicts.push(conflict_draft(it.kind, &it.subject, &events));
             }
         }
     }
@@ -110,41 +110,41 @@ pub(crate) fn kind_word(kind: EventKind) -> &'static str {
     }
 }
 
-/// `complaint filed`, `hearing`, `document dated`
-fn happened(kind: EventKind, subject: Option<&str>, sentence: &str) -> String {
+/// The event in a few words: `complaint filed`, `hearing`, `document dated`.
+fn event_title(kind: EventKind, subject: Option<&str>, sentence: &str) -> String {
     match (kind, subject) {
         (EventKind::Filed | EventKind::Served, Some(it)) => format!("{it} {}", kind_word(kind)),
         (EventKind::Dated, _) => "document dated".to_owned(),
-        (EventKind::Deadline, _) => format!("due: {}", begun(sentence)),
-        (EventKind::Other, _) => begun(sentence),
+        (EventKind::Deadline, _) => format!("due: {}", opening_words(sentence)),
+        (EventKind::Other, _) => opening_words(sentence),
         (_, Some(it)) => it.to_owned(),
         _ => kind_word(kind).to_owned(),
     }
 }
 
-fn begun(sentence: &str) -> String {
-    let text = evened(sentence);
+fn opening_words(sentence: &str) -> String {
+    let text = in_one_line(sentence);
     let head = clipped(&text, 80);
     if head.len() < text.len() { format!("{head} …") } else { text }
 }
 
-fn event_sketch(event: &CaseEvent<'_>) -> DraftBuilder {
-    let mut sketch = DraftBuilder::new(Category::Event, event.ground);
+fn event_draft(event: &CaseEvent<'_>) -> DraftBuilder {
+    let mut draft = DraftBuilder::new(Category::Event, event.ground);
     let word = kind_word(event.kind);
-    sketch.tag("event");
-    sketch.tag(word);
-    let what = happened(event.kind, event.subject.as_deref(), event.sentence.quote);
-    sketch.title = title(&format!("{}: {what}", shown(event.when)));
+    draft.tag("event");
+    draft.tag(word);
+    let what = event_title(event.kind, event.subject.as_deref(), event.sentence.quote);
+    draft.title = title(&format!("{}: {what}", shown(event.when)));
     let (precision, said) = precision(event.when);
-    sketch.content = format!("The text says {}. {said}", quoted(event.sentence.quote));
-    sketch.set("event", word);
-    sketch.set_some("subject", event.subject.clone());
-    sketch.set("date", shown(event.when));
-    sketch.set("from", event.when.from.to_string());
-    sketch.set("to", event.when.to.to_string());
-    sketch.set("precision", precision);
-    sketch.set("written", evened(event.date.quote));
-    sketch
+    draft.content = format!("The text says {}. {said}", quoted(event.sentence.quote));
+    draft.set("event", word);
+    draft.set_some("subject", event.subject.clone());
+    draft.set("date", shown(event.when));
+    draft.set("from", event.when.from.to_string());
+    draft.set("to", event.when.to.to_string());
+    draft.set("precision", precision);
+    draft.set("written", in_one_line(event.date.quote));
+    draft
 }
 
 fn unit_word(unit: DeadlineUnit) -> &'static str {
@@ -183,27 +183,27 @@ fn uncounted(why: UncountedReason) -> (&'static str, &'static str) {
     }
 }
 
-fn deadline_sketch(it: &Deadline<'_>, events: &[CaseEvent<'_>]) -> DraftBuilder {
-    let mut sketch = DraftBuilder::new(Category::Deadline, it.ground);
-    let words = begun(it.mention.quote);
-    sketch.tag("deadline");
-    sketch.tag(anchor_word(it.anchor));
-    sketch.content = format!("The text says {}.", quoted(it.sentence.quote));
-    sketch.set("count", it.count);
-    sketch.set("unit", unit_word(it.unit));
-    sketch.set("before", it.before);
-    sketch.set("anchor", anchor_word(it.anchor));
-    sketch.set("written", evened(it.mention.quote));
+fn deadline_draft(it: &Deadline<'_>, events: &[CaseEvent<'_>]) -> DraftBuilder {
+    let mut draft = DraftBuilder::new(Category::Deadline, it.ground);
+    let words = opening_words(it.mention.quote);
+    draft.tag("deadline");
+    draft.tag(anchor_word(it.anchor));
+    draft.content = format!("The text says {}.", quoted(it.sentence.quote));
+    draft.set("count", it.count);
+    draft.set("unit", unit_word(it.unit));
+    draft.set("before", it.before);
+    draft.set("anchor", anchor_word(it.anchor));
+    draft.set("written", in_one_line(it.mention.quote));
     match it.due {
         Ok(due) => {
-            sketch.title = title(&format!("Due {}: {words}", due.day));
-            sketch.set("due", due.day.to_string());
-            sketch.set("counted", due.counted.to_string());
-            sketch.set("counting", Deadline::COUNTING);
+            draft.title = title(&format!("Due {}: {words}", due.day));
+            draft.set("due", due.day.to_string());
+            draft.set("counted", due.counted.to_string());
+            draft.set("counting", Deadline::COUNTING);
             if let Some(from) = events.get(due.from) {
-                sketch.ground = sketch.ground.min(from.ground);
-                sketch.set("countedFrom", from.when.from.to_string());
-                sketch.content.push_str(&format!(
+                draft.ground = draft.ground.min(from.ground);
+                draft.set("countedFrom", from.when.from.to_string());
+                draft.content.push_str(&format!(
                     " The last day stands in the title, and is counted from {}.",
                     quoted(from.sentence.quote)
                 ));
@@ -211,34 +211,34 @@ fn deadline_sketch(it: &Deadline<'_>, events: &[CaseEvent<'_>]) -> DraftBuilder 
         }
         Err(why) => {
             let (code, said) = uncounted(why);
-            sketch.title = title(&format!("Deadline: {words}"));
-            sketch.set("uncounted", code);
-            sketch.content.push_str(&format!(" {said}"));
+            draft.title = title(&format!("Deadline: {words}"));
+            draft.set("uncounted", code);
+            draft.content.push_str(&format!(" {said}"));
         }
     }
-    sketch
+    draft
 }
 
-fn conflict_sketch(kind: EventKind, subject: &str, events: &[&CaseEvent<'_>]) -> DraftBuilder {
+fn conflict_draft(kind: EventKind, subject: &str, events: &[&CaseEvent<'_>]) -> DraftBuilder {
     let least = events.iter().map(|it| it.ground).min().unwrap_or(archive_entities::Ground::Shape);
-    let mut sketch = DraftBuilder::new(Category::Conflict, least);
-    sketch.tag("conflict");
-    sketch.tag(kind_word(kind));
-    let what = happened(kind, Some(subject), "");
+    let mut draft = DraftBuilder::new(Category::Conflict, least);
+    draft.tag("conflict");
+    draft.tag(kind_word(kind));
+    let what = event_title(kind, Some(subject), "");
     let days: Vec<String> = events.iter().map(|it| shown(it.when)).collect();
-    sketch.title = title(&format!("Conflict: {what} on {}", days.join(" or ")));
+    draft.title = title(&format!("Conflict: {what} on {}", days.join(" or ")));
     let said: Vec<String> = events.iter().take(6).map(|it| quoted(it.sentence.quote)).collect();
-    sketch.content =
-        format!("The text gives different days for one thing: it says {}.", joined(&said));
+    draft.content =
+        format!("The text gives different days for one thing: it says {}.", and_list(&said));
     let list: Vec<Value> = events
         .iter()
-        .map(|it| json!({"date": shown(it.when), "written": evened(it.date.quote)}))
+        .map(|it| json!({"date": shown(it.when), "written": in_one_line(it.date.quote)}))
         .collect();
-    sketch.set("event", kind_word(kind));
-    sketch.set("subject", subject);
-    sketch.set("dates", list);
+    draft.set("event", kind_word(kind));
+    draft.set("subject", subject);
+    draft.set("dates", list);
     for it in events {
-        sketch.add(it.sentence.span);
+        draft.add(it.sentence.span);
     }
-    sketch
+    draft
 }

@@ -1,21 +1,23 @@
-//! Words of the document made fit for a sentence: evened, clipped, quoted. It changes no word,
-//! so that what is quoted can be found in the source again.
+//! Prepares text of a document for the sentences of a draft: joins lines, clips, quotes, and finds
+//! the sentence around a span. It changes white space, hyphens at line ends, quotation marks and
+//! the case of names only, so that a quotation can be found in the source again.
 
 use archive_text::{PageText, TextSpan};
 
-/// The most that one quotation in a content holds, in bytes.
+/// The longest quotation in the content of a draft, in bytes.
 const QUOTE_BYTES: usize = 600;
-/// How far a sentence is shown on either side of a mention, in bytes.
+/// How far from a mention its sentence is searched, in bytes on either side.
 const SENTENCE_BYTES: usize = 260;
-/// Words before a number are shown this far back, in bytes.
+/// How far before a number its label is searched, in bytes.
 const LABEL_BYTES: usize = 32;
-/// A line shorter than this was not broken by the width of a page.
+/// A line of fewer bytes ends on purpose, not because the page is too narrow.
 const LINE_BYTES: usize = 60;
 /// The longest title, in characters.
 const TITLE_CHARS: usize = 160;
 
-/// One space between words; a word that a line's end cut in two is whole again.
-pub(crate) fn evened(text: &str) -> String {
+/// The text in one line, with one space between words; a word that was hyphenated at the end of a
+/// line is joined.
+pub(crate) fn in_one_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut joins = false;
     for line in text.split(['\n', '\r', '\u{c}']) {
@@ -43,7 +45,7 @@ fn ends_in_hyphen(line: &str) -> bool {
     line.len() - body.len() <= 2 && body.len() < line.len() && body.ends_with(char::is_alphabetic)
 }
 
-/// The first part of a text, cut at a blank, with no sign where it was cut.
+/// The beginning of a text, cut before a word; no ellipsis is added.
 pub(crate) fn clipped(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {
         return text;
@@ -56,18 +58,19 @@ pub(crate) fn clipped(text: &str, bytes: usize) -> &str {
     head.rfind(char::is_whitespace).and_then(|at| head.get(..at)).unwrap_or(head).trim_end()
 }
 
-/// A title, short enough to be one.
+/// The text in one line, cut to [`TITLE_CHARS`] with an ellipsis.
 pub(crate) fn title(text: &str) -> String {
-    let text = evened(text);
+    let text = in_one_line(text);
     match text.char_indices().nth(TITLE_CHARS) {
         None => text,
         Some((at, _)) => format!("{} …", clipped(&text, at)),
     }
 }
 
-/// The words in quotation marks that do not end within them.
+/// The text in quotation marks of a kind that the text itself does not contain; if it contains both
+/// kinds, its own marks become apostrophes.
 pub(crate) fn quoted(text: &str) -> String {
-    let text = evened(text);
+    let text = in_one_line(text);
     let text = clipped(&text, QUOTE_BYTES);
     let has = |marks: &[char]| text.contains(marks);
     if !has(&['"', '“', '”', '„']) {
@@ -79,8 +82,8 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// A span with the few words before it in its line.
-pub(crate) fn labelled<'t>(pages: &[PageText<'t>], span: TextSpan) -> Option<&'t str> {
+/// The text of a span with the few words before it in its line: `Case No. 24-123456-NO`.
+pub(crate) fn with_label_before<'t>(pages: &[PageText<'t>], span: TextSpan) -> Option<&'t str> {
     let text = span.page_in(pages)?.text;
     let floor = ceil_char(text, span.start.saturating_sub(LABEL_BYTES));
     let near = text.get(floor..span.start)?;
@@ -93,14 +96,14 @@ pub(crate) fn labelled<'t>(pages: &[PageText<'t>], span: TextSpan) -> Option<&'t
     text.get(from..span.end).map(str::trim_start)
 }
 
-/// The sentence around a span, as far as it is near, else the words of the span alone.
+/// The sentence around a span; the text of the span alone if the sentence is too long.
 pub(crate) fn sentence<'t>(pages: &[PageText<'t>], span: TextSpan) -> Option<&'t str> {
     let text = span.page_in(pages)?.text;
     let (from, to) = sentence_of(text, span.start, span.end);
     text.get(from..to)
 }
 
-/// The same in bytes.
+/// The bytes of the sentence around `start..end`.
 fn sentence_of(text: &str, start: usize, end: usize) -> (usize, usize) {
     let floor = ceil_char(text, start.saturating_sub(SENTENCE_BYTES));
     let ceiling = ceil_char(text, (end + SENTENCE_BYTES).min(text.len()));
@@ -114,26 +117,26 @@ fn sentence_of(text: &str, start: usize, end: usize) -> (usize, usize) {
     };
     let next = after.char_indices().find(|(at, it)| ends(text, end + at, *it));
     let to = match next {
-        // A line's end does not belong to the sentence, a full stop does.
+        // A full stop belongs to the sentence, a line end does not.
         Some((at, it)) => end + at + if it.is_whitespace() { 0 } else { it.len_utf8() },
         None if ceiling == text.len() => ceiling,
         None => end,
     };
     let lead = text.get(from..start).unwrap_or_default();
-    // Marks that closed the sentence before this one.
+    // Closing marks at the beginning belong to the previous sentence.
     let lead = lead.trim_start_matches(['"', '”', '»', ')', ']', '\'']).trim_start();
     let tail = text.get(end..to).unwrap_or_default().trim_end();
     (start - lead.len(), end + tail.len())
 }
 
-/// Whether a sentence ends at this byte, where this character stands.
+/// Whether a sentence ends with the character `it` at this byte.
 fn ends(text: &str, at: usize, it: char) -> bool {
     let after = at + it.len_utf8();
     let far = ceil_char(text, (after + SENTENCE_BYTES).min(text.len()));
     let rest = text.get(after..far).unwrap_or_default();
     match it {
         '\n' | '\u{c}' => {
-            // A line that ends early was meant to end.
+            // A line end ends the sentence if the line is short or an empty line follows.
             let line = text.get(..at).unwrap_or_default();
             let near = line.get(ceil_char(line, line.len().saturating_sub(LINE_BYTES))..);
             let early = near.is_some_and(|it| it.len() == line.len() || it.contains('\n'));
@@ -144,13 +147,13 @@ fn ends(text: &str, at: usize, it: char) -> bool {
             let next = rest.trim_start_matches(['"', '”', '»', ')', ']', '\'']);
             let gap = next.is_empty() || next.starts_with(char::is_whitespace);
             let next = next.trim_start().chars().next();
-            // No word that matters is longer, and a hostile one may be as long as the text.
+            // Only the last 60 bytes are read, because a hostile word may be as long as the text.
             let near = ceil_char(text, at.saturating_sub(LINE_BYTES));
             let before = text.get(near..at).unwrap_or_default();
-            // A number after a capital belongs to it: `D. Or. 2008`.
+            // A number after a capitalized abbreviation does not begin a sentence: `D. Or. 2008`.
             let opens =
                 next.is_none_or(|it| !(it.is_lowercase() || it.is_numeric() && names(before)));
-            gap && opens && !is_short(before)
+            gap && opens && !is_abbreviation(before)
         }
         _ => false,
     }
@@ -161,8 +164,8 @@ fn names(before: &str) -> bool {
     word.chars().next().is_some_and(char::is_uppercase)
 }
 
-/// Whether the last word before a point is one that is written with it.
-fn is_short(before: &str) -> bool {
+/// Whether the last word before a point is an abbreviation, an initial or a paragraph number.
+fn is_abbreviation(before: &str) -> bool {
     const SHORT: [&str; 58] = [
         "Inc", "Corp", "Ltd", "Co", "Bros", "Mr", "Mrs", "Ms", "Dr", "Hon", "No", "Nos", "Cir",
         "Rev", "Stat", "Supp", "App", "Mich", "Cal", "Ct", "Dist", "Ins", "Mut", "Ass'n", "Dep't",
@@ -172,7 +175,7 @@ fn is_short(before: &str) -> bool {
     ];
     let word = before.rsplit(|it: char| !(it.is_alphanumeric() || it == '\'')).next();
     let word = word.unwrap_or_default();
-    // A number that opens its line numbers a paragraph.
+    // A number at the start of a line is a paragraph number.
     let lead = before.get(..before.len() - word.len()).unwrap_or_default();
     let opens = lead.trim_end_matches([' ', '\t']).chars().next_back().is_none_or(|it| it == '\n');
     let number = word.chars().all(char::is_numeric);
@@ -183,17 +186,18 @@ fn ceil_char(text: &str, at: usize) -> usize {
     (at..=text.len()).find(|it| text.is_char_boundary(*it)).unwrap_or(text.len())
 }
 
-/// A name that is all capitals, as one writes it in a sentence.
-pub(crate) fn named(name: &str) -> String {
+/// Converts a name in capitals to ordinary case; any other name is not changed.
+pub(crate) fn in_ordinary_case(name: &str) -> String {
     let shouted = name.chars().any(char::is_alphabetic) && !name.chars().any(char::is_lowercase);
     if !shouted {
         return name.to_owned();
     }
-    let words = name.split(' ').enumerate().map(|(place, word)| spoken(word, place == 0));
+    let words =
+        name.split(' ').enumerate().map(|(place, word)| word_in_ordinary_case(word, place == 0));
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn spoken(word: &str, first: bool) -> String {
+fn word_in_ordinary_case(word: &str, first: bool) -> String {
     let bare: String = word.chars().filter(|it| it.is_alphanumeric()).collect();
     let small = ["OF", "AND", "THE", "FOR", "IN", "TO", "И", "В", "ПО"];
     let form = [
@@ -208,7 +212,7 @@ fn spoken(word: &str, first: bool) -> String {
         return word.to_lowercase();
     }
     if let Some(rest) = word.strip_prefix("MC").filter(|it| it.chars().count() > 3) {
-        return format!("Mc{}", spoken(rest, true));
+        return format!("Mc{}", word_in_ordinary_case(rest, true));
     }
     let mut out = String::with_capacity(word.len());
     let mut fresh = true;
@@ -218,14 +222,14 @@ fn spoken(word: &str, first: bool) -> String {
         } else {
             out.extend(it.to_lowercase());
         }
-        // `O'DONNELL` has a second capital, `FARMER'S` has not.
+        // `O'DONNELL` keeps a second capital, `FARMER'S` does not.
         fresh = !it.is_alphabetic() && (it != '\'' || out.chars().count() == 2);
     }
     out
 }
 
 /// `a`, `a and b`, `a, b and c`
-pub(crate) fn joined(list: &[String]) -> String {
+pub(crate) fn and_list(list: &[String]) -> String {
     match list {
         [] => String::new(),
         [one] => one.clone(),
@@ -249,7 +253,7 @@ mod tests {
             ("TRI-COUNTY PAVING CORP.", "Tri-County Paving Corp."),
             ("ООО «РОМАШКА»", "ООО «Ромашка»"),
         ] {
-            assert_eq!(named(name), want);
+            assert_eq!(in_ordinary_case(name), want);
         }
     }
 

@@ -8,7 +8,7 @@ use archive_text::TextSpan;
 use crate::entity::{Entity, EntityKind, Mention, Role};
 use crate::entity_match::EntityMatch;
 use crate::name::{PersonKey, is_title_word, person_key};
-use crate::text::{TokenText, evened};
+use crate::text::{TokenText, single_spaced};
 use crate::{ENTITIES_MAX, MENTIONS_MAX, court, docket, money, organisation};
 
 /// Most entities that one surname, or one first word, is compared with.
@@ -30,8 +30,8 @@ pub(crate) struct EntityRegistry<'t> {
 impl<'t> EntityRegistry<'t> {
     pub(crate) fn add(&mut self, finding: EntityMatch<'t>) {
         let name = match &finding.shown {
-            Some(it) => evened(it),
-            None => unboxed(evened(&unnumbered(finding.mention.quote))),
+            Some(it) => single_spaced(it),
+            None => unboxed(single_spaced(&unnumbered(finding.mention.quote))),
         };
         if name.is_empty() {
             return;

@@ -38,11 +38,11 @@ fn generated_documents_meet_the_confidence_of_each_ground() {
     assert!(corpus.len() >= 60);
     for (name, texts, truth) in &corpus {
         let pages = pages(texts);
-        let casefile = read(&pages);
-        verify(&pages, &casefile);
+        let facts = read(&pages);
+        verify(&pages, &facts);
         let mut missing = stated(truth);
         let known = missing.clone();
-        for (kind, fact, ground) in found(&casefile) {
+        for (kind, fact, ground) in found(&facts) {
             let right = known.get(kind).is_some_and(|it| it.contains(&fact));
             let again = right && !missing.entry(kind).or_default().remove(&fact);
             if again {
@@ -84,33 +84,33 @@ fn generated_documents_meet_the_confidence_of_each_ground() {
 }
 
 /// Everything said can be looked up: the page's text at the span is the quote.
-fn verify(pages: &[PageText<'_>], casefile: &CaseFacts<'_>) {
+fn verify(pages: &[PageText<'_>], facts: &CaseFacts<'_>) {
     let check = |it: &Mention<'_>| {
         assert_eq!(it.span.text_in(pages), Some(it.quote));
         assert!(!it.quote.is_empty());
     };
-    for it in &casefile.entities {
+    for it in &facts.entities {
         it.mentions.iter().for_each(check);
         assert!(!it.mentions.is_empty() && it.mentions.len() <= crate::MENTIONS_MAX);
     }
-    for it in &casefile.events {
+    for it in &facts.events {
         check(&it.date);
         check(&it.sentence);
         assert!(it.when.from <= it.when.to);
         assert!(it.sentence.quote.contains(it.date.quote));
     }
-    for it in &casefile.deadlines {
+    for it in &facts.deadlines {
         check(&it.mention);
         check(&it.sentence);
         if let Ok(due) = it.due {
-            assert!(due.from < casefile.events.len());
+            assert!(due.from < facts.events.len());
         }
     }
-    for it in &casefile.conflicts {
-        assert!(it.events.len() > 1 && it.events.iter().all(|at| *at < casefile.events.len()));
+    for it in &facts.conflicts {
+        assert!(it.events.len() > 1 && it.events.iter().all(|at| *at < facts.events.len()));
     }
-    assert!(casefile.entities.len() <= crate::ENTITIES_MAX);
-    assert!(casefile.events.len() <= crate::EVENTS_MAX);
+    assert!(facts.entities.len() <= crate::ENTITIES_MAX);
+    assert!(facts.events.len() <= crate::EVENTS_MAX);
 }
 
 /// Pieces of legal writing, thrown together.
@@ -176,11 +176,11 @@ fn long_repetitions_stay_within_the_limits() {
     for scrap in SCRAPS {
         let texts = vec![scrap.repeat(2_000)];
         let pages = pages(&texts);
-        let casefile = read(&pages);
-        assert!(casefile.entities.len() <= crate::ENTITIES_MAX);
-        assert!(casefile.events.len() <= crate::EVENTS_MAX);
-        assert!(casefile.deadlines.len() <= crate::DEADLINES_MAX);
-        assert!(casefile.entities.iter().all(|it| it.mentions.len() <= crate::MENTIONS_MAX));
+        let facts = read(&pages);
+        assert!(facts.entities.len() <= crate::ENTITIES_MAX);
+        assert!(facts.events.len() <= crate::EVENTS_MAX);
+        assert!(facts.deadlines.len() <= crate::DEADLINES_MAX);
+        assert!(facts.entities.iter().all(|it| it.mentions.len() <= crate::MENTIONS_MAX));
     }
 }
 
@@ -231,8 +231,8 @@ const HOSTILE: [&str; 40] = [
 fn steps(text: &str) -> u64 {
     crate::text::STEPS.with(|it| it.set(0));
     let pages = [PageText { number: 1, part: "", text }];
-    let casefile = read(&pages);
-    assert!(casefile.entities.len() <= crate::ENTITIES_MAX);
+    let facts = read(&pages);
+    assert!(facts.entities.len() <= crate::ENTITIES_MAX);
     crate::text::STEPS.with(std::cell::Cell::get)
 }
 
@@ -254,7 +254,7 @@ fn work_is_linear_in_the_text() {
 fn truncation_is_reported() {
     let texts = vec!["Filed on March 3, 2024. ".repeat(crate::EVENTS_MAX + 1)];
     let pages = pages(&texts);
-    let casefile = read(&pages);
-    assert_eq!(casefile.events.len(), crate::EVENTS_MAX);
-    assert!(casefile.truncated);
+    let facts = read(&pages);
+    assert_eq!(facts.events.len(), crate::EVENTS_MAX);
+    assert!(facts.truncated);
 }

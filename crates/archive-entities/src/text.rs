@@ -305,7 +305,7 @@ fn kind_of(it: char) -> TokenKind {
 }
 
 /// Words with one space between them.
-pub(crate) fn evened(text: &str) -> String {
+pub(crate) fn single_spaced(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {

@@ -1,15 +1,15 @@
-//! Further sections of a law in one citation: `28 U.S.C. §§ 1331 and 1343`. `cite` finds the first;
-//! the words after it are read here.
+//! Reads the further sections of a law in one citation: `28 U.S.C. §§ 1331 and 1343`. `cite` finds
+//! the first section.
 
 use cite::{Citation, CitationKind, Span};
 
-/// Sections of one list that are read after the first.
+/// The most further sections of one citation.
 const SECTIONS_MAX: usize = 12;
-/// No number of a section is longer, in bytes.
+/// The longest section number, in bytes.
 const SECTION_BYTES: usize = 24;
 
-/// The spans of the other sections.
-pub(super) fn further(text: &str, cite: &Citation<'_>) -> Vec<Span> {
+/// The spans of the sections after the first.
+pub(super) fn further_sections(text: &str, cite: &Citation<'_>) -> Vec<Span> {
     let mut list = Vec::new();
     let listed = matches!(cite.kind, CitationKind::Statute | CitationKind::Regulation)
         && cite.section.is_some()
@@ -33,7 +33,7 @@ fn rest(text: &str, at: usize) -> &str {
     text.get(at..).unwrap_or_default()
 }
 
-/// Past `(a)(2)`.
+/// The position after subsections such as `(a)(2)`.
 fn past_paragraphs(text: &str, at: usize) -> usize {
     let mut at = at;
     while let Some(inner) = rest(text, at).strip_prefix('(') {
@@ -43,7 +43,7 @@ fn past_paragraphs(text: &str, at: usize) -> usize {
     at
 }
 
-/// Past `, `, ` and `, `, and `, ` & `.
+/// The position after a separator such as `, `, ` and ` or ` & `.
 fn past_link(text: &str, at: usize) -> Option<usize> {
     [", and ", ", ", " and ", " & ", "; ", ",\n", " and\n", "\nand "]
         .into_iter()
@@ -51,7 +51,7 @@ fn past_link(text: &str, at: usize) -> Option<usize> {
         .map(|it| at + it.len())
 }
 
-/// The end of a number that is a section's, and not that of the next citation: `42 U.S.C.`
+/// The end of a section number; `None` for the first number of the next citation, as in `42 U.S.C.`
 fn section(text: &str, at: usize) -> Option<usize> {
     let bytes = rest(text, at).as_bytes();
     let inner = |it: &&u8| it.is_ascii_alphanumeric() || matches!(**it, b'.' | b'-' | b':');
@@ -60,7 +60,7 @@ fn section(text: &str, at: usize) -> Option<usize> {
     let digits = word.bytes().take_while(u8::is_ascii_digit).count();
     let after = rest(text, at + word.len());
     let next = after.trim_start().chars().next();
-    // A capital after a blank begins a reporter or a code, and a sign its section.
+    // A capital or a section sign after a blank shows that the number begins another citation.
     let other = after.starts_with(' ') && next.is_some_and(|it| it.is_uppercase() || it == '§');
     let fits = digits > 1 && !other && length < SECTION_BYTES;
     fits.then_some(at + word.len())

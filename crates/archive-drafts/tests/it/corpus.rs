@@ -1,4 +1,5 @@
-//! The corpus: more than two hundred files, each read from its bytes, proved, and scored.
+//! The corpus: more than two hundred generated files. Each is read from its bytes, its drafts are
+//! checked against its pages, and the facts in them are scored.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use crate::facts::{self, Scores};
 use crate::files::{self, FileForm};
 use crate::{fresh, proof};
 
-/// The pages of a file and of what is attached to it, numbered from one.
+/// The part and the text of each page of a file and of its attachments.
 pub(crate) fn pages(document: &Document) -> Vec<(String, String)> {
     fn walk(part: &str, document: &Document, out: &mut Vec<(String, String)>) {
         out.extend(document.pages.iter().map(|it| (part.to_owned(), it.page.text.clone())));
@@ -37,17 +38,18 @@ fn cases(documents: Vec<(String, Vec<String>, ExpectedFacts)>) -> Vec<CorpusCase
     for (place, (name, pages, mut truth)) in documents.into_iter().enumerate() {
         let ascii = pages.iter().all(|it| it.chars().all(|it| (it as u32) < 0x250));
         let form = FileForm::of(place, ascii);
-        let mut dice = CorpusRng::new(place as u64 + 5);
-        let bytes = files::write(form, &pages, &mut dice, &mut truth);
+        let mut rng = CorpusRng::new(place as u64 + 5);
+        let bytes = files::write(form, &pages, &mut rng, &mut truth);
         if matches!(form, FileForm::Eml | FileForm::Msg) {
-            truth.genre = "e-mail";
+            truth.document_type = "e-mail";
         }
         list.push(CorpusCase { name, form, bytes, truth });
     }
     list
 }
 
-/// Reads, proves and scores the cases; what a check of facts doubts.
+/// Reads the cases, checks and scores their drafts, and returns the claims that `fact_check` does
+/// not find supported.
 pub(crate) fn run(cases: &[CorpusCase], ocr: &dyn Ocr, scores: &mut Scores) -> Vec<String> {
     let mut doubts = Vec::new();
     for case in cases {
@@ -59,16 +61,16 @@ pub(crate) fn run(cases: &[CorpusCase], ocr: &dyn Ocr, scores: &mut Scores) -> V
             .zip(1..)
             .map(|((part, text), number)| PageText { number, part, text })
             .collect();
-        let digest = archive_drafts::read(&pages, &DraftOptions::all(DraftMode::Deep));
-        proof::verify(&pages, &digest);
+        let document_drafts = archive_drafts::read(&pages, &DraftOptions::all(DraftMode::Deep));
+        proof::verify(&pages, &document_drafts);
         let label = format!("{} ({:?})", case.name, case.form);
-        for it in proof::doubts(&pages, &digest) {
+        for it in proof::doubts(&pages, &document_drafts) {
             doubts.push(format!("{label}: {it}"));
         }
         facts::compare(
             scores,
             &facts::stated(&case.truth),
-            &facts::read(&digest),
+            &facts::read(&document_drafts),
             |_, read, truth| read == truth,
             |kind, how, it| {
                 println!("{label}: {kind} {how}: {it}");
@@ -92,7 +94,7 @@ fn print(title: &str, scores: &Scores) {
     }
 }
 
-/// What precision and recall of each kind must reach.
+/// The lowest allowed precision and recall of each kind of fact.
 pub(crate) type Floors = [(&'static str, f64, f64)];
 
 pub(crate) fn check(title: &str, scores: &Scores, floors: &Floors) {

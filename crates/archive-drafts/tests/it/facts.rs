@@ -1,4 +1,5 @@
-//! What was read from a document and what is true of it, in one form, and how well they agree.
+//! The facts in the drafts of a document and its expected facts in one normal form, and their
+//! score.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,8 +24,8 @@ fn unit(unit: DeadlineUnit) -> String {
     bare(&format!("{unit:?}"))
 }
 
-/// Russian names by surname and initials, whichever stands first, because cases change the endings
-/// of all.
+/// The normal form of a name. Russian names are compared by the first five letters of the surname
+/// and the initials, in either order, because grammatical case changes the endings.
 fn person(name: &str) -> String {
     let form = plain(name);
     let form = form.strip_prefix("the ").unwrap_or(&form).to_owned();
@@ -35,12 +36,12 @@ fn person(name: &str) -> String {
         return form;
     }
     if name.contains(['«', '"', '“']) || lower.split(' ').any(firm) {
-        // The legal form is the same however it is bent or cut.
+        // The legal form is left out, because it is declined or abbreviated in many ways.
         let forms = ["общес", "акцио", "публи", "огран", "ответ", "оао", "зао"];
         let words = form.split(' ').filter(|it| !forms.contains(it));
         return words.collect::<Vec<_>>().join(" ");
     }
-    // Initials may be letters that are words elsewhere.
+    // Single letters are kept here, because they are initials; `plain` drops some of them as words.
     let words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
     let words: Vec<&str> =
         words.map(|it| it.char_indices().nth(5).map_or(it, |(at, _)| &it[..at])).collect();
@@ -51,8 +52,8 @@ fn person(name: &str) -> String {
     format!("{} {initials}", words.get(surname).unwrap_or(&""))
 }
 
-/// A court is the same with and without the division of it that sits in a place, and a city is
-/// one however its word is cut.
+/// The normal form of a court's name: without a division that sits in another place, and with
+/// `города` for `г.`.
 fn court(name: &str) -> String {
     let lower = name.to_lowercase().replace("г.", "города");
     let words: Vec<&str> = lower.split_whitespace().collect();
@@ -72,7 +73,7 @@ pub(crate) fn stated(truth: &ExpectedFacts) -> Facts {
     let set = |list: &[String], form: fn(&str) -> String| list.iter().map(|it| form(it)).collect();
     let day = |it: &Option<String>| it.clone().unwrap_or_default();
     Facts::from([
-        ("document type", BTreeSet::from([truth.genre.to_owned()])),
+        ("document type", BTreeSet::from([truth.document_type.to_owned()])),
         ("citation", truth.citations.iter().flat_map(|it| laws(it)).collect()),
         (
             "party",
@@ -113,12 +114,12 @@ fn list<'v>(draft: &'v Draft, key: &str) -> impl Iterator<Item = &'v str> {
     values.into_iter().flatten().filter_map(Value::as_str)
 }
 
-pub(crate) fn read(digest: &DocumentDrafts) -> Facts {
+pub(crate) fn read(document_drafts: &DocumentDrafts) -> Facts {
     let mut facts = Facts::new();
     let mut add = |kind: &'static str, fact: String| {
         facts.entry(kind).or_default().insert(fact);
     };
-    for it in &digest.drafts {
+    for it in &document_drafts.drafts {
         let name = text(it, "name");
         match it.category {
             Category::Summary => add("document type", text(it, "documentType").to_owned()),
@@ -165,10 +166,10 @@ pub(crate) fn read(digest: &DocumentDrafts) -> Facts {
 
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Score {
-    /// Of what was read.
+    /// Facts in the drafts that are expected, and those that are not.
     pub(crate) right: usize,
     pub(crate) wrong: usize,
-    /// Of what is true.
+    /// Expected facts that are in the drafts, and those that are not.
     pub(crate) found: usize,
     pub(crate) missed: usize,
 }
@@ -189,8 +190,8 @@ fn share(part: usize, whole: usize) -> f64 {
 
 pub(crate) type Scores = BTreeMap<&'static str, Score>;
 
-/// Counts what was read against what is true, and says what differs. `same` is asked of what was
-/// read and what is true, in this order.
+/// Adds the comparison of the read facts with the expected ones to `scores` and reports each
+/// difference. `same` gets the kind, the read fact and the expected fact.
 pub(crate) fn compare(
     scores: &mut Scores,
     truth: &Facts,

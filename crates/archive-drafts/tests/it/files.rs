@@ -1,5 +1,5 @@
-//! One text as a file of each type. Lines are broken and pages cut where a type has them, so that
-//! names, dates and citations run over the ends of lines.
+//! Writes one text as a file of each type. Types with lines and pages are wrapped and paginated, so
+//! that names, dates and citations run over the ends of lines.
 
 use archive_entities::EventKind;
 use archive_entities::testing::{CorpusRng, ExpectedFacts};
@@ -24,14 +24,15 @@ pub(crate) enum FileForm {
     /// The document is attached to a message.
     Eml,
     Msg,
-    /// Pictures of a page, which are made elsewhere.
+    /// Pictures of a page, which `scans` makes.
     Png,
     Jpg,
     Tiff,
 }
 
 impl FileForm {
-    /// Russian letters have no place in the fonts of our PDF writer.
+    /// The type of the n-th file; not PDF for other than ASCII text, because the PDF writer of the
+    /// tests has no Russian letters.
     pub(crate) fn of(place: usize, ascii: bool) -> Self {
         use FileForm::{Doc, Docx, Eml, Md, Msg, Pdf, Rtf, Txt};
         let all = [Pdf, Docx, Txt, Eml, Doc, Md, Rtf, Msg];
@@ -56,7 +57,7 @@ impl FileForm {
     }
 }
 
-/// Words of a paragraph in lines; what stands in columns stays as it is.
+/// Wraps a paragraph into lines; text in columns is not changed.
 fn wrapped(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -120,9 +121,9 @@ fn body(pages: &[String]) -> String {
 
 const COVER: &str = "The document is attached.";
 
-/// The day on which a covering message was sent, which the document then has as well.
-fn sent(dice: &mut CorpusRng, truth: &mut ExpectedFacts) -> Date {
-    let day = dice.day();
+/// A random day on which the covering message is sent; it becomes an expected fact.
+fn sent(rng: &mut CorpusRng, truth: &mut ExpectedFacts) -> Date {
+    let day = rng.day();
     truth.event(day, EventKind::Dated);
     day
 }
@@ -163,11 +164,11 @@ fn ticks(day: Date) -> u64 {
     (11_644_473_600 + days as u64 * 86_400 + 43_200) * 10_000_000
 }
 
-/// The file, and what is true of it beyond the text.
+/// Writes the file, and adds the facts of its covering message to the expected ones.
 pub(crate) fn write(
     form: FileForm,
     pages: &[String],
-    dice: &mut CorpusRng,
+    rng: &mut CorpusRng,
     truth: &mut ExpectedFacts,
 ) -> Vec<u8> {
     match form {
@@ -184,9 +185,9 @@ pub(crate) fn write(
         FileForm::Png | FileForm::Jpg | FileForm::Tiff => unreachable!("pictures are drawn"),
         FileForm::Txt => paged(pages).join("\u{c}").into_bytes(),
         FileForm::Md => pages.join("\n").into_bytes(),
-        FileForm::Eml => eml(pages, sent(dice, truth)),
+        FileForm::Eml => eml(pages, sent(rng, truth)),
         FileForm::Msg => {
-            let sent = ticks(sent(dice, truth));
+            let sent = ticks(sent(rng, truth));
             let files = vec![("paper.docx", attached(pages))];
             let (sender, recipients) = ("records@example.com", vec![(1, "desk@example.com")]);
             Msg {

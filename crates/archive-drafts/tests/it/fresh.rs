@@ -1,8 +1,9 @@
-//! Documents in styles that the rules were not written for: other states, other courts, other
-//! habits, contracts and district courts of Russia, each with what is true of it.
+//! Documents in styles that the rules were not written for: other states, courts and habits,
+//! contracts and district courts of Russia, each with its expected facts.
 //!
-//! They came in three lots. Each lot was measured once before the rules were mended for what it
-//! showed, and these figures, taken together, are what to expect of a style never seen before:
+//! They were written in three lots. Each lot was measured once, and then the rules were improved
+//! with its errors. The figures of these first measurements together show what to expect of a new
+//! style:
 //!
 //! | kind | precision | recall |
 //! |---|---|---|
@@ -64,8 +65,8 @@ pub(crate) fn corpus(copies: usize) -> Vec<(String, Vec<String>, ExpectedFacts)>
     let mut list = Vec::new();
     for (place, (name, make)) in makers.iter().enumerate() {
         for copy in 0..copies {
-            let mut dice = CorpusRng::new((place * 1_000 + copy * 17 + 90_001) as u64);
-            let (pages, truth) = make(&mut dice);
+            let mut rng = CorpusRng::new((place * 1_000 + copy * 17 + 90_001) as u64);
+            let (pages, truth) = make(&mut rng);
             list.push((format!("{name} {copy}"), pages, truth));
         }
     }
@@ -106,15 +107,15 @@ pub(crate) const FIRMS: [&str; 8] = [
 ];
 
 /// `N` different people.
-pub(crate) fn people<const N: usize>(dice: &mut CorpusRng) -> [&'static str; N] {
-    let first = dice.below(PEOPLE.len());
-    let step = [1, 3, 7, 9][dice.below(4)];
+pub(crate) fn people<const N: usize>(rng: &mut CorpusRng) -> [&'static str; N] {
+    let first = rng.below(PEOPLE.len());
+    let step = [1, 3, 7, 9][rng.below(4)];
     std::array::from_fn(|at| PEOPLE[(first + at * step) % PEOPLE.len()])
 }
 
-pub(crate) fn two_firms(dice: &mut CorpusRng) -> (&'static str, &'static str) {
-    let first = dice.below(FIRMS.len());
-    (FIRMS[first], FIRMS[(first + 1 + dice.below(FIRMS.len() - 1)) % FIRMS.len()])
+pub(crate) fn two_firms(rng: &mut CorpusRng) -> (&'static str, &'static str) {
+    let first = rng.below(FIRMS.len());
+    (FIRMS[first], FIRMS[(first + 1 + rng.below(FIRMS.len() - 1)) % FIRMS.len()])
 }
 
 pub(crate) fn surname(name: &str) -> &str {
@@ -163,8 +164,8 @@ pub(crate) fn working(day: Date) -> Date {
 }
 
 /// A round sum of dollars, and the truth of it.
-pub(crate) fn dollars(dice: &mut CorpusRng, truth: &mut ExpectedFacts) -> String {
-    let thousands = 3 + dice.below(900);
+pub(crate) fn dollars(rng: &mut CorpusRng, truth: &mut ExpectedFacts) -> String {
+    let thousands = 3 + rng.below(900);
     truth.money.push(format!("USD {thousands}000.00"));
     format!("${thousands},000")
 }

@@ -1,12 +1,12 @@
-//! Citations in one normal form: letters and digits alone, each article of a list by
-//! itself, without the paragraphs below a section.
+//! The normal form of citations: only letters and digits, one citation for each article of a list,
+//! without subsections.
 
-/// Letters and digits alone, so that `NW2d` is `N.W.2d`.
+/// The letters and digits in lower case, so that `NW2d` equals `N.W.2d`.
 pub(crate) fn bare(text: &str) -> String {
     text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The citations that a text is: one, or one for each article of a list.
+/// The citations in a text: one, or one for each article of a list.
 pub(crate) fn laws(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     if !lower.contains(['с', 'п', 'з']) {
@@ -25,8 +25,8 @@ pub(crate) fn laws(text: &str) -> Vec<String> {
     numbers.into_iter().map(|it| bare(&format!("{before} {it} {after}"))).collect()
 }
 
-/// A law or a resolution by its number, where it has one: the rest of its name has no settled
-/// spelling.
+/// Replaces the name of a law or a resolution by its number, if it has one, because the name is
+/// written in many ways.
 fn numbered(text: &str) -> String {
     let act = ["федеральн", "закон", "постановлени"].iter().filter_map(|it| text.find(it)).min();
     let Some(start) = act else { return text.to_owned() };

@@ -47,15 +47,15 @@ fn check(texts: &[String]) {
         .map(|(at, (text, number))| PageText { number, part: parts[at.min(3)], text })
         .collect();
     for choice in modes() {
-        let digest = archive_drafts::read(&pages, &choice);
-        proof::verify(&pages, &digest);
+        let document_drafts = archive_drafts::read(&pages, &choice);
+        proof::verify(&pages, &document_drafts);
         let mut shares = vec![0.0];
         assert_eq!(
-            digest,
+            document_drafts,
             archive_drafts::read_with_progress(&pages, &choice, &mut |it| shares.push(it))
         );
         assert!(shares.is_sorted_by(|before, after| before < after), "{shares:?}");
-        let whole = if digest.words == 0 { 0.0 } else { 1.0 };
+        let whole = if document_drafts.words == 0 { 0.0 } else { 1.0 };
         assert_eq!(shares.last(), Some(&whole));
     }
 }
@@ -92,8 +92,9 @@ fn modes_and_options_select_their_categories() {
     let text = "COMPLAINT\n\nPlaintiff Jane Roe sued Defendant Acme, LLC for $5,000. The complaint was filed on March 3, 2024. See Roe v. Wade, 410 U.S. 113 (1973). Id. at 120.";
     let has = |choice, category| one(text, choice).drafts.iter().any(|it| it.category == category);
     let places = |mode| {
-        let digest = one(text, DraftOptions::all(mode));
-        let it = digest.drafts.iter().find(|it| it.category == Category::Citation).unwrap();
+        let document_drafts = one(text, DraftOptions::all(mode));
+        let it =
+            document_drafts.drafts.iter().find(|it| it.category == Category::Citation).unwrap();
         it.passages.len()
     };
     assert_eq!(places(DraftMode::Fast), 1);
@@ -105,10 +106,10 @@ fn modes_and_options_select_their_categories() {
     }
     let nothing =
         DraftOptions { mode: DraftMode::Deep, citations: false, entities: false, timeline: false };
-    let digest = one(text, nothing);
-    assert_eq!(digest.processors, ["summary"]);
-    assert_eq!(digest.drafts.len(), 1);
-    assert_eq!(digest.drafts[0].title, "Complaint: Jane Roe v. Acme, LLC");
+    let document_drafts = one(text, nothing);
+    assert_eq!(document_drafts.processors, ["summary"]);
+    assert_eq!(document_drafts.drafts.len(), 1);
+    assert_eq!(document_drafts.drafts[0].title, "Complaint: Jane Roe v. Acme, LLC");
 }
 
 #[test]
@@ -120,9 +121,9 @@ fn short_forms_reach_over_pages_and_not_over_parts() {
         page(3, "", "Id. at 120."),
         page(4, "b.txt", "Id. at 121."),
     ];
-    let digest = archive_drafts::read(&pages, &DraftOptions::all(DraftMode::Deep));
-    proof::verify(&pages, &digest);
-    let it = digest.drafts.iter().find(|it| it.category == Category::Citation).unwrap();
+    let document_drafts = archive_drafts::read(&pages, &DraftOptions::all(DraftMode::Deep));
+    proof::verify(&pages, &document_drafts);
+    let it = document_drafts.drafts.iter().find(|it| it.category == Category::Citation).unwrap();
     assert_eq!(it.title, "Cites Roe v. Wade, 410 U.S. 113 (1973)");
     let shown: Vec<(u32, &str)> =
         it.passages.iter().map(|it| (it.page, it.quote.as_str())).collect();
@@ -140,10 +141,11 @@ fn many_events_leave_room_for_other_categories() {
             at % 500 + 1
         ));
     }
-    let digest = one(&text, DraftOptions::all(DraftMode::Standard));
-    assert_eq!(digest.drafts.len(), archive_drafts::DRAFTS_MAX);
-    assert!(digest.truncated);
-    let count = |category| digest.drafts.iter().filter(|it| it.category == category).count();
+    let document_drafts = one(&text, DraftOptions::all(DraftMode::Standard));
+    assert_eq!(document_drafts.drafts.len(), archive_drafts::DRAFTS_MAX);
+    assert!(document_drafts.truncated);
+    let count =
+        |category| document_drafts.drafts.iter().filter(|it| it.category == category).count();
     assert_eq!(count(Category::Party), 2);
     let (events, authorities) = (count(Category::Event), count(Category::Citation));
     assert!(events > 500 && authorities > 500, "{events} events, {authorities} authorities");

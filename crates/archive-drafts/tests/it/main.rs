@@ -1,5 +1,5 @@
-//! Generated documents of every type, read from their bytes to their drafts, and held against
-//! what is true of them; and the laws that hold for any pages.
+//! Generated documents of every type, read from their bytes to drafts and compared with their
+//! expected facts; and properties that hold for any pages.
 #![expect(clippy::print_stdout, reason = "the figures are read in the output of the tests")]
 #![expect(clippy::unwrap_used, reason = "a file that cannot be made fails the test")]
 

@@ -10,11 +10,11 @@ fn slice(page: &PageText<'_>, start: u32, end: u32) -> String {
     page.text.chars().skip(start as usize).take((end - start) as usize).collect()
 }
 
-/// The laws of every draft of any pages.
-pub(crate) fn verify(pages: &[PageText<'_>], digest: &DocumentDrafts) {
-    assert!(digest.drafts.len() <= archive_drafts::DRAFTS_MAX);
-    assert!(digest.drafts.is_sorted_by_key(|it| it.category));
-    for it in &digest.drafts {
+/// Checks the properties that every draft of any pages has.
+pub(crate) fn verify(pages: &[PageText<'_>], document_drafts: &DocumentDrafts) {
+    assert!(document_drafts.drafts.len() <= archive_drafts::DRAFTS_MAX);
+    assert!(document_drafts.drafts.is_sorted_by_key(|it| it.category));
+    for it in &document_drafts.drafts {
         assert!(!it.title.trim().is_empty() && it.title.chars().count() <= 170, "{it:?}");
         assert!(!it.content.trim().is_empty() && it.content.len() < 20_000, "{it:?}");
         assert!(it.confidence > 0.0 && it.confidence <= 1.0 && !it.meaning.is_empty());
@@ -50,14 +50,14 @@ fn insight(place: usize, draft: &Draft) -> Insight {
     }
 }
 
-/// What a check of facts finds wrong with the drafts of a document against that document.
-pub(crate) fn doubts(pages: &[PageText<'_>], digest: &DocumentDrafts) -> Vec<String> {
+/// The claims of the drafts that `fact_check` does not find supported by the document.
+pub(crate) fn doubts(pages: &[PageText<'_>], document_drafts: &DocumentDrafts) -> Vec<String> {
     let texts = [SourceText {
         file_hash: "f".to_owned(),
         pages: pages.iter().map(|it| it.text.to_owned()).collect(),
     }];
     let insights: Vec<Insight> =
-        digest.drafts.iter().enumerate().map(|(place, it)| insight(place, it)).collect();
+        document_drafts.drafts.iter().enumerate().map(|(place, it)| insight(place, it)).collect();
     let report = archive_integrity::run(
         IntegrityTest::FactCheck,
         &insights,
@@ -65,7 +65,7 @@ pub(crate) fn doubts(pages: &[PageText<'_>], digest: &DocumentDrafts) -> Vec<Str
         &TestOptions::default(),
     );
     let mut list = Vec::new();
-    for (detail, draft) in report.details.iter().zip(&digest.drafts) {
+    for (detail, draft) in report.details.iter().zip(&document_drafts.drafts) {
         let refuted = detail.claims.iter().any(|it| it.support == Support::Contradicted);
         if refuted || detail.verdict != Verdict::Passed {
             list.push(format!("{}: {:?}\n    {}", draft.title, detail.issues(), draft.content));

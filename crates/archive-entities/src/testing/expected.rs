@@ -9,7 +9,7 @@ use crate::{CaseFacts, DeadlineUnit, EntityKind, EventKind, Ground, Role};
 #[derive(Debug, Default, Clone)]
 pub struct ExpectedFacts {
     /// The document type that a summary should name.
-    pub genre: &'static str,
+    pub document_type: &'static str,
     /// Volume, reporter and page, or what a law has instead; parallel ones too.
     pub citations: Vec<String>,
     pub parties: Vec<(String, Role)>,
@@ -96,9 +96,9 @@ pub fn stated(truth: &ExpectedFacts) -> FactSets {
 }
 
 /// The facts that were read from the document, each with its ground.
-pub fn found(casefile: &CaseFacts<'_>) -> Vec<(&'static str, String, Ground)> {
+pub fn found(facts: &CaseFacts<'_>) -> Vec<(&'static str, String, Ground)> {
     let mut list = Vec::new();
-    for it in &casefile.entities {
+    for it in &facts.entities {
         for role in it.roles.iter().filter(|it| it.is_party()) {
             list.push(("party", format!("{} {role:?}", plain(&it.name)), it.ground));
         }
@@ -116,15 +116,15 @@ pub fn found(casefile: &CaseFacts<'_>) -> Vec<(&'static str, String, Ground)> {
             EntityKind::Person => {}
         }
     }
-    for it in &casefile.events {
+    for it in &facts.events {
         list.push(("date", format!("{} {}", it.when.from, it.when.to), it.ground));
         list.push(("event", format!("{} {} {:?}", it.when.from, it.when.to, it.kind), it.ground));
     }
-    for it in &casefile.deadlines {
+    for it in &facts.deadlines {
         let day = it.due.ok().map(|it| it.day.to_string());
         list.push(("deadline", format!("{} {:?} {day:?}", it.count, it.unit), it.ground));
     }
-    for it in &casefile.conflicts {
+    for it in &facts.conflicts {
         list.push(("conflict", format!("{:?} {}", it.kind, it.subject), Ground::Label));
     }
     list

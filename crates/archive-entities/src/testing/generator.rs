@@ -100,18 +100,18 @@ struct DocumentPeople {
 }
 
 impl DocumentPeople {
-    fn new(dice: &mut CorpusRng) -> Self {
+    fn new(rng: &mut CorpusRng) -> Self {
         let mut surnames = SURNAMES.to_vec();
         for at in (1..surnames.len()).rev() {
-            surnames.swap(at, dice.below(at + 1));
+            surnames.swap(at, rng.below(at + 1));
         }
         Self { surnames }
     }
 
-    fn person(&mut self, dice: &mut CorpusRng) -> String {
+    fn person(&mut self, rng: &mut CorpusRng) -> String {
         let surname = self.surnames.pop().unwrap();
-        let middle = ["", "", " Q.", " L.", " T."][dice.below(5)];
-        format!("{}{middle} {surname}", dice.pick(&GIVEN))
+        let middle = ["", "", " Q.", " L.", " T."][rng.below(5)];
+        format!("{}{middle} {surname}", rng.pick(&GIVEN))
     }
 }
 
@@ -120,13 +120,13 @@ fn surname(name: &str) -> &str {
 }
 
 /// Formats a day in one of the usual ways.
-fn written(dice: &mut CorpusRng, day: Date) -> String {
+fn written(rng: &mut CorpusRng, day: Date) -> String {
     let month = MONTHS[day.month() as usize - 1];
     let short = [
         "Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.",
         "Dec.",
     ];
-    match dice.below(6) {
+    match rng.below(6) {
         0 => format!("{} {}, {}", short[day.month() as usize - 1], day.day(), day.year()),
         1 => format!("{:02}/{:02}/{}", day.month(), day.day(), day.year()),
         2 => format!("the {} day of {month}, {}", ordinal(day.day()), day.year()),
@@ -144,9 +144,9 @@ pub fn ordinal(day: i8) -> String {
     format!("{day}{end}")
 }
 
-fn dollars(dice: &mut CorpusRng, truth: &mut ExpectedFacts) -> String {
-    let whole = (dice.below(900) + 12) as u64;
-    let (text, cents) = match dice.below(4) {
+fn dollars(rng: &mut CorpusRng, truth: &mut ExpectedFacts) -> String {
+    let whole = (rng.below(900) + 12) as u64;
+    let (text, cents) = match rng.below(4) {
         0 => (format!("${whole},500.25"), whole * 100_000 + 50_025),
         1 => (format!("${whole}.5 million"), whole * 100_000_000 + 50_000_000),
         2 => (format!("{whole},000 dollars"), whole * 100_000),
@@ -196,47 +196,42 @@ pub fn corpus(copies: usize) -> Vec<(String, Vec<String>, ExpectedFacts)> {
     let mut list = Vec::new();
     for (place, (name, make)) in makers.iter().enumerate() {
         for copy in 0..copies {
-            let mut dice = CorpusRng::new((place * 100 + copy + 7) as u64);
-            let (pages, truth) = make(&mut dice);
+            let mut rng = CorpusRng::new((place * 100 + copy + 7) as u64);
+            let (pages, truth) = make(&mut rng);
             list.push((format!("{name} {copy}"), pages, truth));
         }
     }
     list
 }
 
-fn complaint(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
-    let mut truth = ExpectedFacts { genre: "complaint", ..ExpectedFacts::default() };
+fn complaint(rng: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { document_type: "complaint", ..ExpectedFacts::default() };
     truth.cites(&["MCL 600.2956", "412 Mich 220"]);
-    let mut cast = DocumentPeople::new(dice);
-    let (plaintiff, driver, lawyer, judge, witness) = (
-        cast.person(dice),
-        cast.person(dice),
-        cast.person(dice),
-        cast.person(dice),
-        cast.person(dice),
-    );
-    let company = dice.pick(&FIRMS);
-    let county = dice.pick(&COUNTIES);
+    let mut cast = DocumentPeople::new(rng);
+    let (plaintiff, driver, lawyer, judge, witness) =
+        (cast.person(rng), cast.person(rng), cast.person(rng), cast.person(rng), cast.person(rng));
+    let company = rng.pick(&FIRMS);
+    let county = rng.pick(&COUNTIES);
     let number = format!(
         "2{}-{:06}-N{}",
-        dice.below(5),
-        100_000 + dice.below(800_000),
-        dice.pick(&["O", "I", "F"])
+        rng.below(5),
+        100_000 + rng.below(800_000),
+        rng.pick(&["O", "I", "F"])
     );
-    let (hit, filed) = (dice.day(), dice.day());
+    let (hit, filed) = (rng.day(), rng.day());
     let served = filed.checked_add(9.days()).unwrap();
     let firm =
-        format!("{} & {}, P.C.", surname(&lawyer), dice.pick(&["Associates", "Merriweather"]));
-    let bar = 30_000 + dice.below(50_000);
-    let harm = dollars(dice, &mut truth);
+        format!("{} & {}, P.C.", surname(&lawyer), rng.pick(&["Associates", "Merriweather"]));
+    let bar = 30_000 + rng.below(50_000);
+    let harm = dollars(rng, &mut truth);
     let again = hit.checked_add(1.days()).unwrap();
-    let twice = dice.below(2) == 0;
+    let twice = rng.below(2) == 0;
     let slip = if twice {
         truth.conflicts.push((EventKind::Incident, "incident".to_owned()));
         truth.event(again, EventKind::Incident);
         format!(
             "9. The police report states that the collision happened on {}.\n",
-            written(dice, again)
+            written(rng, again)
         )
     } else {
         String::new()
@@ -250,10 +245,10 @@ fn complaint(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
     );
     let second = format!(
         "1. Plaintiff {plaintiff} is a resident of {county} County.\n2. Defendant {company} does business in Michigan. See MCL 600.2956.\n\n7. On {}, a collision occurred at the corner of May Street and Fifth.\n8. {} was driving 45 miles per hour within 3 miles of the school, as {witness} saw.\n{slip}10. The complaint was filed on {} and served on Defendants on {}.\n11. Defendants must answer within 21 days after service of the summons.\n12. Under Henderson v. Lockwood, 412 Mich 220 (1982), a driver owes a duty of care.\n13. Mr. {} lost wages of {harm}, and may lose more.\n\nWHEREFORE, Plaintiff asks for judgment against Defendants.\n\nBy: /s/ {lawyer}\n{lawyer} (P{bar})\nAttorney for Plaintiff\n",
-        written(dice, hit),
+        written(rng, hit),
         surname(&driver),
-        written(dice, filed),
-        written(dice, served),
+        written(rng, filed),
+        written(rng, served),
         surname(&plaintiff),
     );
     truth.event(hit, EventKind::Incident);
@@ -275,25 +270,25 @@ fn complaint(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
     (vec![first, second], truth)
 }
 
-fn order(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
-    let mut truth = ExpectedFacts { genre: "order", ..ExpectedFacts::default() };
+fn order(rng: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { document_type: "order", ..ExpectedFacts::default() };
     truth.cites(&["Fed. R. Civ. P. 37", "123 F.3d 456"]);
-    let mut cast = DocumentPeople::new(dice);
-    let (plaintiff, judge) = (cast.person(dice), cast.person(dice));
-    let company = dice.pick(&FIRMS);
-    let side = dice.pick(&["Eastern", "Western"]);
+    let mut cast = DocumentPeople::new(rng);
+    let (plaintiff, judge) = (cast.person(rng), cast.person(rng));
+    let company = rng.pick(&FIRMS);
+    let side = rng.pick(&["Eastern", "Western"]);
     let number = format!(
         "2:2{}-cv-{:05}-{}",
-        dice.below(5),
-        10_000 + dice.below(8_000),
-        dice.pick(&["ABC-DRG", "LVP", "TGB-EAS"])
+        rng.below(5),
+        10_000 + rng.below(8_000),
+        rng.pick(&["ABC-DRG", "LVP", "TGB-EAS"])
     );
-    let (moved, entered) = (dice.day(), dice.day());
+    let (moved, entered) = (rng.day(), rng.day());
     let hearing = entered.checked_add(40.days()).unwrap();
     let due = entered.checked_add(60.days()).unwrap();
-    let fee = dollars(dice, &mut truth);
-    let count = [7u16, 14, 28, 30][dice.below(4)];
-    let (before, limit) = if dice.below(2) == 0 {
+    let fee = dollars(rng, &mut truth);
+    let count = [7u16, 14, 28, 30][rng.below(4)];
+    let (before, limit) = if rng.below(2) == 0 {
         ("within", "of the date of this Order")
     } else {
         ("no later than", "after entry of this Order")
@@ -303,9 +298,9 @@ fn order(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
         side.to_uppercase(),
         plaintiff.to_uppercase(),
         company.to_uppercase(),
-        written(dice, moved),
-        written(dice, due),
-        written(dice, hearing),
+        written(rng, moved),
+        written(rng, due),
+        written(rng, hearing),
         plainly(entered),
     );
     truth.event(moved, EventKind::Filed);
@@ -326,26 +321,26 @@ fn plainly(day: Date) -> String {
     format!("{} {}, {}", MONTHS[day.month() as usize - 1], day.day(), day.year())
 }
 
-fn motion(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
-    let mut truth = ExpectedFacts { genre: "motion", ..ExpectedFacts::default() };
+fn motion(rng: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { document_type: "motion", ..ExpectedFacts::default() };
     truth.cites(&["MCR 2.116"]);
-    let mut cast = DocumentPeople::new(dice);
+    let mut cast = DocumentPeople::new(rng);
     let (first, second, ours, theirs) =
-        (cast.person(dice), cast.person(dice), cast.person(dice), cast.person(dice));
-    let company = dice.pick(&FIRMS);
-    let county = dice.pick(&COUNTIES);
+        (cast.person(rng), cast.person(rng), cast.person(rng), cast.person(rng));
+    let company = rng.pick(&FIRMS);
+    let county = rng.pick(&COUNTIES);
     let number = format!(
         "2{}-{:06}-C{}",
-        dice.below(5),
-        100_000 + dice.below(800_000),
-        dice.pick(&["K", "B", "Z"])
+        rng.below(5),
+        100_000 + rng.below(800_000),
+        rng.pick(&["K", "B", "Z"])
     );
-    let signed = dice.day();
+    let signed = rng.day();
     let ended = signed.checked_add(400.days()).unwrap();
     let trial = ended.checked_add(500.days()).unwrap();
     let (bars, price) =
-        ((40_000 + dice.below(9_000), 60_000 + dice.below(9_000)), dollars(dice, &mut truth));
-    let year = 2012 + dice.below(5);
+        ((40_000 + rng.below(9_000), 60_000 + rng.below(9_000)), dollars(rng, &mut truth));
+    let year = 2012 + rng.below(5);
     let text = format!(
         "STATE OF MICHIGAN\n{} COUNTY CIRCUIT COURT\n\n{} and {},\n    Plaintiffs,\nv.                              No. {number}\n{},\n    Defendant.\n\n{} (P{})          {} (P{})\nAttorney for Plaintiffs          Attorney for Defendant\n\nDEFENDANT'S MOTION FOR SUMMARY DISPOSITION\n\nDefendant {company}, by its counsel, {}, moves under MCR 2.116(C)(10).\n\n1. In {year}, the parties began to do business with each other.\n2. The lease was signed on {}. Rent was {price} a year.\n3. From {} to {}, Plaintiff {} occupied the building.\n4. {}'s deposition is Exhibit 3; trial is set for {}.\n5. At least 7 days before the trial, the parties shall exchange exhibits.\n\nRespectfully submitted,\n\n/s/ {theirs}\nAttorney for Defendant\n",
         county.to_uppercase(),
@@ -387,17 +382,17 @@ fn motion(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
     (vec![text], truth)
 }
 
-fn opinion(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
-    let mut truth = ExpectedFacts { genre: "opinion", ..ExpectedFacts::default() };
+fn opinion(rng: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { document_type: "opinion", ..ExpectedFacts::default() };
     truth.cites(&["500 Mich 123", "899 NW2d 45"]);
-    let mut cast = DocumentPeople::new(dice);
-    let person = cast.person(dice);
-    let judges = [cast.person(dice), cast.person(dice), cast.person(dice)];
+    let mut cast = DocumentPeople::new(rng);
+    let person = cast.person(rng);
+    let judges = [cast.person(rng), cast.person(rng), cast.person(rng)];
     let names: Vec<String> = judges.iter().map(|it| surname(it).to_uppercase()).collect();
-    let number = format!("{}", 340_000 + dice.below(40_000));
-    let lower = format!("1{}-{:06}-FH", dice.below(9), 100_000 + dice.below(90_000));
-    let county = dice.pick(&COUNTIES);
-    let (issued, verdict) = (dice.day(), dice.day());
+    let number = format!("{}", 340_000 + rng.below(40_000));
+    let lower = format!("1{}-{:06}-FH", rng.below(9), 100_000 + rng.below(90_000));
+    let county = rng.pick(&COUNTIES);
+    let (issued, verdict) = (rng.day(), rng.day());
     let text = format!(
         "STATE OF MICHIGAN\nCOURT OF APPEALS\n\nPEOPLE OF THE STATE OF MICHIGAN,\n    Plaintiff-Appellee,\n\nv                                        No. {number}\n                                         {county} Circuit Court\n{},                                      LC No. {lower}\n    Defendant-Appellant.\n\nBefore: {}, P.J., and {} and {}, JJ.\n\nPER CURIAM.\n\nDefendant appeals as of right. The jury returned its verdict on {}. We affirm. See People v Carmody, 500 Mich 123, 130; 899 NW2d 45 (2017).\n\nThe trial court sentenced {} to 3 to 10 years in prison. The order was issued on {}.\n",
         person.to_uppercase(),
@@ -406,7 +401,7 @@ fn opinion(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
         names[2],
         plainly(verdict),
         surname(&person),
-        written(dice, issued),
+        written(rng, issued),
     );
     truth.event(verdict, EventKind::Judgment);
     truth.event(issued, EventKind::Order);
@@ -423,23 +418,23 @@ fn opinion(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
     (vec![text], truth)
 }
 
-fn letter(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
-    let mut truth = ExpectedFacts { genre: "letter", ..ExpectedFacts::default() };
-    let mut cast = DocumentPeople::new(dice);
-    let (writer, client, reader) = (cast.person(dice), cast.person(dice), cast.person(dice));
-    let company = dice.pick(&FIRMS);
-    let number = format!("2{}-cv-{:05}", dice.below(5), 10_000 + dice.below(8_000));
-    let (today, met) = (dice.day(), dice.day());
+fn letter(rng: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { document_type: "letter", ..ExpectedFacts::default() };
+    let mut cast = DocumentPeople::new(rng);
+    let (writer, client, reader) = (cast.person(rng), cast.person(rng), cast.person(rng));
+    let company = rng.pick(&FIRMS);
+    let number = format!("2{}-cv-{:05}", rng.below(5), 10_000 + rng.below(8_000));
+    let (today, met) = (rng.day(), rng.day());
     let firm = format!("{} Law PLLC", surname(&writer));
-    let month = MONTHS[dice.below(12)];
+    let month = MONTHS[rng.below(12)];
     let text = format!(
         "{firm}\n12 Lake Drive\n\n{}\n\n{reader}, Esq.\n44 Main Street\n\nRe: {} v. {company}, Case No. {number}\n\nDear Ms. {}:\n\nI write on behalf of my client. As you know, {} sent the first notice on {}. In {month} 2018, your client received it. We ask for payment of {} within ten (10) business days of the date of this letter. If we hear nothing within 30 days, we will go to court. The policy number is 4471-2203.\n\nSincerely,\n\n{writer}, Esq.\n",
         plainly(today),
         surname(&client),
         surname(&reader),
         surname(&client),
-        written(dice, met),
-        dollars(dice, &mut truth),
+        written(rng, met),
+        dollars(rng, &mut truth),
     );
     truth.event(today, EventKind::Dated);
     truth.event(met, EventKind::Notice);
@@ -461,20 +456,20 @@ fn letter(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
     (vec![text], truth)
 }
 
-fn email(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
-    let mut truth = ExpectedFacts { genre: "e-mail", ..ExpectedFacts::default() };
-    let mut cast = DocumentPeople::new(dice);
-    let (from, to, judge) = (cast.person(dice), cast.person(dice), cast.person(dice));
-    let company = dice.pick(&FIRMS);
-    let (sent, filed, due) = (dice.day(), dice.day(), dice.day());
+fn email(rng: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { document_type: "e-mail", ..ExpectedFacts::default() };
+    let mut cast = DocumentPeople::new(rng);
+    let (from, to, judge) = (cast.person(rng), cast.person(rng), cast.person(rng));
+    let company = rng.pick(&FIRMS);
+    let (sent, filed, due) = (rng.day(), rng.day(), rng.day());
     let other = filed.checked_add(3.days()).unwrap();
     let text = format!(
         "From: {from} <f@example.com>\nTo: {to} <t@example.com>\nDate: {sent}\nSubject: scheduling\n\nHi all,\n\nThe complaint against {company} was filed on {}. Our docket says the complaint was filed on {}, so somebody is wrong. Judge {} wants the joint plan by {}. The retainer is {}; call me at 517-555-0199, room 2020.\n\nThanks\n",
-        written(dice, filed),
-        written(dice, other),
+        written(rng, filed),
+        written(rng, other),
         surname(&judge),
-        written(dice, due),
-        dollars(dice, &mut truth),
+        written(rng, due),
+        dollars(rng, &mut truth),
     );
     truth.event(sent, EventKind::Dated);
     truth.event(filed, EventKind::Filed);

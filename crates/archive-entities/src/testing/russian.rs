@@ -51,18 +51,18 @@ const MONTHS: [&str; 12] = [
     "декабря",
 ];
 
-fn written(dice: &mut CorpusRng, day: Date) -> String {
+fn written(rng: &mut CorpusRng, day: Date) -> String {
     let month = MONTHS[day.month() as usize - 1];
-    match dice.below(3) {
+    match rng.below(3) {
         0 => format!("{:02}.{:02}.{}", day.day(), day.month(), day.year()),
         1 => format!("{} {month} {} г.", day.day(), day.year()),
         _ => format!("{} {month} {} года", day.day(), day.year()),
     }
 }
 
-fn rubles(dice: &mut CorpusRng, truth: &mut ExpectedFacts) -> String {
-    let whole = (dice.below(800) + 101) as u64;
-    let (text, cents) = match dice.below(4) {
+fn rubles(rng: &mut CorpusRng, truth: &mut ExpectedFacts) -> String {
+    let whole = (rng.below(800) + 101) as u64;
+    let (text, cents) = match rng.below(4) {
         0 => (format!("{whole} 450 руб. 15 коп."), whole * 100_000 + 45_015),
         1 => (format!("1 {whole} 000,50 рублей"), 100_000_000 + whole * 100_000 + 50),
         2 => (format!("{whole} 000 рублей"), whole * 100_000),
@@ -72,29 +72,29 @@ fn rubles(dice: &mut CorpusRng, truth: &mut ExpectedFacts) -> String {
     text
 }
 
-fn two<'a>(dice: &mut CorpusRng, list: &[&'a str]) -> (&'a str, &'a str) {
-    let first = dice.below(list.len());
-    let second = (first + 1 + dice.below(list.len() - 1)) % list.len();
+fn two<'a>(rng: &mut CorpusRng, list: &[&'a str]) -> (&'a str, &'a str) {
+    let first = rng.below(list.len());
+    let second = (first + 1 + rng.below(list.len() - 1)) % list.len();
     (list[first], list[second])
 }
 
-pub(super) fn decision(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
-    let mut truth = ExpectedFacts { genre: "judgment", ..ExpectedFacts::default() };
+pub(super) fn decision(rng: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { document_type: "judgment", ..ExpectedFacts::default() };
     truth.cites(&["ст. 309 ГК РФ"]);
-    let (court, code) = COURTS[dice.below(COURTS.len())];
-    let number = format!("{code}-{}/202{}", 1000 + dice.below(90_000), dice.below(5));
-    let (ours, theirs) = two(dice, &NAMES);
-    let judge = PEOPLE[dice.below(4)];
-    let spokesman = PEOPLE[4 + dice.below(4)].0;
-    let (made, signed, paid) = (dice.day(), dice.day(), dice.day());
-    let sum = rubles(dice, &mut truth);
+    let (court, code) = COURTS[rng.below(COURTS.len())];
+    let number = format!("{code}-{}/202{}", 1000 + rng.below(90_000), rng.below(5));
+    let (ours, theirs) = two(rng, &NAMES);
+    let judge = PEOPLE[rng.below(4)];
+    let spokesman = PEOPLE[4 + rng.below(4)].0;
+    let (made, signed, paid) = (rng.day(), rng.day(), rng.day());
+    let sum = rubles(rng, &mut truth);
     let text = format!(
         "{}\n\nИМЕНЕМ РОССИЙСКОЙ ФЕДЕРАЦИИ\n\nРЕШЕНИЕ\n\nДело № {number}\n\nДата: {}\n\n{court} в составе судьи {}, рассмотрев дело по иску общества с ограниченной ответственностью «{ours}» (ИНН 7701234567) к АО «{theirs}» о взыскании {sum},\n\nпри участии: представитель истца по доверенности {spokesman}, от ответчика – не явился,\n\nУСТАНОВИЛ:\n\nМежду сторонами {} заключен договор поставки № 15-П. Оплата поступила частично {}. В силу ст. 309 ГК РФ обязательства должны исполняться. ООО «{ours}» направило претензию.\n\nРЕШИЛ:\n\nИск удовлетворить. Решение может быть обжаловано в течение месяца со дня принятия решения.\n\nСудья {}\n",
         court.to_uppercase(),
-        written(dice, made),
+        written(rng, made),
         judge.1,
-        written(dice, signed),
-        written(dice, paid),
+        written(rng, signed),
+        written(rng, paid),
         judge.0,
     );
     truth.event(made, EventKind::Dated);
@@ -115,18 +115,18 @@ pub(super) fn decision(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
     (vec![text], truth)
 }
 
-pub(super) fn claim(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
-    let mut truth = ExpectedFacts { genre: "complaint", ..ExpectedFacts::default() };
-    let (court, _) = COURTS[dice.below(COURTS.len())];
-    let (ours, theirs) = two(dice, &NAMES);
-    let (signed, sent, due) = (dice.day(), dice.day(), dice.day());
-    let (sum, fee) = (rubles(dice, &mut truth), rubles(dice, &mut truth));
-    let year = 2015 + dice.below(4);
+pub(super) fn claim(rng: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { document_type: "complaint", ..ExpectedFacts::default() };
+    let (court, _) = COURTS[rng.below(COURTS.len())];
+    let (ours, theirs) = two(rng, &NAMES);
+    let (signed, sent, due) = (rng.day(), rng.day(), rng.day());
+    let (sum, fee) = (rubles(rng, &mut truth), rubles(rng, &mut truth));
+    let year = 2015 + rng.below(4);
     let text = format!(
         "В {court}\n\nИстец: ООО «{ours}»\nАдрес: 101000, г. Москва, ул. Мясницкая, д. 15\n\nОтветчик: ПАО «{theirs}»\n\nЦена иска: {sum}\n\nИСКОВОЕ ЗАЯВЛЕНИЕ\n\nВ {year} году стороны начали сотрудничество. Договор подписан {}. Претензия направлена ответчику {}. Ответчик обязался погасить долг в срок до {}. Ответ не дан в течение 30 дней с момента получения претензии. Госпошлина составляет {fee}.\n",
-        written(dice, signed),
-        written(dice, sent),
-        written(dice, due),
+        written(rng, signed),
+        written(rng, sent),
+        written(rng, due),
     );
     truth.events.push((format!("{year}-01-01"), format!("{year}-12-31"), EventKind::Other));
     truth.event(signed, EventKind::Agreement);

@@ -53,9 +53,9 @@ pub(crate) struct Case {
 }
 
 /// A small seeded generator, so that every run has the same set.
-struct Dice(u64);
+struct SetRng(u64);
 
-impl Dice {
+impl SetRng {
     fn roll(&mut self, sides: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -124,21 +124,21 @@ fn day((year, month, day): (u64, u64, u64), style: &str) -> String {
 }
 
 impl Values {
-    fn new(family: &Family, dice: &mut Dice) -> Self {
+    fn new(family: &Family, rng: &mut SetRng) -> Self {
         Self {
-            plaintiff: dice.pick(family.plaintiffs).to_owned(),
-            defendant: dice.pick(family.defendants).to_owned(),
-            judge: dice.pick(family.judges).to_owned(),
-            court: dice.pick(family.courts).to_owned(),
-            amount: 1_000 * (12 + dice.roll(400)) + 50 * dice.roll(20),
-            amount2: 100 * (21 + dice.roll(90)) + 5 * dice.roll(20),
-            number: 10 + dice.roll(50),
-            first: (2015 + dice.roll(4), 1 + dice.roll(12), 13 + dice.roll(15)),
-            second: (2019 + dice.roll(4), 1 + dice.roll(12), 1 + dice.roll(12)),
-            cite: cite(dice),
-            case: format!("{}-{:06}-CB", 2016 + dice.roll(8), 100_000 + dice.roll(800_000)),
-            held: dice.pick(&["granted", "denied"]),
-            appeal: dice.pick(&["affirmed", "reversed"]),
+            plaintiff: rng.pick(family.plaintiffs).to_owned(),
+            defendant: rng.pick(family.defendants).to_owned(),
+            judge: rng.pick(family.judges).to_owned(),
+            court: rng.pick(family.courts).to_owned(),
+            amount: 1_000 * (12 + rng.roll(400)) + 50 * rng.roll(20),
+            amount2: 100 * (21 + rng.roll(90)) + 5 * rng.roll(20),
+            number: 10 + rng.roll(50),
+            first: (2015 + rng.roll(4), 1 + rng.roll(12), 13 + rng.roll(15)),
+            second: (2019 + rng.roll(4), 1 + rng.roll(12), 1 + rng.roll(12)),
+            cite: cite(rng),
+            case: format!("{}-{:06}-CB", 2016 + rng.roll(8), 100_000 + rng.roll(800_000)),
+            held: rng.pick(&["granted", "denied"]),
+            appeal: rng.pick(&["affirmed", "reversed"]),
         }
     }
 
@@ -169,27 +169,27 @@ impl Values {
     }
 }
 
-fn cite(dice: &mut Dice) -> String {
-    let one = dice.pick(&["Garrow", "Ellison", "Tremaine", "Bascom", "Lindqvist", "Ortega"]);
-    let two = dice.pick(&["Pruitt", "Dunmore", "Calloway", "Whitfield", "Yates", "Zeller"]);
-    let reporter = dice.pick(&["Mich App", "F.3d", "N.W.2d", "U.S."]);
-    let (volume, page) = (101 + dice.roll(390), 11 + dice.roll(880));
-    format!("{one} v. {two}, {volume} {reporter} {page} ({})", 1981 + dice.roll(35))
+fn cite(rng: &mut SetRng) -> String {
+    let one = rng.pick(&["Garrow", "Ellison", "Tremaine", "Bascom", "Lindqvist", "Ortega"]);
+    let two = rng.pick(&["Pruitt", "Dunmore", "Calloway", "Whitfield", "Yates", "Zeller"]);
+    let reporter = rng.pick(&["Mich App", "F.3d", "N.W.2d", "U.S."]);
+    let (volume, page) = (101 + rng.roll(390), 11 + rng.roll(880));
+    format!("{one} v. {two}, {volume} {reporter} {page} ({})", 1981 + rng.roll(35))
 }
 
 /// The insight with one value changed; `None` where the rule does not apply.
-fn corrupt(rule: Rule, template: &str, truth: &Values, dice: &mut Dice) -> Option<String> {
+fn corrupt(rule: Rule, template: &str, truth: &Values, rng: &mut SetRng) -> Option<String> {
     let mut lie = truth.clone();
     let has = |slot: &str| template.contains(slot);
     match rule {
         Rule::Faithful => {}
-        Rule::ChangedNumber if has("{amt}") => lie.amount += 1_000 * (1 + dice.roll(9)),
+        Rule::ChangedNumber if has("{amt}") => lie.amount += 1_000 * (1 + rng.roll(9)),
         Rule::ChangedNumber if has("{amt2}") => lie.amount2 = truth.amount2 * 10,
-        Rule::ChangedNumber if has("{n}") => lie.number += 1 + dice.roll(9),
+        Rule::ChangedNumber if has("{n}") => lie.number += 1 + rng.roll(9),
         Rule::BorrowedNumber if has("{amt}") && !has("{amt2}") => lie.amount = truth.amount2,
         Rule::BorrowedNumber if has("{amt2}") && !has("{amt}") => lie.amount2 = truth.amount,
-        Rule::MovedDate if has("{d1.") => lie.first = moved(truth.first, dice),
-        Rule::MovedDate if has("{d2.") => lie.second = moved(truth.second, dice),
+        Rule::MovedDate if has("{d1.") => lie.first = moved(truth.first, rng),
+        Rule::MovedDate if has("{d2.") => lie.second = moved(truth.second, rng),
         Rule::BorrowedDate if has("{d1.") && !has("{d2.") => lie.first = truth.second,
         Rule::BorrowedDate if has("{d2.") && !has("{d1.") => lie.second = truth.first,
         Rule::SwappedParty if has("{P}") || has("{D}") => {
@@ -197,15 +197,15 @@ fn corrupt(rule: Rule, template: &str, truth: &Values, dice: &mut Dice) -> Optio
             lie.defendant.clone_from(&truth.plaintiff);
         }
         Rule::InventedParty if has("{P}") => {
-            lie.plaintiff = dice
+            lie.plaintiff = rng
                 .pick(&["Rupert Galloway", "Mirabel Stone", "Vantage Rail Corporation"])
                 .to_owned();
         }
         Rule::InventedParty if has("{J}") => {
-            lie.judge = dice.pick(&["Cyril Hadley", "Beatrix Noonan"]).to_owned();
+            lie.judge = rng.pick(&["Cyril Hadley", "Beatrix Noonan"]).to_owned();
         }
         Rule::InventedCite if has("{cite}") => {
-            lie.cite = cite(dice);
+            lie.cite = cite(rng);
         }
         Rule::ChangedCite if has("{cite}") => {
             lie.cite = truth.cite.replacen(", ", ", 1", 1);
@@ -216,10 +216,10 @@ fn corrupt(rule: Rule, template: &str, truth: &Values, dice: &mut Dice) -> Optio
         Rule::ReversedHolding if has("{a}") => {
             lie.appeal = if truth.appeal == "affirmed" { "reversed" } else { "affirmed" };
         }
-        Rule::AlteredQuote if has("\"") => return altered(&truth.fill(template), dice),
+        Rule::AlteredQuote if has("\"") => return altered(&truth.fill(template), rng),
         Rule::ChangedCaseNumber if has("{case}") => {
             let swap = |it: char| if it == '7' { '4' } else { '7' };
-            let at = 6 + usize::try_from(dice.roll(4)).unwrap_or(0);
+            let at = 6 + usize::try_from(rng.roll(4)).unwrap_or(0);
             lie.case = truth
                 .case
                 .char_indices()
@@ -232,8 +232,8 @@ fn corrupt(rule: Rule, template: &str, truth: &Values, dice: &mut Dice) -> Optio
     (rule == Rule::Faithful || text != truth.fill(template)).then_some(text)
 }
 
-fn moved((year, month, day): (u64, u64, u64), dice: &mut Dice) -> (u64, u64, u64) {
-    match dice.roll(3) {
+fn moved((year, month, day): (u64, u64, u64), rng: &mut SetRng) -> (u64, u64, u64) {
+    match rng.roll(3) {
         0 => (year + 1, month, day),
         1 => (year, month % 12 + 1, day),
         _ => (year, month, if day > 20 { day - 6 } else { day + 6 }),
@@ -241,30 +241,30 @@ fn moved((year, month, day): (u64, u64, u64), dice: &mut Dice) -> (u64, u64, u64
 }
 
 /// Replaces one word inside the quotation marks.
-fn altered(text: &str, dice: &mut Dice) -> Option<String> {
+fn altered(text: &str, rng: &mut SetRng) -> Option<String> {
     let from = text.find('"')? + 1;
     let to = text.rfind('"')?;
     let mut words: Vec<&str> = text[from..to].split(' ').collect();
     let long: Vec<usize> =
         (1..words.len().saturating_sub(1)).filter(|it| words[*it].len() > 3).collect();
-    let at = dice.pick(&long);
-    words[at] = dice.pick(&["seldom", "promptly", "partial", "double", "optional"]);
+    let at = rng.pick(&long);
+    words[at] = rng.pick(&["seldom", "promptly", "partial", "double", "optional"]);
     Some(format!("{}{}{}", &text[..from], words.join(" "), &text[to..]))
 }
 
 /// The whole set: every insight faithful, and corrupted by every rule that applies.
 pub(crate) fn cases(family: &Family, rounds: u64, seed: u64) -> Vec<Case> {
-    let mut dice = Dice(seed);
+    let mut rng = SetRng(seed);
     let mut list = Vec::new();
     for round in 0..rounds {
         for (at, matter) in family.matters.iter().enumerate() {
-            let truth = Values::new(family, &mut dice);
+            let truth = Values::new(family, &mut rng);
             let hash = format!("file-{round}-{at}");
             let pages = matter.pages.iter().map(|it| truth.fill(it)).collect();
             let source = SourceText { file_hash: hash.clone(), pages };
             for template in matter.insights {
                 for rule in std::iter::once(Rule::Faithful).chain(RULES) {
-                    let Some(content) = corrupt(rule, template, &truth, &mut dice) else {
+                    let Some(content) = corrupt(rule, template, &truth, &mut rng) else {
                         continue;
                     };
                     let insight = Insight {

@@ -7,15 +7,15 @@ use super::{
     FIRMS, GeneratedDocument, american, dollars, later, month, people, surname, two_firms, working,
 };
 
-pub(super) fn complaint(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "complaint", ..ExpectedFacts::default() };
-    let [plaintiff, lawyer, manager] = people(dice);
-    let company = dice.pick(&FIRMS);
-    let county = dice.pick(&["Alameda", "Fresno", "Sonoma", "Ventura"]);
-    let number = format!("2{}CV{:06}", dice.below(4), 1_000 + dice.below(90_000));
-    let bar = 200_000 + dice.below(90_000);
-    let (hired, fired) = (dice.day(), dice.day());
-    let wages = dollars(dice, &mut truth);
+pub(super) fn complaint(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "complaint", ..ExpectedFacts::default() };
+    let [plaintiff, lawyer, manager] = people(rng);
+    let company = rng.pick(&FIRMS);
+    let county = rng.pick(&["Alameda", "Fresno", "Sonoma", "Ventura"]);
+    let number = format!("2{}CV{:06}", rng.below(4), 1_000 + rng.below(90_000));
+    let bar = 200_000 + rng.below(90_000);
+    let (hired, fired) = (rng.day(), rng.day());
+    let wages = dollars(rng, &mut truth);
     let group = format!("{} Law Group, APC", surname(lawyer));
     let first = format!(
         "{lawyer} (SBN {bar})\n{group}\n1180 Harbor Boulevard, Suite 400\nTelephone: (510) 555-0117\n\nAttorneys for Plaintiff {plaintiff}\n\nSUPERIOR COURT OF THE STATE OF CALIFORNIA\nCOUNTY OF {}\n\n{},\n\n          Plaintiff,\n\n     vs.\n\n{}; and DOES 1 through 20, inclusive,\n\n          Defendants.\n\nCase No.: {number}\n\nCOMPLAINT FOR DAMAGES\n\nDEMAND FOR JURY TRIAL\n",
@@ -41,13 +41,13 @@ pub(super) fn complaint(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![first, second], truth)
 }
 
-pub(super) fn motion(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "motion", ..ExpectedFacts::default() };
-    let [plaintiff, lawyer] = people(dice);
-    let company = dice.pick(&FIRMS);
-    let number = format!("4:2{}-cv-{:05}", dice.below(4), 100 + dice.below(9_000));
-    let bar = 24_000_000 + dice.below(90_000);
-    let (filed, served) = (dice.day(), dice.day());
+pub(super) fn motion(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "motion", ..ExpectedFacts::default() };
+    let [plaintiff, lawyer] = people(rng);
+    let company = rng.pick(&FIRMS);
+    let number = format!("4:2{}-cv-{:05}", rng.below(4), 100 + rng.below(9_000));
+    let bar = 24_000_000 + rng.below(90_000);
+    let (filed, served) = (rng.day(), rng.day());
     let column = |left: &str, right: &str| format!("{left:<38}§          {right}\n");
     let caption: String = [
         column(&format!("{},", plaintiff.to_uppercase()), ""),
@@ -77,16 +77,16 @@ pub(super) fn motion(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![text], truth)
 }
 
-pub(super) fn order(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "order", ..ExpectedFacts::default() };
-    let [judge, tenant] = people(dice);
-    let company = dice.pick(&FIRMS);
-    let county = dice.pick(&["Kings", "Queens", "Albany", "Erie"]);
-    let number = format!("5{:05}/202{}", dice.below(90_000), dice.below(4));
-    let (heard, made) = (dice.day(), dice.day());
+pub(super) fn order(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "order", ..ExpectedFacts::default() };
+    let [judge, tenant] = people(rng);
+    let company = rng.pick(&FIRMS);
+    let county = rng.pick(&["Kings", "Queens", "Albany", "Erie"]);
+    let number = format!("5{:05}/202{}", rng.below(90_000), rng.below(4));
+    let (heard, made) = (rng.day(), rng.day());
     let next = later(made, 33);
-    let rent = dollars(dice, &mut truth);
-    let count = [10u16, 20, 45][dice.below(3)];
+    let rent = dollars(rng, &mut truth);
+    let count = [10u16, 20, 45][rng.below(3)];
     let text = format!(
         "SUPREME COURT OF THE STATE OF NEW YORK\nCOUNTY OF {}\n\nPRESENT: HON. {}, J.S.C.\n------------------------------------------------x\n{},\n\n                    Plaintiff,            Index No. {number}\n\n          -against-                       DECISION AND ORDER\n\n{},\n\n                    Defendant.\n------------------------------------------------x\n\nThe motion of {company} was argued on {}. The lease calls for monthly payments and the arrears stand at {rent}. See Wexler v. Dunmore Realty Corp., 61 N.Y.2d 442, 447 (1984); RPAPL § 711.\n\nNow, upon the papers, it is\n\nORDERED that the motion is granted to the extent of directing {tenant} to pay use and occupancy within {count} days of the date of this order; and it is further\n\nORDERED that the parties shall appear for a conference on {} at 9:30 a.m.\n\nDated: {}\n\nENTER:\n\n______________________\nHon. {judge}, J.S.C.\n",
         county.to_uppercase(),
@@ -112,13 +112,13 @@ pub(super) fn order(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![text], truth)
 }
 
-pub(super) fn opinion(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "opinion", ..ExpectedFacts::default() };
-    let [appellant, first, second, third] = people(dice);
-    let (company, _) = two_firms(dice);
-    let number = format!("2{}-35{:03}", dice.below(4), 100 + dice.below(800));
-    let below = format!("3:1{}-cv-{:05}-MO", dice.below(9), 100 + dice.below(2_000));
-    let (argued, filed) = (dice.day(), dice.day());
+pub(super) fn opinion(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "opinion", ..ExpectedFacts::default() };
+    let [appellant, first, second, third] = people(rng);
+    let (company, _) = two_firms(rng);
+    let number = format!("2{}-35{:03}", rng.below(4), 100 + rng.below(800));
+    let below = format!("3:1{}-cv-{:05}-MO", rng.below(9), 100 + rng.below(2_000));
+    let (argued, filed) = (rng.day(), rng.day());
     let text = format!(
         "FOR PUBLICATION\n\nUNITED STATES COURT OF APPEALS\nFOR THE NINTH CIRCUIT\n\n{},\n               Plaintiff-Appellant,          No. {number}\n\n  v.                                         D.C. No. {below}\n\n{},\n               Defendant-Appellee.           OPINION\n\nAppeal from the United States District Court\nfor the District of Oregon\n\nArgued and Submitted {}\nPortland, Oregon\n\nFiled {}\n\nBefore: {first}, {second}, and {third}, Circuit Judges.\n\nOpinion by Judge {}\n\nWe review a grant of summary judgment de novo. Ostrow v. Penn Ridge Mut. Ins. Co., 415 F.3d 902, 907 (9th Cir. 2005). The statute of limitations is two years. 42 U.S.C. § 1983; Or. Rev. Stat. § 12.110. Ignorance does not toll it. Ostrow, 415 F.3d at 909. But see In re Harlan Mills, 380 B.R. 12, 19 (Bankr. D. Or. 2008) (tolling for fraud). Id. at 21. We held the same in Lindgren v. Ostby, 2019 WL 3345120, at *4 (9th Cir. July 25, 2019).\n\nAFFIRMED.\n",
         appellant.to_uppercase(),
@@ -152,14 +152,14 @@ pub(super) fn opinion(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![text], truth)
 }
 
-pub(super) fn notice(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "notice", ..ExpectedFacts::default() };
-    let [trustee, judge] = people(dice);
-    let company = dice.pick(&FIRMS);
-    let number = format!("2{}-1{:04}", dice.below(4), dice.below(9_000));
-    let (petition, meeting) = (dice.day(), dice.day());
+pub(super) fn notice(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "notice", ..ExpectedFacts::default() };
+    let [trustee, judge] = people(rng);
+    let company = rng.pick(&FIRMS);
+    let number = format!("2{}-1{:04}", rng.below(4), rng.below(9_000));
+    let (petition, meeting) = (rng.day(), rng.day());
     let claims = later(petition, 70);
-    let fee = dollars(dice, &mut truth);
+    let fee = dollars(rng, &mut truth);
     let text = format!(
         "UNITED STATES BANKRUPTCY COURT\nDISTRICT OF DELAWARE\n\nIn re:                                   Chapter 11\n\n{},                                      Case No. {number}\n\n          Debtor.                        Judge {judge}\n\nNOTICE OF BAR DATE AND MEETING OF CREDITORS\n\nTO ALL CREDITORS AND PARTIES IN INTEREST:\n\nPLEASE TAKE NOTICE that on the {} day of {}, {}, {company} filed a voluntary petition under 11 U.S.C. § 301. The meeting of creditors will be held on {} at 10:00 a.m. Proofs of claim must be received no later than {}. The United States Trustee is represented by {trustee}, Esq. A fee of {fee} was paid.\n\nObjections, if any, shall be filed at least seven (7) days before the hearing. Fed. R. Bankr. P. 2003.\n",
         company.to_uppercase(),

@@ -7,18 +7,18 @@ use super::{
     FIRMS, GeneratedDocument, american, dollars, later, people, surname, two_firms, working,
 };
 
-pub(super) fn affidavit(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "affidavit", ..ExpectedFacts::default() };
-    let [accused, officer, prosecutor] = people(dice);
-    let number = format!("F2{}-{:06}", dice.below(4), 1_000 + dice.below(90_000));
-    let (seen, sworn) = (dice.day(), dice.day());
-    let value = dollars(dice, &mut truth);
+pub(super) fn affidavit(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "affidavit", ..ExpectedFacts::default() };
+    let [accused, officer, prosecutor] = people(rng);
+    let number = format!("F2{}-{:06}", rng.below(4), 1_000 + rng.below(90_000));
+    let (seen, sworn) = (rng.day(), rng.day());
+    let value = dollars(rng, &mut truth);
     let text = format!(
         "IN THE CIRCUIT COURT OF THE ELEVENTH JUDICIAL CIRCUIT\nIN AND FOR MIAMI-DADE COUNTY, FLORIDA\n\nCRIMINAL DIVISION\n\nSTATE OF FLORIDA,                    CASE NO. {number}\n\n     Plaintiff,\n\nvs.\n\n{},\n\n     Defendant.\n_________________________/\n\nAFFIDAVIT IN SUPPORT OF WARRANT\n\nBefore me, the undersigned authority, personally appeared Detective {officer}, who being duly sworn states:\n\nOn the evening of {}, the affiant saw {accused} carry off a generator worth {value}. The theft violates § 812.014, Fla. Stat. See State v. Marchbanks, 845 So. 2d 310, 313 (Fla. 3d DCA 2003).\n\nSworn to and subscribed on {}.\n\n{prosecutor}\nAssistant State Attorney\nFlorida Bar No. 118{:04}\n",
         accused.to_uppercase(),
         american(seen),
         american(sworn),
-        dice.below(10_000),
+        rng.below(10_000),
     );
     truth.cites(&["845 So. 2d 310"]);
     truth.event(seen, EventKind::Incident);
@@ -37,12 +37,12 @@ pub(super) fn affidavit(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![text], truth)
 }
 
-pub(super) fn answer(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "answer", ..ExpectedFacts::default() };
-    let [plaintiff, lawyer, judge] = people(dice);
-    let (company, _) = two_firms(dice);
-    let number = format!("202{} L {:06}", dice.below(4), 1_000 + dice.below(9_000));
-    let (crash, served) = (dice.day(), dice.day());
+pub(super) fn answer(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "answer", ..ExpectedFacts::default() };
+    let [plaintiff, lawyer, judge] = people(rng);
+    let (company, _) = two_firms(rng);
+    let number = format!("202{} L {:06}", rng.below(4), 1_000 + rng.below(9_000));
+    let (crash, served) = (rng.day(), rng.day());
     let firm = format!("{} & Lowe, Ltd.", surname(lawyer));
     let row = |left: &str, right: &str| format!("{left:<40})   {right}\n");
     let caption: String = [
@@ -73,12 +73,12 @@ pub(super) fn answer(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![text], truth)
 }
 
-pub(super) fn minutes(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "order", ..ExpectedFacts::default() };
-    let [judge, one, other] = people(dice);
-    let (left, right) = two_firms(dice);
-    let number = format!("1:2{}-cv-{:05}", dice.below(4), 100 + dice.below(9_000));
-    let today = dice.day();
+pub(super) fn minutes(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "order", ..ExpectedFacts::default() };
+    let [judge, one, other] = people(rng);
+    let (left, right) = two_firms(rng);
+    let number = format!("1:2{}-cv-{:05}", rng.below(4), 100 + rng.below(9_000));
+    let today = rng.day();
     let (trial, cutoff) = (later(today, 200), later(today, 90));
     let text = format!(
         "UNITED STATES DISTRICT COURT\nEASTERN DISTRICT OF VIRGINIA\nAlexandria Division\n\nMINUTE ORDER\n\nCivil Action No. {number}\n{left} v. {right}\n\nDate: {}\nPresiding: The Honorable {judge}\n\nAppearances:\n- for the plaintiff: {one}\n- for the defendant: {other}\n\nThe Court sets the following schedule:\n- discovery closes {};\n- jury trial begins {} at 10:00 a.m.;\n- exhibits must be exchanged no later than 14 days before trial.\n\nAny objection must be filed within 10 days of this order. Loc. Civ. R. 16(B).\n",
@@ -107,12 +107,12 @@ pub(super) fn minutes(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![text], truth)
 }
 
-pub(super) fn insurer(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "letter", ..ExpectedFacts::default() };
-    let [writer, reader] = people(dice);
-    let insured = dice.pick(&FIRMS);
-    let (today, loss, reported) = (dice.day(), dice.day(), dice.day());
-    let (paid, held) = (dollars(dice, &mut truth), dollars(dice, &mut truth));
+pub(super) fn insurer(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "letter", ..ExpectedFacts::default() };
+    let [writer, reader] = people(rng);
+    let insured = rng.pick(&FIRMS);
+    let (today, loss, reported) = (rng.day(), rng.day(), rng.day());
+    let (paid, held) = (dollars(rng, &mut truth), dollars(rng, &mut truth));
     let text = format!(
         "Tideline Casualty Company\nClaims Department\n\n{}\n\nMs. {reader}\n902 Orchard Lane\n\nRe:  Insured: {insured}\n     Claim Number: 77-0931-B\n     Date of Loss: {:02}/{:02}/{}\n\nDear Ms. {}:\n\nYou reported the fire to us on {}. We have paid {paid} to date and hold back {held} until you send a sworn proof of loss. Please return the form within sixty (60) days of the date of this letter. Coverage may be lost otherwise.\n\nVery truly yours,\n\n{writer}\nSenior Adjuster\n",
         american(today),
@@ -131,12 +131,12 @@ pub(super) fn insurer(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![text], truth)
 }
 
-pub(super) fn memorandum(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "memorandum", ..ExpectedFacts::default() };
-    let [from, to, witness] = people(dice);
-    let company = dice.pick(&FIRMS);
-    let (today, met, due) = (dice.day(), dice.day(), dice.day());
-    let fee = dollars(dice, &mut truth);
+pub(super) fn memorandum(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "memorandum", ..ExpectedFacts::default() };
+    let [from, to, witness] = people(rng);
+    let company = rng.pick(&FIRMS);
+    let (today, met, due) = (rng.day(), rng.day(), rng.day());
+    let fee = dollars(rng, &mut truth);
     let text = format!(
         "MEMORANDUM\n\nTO: {to}\nFROM: {from}\nDATE: {}\nRE: {company} matter\n\nI met with {witness} on {}. He says that {company} paid {fee} for the parcel and never recorded the deed. The leading case is still Oberholt v. Finch, 219 Wis. 2d 67, 580 N.W.2d 245 (1998); Finch was distinguished in Dorsey v. Pratt, 2011 WI 30, ¶ 14. The rule of Oberholt, 219 Wis. 2d at 71, favors us.\n\nOur response is due on {}.\n",
         american(today),

@@ -7,13 +7,13 @@ use super::{
     FIRMS, GeneratedDocument, american, british, dollars, later, month, people, surname, two_firms,
 };
 
-pub(super) fn letter(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "letter", ..ExpectedFacts::default() };
-    let [writer, client, reader] = people(dice);
-    let company = dice.pick(&FIRMS);
-    let (today, signed, broke) = (dice.day(), dice.day(), dice.day());
+pub(super) fn letter(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "letter", ..ExpectedFacts::default() };
+    let [writer, client, reader] = people(rng);
+    let company = rng.pick(&FIRMS);
+    let (today, signed, broke) = (rng.day(), rng.day(), rng.day());
     let firm = format!("{} & Partners LLP", surname(writer));
-    let pounds = 4 + dice.below(80);
+    let pounds = 4 + rng.below(80);
     truth.money.push(format!("GBP {pounds}50.00"));
     let text = format!(
         "{firm}\n3 Temple Row\n\nBY EMAIL AND POST\n\n{}\n\n{company}\nAttn: {reader}\n\nDear {reader},\n\nOur client: {client}\n\nWe act for the above-named. By an agreement dated {} your company undertook to repair the roof. The works were abandoned on {}. We invite you to pay £{pounds}50.00 within fourteen days of receipt of this letter, failing which proceedings will be issued without further notice.\n\nYours faithfully,\n\n{writer}\nPartner\n{firm}\n",
@@ -30,13 +30,13 @@ pub(super) fn letter(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![text], truth)
 }
 
-pub(super) fn email(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "e-mail", ..ExpectedFacts::default() };
-    let [from, to, judge, expert] = people(dice);
-    let (company, other) = two_firms(dice);
-    let (sent, hearing, due) = (dice.day(), dice.day(), dice.day());
-    let number = format!("2:2{}-cv-{:05}", dice.below(5), 10_000 + dice.below(8_000));
-    let retainer = dollars(dice, &mut truth);
+pub(super) fn email(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "e-mail", ..ExpectedFacts::default() };
+    let [from, to, judge, expert] = people(rng);
+    let (company, other) = two_firms(rng);
+    let (sent, hearing, due) = (rng.day(), rng.day(), rng.day());
+    let number = format!("2:2{}-cv-{:05}", rng.below(5), 10_000 + rng.below(8_000));
+    let retainer = dollars(rng, &mut truth);
     let text = format!(
         "From: {from} <first@example.com>\nTo: {to} <second@example.com>\nDate: {sent}\nSubject: RE: {} v. {other} ({number})\n\n{},\n\nTwo things. Judge {} moved the hearing to {}, and {expert}'s report must be in by {}. {company} still owes us {retainer}.\n\nThe motion relies on Garrity v. Bloom, 88 F.4th 310 (2d Cir. 2023), which I have not read yet.\n\n{}\n",
         surname(from),
@@ -59,13 +59,13 @@ pub(super) fn email(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![text], truth)
 }
 
-pub(super) fn contract(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "contract", ..ExpectedFacts::default() };
-    let [consultant, signer] = people(dice);
-    let (company, guarantor) = two_firms(dice);
-    let (signed, ends) = (dice.day(), dice.day());
-    let started = dice.day();
-    let (fee, cap) = (dollars(dice, &mut truth), dollars(dice, &mut truth));
+pub(super) fn contract(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "contract", ..ExpectedFacts::default() };
+    let [consultant, signer] = people(rng);
+    let (company, guarantor) = two_firms(rng);
+    let (signed, ends) = (rng.day(), rng.day());
+    let started = rng.day();
+    let (fee, cap) = (dollars(rng, &mut truth), dollars(rng, &mut truth));
     let text = format!(
         "CONSULTING SERVICES AGREEMENT\n\nThis Consulting Services Agreement (the \"Agreement\") is entered into as of {} by and between {company} (the \"Company\") and {consultant} (the \"Consultant\").\n\n1. Services. The Consultant shall provide the services described in Exhibit A beginning in {} {}.\n\n2. Fees. The Company shall pay a monthly fee of {fee}. Invoices are payable within thirty (30) days after receipt.\n\n3. Term. This Agreement expires on {} unless either party gives notice at least sixty (60) days prior to expiration.\n\n4. Guaranty. {guarantor} guarantees the Company's obligations up to {cap}.\n\n5. Governing Law. This Agreement is governed by N.Y. Gen. Oblig. Law § 5-1401.\n\nIN WITNESS WHEREOF, the parties have executed this Agreement.\n\nCOMPANY: {}\n\nBy: ____________________\nName: {signer}\nTitle: President\n\nCONSULTANT: {}\n",
         american(signed),

@@ -7,12 +7,12 @@ use jiff::civil::Date;
 use super::russian::MONTHS;
 use super::{FIRMS, GeneratedDocument, american, dollars, later, people, two_firms};
 
-pub(super) fn severance(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "letter", ..ExpectedFacts::default() };
-    let [worker, writer] = people(dice);
-    let company = dice.pick(&FIRMS);
-    let (today, last) = (dice.day(), dice.day());
-    let pay = dollars(dice, &mut truth);
+pub(super) fn severance(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "letter", ..ExpectedFacts::default() };
+    let [worker, writer] = people(rng);
+    let company = rng.pick(&FIRMS);
+    let (today, last) = (rng.day(), rng.day());
+    let pay = dollars(rng, &mut truth);
     let text = format!(
         "{company}\n\n{}\n\n{worker}\n77 Quince Street\n\nDear {}:\n\nThis letter confirms that your employment with {company} ends on {}. If you sign the enclosed release, the company will pay you {pay}, less withholding. You have 21 days from receipt of this letter to consider it, and you may revoke within seven (7) days after signing.\n\nWith best wishes,\n\n{writer}\nDirector of Human Resources\n",
         american(today),
@@ -27,12 +27,12 @@ pub(super) fn severance(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![text], truth)
 }
 
-pub(super) fn settlement(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "e-mail", ..ExpectedFacts::default() };
-    let [from, to, mediator] = people(dice);
-    let (left, right) = two_firms(dice);
-    let (sent, met, close) = (dice.day(), dice.day(), dice.day());
-    let (offer, demand) = (dollars(dice, &mut truth), dollars(dice, &mut truth));
+pub(super) fn settlement(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "e-mail", ..ExpectedFacts::default() };
+    let [from, to, mediator] = people(rng);
+    let (left, right) = two_firms(rng);
+    let (sent, met, close) = (rng.day(), rng.day(), rng.day());
+    let (offer, demand) = (dollars(rng, &mut truth), dollars(rng, &mut truth));
     let text = format!(
         "From: {from}\nSent: {}\nTo: {to}\nSubject: {left} / {right} - confidential\n\nFollowing the mediation before {mediator} on {}, my client is prepared to pay {offer} against your demand of {demand}. The offer stays open until {}. Please tell {right} that nothing here is an admission. See Fed. R. Evid. 408.\n",
         american(sent),
@@ -48,11 +48,11 @@ pub(super) fn settlement(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![text], truth)
 }
 
-pub(super) fn secrecy(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "contract", ..ExpectedFacts::default() };
-    let [signer, _] = people(dice);
-    let (left, right) = two_firms(dice);
-    let made = dice.day();
+pub(super) fn secrecy(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "contract", ..ExpectedFacts::default() };
+    let [signer, _] = people(rng);
+    let (left, right) = two_firms(rng);
+    let made = rng.day();
     let text = format!(
         "MUTUAL NON-DISCLOSURE AGREEMENT\n\nEffective Date: {}\n\nThis Agreement is made by and between {left}, a Delaware corporation with offices in Wilmington, and {right}, an Oregon limited liability company (each a \"Party\").\n\n1. Neither Party shall disclose Confidential Information for three (3) years after the Effective Date.\n\n2. On request, the receiving Party shall return all copies within ten (10) business days after receipt of the request.\n\nBy: /s/ {signer}\nName: {signer}\nTitle: Chief Executive Officer\n",
         american(made),
@@ -66,15 +66,15 @@ pub(super) fn secrecy(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![text], truth)
 }
 
-pub(super) fn supply(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "contract", ..ExpectedFacts::default() };
+pub(super) fn supply(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "contract", ..ExpectedFacts::default() };
     let spelled = |day: Date| {
         format!("«{:02}» {} {} г.", day.day(), MONTHS[day.month() as usize - 1], day.year())
     };
-    let seller = dice.pick(&["Ладога-Трейд", "Степь", "Верхний Дон"]);
-    let buyer = dice.pick(&["Апрель", "Мегаполис Строй", "Вымпел"]);
-    let (made, until) = (dice.day(), later(dice.day(), 400));
-    let thousands = 120 + dice.below(700);
+    let seller = rng.pick(&["Ладога-Трейд", "Степь", "Верхний Дон"]);
+    let buyer = rng.pick(&["Апрель", "Мегаполис Строй", "Вымпел"]);
+    let (made, until) = (rng.day(), later(rng.day(), 400));
+    let thousands = 120 + rng.below(700);
     truth.money.push(format!("RUB {thousands}000.00"));
     let text = format!(
         "ДОГОВОР ПОСТАВКИ № 14/22\n\nг. Казань                                        {}\n\nООО «{seller}», именуемое в дальнейшем «Поставщик», в лице генерального директора Ершова К.Л., и АО «{buyer}», именуемое в дальнейшем «Покупатель», заключили настоящий договор о нижеследующем:\n\n1. Поставщик обязуется передать товар на сумму {thousands} 000 рублей.\n\n2. Оплата производится в течение 5 банковских дней после получения товара.\n\n3. Договор действует до {}. К отношениям сторон применяется ст. 506 ГК РФ.\n",

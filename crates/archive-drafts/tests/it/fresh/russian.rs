@@ -50,22 +50,22 @@ pub(super) fn dotted(day: Date) -> String {
     format!("{:02}.{:02}.{}", day.day(), day.month(), day.year())
 }
 
-fn rubles(dice: &mut CorpusRng, truth: &mut ExpectedFacts) -> String {
-    let thousands = 11 + dice.below(900);
+fn rubles(rng: &mut CorpusRng, truth: &mut ExpectedFacts) -> String {
+    let thousands = 11 + rng.below(900);
     truth.money.push(format!("RUB {thousands}000.00"));
     format!("{thousands} 000 рублей")
 }
 
-pub(super) fn judgment(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "judgment", ..ExpectedFacts::default() };
-    let first = dice.below(PEOPLE.len());
-    let (ours, theirs) = (PEOPLE[first], PEOPLE[(first + 1 + dice.below(5)) % PEOPLE.len()]);
-    let judge = JUDGES[dice.below(JUDGES.len())];
-    let (court, town) = COURTS[dice.below(COURTS.len())];
-    let number = format!("2-{}/202{}", 100 + dice.below(5_000), dice.below(4));
-    let (made, lent) = (dice.day(), dice.day());
+pub(super) fn judgment(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "judgment", ..ExpectedFacts::default() };
+    let first = rng.below(PEOPLE.len());
+    let (ours, theirs) = (PEOPLE[first], PEOPLE[(first + 1 + rng.below(5)) % PEOPLE.len()]);
+    let judge = JUDGES[rng.below(JUDGES.len())];
+    let (court, town) = COURTS[rng.below(COURTS.len())];
+    let number = format!("2-{}/202{}", 100 + rng.below(5_000), rng.below(4));
+    let (made, lent) = (rng.day(), rng.day());
     let back = later(lent, 180);
-    let debt = rubles(dice, &mut truth);
+    let debt = rubles(rng, &mut truth);
     let text = format!(
         "Дело № {number}\n\nРЕШЕНИЕ\nИменем Российской Федерации\n\n{}                                        г. {town}\n\n{court} в составе председательствующего судьи {}, рассмотрев в открытом судебном заседании гражданское дело по иску {} к {} о взыскании долга по договору займа,\n\nустановил:\n\nИстец обратился в суд с иском. В обоснование указал, что {} между сторонами заключен договор займа на сумму {debt} со сроком возврата до {}. Согласно ст. 807 ГК РФ заемщик обязан возвратить сумму займа. Ответчик долг не вернул.\n\nРуководствуясь ст. 194 ГПК РФ, суд\n\nрешил:\n\nИсковые требования удовлетворить. Решение может быть обжаловано в течение месяца со дня принятия решения в окончательной форме.\n\nСудья                                        {}\n",
         spelled(made),
@@ -90,13 +90,13 @@ pub(super) fn judgment(dice: &mut CorpusRng) -> GeneratedDocument {
     (vec![text], truth)
 }
 
-pub(super) fn demand(dice: &mut CorpusRng) -> GeneratedDocument {
-    let mut truth = ExpectedFacts { genre: "letter", ..ExpectedFacts::default() };
-    let ours = dice.pick(&["Полярис", "Гранит-Сервис", "Лесная биржа"]);
-    let theirs = dice.pick(&["Маяк", "ТрансКарго", "Уральский камень"]);
-    let boss = JUDGES[dice.below(JUDGES.len())].0;
-    let (signed, shipped) = (dice.day(), dice.day());
-    let (sum, fine) = (rubles(dice, &mut truth), rubles(dice, &mut truth));
+pub(super) fn demand(rng: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { document_type: "letter", ..ExpectedFacts::default() };
+    let ours = rng.pick(&["Полярис", "Гранит-Сервис", "Лесная биржа"]);
+    let theirs = rng.pick(&["Маяк", "ТрансКарго", "Уральский камень"]);
+    let boss = JUDGES[rng.below(JUDGES.len())].0;
+    let (signed, shipped) = (rng.day(), rng.day());
+    let (sum, fine) = (rubles(rng, &mut truth), rubles(rng, &mut truth));
     let text = format!(
         "Генеральному директору\nООО «{theirs}»\n\nПРЕТЕНЗИЯ\n\n{} между ООО «{ours}» и ООО «{theirs}» был подписан договор поставки. Товар отгружен {}, но деньги в размере {sum} до сих пор не перечислены. За просрочку начислена неустойка {fine} (ст. 330 ГК РФ).\n\nПросим погасить задолженность в течение 10 рабочих дней с даты получения настоящей претензии.\n\nС уважением,\nдиректор {boss}\n",
         dotted(signed),

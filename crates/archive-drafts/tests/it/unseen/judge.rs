@@ -1,10 +1,10 @@
-//! What counts as the same where the writer had to choose one of several right answers. Each rule
-//! holds for both sides alike.
+//! Which differing facts count as equal, where the writer of the labels had to choose one of
+//! several right answers. Each rule applies in both directions.
 
 use crate::facts::Facts;
 
-/// Brings what was read and what is true into one form: weeks are seven days.
-pub(super) fn even(facts: &mut Facts) {
+/// Normalizes facts: drops the kinds that are not labelled and converts weeks to days.
+pub(super) fn normalize(facts: &mut Facts) {
     for (kind, list) in facts.iter_mut() {
         list.retain(|it| is_labelled(kind, it));
     }
@@ -12,7 +12,7 @@ pub(super) fn even(facts: &mut Facts) {
     *days = std::mem::take(days).iter().map(|it| in_days(it)).collect();
 }
 
-/// Third persons and years are left out of the labels.
+/// The labels contain neither third parties nor deadlines in years.
 fn is_labelled(kind: &str, fact: &str) -> bool {
     match kind {
         "party" => !fact.ends_with(" thirdparty"),
@@ -31,15 +31,15 @@ fn in_days(deadline: &str) -> String {
     format!("{} days {}", count * 7, words.next().unwrap_or_default())
 }
 
-/// Whether something that was read says what something true does.
+/// Whether a read fact counts as equal to a labelled one.
 pub(super) fn same(kind: &str, read: &str, truth: &str) -> bool {
     if read == truth {
         return true;
     }
     match kind {
-        // The state is said above a court that has its own place, and the writer may leave it out.
+        // The label of a county court may leave out the state.
         "court" => return without_state(read) == without_state(truth) && read.contains("county"),
-        // The initials of the judge end the number, or do not.
+        // A case number may have the initials of the judge at its end.
         "case number" => return is_initialled(read, truth) || is_initialled(truth, read),
         _ => {}
     }
@@ -49,14 +49,14 @@ pub(super) fn same(kind: &str, read: &str, truth: &str) -> bool {
     };
     match kind {
         "event" => what == of && (is_own(said, stated) || is_own(stated, said)),
-        // Who appeals was plaintiff or defendant below, and the writer names the one or both.
+        // A party to an appeal was plaintiff or defendant in the lower court; either role counts.
         "party" => what == of && (is_below(said, stated) || is_below(stated, said)),
         _ => false,
     }
 }
 
-/// A paper's own day is that of the order, the agreement or the letter that it is, and a day of
-/// which nothing else is said.
+/// The date of a document may also be labelled as the order, judgment, agreement or notice that the
+/// document is.
 fn is_own(kind: &str, other: &str) -> bool {
     kind == "dated" && matches!(other, "other" | "agreement" | "order" | "judgment" | "notice")
 }

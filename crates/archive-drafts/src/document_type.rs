@@ -1,16 +1,18 @@
-//! What a document is, by its headings and its first and last words, with the line that says so.
+//! Finds the type of a document (complaint, order, letter, …) by its headings and its first lines,
+//! with the line that shows it.
 
 use archive_entities::Ground;
 use archive_text::{PageText, TextSpan};
 
-/// Lines that are searched for a heading.
+/// Only this many lines are searched for a heading.
 const LINES_MAX: usize = 240;
-/// A longer line is no heading.
+/// A line of more bytes is not a heading.
 const LINE_BYTES: usize = 240;
-/// The head of a message is above this line.
+/// The header of a message is within this many lines.
 const HEAD_LINES: usize = 14;
 
-pub(crate) struct Genre {
+/// The type of a document, the evidence for it and the line that shows it.
+pub(crate) struct DocumentType {
     pub(crate) word: &'static str,
     pub(crate) ground: Ground,
     pub(crate) span: TextSpan,
@@ -21,11 +23,11 @@ struct HeadingLine<'t> {
     span: TextSpan,
 }
 
-/// What the pages of one part are.
-pub(crate) fn of(pages: &[PageText<'_>]) -> Option<Genre> {
+/// The document type of the pages of one part.
+pub(crate) fn of(pages: &[PageText<'_>]) -> Option<DocumentType> {
     let lines = lines(pages);
     let found = |it: Option<(&'static str, TextSpan)>, ground| {
-        it.map(|(word, span)| Genre { word, ground, span })
+        it.map(|(word, span)| DocumentType { word, ground, span })
     };
     found(message(&lines), Ground::Form)
         .or_else(|| found(heading(&lines, true), Ground::Layout))
@@ -41,7 +43,7 @@ fn lines<'t>(pages: &[PageText<'t>]) -> Vec<HeadingLine<'t>> {
         for line in page.text.split('\n') {
             let mut cell_at = at;
             at += line.len() + 1;
-            // What stands in columns are lines of their own.
+            // Three blanks separate columns; each column counts as a line.
             for cell in line.split("   ") {
                 let start = cell_at + (cell.len() - cell.trim_start().len());
                 let text = cell.trim();
@@ -66,7 +68,7 @@ fn message(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
     let from = has(&["from:", "от:"])?;
     has(&["to:", "кому:"])?;
     has(&["subject:", "sent:", "date:", "тема:", "дата:"])?;
-    // A memorandum has the same head.
+    // A memorandum has the same header lines as a message.
     let memo = head().find(|it| it.text.eq_ignore_ascii_case("memorandum"));
     Some(memo.map_or(("e-mail", from.span), |it| ("memorandum", it.span)))
 }
@@ -76,40 +78,44 @@ fn opens(text: &str, label: &str) -> bool {
     label.chars().all(|it| chars.next() == Some(it))
 }
 
-/// The first heading with a word that names a kind of document.
-fn heading(lines: &[HeadingLine<'_>], shout: bool) -> Option<(&'static str, TextSpan)> {
+/// The first heading with a word for a document type: among the lines in capitals, or among the
+/// others.
+fn heading(lines: &[HeadingLine<'_>], all_capitals: bool) -> Option<(&'static str, TextSpan)> {
     lines.iter().filter(|it| it.text.len() <= LINE_BYTES).find_map(|line| {
         let bare = line.text.trim_matches(['#', '*', '_', ' ', ':']);
-        let shouted = !bare.chars().any(char::is_lowercase);
-        if shouted != shout || (!shout && !is_titled(bare)) {
+        let is_all_capitals = !bare.chars().any(char::is_lowercase);
+        if is_all_capitals != all_capitals || (!all_capitals && !is_title_case(bare)) {
             return None;
         }
-        let lower = unspaced(bare).to_lowercase();
-        words(&lower).find_map(kind).map(|word| (settled(&lower, word), line.span))
+        let lower = without_letter_spacing(bare).to_lowercase();
+        words(&lower).find_map(type_of_word).map(|word| (refined_type(&lower, word), line.span))
     })
 }
 
-/// Few words, each of weight with a capital, and no end of a sentence.
-fn is_titled(line: &str) -> bool {
+/// Whether a short line begins every word of more than three letters with a capital and does not
+/// end like a sentence.
+fn is_title_case(line: &str) -> bool {
     let mut count = 0;
     for word in line.split_whitespace() {
         count += 1;
         let small =
             word.chars().count() <= 3 || word.chars().next().is_some_and(char::is_uppercase);
         if !small {
-            // In Russian only the first word of a heading has a capital.
-            return line.chars().any(|it| ('а'..='я').contains(&it)) && count > 1 && few(line);
+            // A Russian heading has a capital only in its first word.
+            return line.chars().any(|it| ('а'..='я').contains(&it))
+                && count > 1
+                && is_short_line(line);
         }
     }
-    few(line)
+    is_short_line(line)
 }
 
-fn few(line: &str) -> bool {
+fn is_short_line(line: &str) -> bool {
     line.split_whitespace().count() <= 10 && !line.ends_with(['.', ',', ';', '?', '!', ':'])
 }
 
-/// `Р Е Ш Е Н И Е` is one word.
-fn unspaced(line: &str) -> String {
+/// Joins the letters of a letter-spaced heading: `Р Е Ш Е Н И Е`.
+fn without_letter_spacing(line: &str) -> String {
     let letters = line.split(' ').filter(|it| !it.is_empty());
     if letters.clone().count() > 3 && letters.clone().all(|it| it.chars().count() == 1) {
         return letters.collect();
@@ -121,7 +127,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty())
 }
 
-fn kind(word: &str) -> Option<&'static str> {
+fn type_of_word(word: &str) -> Option<&'static str> {
     Some(match word {
         "complaint" => "complaint",
         "motion" => "motion",
@@ -156,8 +162,8 @@ fn kind(word: &str) -> Option<&'static str> {
     })
 }
 
-/// The rest of the line decides between kinds that share a word.
-fn settled(line: &str, word: &'static str) -> &'static str {
+/// The type of a heading whose word belongs to several types; the other words of the line decide.
+fn refined_type(line: &str, word: &'static str) -> &'static str {
     let has = |it: &str| words(line).any(|word| word == it);
     match word {
         "memorandum" if has("opinion") => "opinion",
@@ -175,9 +181,9 @@ fn letter(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
     Some(("letter", opening.span))
 }
 
-/// Words that only one kind of document has, when no heading says anything.
+/// The type by a phrase that only one type of document has, for a document without a heading.
 fn phrase(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
-    const TELLING: [(&str, &str); 10] = [
+    const PHRASES: [(&str, &str); 10] = [
         ("it is ordered", "order"),
         ("ordered that", "order"),
         ("it is hereby ordered", "order"),
@@ -191,7 +197,7 @@ fn phrase(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
     ];
     lines.iter().find_map(|line| {
         let lower = line.text.to_lowercase();
-        let (_, word) = TELLING.iter().find(|(phrase, _)| lower.contains(phrase))?;
+        let (_, word) = PHRASES.iter().find(|(phrase, _)| lower.contains(phrase))?;
         let long = line.text.len() > LINE_BYTES;
         (!long).then_some((*word, line.span))
     })
