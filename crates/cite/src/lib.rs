@@ -49,7 +49,7 @@ fn search<'t>(
     most: usize,
 ) -> (Vec<Citation<'t>>, bool) {
     let mut scan = scan::scan(text, most);
-    scan::settle(&mut scan.found);
+    scan::complete_from_neighbours(&mut scan.found);
     let mut references = reference::find(text, &scan.found, &scan.pages, emphasis, most);
     let is_cut = scan.is_cut || references.len() > most;
     references.truncate(most);

@@ -1,5 +1,5 @@
-//! The name of a case before its citation, read backwards word by word. It looks back a fixed
-//! distance at most and never past the citation before it.
+//! Finds the name of a case before its citation by reading backwards word by word, at most 260
+//! bytes and never into the previous citation.
 
 use crate::citation::{Citation, Span};
 use crate::tail::{self, DateParenthetical};
@@ -9,14 +9,14 @@ use crate::words::{abbreviation, capital, company, connects, signal};
 const BACK_MAX: usize = 260;
 const WORDS_MAX: usize = 30;
 const WORD_MAX: usize = 48;
-/// Words of a name without parties.
+/// The most words of a name that has no `v.`.
 const ALONE_MAX: usize = 6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameUse {
-    /// What a citation of volume and page is called.
+    /// The name of a case before volume and page.
     Case,
-    /// What `supra` refers to, which may be a small word.
+    /// The name before `supra`, which may be a lower-case word.
     Antecedent,
 }
 
@@ -32,7 +32,8 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    pub(crate) fn tell<'t>(&self, text: &ScanText<'t>, cite: &mut Citation<'t>, short: bool) {
+    /// Writes the parts of the name into a citation.
+    pub(crate) fn fill<'t>(&self, text: &ScanText<'t>, cite: &mut Citation<'t>, short: bool) {
         let slice = |it: Span| text.slice(it.start, it.end);
         cite.plaintiff = self.plaintiff.map(slice);
         cite.defendant = self.defendant.map(slice);
@@ -43,14 +44,14 @@ impl Name {
     }
 }
 
-/// What the walk has seen so far.
+/// The state of the backward scan.
 struct NameScan {
     /// The end of the name.
     end: usize,
-    /// The beginning of what has been accepted.
+    /// The start of the words that were accepted so far.
     start: Option<usize>,
     versus: Option<Span>,
-    /// The beginning of the name of the only party after `In re`.
+    /// The start of the name of the only party, after `In re`.
     sole: Option<usize>,
     docket: Option<Span>,
     words: usize,
@@ -112,7 +113,8 @@ fn finish(text: &ScanText<'_>, mut name: Name, walk: &NameScan, floor: usize) ->
     } else if text.has(start, "Matter of ") {
         name.defendant = Some(Span::new(start + "Matter of ".len(), walk.end));
     } else {
-        // What ends in a figure and a full stop is the sentence before: `in May 1950. 5 U.S. 10`.
+        // Words that end in a digit and a full stop are the previous sentence: `in May 1950. 5 U.S.
+        // 10`.
         let over = text.before(walk.end) == b'.' && text.before(walk.end - 1).is_ascii_digit();
         let alone = walk.words <= ALONE_MAX && !over;
         name.antecedent = alone.then_some(Span::new(start, walk.end));
@@ -158,7 +160,7 @@ fn step(text: &ScanText<'_>, at: usize, floor: usize, walk: &mut NameScan) -> Sc
         walk.end = trim(text, word.start, floor);
         return ScanStep::On(walk.end);
     }
-    // The number of a page of the print.
+    // A star page, such as `*12`, is not part of the name.
     if bare.starts_with('*') && walk.start.is_none() {
         walk.end = trim(text, word.start, floor);
         return ScanStep::On(walk.end);
@@ -196,12 +198,12 @@ fn accept(
         return ScanStep::Stop;
     }
     if let Some(start) = walk.start {
-        // A stop ends a sentence unless it shortens the word.
+        // A full stop ends the previous sentence unless the word is an abbreviation.
         if plain.ends_with('.') && !abbreviation(plain) {
             return ScanStep::Stop;
         }
-        // A comma joins parties to each other and to their kind of company, not a lone name to
-        // what stands before it.
+        // A comma is inside a name only between parties and before a form of company such as
+        // `Inc.`.
         let list = walk.versus.is_none() && bare.ends_with(',');
         if list && !company(text.slice(start, walk.end)) && !versus_near(text, next) {
             return ScanStep::Stop;
@@ -217,7 +219,7 @@ fn ends_with_word(text: &ScanText<'_>, end: usize, word: &str) -> bool {
     text.slice(start, end) == word && start > 0 && text.blank(start - 1) > 0
 }
 
-/// Whether `v.` stands within a few words before a place.
+/// Whether one of the ten words before `at` is `v.`.
 fn versus_near(text: &ScanText<'_>, at: usize) -> bool {
     let mut at = at;
     for _ in 0..10 {
@@ -233,14 +235,14 @@ fn versus_near(text: &ScanText<'_>, at: usize) -> bool {
     false
 }
 
-/// Brackets within a name: `(In re Hatch)`.
+/// Skips brackets within a name: `(In re Hatch)`.
 fn group(text: &ScanText<'_>, word: Span, floor: usize, walk: &mut NameScan) -> ScanStep {
     let low = floor.max(word.end.saturating_sub(80));
     let close = (low..word.end).rev().find(|it| matches!(text.at(*it), b')' | b']'));
     let Some(close) = close else { return ScanStep::Stop };
     let open = (low..close).rev().find(|it| matches!(text.at(*it), b'(' | b'[' | b')' | b']'));
     match open {
-        // Numbers in brackets are notes.
+        // Brackets without a letter are the number of a footnote.
         Some(open)
             if matches!(text.at(open), b'(' | b'[')
                 && open > floor
@@ -253,7 +255,7 @@ fn group(text: &ScanText<'_>, word: Span, floor: usize, walk: &mut NameScan) -> 
     }
 }
 
-/// The word that ends at or before a place.
+/// The last word before `at`.
 fn word_before(text: &ScanText<'_>, at: usize, floor: usize) -> Option<Span> {
     let end = text.skip_back(at, floor);
     let mut start = end;
@@ -266,14 +268,14 @@ fn word_before(text: &ScanText<'_>, at: usize, floor: usize) -> Option<Span> {
             return None;
         }
     }
-    // The floor may lie within a character.
+    // `floor` may be inside a character.
     while start < end && (text.at(start) & 0xc0) == 0x80 {
         start += 1;
     }
     (start < end).then_some(Span::new(start, end))
 }
 
-/// Without the blank, the commas and the opened brackets at the end.
+/// The end of a name without trailing white space, commas, opening brackets and footnote numbers.
 fn trim(text: &ScanText<'_>, end: usize, floor: usize) -> usize {
     let mut at = end;
     loop {
@@ -281,7 +283,7 @@ fn trim(text: &ScanText<'_>, end: usize, floor: usize) -> usize {
         if next > floor && matches!(text.before(next), b',' | b'[') {
             next -= 1;
         }
-        // The number of a note.
+        // The number of a footnote: `[12]`.
         if next > floor && text.before(next) == b']' {
             let low = floor.max(next.saturating_sub(5));
             let open = (low..next - 1).rev().find(|it| !text.at(*it).is_ascii_digit());
@@ -294,7 +296,7 @@ fn trim(text: &ScanText<'_>, end: usize, floor: usize) -> usize {
     }
 }
 
-/// `at 332` before a citation that follows it after a comma.
+/// The pin cite `at 332` that precedes a citation and its comma.
 fn pin_before(text: &ScanText<'_>, end: usize, floor: usize) -> Option<Span> {
     let page = word_before(text, end, floor)?;
     if !text.at(page.start).is_ascii_digit() || !text.before(page.end).is_ascii_digit() {

@@ -1,5 +1,6 @@
-//! One pass over the text. What a citation may begin with is decided by the first byte of each
-//! word; what stands around it is read at once, so that the next one knows where to stop.
+//! One pass over the text. The first byte of a word decides which recogniser runs. The name before
+//! a citation and the date after it are read at once, so that the next citation does not read into
+//! them.
 
 use crate::case::{self, PartialCitation};
 use crate::citation::{Citation, CitationKind};
@@ -11,20 +12,20 @@ use crate::table::{self, Group, TABLE};
 use crate::tail;
 use crate::text::ScanText;
 
-/// Digits of a number that may be a volume.
+/// The most digits of a volume.
 const VOLUME_MAX: usize = 5;
 
 pub(crate) struct Scan<'t> {
     pub(crate) found: Vec<PartialCitation<'t>>,
-    /// Where `at` or `p.` stands before something like a page.
+    /// The positions of `at` and `p.` before a possible page, for references such as `Roe at 120`.
     pub(crate) pages: Vec<usize>,
     hits: Vec<(usize, u32)>,
     most: usize,
-    /// The text was not read to its end, because it has more than `most`.
+    /// Whether the scan stopped early, because the text has more than `most` citations.
     pub(crate) is_cut: bool,
 }
 
-/// Places before pages that are kept for each citation that is.
+/// How many positions in `pages` are stored for each citation that `most` allows.
 const PAGES_EACH: usize = 8;
 
 /// Finds at most `most` citations.
@@ -49,7 +50,7 @@ pub(crate) fn scan<'t>(text: &ScanText<'t>, most: usize) -> Scan<'t> {
 }
 
 impl<'t> Scan<'t> {
-    /// Where the citation before this place ends with its pin cite and date.
+    /// The end of the previous citation with its pin cite and date.
     fn floor(&self) -> usize {
         self.found.last().map_or(0, |it| it.tail)
     }
@@ -62,7 +63,7 @@ impl<'t> Scan<'t> {
         if end - i <= VOLUME_MAX
             && let Some(found) = case::after_number(text, i, &mut self.hits)
         {
-            return self.take(text, found);
+            return self.complete(text, found);
         }
         word_end(text, end)
     }
@@ -75,10 +76,9 @@ impl<'t> Scan<'t> {
             _ => None,
         };
         if let Some(found) = found {
-            return self.refer(found);
+            return self.add_short_form(found);
         }
-        // Within `S.D.N.Y.` nothing begins.
-        // Nor after `v.`, where it is the name of a side.
+        // A citation begins neither inside `S.D.N.Y.` nor after `v.`, where a party's name follows.
         let side = i >= 3 && text.has(i - 3, "v. ");
         if text.before(i) != b'.'
             && !side
@@ -86,7 +86,7 @@ impl<'t> Scan<'t> {
             && let Some(found) = case::opener(text, i, &mut self.hits)
             && !(found.group == Group::Law && law::follows_state(text, i))
         {
-            return self.take(text, found);
+            return self.complete(text, found);
         }
         word_end(text, i + 1)
     }
@@ -95,12 +95,12 @@ impl<'t> Scan<'t> {
         match byte {
             b'i' => {
                 if let Some(found) = short::id(text, i) {
-                    return self.refer(found);
+                    return self.add_short_form(found);
                 }
             }
             b's' => {
                 if let Some(found) = short::supra(text, i, self.floor()) {
-                    return self.refer(found);
+                    return self.add_short_form(found);
                 }
             }
             b'a' if text.at(i + 1) == b't' && text.blank(i + 2) > 0 => self.page(i),
@@ -116,14 +116,14 @@ impl<'t> Scan<'t> {
             return i + 1;
         };
         match case::blank_volume(text, i, end, &mut self.hits) {
-            Some(found) => self.take(text, found),
+            Some(found) => self.complete(text, found),
             None => end,
         }
     }
 
     fn section(&mut self, text: &ScanText<'t>, i: usize) -> usize {
         let found = law::lone_sign(text, i, self.floor());
-        self.take(text, found)
+        self.complete(text, found)
     }
 
     fn russian(&mut self, text: &ScanText<'t>, i: usize) -> usize {
@@ -133,10 +133,10 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Keeps a short form, of which the pin cite is no citation of its own.
-    fn refer(&mut self, found: PartialCitation<'t>) -> usize {
+    /// Adds a short form and continues after its pin cite, which is not a citation itself.
+    fn add_short_form(&mut self, found: PartialCitation<'t>) -> usize {
         let next = found.tail;
-        self.keep(found, next)
+        self.push(found, next)
     }
 
     fn page(&mut self, at: usize) {
@@ -147,8 +147,9 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Keeps a citation; returns where to go on, which is nowhere once there are enough.
-    fn keep(&mut self, found: PartialCitation<'t>, next: usize) -> usize {
+    /// Adds a citation and returns the position to continue at; `usize::MAX` ends the scan when
+    /// there are `most` citations.
+    fn push(&mut self, found: PartialCitation<'t>, next: usize) -> usize {
         self.found.push(found);
         if self.found.len() < self.most {
             return next;
@@ -159,11 +160,11 @@ impl<'t> Scan<'t> {
 
     fn add(&mut self, found: PartialCitation<'t>) -> usize {
         let next = found.cite.span.end;
-        self.keep(found, next)
+        self.push(found, next)
     }
 
-    /// Reads what stands around a citation and keeps it.
-    fn take(&mut self, text: &ScanText<'t>, mut found: PartialCitation<'t>) -> usize {
+    /// Reads the name before a citation and the pin cite and date after it, and adds the citation.
+    fn complete(&mut self, text: &ScanText<'t>, mut found: PartialCitation<'t>) -> usize {
         if found.group == Group::Law {
             law::surroundings(text, &mut found);
             return self.add(found);
@@ -180,11 +181,11 @@ impl<'t> Scan<'t> {
         {
             self.found.pop();
         }
-        if !self.parallel(text, &mut found) {
+        if !self.is_parallel(text, &mut found) {
             let floor = self.floor();
             if let Some(name) = name::before(text, start, floor, NameUse::Case) {
                 let short = found.cite.kind == CitationKind::ShortCase;
-                name.tell(text, &mut found.cite, short);
+                name.fill(text, &mut found.cite, short);
                 if let Some(dated) = name.dated {
                     found.cite.year = found.cite.year.or(Some(dated.year));
                     found.cite.court = found.cite.court.or(dated.court);
@@ -194,8 +195,8 @@ impl<'t> Scan<'t> {
         self.add(found)
     }
 
-    /// Whether the citation before this one is of the same decision; then it has its name.
-    fn parallel(&mut self, text: &ScanText<'t>, found: &mut PartialCitation<'t>) -> bool {
+    /// Whether the previous citation is of the same decision; if so, copies its name.
+    fn is_parallel(&mut self, text: &ScanText<'t>, found: &mut PartialCitation<'t>) -> bool {
         let place = self.found.len();
         let Some(last) = self.found.last() else { return false };
         let case = |it: &Citation<'_>| it.is_full_case() || it.kind == CitationKind::ShortCase;
@@ -206,7 +207,8 @@ impl<'t> Scan<'t> {
                 && joins(text, last.tail + usize::from(text.at(last.tail) == b';'), start));
         let dated = last.cite.year.is_some() && last.cite.full_span.end > last.tail;
         let same = last.cite.reporter == found.cite.reporter;
-        if !near || dated || same || !case(&last.cite) || !case(&found.cite) || !last.open(text) {
+        if !near || dated || same || !case(&last.cite) || !case(&found.cite) || !last.is_open(text)
+        {
             return false;
         }
         found.cite.plaintiff = last.cite.plaintiff;
@@ -219,13 +221,13 @@ impl<'t> Scan<'t> {
 }
 
 impl PartialCitation<'_> {
-    /// Whether its date has not been closed by brackets, so that more of the same may follow.
-    fn open(&self, text: &ScanText<'_>) -> bool {
+    /// Whether no date in brackets has closed the citation, so that a parallel one may follow.
+    fn is_open(&self, text: &ScanText<'_>) -> bool {
         self.tail == 0 || !matches!(text.before(self.tail), b')') || self.cite.span.end == self.tail
     }
 }
 
-/// Whether only a comma, blank or an opening bracket stands between two places.
+/// Whether only a comma, white space or an opening bracket is between two positions.
 fn joins(text: &ScanText<'_>, from: usize, to: usize) -> bool {
     if to < from || to - from > 24 {
         return false;
@@ -240,7 +242,7 @@ fn joins(text: &ScanText<'_>, from: usize, to: usize) -> bool {
     at == to && to > from
 }
 
-/// The pin cite, the court and the date, and the explanation of a case or an article.
+/// Reads the pin cite, the court, the date and the parenthetical after a case or an article.
 fn after<'t>(text: &ScanText<'t>, found: &mut PartialCitation<'t>) {
     let cite = &mut found.cite;
     let mut end = cite.span.end;
@@ -271,9 +273,9 @@ fn after<'t>(text: &ScanText<'t>, found: &mut PartialCitation<'t>) {
     cite.full_span.end = end;
 }
 
-/// Completes citations by their neighbours: dates at the end of parallel citations, the edition that the
-/// date allows, the court that the edition allows.
-pub(crate) fn settle(found: &mut [PartialCitation<'_>]) {
+/// Copies the date at the end of parallel citations to all of them, then chooses the edition by the
+/// year and the court by the edition.
+pub(crate) fn complete_from_neighbours(found: &mut [PartialCitation<'_>]) {
     let mut next: Option<(Option<u16>, Option<&'static str>, usize)> = None;
     for place in (0..found.len()).rev() {
         let Some(it) = found.get_mut(place) else { continue };
@@ -301,7 +303,7 @@ pub(crate) fn settle(found: &mut [PartialCitation<'_>]) {
     }
 }
 
-/// After the rest of a word or a number.
+/// The end of the word or number that continues at `i`.
 #[inline]
 fn word_end(text: &ScanText<'_>, i: usize) -> usize {
     let mut end = i;

@@ -13,7 +13,7 @@ pub(crate) fn id<'t>(text: &ScanText<'t>, i: usize) -> Option<PartialCitation<'t
         b'b' if text.has(i + 1, "bid.") => i + 5,
         _ => return None,
     };
-    if !free(text, i) || !text.ends(end) {
+    if !begins_word(text, i) || !text.ends(end) {
         return None;
     }
     let mut found = PartialCitation::plain(Citation::new(CitationKind::Id, text.whole, i, end));
@@ -28,13 +28,13 @@ pub(crate) fn supra<'t>(
     floor: usize,
 ) -> Option<PartialCitation<'t>> {
     let end = i + 5;
-    if !text.has(i + 1, "upra") || !text.ends(end) || !free(text, i) {
+    if !text.has(i + 1, "upra") || !text.ends(end) || !begins_word(text, i) {
         return None;
     }
     let mut found = PartialCitation::plain(Citation::new(CitationKind::Supra, text.whole, i, end));
     after(text, &mut found);
     let mut before = text.skip_back(i, floor);
-    // A volume may stand between the name and the word.
+    // A volume may be between the name and `supra`.
     let mut start = before;
     while start > floor && before - start < 5 && text.before(start).is_ascii_digit() {
         start -= 1;
@@ -44,17 +44,18 @@ pub(crate) fn supra<'t>(
         before = start;
     }
     if let Some(name) = name::before(text, before, floor, name::NameUse::Antecedent) {
-        name.tell(text, &mut found.cite, true);
+        name.fill(text, &mut found.cite, true);
     }
     Some(found)
 }
 
-/// Whether a word may begin here: not in an address and not after an apostrophe or a hyphen.
-fn free(text: &ScanText<'_>, i: usize) -> bool {
+/// Whether a word may begin at `i`: not inside a web address and not after an apostrophe or a
+/// hyphen.
+fn begins_word(text: &ScanText<'_>, i: usize) -> bool {
     !matches!(text.before(i), b'.' | b'@' | b'/' | b'-' | b'_' | b'\'' | b'&')
 }
 
-/// The pin cite and the explanation.
+/// Reads the pin cite and the parenthetical after a short form.
 fn after<'t>(text: &ScanText<'t>, found: &mut PartialCitation<'t>) {
     let cite = &mut found.cite;
     let mut end = cite.span.end;

@@ -21,7 +21,7 @@ pub(crate) enum Group {
     Journal,
 }
 
-/// How citations of a publication are shaped: the letters of the third column.
+/// The forms that citations of a publication may have: a set of letters, from the third column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shapes(u64);
 
@@ -30,13 +30,14 @@ impl Shapes {
         Self(letters.bytes().fold(0, |bits, it| bits | 1 << (it & 63)))
     }
 
-    /// Of cases: `s` volume and page, `o` the volume may be missing, `y` the volume is a year,
-    /// `h` year and page with hyphens, `k` without any blank, `e` year and page after it,
-    /// `z` a year with a letter after it, `w` Louisiana's dockets, `v` a letter after the volume,
-    /// `d` a number after the volume, `c` paragraphs, `m` commas in pages, `l` letters after
-    /// pages, `i` Illinois' letters, `b` letters in brackets, `A` a year before the page,
-    /// `R` Roman pages, `g` the word page. Of laws: `T` a number before it, `H` two, `S` the sign
-    /// of a section, `n` a bare number, `p` pages, `j` a subject, `t` articles and amendments.
+    /// Whether the set has this letter. Of cases: `s` volume and page, `o` the volume may be
+    /// missing, `y` the volume is a year, `h` year and page with hyphens, `k` without any blank,
+    /// `e` year and page after it, `z` a year with a letter after it, `w` Louisiana's dockets, `v`
+    /// a letter after the volume, `d` a number after the volume, `c` paragraphs, `m` commas in
+    /// pages, `l` letters after pages, `i` Illinois' letters, `b` letters in brackets, `A` a year
+    /// before the page, `R` Roman pages, `g` the word page. Of laws: `T` a number before it, `H`
+    /// two, `S` the sign of a section, `n` a bare number, `p` pages, `j` a subject, `t` articles
+    /// and amendments.
     #[inline]
     pub(crate) fn has(self, letter: u8) -> bool {
         self.0 & (1 << (letter & 63)) != 0
@@ -78,9 +79,9 @@ impl Candidate {
 }
 
 pub(crate) struct ReporterTable {
-    /// Everything, for what follows a number.
+    /// All names, for a name after a number.
     pub(crate) all: Trie,
-    /// What a citation may begin with.
+    /// The names that a citation may begin with.
     pub(crate) openers: Trie,
     spellings: Vec<Vec<Candidate>>,
 }
@@ -93,7 +94,7 @@ impl ReporterTable {
 
 pub(crate) static TABLE: LazyLock<ReporterTable> = LazyLock::new(load);
 
-/// The edition meant, if the exact spellings, then the year, leave one.
+/// The edition that is meant, if the exact spellings, or else the year, leave only one.
 pub(crate) fn choose(
     candidates: &[Candidate],
     group: Group,

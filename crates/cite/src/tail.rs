@@ -1,16 +1,16 @@
-//! What stands after a citation: pin cites, the court and the date in brackets, explanations.
+//! Reads the text after a citation: pin cites, the court and the date in brackets, parentheticals.
 
 use crate::citation::Span;
 use crate::table;
 use crate::text::ScanText;
 
-/// Longest brackets that are read for a court and a date, and for an explanation.
+/// The longest brackets that are read for a court and a date, and for a parenthetical, in bytes.
 const DATED_MAX: usize = 160;
 const EXPLAINED_MAX: usize = 2_000;
-/// Pages in one pin cite.
+/// The most pages of one pin cite.
 const PINS_MAX: usize = 24;
 
-/// A pin cite and whatever stands before its first page: `, at 31-32, n. 6`.
+/// The pin cite at `i`, with the words before its first page: `, at 31-32, n. 6`.
 pub(crate) fn pin(text: &ScanText<'_>, i: usize) -> Option<Span> {
     let mut at = i;
     if text.at(at) == b',' {
@@ -24,7 +24,7 @@ pub(crate) fn pin(text: &ScanText<'_>, i: usize) -> Option<Span> {
     pages(text, start, at)
 }
 
-/// Pages from `at` on, in a list that ends where a sentence, a bracket or a clause may end.
+/// The list of pages from `at` on; it must end where a sentence, a bracket or a clause may end.
 pub(crate) fn pages(text: &ScanText<'_>, start: usize, at: usize) -> Option<Span> {
     let (mut at, mut good) = (at, None);
     for _ in 0..PINS_MAX {
@@ -79,7 +79,7 @@ fn one(text: &ScanText<'_>, at: usize) -> Option<usize> {
     Some(end)
 }
 
-/// After the word or sign that says what is counted.
+/// The position after a label such as `n.`, `p.`, `*`, `§` or `¶`.
 fn labelled(text: &ScanText<'_>, at: usize) -> Option<usize> {
     let from = if text.at(at) == b'&' { text.skip(at + 1) } else { at };
     match text.at(from) {
@@ -125,18 +125,18 @@ fn number(text: &ScanText<'_>, at: usize) -> Option<usize> {
     Some(end)
 }
 
-/// What brackets with a year say.
+/// The court and the date in brackets: `(6th Cir. 1997)`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DateParenthetical {
     pub(crate) end: usize,
     pub(crate) court: Option<&'static str>,
     pub(crate) date: Option<Span>,
     pub(crate) year: u16,
-    /// What stands before the date.
+    /// The words before the date.
     pub(crate) named: Option<Span>,
 }
 
-/// Brackets that end with a year, the first of which is at `i`.
+/// Reads the brackets with a year that open at `i`.
 pub(crate) fn dated(text: &ScanText<'_>, i: usize) -> Option<DateParenthetical> {
     if !matches!(text.at(i), b'(' | b'[') {
         return None;
@@ -202,7 +202,7 @@ fn month(text: &ScanText<'_>, end: usize, floor: usize) -> Option<usize> {
     (fits && plain.bytes().all(|it| it.is_ascii_alphabetic())).then_some(start)
 }
 
-/// The date before a citation, as California writes it: the brackets that end at `end`.
+/// Reads the brackets with a year that end at `end`, before a citation, as California writes it.
 pub(crate) fn dated_before(
     text: &ScanText<'_>,
     end: usize,
@@ -220,7 +220,7 @@ pub(crate) fn dated_before(
     Some((open, found))
 }
 
-/// An explanation in brackets, after blank; without its brackets, and where it ends.
+/// The parenthetical after a citation, without its brackets, and the position after it.
 pub(crate) fn explained(text: &ScanText<'_>, i: usize) -> Option<(Span, usize)> {
     let open = text.skip(i);
     if text.at(open) != b'(' || open - i > 2 {

@@ -25,7 +25,7 @@ impl<'t> ScanText<'t> {
         self.bytes.len()
     }
 
-    /// The byte there, zero after the end.
+    /// The byte at `i`; 0 after the end.
     #[inline]
     pub(crate) fn at(&self, i: usize) -> u8 {
         #[cfg(test)]
@@ -43,7 +43,7 @@ impl<'t> ScanText<'t> {
         self.steps.get()
     }
 
-    /// The text between two places; empty where that would split a character.
+    /// The text between two positions; empty if one of them is inside a character.
     pub(crate) fn slice(&self, start: usize, end: usize) -> &'t str {
         self.whole.get(start..end).unwrap_or_default()
     }
@@ -51,12 +51,13 @@ impl<'t> ScanText<'t> {
     #[inline]
     pub(crate) fn has(&self, i: usize, what: &str) -> bool {
         let what = what.as_bytes();
-        // The first byte decides nearly always.
+        // Comparing the first byte decides nearly every call.
         self.at(i) == what.first().copied().unwrap_or(0)
             && self.bytes.get(i..i + what.len()) == Some(what)
     }
 
-    /// How many bytes of blank begin there; the space that does not break is one, too.
+    /// The length in bytes of the white-space character at `i`, no-break spaces included; 0 if
+    /// there is none.
     #[inline]
     pub(crate) fn blank(&self, i: usize) -> usize {
         match self.at(i) {
@@ -67,7 +68,7 @@ impl<'t> ScanText<'t> {
         }
     }
 
-    /// The place after the blank.
+    /// The position after any white space at `i`.
     #[inline]
     pub(crate) fn skip(&self, i: usize) -> usize {
         let mut at = i;
@@ -80,14 +81,14 @@ impl<'t> ScanText<'t> {
         at
     }
 
-    /// The place after blank that must be there.
+    /// The position after the white space at `i`; `None` if there is none.
     #[inline]
     pub(crate) fn gap(&self, i: usize) -> Option<usize> {
         let at = self.skip(i);
         (at > i).then_some(at)
     }
 
-    /// The place where the blank that ends at `i` begins.
+    /// The start of the white space that ends at `i`.
     pub(crate) fn skip_back(&self, i: usize, floor: usize) -> usize {
         let mut at = i;
         while at > floor && i - at < BLANK_MAX {
@@ -100,7 +101,7 @@ impl<'t> ScanText<'t> {
         at
     }
 
-    /// The place after the digits, of which there are at most `most`.
+    /// The position after the digits at `i`; `None` if there is none or more than `most`.
     #[inline]
     pub(crate) fn digits(&self, i: usize, most: usize) -> Option<usize> {
         let mut at = i;
@@ -113,13 +114,14 @@ impl<'t> ScanText<'t> {
         (at > i).then_some(at)
     }
 
-    /// Whether a word or a number ends here.
+    /// Whether the byte at `i` is neither a letter nor a digit, so that a word or a number ends
+    /// before it.
     #[inline]
     pub(crate) fn ends(&self, i: usize) -> bool {
         !self.at(i).is_ascii_alphanumeric()
     }
 
-    /// How long the dash is that stands there, if any does.
+    /// The length in bytes of the dash at `i`; 0 if there is none.
     pub(crate) fn dash(&self, i: usize) -> usize {
         match self.at(i) {
             b'-' => 1,
@@ -128,7 +130,7 @@ impl<'t> ScanText<'t> {
         }
     }
 
-    /// The place of the bracket that closes the one before `i`, if it is near.
+    /// The position of the bracket that closes the one before `i`, if it is within `most` bytes.
     pub(crate) fn closing(&self, i: usize, most: usize) -> Option<usize> {
         let mut depth = 0_usize;
         let end = self.len().min(i.saturating_add(most));

@@ -1,13 +1,14 @@
-//! The names of publications as a tree of bytes, walked along a text in one pass. Blank and
-//! apostrophes of the text are evened out on the way; the depth of the tree bounds the walk.
+//! A trie of the names of publications, matched against a text in one pass. Any run of white space
+//! counts as one blank and a curly apostrophe as a straight one. The depth of the trie bounds a
+//! match.
 
 use crate::text::ScanText;
 
 struct Node {
-    /// Where its edges begin in the list of edges, and how many there are.
+    /// The index of its first edge in `edges`, and the number of its edges.
     first: u32,
     count: u16,
-    /// The row of a name that ends here, one more than it, or zero.
+    /// The row of the name that ends at this node, plus one; 0 if none ends here.
     row: u32,
 }
 
@@ -19,7 +20,7 @@ pub(crate) struct Trie {
 }
 
 impl Trie {
-    /// From sorted, distinct keys and their rows.
+    /// Builds the trie from sorted, distinct keys and their rows.
     pub(crate) fn build(keys: &[(&[u8], usize)]) -> Self {
         let mut trie = Self { nodes: Vec::new(), edges: Vec::new(), roots: vec![0; 256] };
         trie.nodes.push(Node { first: 0, count: 0, row: 0 });
@@ -68,7 +69,7 @@ impl Trie {
         self.roots[usize::from(byte)] != 0
     }
 
-    /// Puts where each name that begins at `i` ends, and its row, shortest first.
+    /// Writes the end and the row of each name that begins at `i` into `ends`, the shortest first.
     pub(crate) fn walk(&self, text: &ScanText<'_>, i: usize, ends: &mut Vec<(usize, u32)>) {
         ends.clear();
         let (mut node, mut at, mut last) = (0, i, b' ');
