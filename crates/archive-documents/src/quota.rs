@@ -8,10 +8,11 @@ pub(crate) const MINUTE_MS: i64 = 60_000;
 pub(crate) const HOUR_MS: i64 = 3_600_000;
 
 /// How long until another upload is allowed; `None` if it is allowed now. `sent` has the times of
-/// the last uploads, newest first, at least as many as the larger limit. The n-th newest upload must
-/// have left its window before one more is allowed.
+/// the last uploads, newest first, at least as many as the larger limit. The n-th newest upload
+/// must have left its window before one more is allowed.
 ///
-/// Not `limits::Bucket`: the windows slide over times in the database, so a restart forgets nothing.
+/// Not `limits::Bucket`: the windows slide over times in the database, so a restart forgets
+/// nothing.
 pub(crate) fn wait(
     sent: &[Millis],
     now: Millis,
@@ -55,7 +56,7 @@ mod tests {
     }
 
     proptest! {
-        /// Waiting as long as told is enough, and no window exceeds its limit.
+        /// After the returned wait the upload is allowed, and no window exceeds its limit.
         #[test]
         fn waiting_the_given_time_is_enough(
             steps in prop::collection::vec(0_i64..100_000, 1..80),

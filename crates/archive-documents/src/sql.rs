@@ -110,7 +110,7 @@ pub(crate) async fn by_id_locked(
     tx.fetch_optional(select.bind(id)).await?.as_ref().map(file).transpose()
 }
 
-/// A page of what is seen, newest first, and how many there are in all, as of one moment.
+/// One page of the visible files, newest first, and their total, from one statement.
 pub(crate) async fn list(
     db: &Db,
     (owner, case_ids): (&str, &[&str]),

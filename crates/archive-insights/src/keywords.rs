@@ -15,8 +15,8 @@ const CHARS_MAX: usize = 4_000;
 pub(crate) struct Term {
     /// At least one.
     pub stems: Vec<String>,
-    /// The last word as typed, if it ends with `*`: words with this prefix match, and other forms of
-    /// the word.
+    /// The last word as typed, if it ends with `*`: words with this prefix match, and other forms
+    /// of the word.
     pub prefix: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Term {
         Some(Self { stems, prefix })
     }
 
-    /// Whether the word at the end of this term, or the whole of it, is matched by this stem.
+    /// Whether the last word of this term matches a word with this stem.
     fn last_is(&self, stem: &str) -> bool {
         self.stems.last().is_some_and(|it| it == stem)
             || self.prefix.as_ref().is_some_and(|it| stem.starts_with(it.as_str()))

@@ -26,7 +26,7 @@ pub(crate) struct TestPayload {
     pub(crate) llm: String,
     #[serde(default)]
     pub(crate) parameters: Parameters,
-    /// `JsonReply` in the results: what was left out when the insights were chosen.
+    /// A sentence for the results: which insights were left out of the selection.
     #[serde(default)]
     pub(crate) note: Option<String>,
     /// Set when the test ran inside the call and the job only stores the results.

@@ -148,7 +148,8 @@ impl Archive {
         Ok((json, text))
     }
 
-    /// The insights a job insights of a file and that still exist, by category, most confident first.
+    /// The insights that a job found in a file and that still exist, by category, the most
+    /// confident first.
     async fn insights_of_job(
         &self,
         visibility: &Visibility,

@@ -1,5 +1,5 @@
-//! Reports the state of the job behind a call, for transports that follow a call as a tquery. Only
-//! the caller who started a job can follow it.
+//! Reports the state of the job behind a call, for transports that show a call as a task. Only the
+//! caller who started a job can follow it.
 
 use std::time::Duration;
 

@@ -50,7 +50,8 @@ fn compound(names: &[&str], length: usize) -> Vec<u8> {
     file.into_inner().into_inner()
 }
 
-async fn judge(name: &str, bytes: &[u8]) -> Result<String, (String, String)> {
+/// The media type that a received file gets, or the code and message of its refusal.
+async fn received_type(name: &str, bytes: &[u8]) -> Result<String, (String, String)> {
     let folder = TempFolder::new();
     let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
     let fixture = Fixture::new(&db).await;
@@ -59,7 +60,7 @@ async fn judge(name: &str, bytes: &[u8]) -> Result<String, (String, String)> {
         Ok(receipt) => Ok(receipt.kind().media_type().to_owned()),
         Err(fault) => Err((fault.code().to_owned(), fault.message().to_owned())),
     };
-    // Refused or not, nothing stays of what was never kept.
+    // A file that was refused or dropped leaves nothing on the disk.
     drop(received);
     assert!(fixture.on_disk().is_empty(), "{:?}", fixture.on_disk());
     judged
@@ -94,7 +95,7 @@ async fn the_content_decides() {
         ("a.txt", RTF, "application/rtf"),
     ];
     for (name, bytes, mime) in rows {
-        assert_eq!(judge(name, bytes).await, Ok(mime.to_owned()), "{name}");
+        assert_eq!(received_type(name, bytes).await, Ok(mime.to_owned()), "{name}");
     }
 }
 
@@ -123,19 +124,19 @@ async fn a_name_that_says_something_else_is_refused_with_both() {
         ("a.bin", &[1, 2, 3, 0, 5], &["is of no known type"]),
     ];
     for (name, bytes, words) in rows {
-        let (code, message) = judge(name, bytes).await.unwrap_err();
+        let (code, message) = received_type(name, bytes).await.unwrap_err();
         assert_eq!(code, "unsupported_file_type", "{name}: {message}");
         for word in words {
             assert!(message.contains(word), "{message:?} does not say {word:?}");
         }
     }
-    let (code, message) = judge("a.txt", b"").await.unwrap_err();
+    let (code, message) = received_type("a.txt", b"").await.unwrap_err();
     assert_eq!((code.as_str(), message.as_str()), ("empty_file", "the file \"a.txt\" is empty"));
 }
 
-/// The judge sees an outline of the file; it must say what it would have said of the whole.
+/// `outline` reads only a part of the file and must detect the type that the whole file has.
 #[tokio::test]
-async fn the_outline_is_judged_as_the_file_is() {
+async fn the_outline_has_the_type_of_the_file() {
     let files = [
         zip(&["word/document.xml"], 0),
         zip(&["a", "b", "word/document2.xml"], 200_000),

@@ -19,7 +19,7 @@ async fn round(documents: &Documents, db: &store::Db, owner: &str, content: &str
     let about = UploadMetadata::default();
     let kept = store(documents, db, owner, &about, vec![receipt]).await.unwrap();
     let file = &kept[0].file;
-    // As long as there is a record, there is the content, whatever the others do.
+    // The content exists as long as its record does, whatever the other tasks do.
     let read = tokio::fs::read(documents.path(file).unwrap()).await.unwrap();
     assert_eq!(read, content.as_bytes());
     let mut tx = db.begin().await.unwrap();
@@ -36,7 +36,7 @@ async fn a_record_never_lacks_its_content() {
         let running = Arc::new(AtomicU32::new(TASKS as u32));
         for task in 0..TASKS {
             let (db, running) = (db.clone(), running.clone());
-            // Each task is a process of its own, as far as files and locks in memory go.
+            // Each task has its own `Documents`, so it shares no lock in memory with the others.
             let rules = UploadLimits { uploads_per_minute: 99, ..UploadLimits::default() };
             let folder = fixture.folder.path();
             let documents = Documents::new(db.clone(), folder, fixture.clock.clone(), rules);
@@ -78,7 +78,7 @@ async fn a_release_waits_for_an_upload_that_has_begun_to_keep() {
             let (documents, hash) = (fixture.documents.clone(), hash.clone());
             releases.spawn(async move { documents.release(&hash).await.unwrap() });
         }
-        // Long enough for one that does not wait to have removed the content.
+        // A release that does not wait for the lock would remove the content within this time.
         let early = tokio::time::timeout(Duration::from_millis(300), releases.join_next()).await;
         assert!(early.is_err());
         tx.commit().await.unwrap();

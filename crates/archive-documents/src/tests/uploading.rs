@@ -64,7 +64,8 @@ async fn the_same_content_is_on_the_disk_once_and_goes_with_its_last_record() {
         let mine = fixture.store("user:1", &UploadMetadata::default(), vec![first, again]).await;
         let theirs = fixture.receive("user:2", "c.txt", b"hello").await.unwrap();
         let theirs = fixture.store("user:2", &UploadMetadata::default(), vec![theirs]).await;
-        // The second of the batch had the first before it; what user:1 has is not told to user:2.
+        // The second file of the batch equals the first. user:2 does not learn that user:1 has the
+        // same content.
         let before = [&mine[0], &mine[1], &theirs[0]].map(|it| it.stored_before);
         assert_eq!(before, [false, true, false]);
         let third = fixture.receive("user:1", "d.txt", b"hello").await.unwrap();
@@ -83,7 +84,7 @@ async fn the_same_content_is_on_the_disk_once_and_goes_with_its_last_record() {
         let (left, _) =
             fixture.documents.list(&visibility, &Default::default(), 9, 0).await.unwrap();
         assert_eq!(left.len(), 1);
-        // As after a restore from a backup without empty folders.
+        // The folder is missing after a restore from a backup without empty folders.
         std::fs::remove_dir(fixture.folder.path().join("files/incoming")).unwrap();
         fixture.delete(&left[0].id).await;
         assert!(fixture.on_disk().is_empty());
@@ -118,14 +119,14 @@ async fn uploads_are_counted_by_owner_even_across_a_restart() {
         let fixture = Fixture::under(db, rules.clone()).await;
         fixture.documents.begin("user:1", "a.txt").await.unwrap();
         fixture.clock.advance(Duration::from_secs(20));
-        // A file that is refused for what it is has been read all the same.
+        // A file that is refused because of its type counts as an upload.
         assert!(fixture.receive("user:1", "a.pdf", b"text").await.is_err());
         let again =
             Documents::new(db.clone(), fixture.folder.path(), fixture.clock.clone(), rules.clone());
         let refused = again.begin("user:1", "a.txt").await.err().unwrap();
         assert_eq!((refused.kind(), refused.code()), (Kind::RateLimited, "too_many_uploads"));
         assert_eq!(refused.retry_wait(), Some(Duration::from_secs(40)));
-        // Names are looked at first, and others are not concerned.
+        // The name is checked before the rate, and other owners are not limited.
         assert_eq!(again.begin("user:1", "..").await.err().unwrap().code(), "invalid_file_name");
         again.begin("user:2", "a.txt").await.unwrap();
         fixture.clock.advance(Duration::from_secs(40));

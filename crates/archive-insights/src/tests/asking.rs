@@ -1,4 +1,4 @@
-//! What is found by what, and by whom.
+//! Which insights a query finds, for which caller.
 
 use archive_text::Passage;
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::*;
 use crate::InsightSource;
 
 #[tokio::test]
-async fn an_insight_comes_back_as_it_was_told() {
+async fn an_insight_is_returned_as_it_was_stored() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let quote = "a «quote»\0".to_owned();
@@ -122,7 +122,7 @@ async fn everybody_finds_their_own_and_what_they_see() {
             all("ann", &[], None, &["ann alone", "ann in one"]),
             all("ann", &["c1"], None, &["ann alone", "ann in one", "bob in one"]),
             all("ann", &["c1"], Some("c1"), &["ann in one", "bob in one"]),
-            // What one wrote into a case stays one's own when the case is no longer shared.
+            // A writer still sees the own insights of a case that is no longer shared.
             all("ann", &[], Some("c1"), &["ann in one"]),
             all("ann", &["c1"], Some("c2"), &[]),
             all("bob", &["c2"], None, &["bob in one", "bob in two", "bob alone"]),
@@ -218,7 +218,7 @@ async fn a_confidence_that_is_none_is_refused() {
     .await;
 }
 
-/// A word is rare in a small case and common in a large one; that says nothing of the insight.
+/// A word is rarer in a small case than in a large one, which must not change the ranking.
 #[tokio::test]
 async fn insights_of_large_cases_are_not_behind_those_of_small_ones() {
     on_every_engine(async |db| {

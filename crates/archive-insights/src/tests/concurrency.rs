@@ -24,7 +24,7 @@ async fn write(insights: Insights, db: Db, writer: usize) {
             insights.add(&mut tx, new.collect()).await.unwrap();
         }
         tx.commit().await.unwrap();
-        // What is committed is found by the next question, whatever others write.
+        // The next query finds the committed insights, whatever other tasks write.
         let query = InsightQuery {
             file_id: Some(file.clone()),
             keywords: Some("word".to_owned()),

@@ -110,7 +110,8 @@ fn lets_through(visibility: &Visibility, query: &InsightQuery, it: &Insight) -> 
         && query.min_confidence.is_none_or(|least| it.confidence >= least)
 }
 
-/// The ids in order, where plain loops can know it, and in order of making otherwise.
+/// The ids in the order of the query; relevance, which the loops do not compute, counts as the time
+/// of creation.
 fn expected(kept: &[Insight], visibility: &Visibility, query: &InsightQuery) -> Vec<String> {
     let mut all: Vec<&Insight> =
         kept.iter().filter(|it| lets_through(visibility, query, it)).collect();

@@ -1,4 +1,4 @@
-//! What is deleted, replaced and moved.
+//! Insights that are deleted, replaced and moved to another case.
 
 use super::*;
 
@@ -18,9 +18,9 @@ async fn found(fixture: &Fixture, query: InsightQuery) -> Vec<String> {
     found.insights.into_iter().map(|it| it.0.fields.title).collect()
 }
 
-/// By words, by tags and by rows.
+/// Queries that use the text index for words, the text index for tags, and no index.
 #[track_caller]
-fn asks() -> [InsightQuery; 3] {
+fn queries() -> [InsightQuery; 3] {
     [
         InsightQuery { keywords: Some("word".to_owned()), ..InsightQuery::default() },
         InsightQuery { tags: vec!["tag".to_owned()], ..InsightQuery::default() },
@@ -29,25 +29,25 @@ fn asks() -> [InsightQuery; 3] {
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_gone_from_rows_and_index() {
+async fn a_deleted_insight_is_in_neither_rows_nor_index() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         fixture.add(vec![of("a", "a1", None), of("b", "b1", None), of("a", "a2", Some("j"))]).await;
         let mut tx = fixture.db.begin().await.unwrap();
         assert_eq!(fixture.insights.delete_by_file(&mut tx, "a").await.unwrap(), 2);
         drop(tx);
-        for query in asks() {
+        for query in queries() {
             assert_eq!(found(&fixture, query).await, ["a1", "b1", "a2"], "it was rolled back");
         }
         let mut tx = fixture.db.begin().await.unwrap();
         assert_eq!(fixture.insights.delete_by_file(&mut tx, "a").await.unwrap(), 2);
         assert_eq!(fixture.insights.delete_by_file(&mut tx, "a").await.unwrap(), 0);
         tx.commit().await.unwrap();
-        for query in asks() {
+        for query in queries() {
             assert_eq!(found(&fixture, query).await, ["b1"]);
         }
         fixture.add(vec![of("a", "a3", None)]).await;
-        for query in asks() {
+        for query in queries() {
             assert_eq!(found(&fixture, query).await, ["b1", "a3"]);
         }
     })
@@ -69,7 +69,7 @@ async fn processing_again_replaces_what_processing_made() {
         let new = vec![of("a", "made again", Some("j2"))];
         fixture.insights.replace_extracted(&mut tx, "a", new).await.unwrap();
         tx.commit().await.unwrap();
-        for query in asks() {
+        for query in queries() {
             assert_eq!(found(&fixture, query).await, ["stored", "other", "made again"]);
         }
         let me = visibility("me", &[]);
@@ -97,7 +97,7 @@ async fn insights_move_with_their_file() {
         let mut tx = fixture.db.begin().await.unwrap();
         assert_eq!(fixture.insights.move_case(&mut tx, "a", c1, c2).await.unwrap(), 450);
         tx.commit().await.unwrap();
-        for query in asks() {
+        for query in queries() {
             let eve = fixture.query(&visibility("eve", &["c2"]), &query).await;
             assert_eq!(eve.total, 450);
             assert!(eve.insights.iter().all(|it| it.0.case_id.as_deref() == Some("c2")));
@@ -107,7 +107,7 @@ async fn insights_move_with_their_file() {
         let mut tx = fixture.db.begin().await.unwrap();
         assert_eq!(fixture.insights.move_case(&mut tx, "a", c2, None).await.unwrap(), 450);
         tx.commit().await.unwrap();
-        for query in asks() {
+        for query in queries() {
             assert_eq!(fixture.query(&visibility("eve", &["c2"]), &query).await.total, 0);
             assert_eq!(fixture.query(&visibility("me", &[]), &query).await.total, 451);
             assert_eq!(fixture.query(&visibility("eve", &["c3"]), &query).await.total, 1);

@@ -30,7 +30,7 @@ const ISSUES_MAX: usize = 10;
 pub(crate) struct JudgedInsight {
     pub(crate) title: String,
     pub(crate) content: String,
-    /// `ArchiveParts` of the source, or what other insights say.
+    /// Excerpts of the source, or the contents of other insights.
     pub(crate) material: String,
 }
 

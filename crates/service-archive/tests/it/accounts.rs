@@ -1,4 +1,4 @@
-//! Who comes in, and who sees what.
+//! Registration, login, sessions, and which files and cases a user sees.
 
 use serde_json::json;
 
@@ -13,11 +13,11 @@ pub(crate) fn sessions_begin_and_end() {
         let first = nobody.ok("auth", register.clone()).await;
         assert_eq!((&first["tokenType"], &first["expiresIn"]), (&json!("Bearer"), &json!(86_400)));
         assert_eq!(first["user"]["email"], "ann@example.com");
-        let (code, said) = nobody.refused("auth", register).await;
-        assert!(code == "INVALID_INPUT" && said.contains("taken"), "{said}");
+        let (code, message) = nobody.refused("auth", register).await;
+        assert!(code == "INVALID_INPUT" && message.contains("taken"), "{message}");
         let wrong = json!({ "action": "login", "username": "ann", "password": "no such word" });
-        let (code, said) = nobody.refused("auth", wrong).await;
-        assert!(code == "AUTHENTICATION_FAILED" && !said.contains("no such word"), "{said}");
+        let (code, message) = nobody.refused("auth", wrong).await;
+        assert!(code == "AUTHENTICATION_FAILED" && !message.contains("no such word"), "{message}");
         let login = json!({ "action": "login", "username": "ann", "password": PASSWORD });
         let session = nobody.ok("auth", login).await;
         let user = User { fixture: &fixture, token: session["token"].as_str().map(str::to_owned) };
@@ -25,7 +25,7 @@ pub(crate) fn sessions_begin_and_end() {
         let refresh = json!({ "action": "refresh", "refreshToken": session["refreshToken"] });
         let next = nobody.ok("auth", refresh).await;
         assert_ne!(next["refreshToken"], session["refreshToken"]);
-        // Without anything to name the session there is nothing to end.
+        // A logout without a token and without a refresh token names no session.
         let (code, _) = nobody.refused("auth", json!({ "action": "logout" })).await;
         assert_eq!(code, "INVALID_INPUT");
         user.ok("auth", json!({ "action": "logout" })).await;
@@ -33,14 +33,14 @@ pub(crate) fn sessions_begin_and_end() {
         assert_eq!(code, "AUTHENTICATION_FAILED");
         let refresh = json!({ "action": "refresh", "refreshToken": next["refreshToken"] });
         assert_eq!(nobody.refused("auth", refresh).await.0, "AUTHENTICATION_FAILED");
-        // The first session is another one, and ends by its refresh token.
+        // The first session is still alive, and its refresh token ends it.
         let other = User { fixture: &fixture, token: first["token"].as_str().map(str::to_owned) };
         other.ok("arkiver_list_files", json!({})).await;
         let logout = json!({ "action": "logout", "refreshToken": first["refreshToken"] });
         nobody.ok("auth", logout).await;
         let (code, _) = other.refused("arkiver_list_files", json!({})).await;
         assert_eq!(code, "AUTHENTICATION_FAILED");
-        // A token that the operator made is an owner of its own.
+        // A token of the operator without a session is a separate owner.
         let machine = User { fixture: &fixture, token: Some("token-of crawler".to_owned()) };
         assert_eq!(machine.ok("arkiver_list_files", json!({})).await["total"], 0);
         fixture.close().await;
@@ -61,8 +61,8 @@ pub(crate) fn cases_are_shared() {
         let process = json!({ "fileId": file, "processingSettings": settings });
         let shared = ann.ok("arkiver_share_case", share("read")).await;
         assert_eq!(shared["members"], json!([{ "username": "bob", "access": "read" }]));
-        let told = bob.ok("arkiver_job_status", json!({ "jobId": job["jobId"] })).await;
-        assert_eq!(told["result"]["insightsTotal"], job["result"]["insightsTotal"]);
+        let reply = bob.ok("arkiver_job_status", json!({ "jobId": job["jobId"] })).await;
+        assert_eq!(reply["result"]["insightsTotal"], job["result"]["insightsTotal"]);
         let found = bob.ok("arkiver_query_insights", json!({ "filters": { "caseId": "Smith" } }));
         assert_eq!(found.await["total"], job["result"]["insightsTotal"]);
         assert_eq!(bob.export(&file).await["file"]["caseId"], "Smith");
@@ -76,15 +76,15 @@ pub(crate) fn cases_are_shared() {
                 json!({ "caseId": "Smith", "username": "ann", "access": "read" }),
             ),
         ] {
-            let (code, said) = bob.refused(tool, args).await;
-            assert_eq!(code, "AUTHORIZATION_FAILED", "{tool} {said}");
+            let (code, message) = bob.refused(tool, args).await;
+            assert_eq!(code, "AUTHORIZATION_FAILED", "{tool} {message}");
         }
         ann.ok("arkiver_share_case", share("write")).await;
         bob.ok("arkiver_store_insight", store).await;
         bob.ok("arkiver_process_file", process).await;
         let (code, _) = bob.refused("arkiver_delete_file", json!({ "fileId": file })).await;
         assert_eq!(code, "AUTHORIZATION_FAILED");
-        // Nor may a member carry a file away into a case of their own.
+        // A member may not move a file into an own case either.
         let theft = json!({ "extractionMode": "fast", "caseId": "Mine" });
         let theft = json!({ "fileId": file, "processingSettings": theft });
         let status = ann.ok("arkiver_file_status", json!({ "fileId": file })).await;

@@ -1,4 +1,4 @@
-//! Insights held against their sources.
+//! Integrity tests of insights against their sources.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{COMPLAINT, Fixture, User, on_sqlite};
 
-/// A processed file with one insight that holds and one that does not.
+/// A processed file with one insight that its text supports and one that it contradicts.
 async fn tested(user: &User<'_>) -> (String, Vec<String>) {
     let file = user.file("a.txt", COMPLAINT.as_bytes(), json!({})).await;
     user.processed(&file, json!({ "extractionMode": "standard" })).await;
@@ -33,35 +33,35 @@ pub(crate) fn rules_test_insights_at_once() {
         let user = fixture.user("ann").await;
         let unread = user.file("b.txt", b"Nothing has been read of this.", json!({})).await;
         let args = json!({ "testType": "bias", "fileId": unread, "llmSource": "local" });
-        let told = user.ok("arkiver_integrity_test", args).await;
-        assert_eq!(told["results"]["insightsTested"], 0);
-        assert!(told["results"]["method"].as_str().unwrap().contains("process it"), "{told}");
+        let reply = user.ok("arkiver_integrity_test", args).await;
+        assert_eq!(reply["results"]["insightsTested"], 0);
+        assert!(reply["results"]["method"].as_str().unwrap().contains("process it"), "{reply}");
         let (file, ids) = tested(&user).await;
         let args = json!({ "testType": "fact_check", "insightIds": ids, "llmSource": "local" });
         let mut elsewhere = args.clone();
         elsewhere["fileId"] = json!("00000000-0000-7000-8000-000000000000");
         let (code, _) = user.refused("arkiver_integrity_test", elsewhere).await;
         assert_eq!(code, "FILE_NOT_FOUND");
-        let (told, text) = user.call("arkiver_integrity_test", args).await.unwrap();
-        assert_eq!(told["status"], "completed");
-        let results = &told["results"];
+        let (reply, text) = user.call("arkiver_integrity_test", args).await.unwrap();
+        assert_eq!(reply["status"], "completed");
+        let results = &reply["results"];
         assert_eq!(statuses(results), ["passed", "failed"], "{results}");
         assert_eq!((&results["passed"], &results["failed"]), (&json!(1), &json!(1)));
         let wrong = &results["details"][1];
         assert!(wrong["issues"].to_string().contains("$90,000"), "{wrong}");
         assert!(!wrong["recommendations"].as_array().unwrap().is_empty());
         assert!(text.contains("$90,000"), "{text}");
-        // What was answered is kept under its name.
-        let kept = user.ok("arkiver_job_status", json!({ "jobId": told["testId"] })).await;
+        // The job stores the results that the call returned.
+        let kept = user.ok("arkiver_job_status", json!({ "jobId": reply["testId"] })).await;
         assert_eq!((&kept["status"], &kept["fileId"]), (&json!("completed"), &json!(file)));
         assert_eq!(&kept["result"]["integrity"], results);
-        let kept = user.waited(told["testId"].as_str().unwrap()).await;
+        let kept = user.waited(reply["testId"].as_str().unwrap()).await;
         assert_eq!(&kept["result"]["integrity"], results);
         for test in ["opinion_drift", "bias", "honesty", "ten_rules"] {
             let args = json!({ "testType": test, "insightIds": [], "fileId": file,
                 "llmSource": "local" });
-            let told = user.ok("arkiver_integrity_test", args).await;
-            let results = &told["results"];
+            let reply = user.ok("arkiver_integrity_test", args).await;
+            let results = &reply["results"];
             assert_eq!(results["testType"], test);
             assert!(results["insightsTested"].as_u64().unwrap() > 5, "{results}");
             let count = |name: &str| results[name].as_u64().unwrap();
@@ -80,19 +80,19 @@ pub(crate) fn large_tests_are_jobs() {
             |at: usize| format!("Smith v. Jones, {at} U.S. {} (1990), holds it.\n", at + 100);
         let text: String = (1..=400).map(page).collect();
         let file = user.file("many.txt", text.as_bytes(), json!({})).await;
-        let told = user.processed(&file, json!({ "extractionMode": "standard" })).await;
-        let made = told["result"]["insightsTotal"].as_u64().unwrap();
+        let reply = user.processed(&file, json!({ "extractionMode": "standard" })).await;
+        let made = reply["result"]["insightsTotal"].as_u64().unwrap();
         assert!(made > 200, "{made}");
-        assert_eq!(told["result"]["insights"].as_array().unwrap().len(), 50);
-        assert!(told["result"]["more"].as_str().unwrap().contains(&file));
+        assert_eq!(reply["result"]["insights"].as_array().unwrap().len(), 50);
+        assert!(reply["result"]["more"].as_str().unwrap().contains(&file));
         let args = json!({ "testType": "fact_check", "fileId": file, "llmSource": "local" });
         let queued = user.ok("arkiver_integrity_test", args).await;
         assert_eq!(queued["status"], "queued", "{queued}");
         assert!(queued.get("results").is_none());
-        let told = user.waited(queued["testId"].as_str().unwrap()).await;
-        assert_eq!(told["status"], "completed", "{told}");
-        assert_eq!(told["result"]["insights"], json!([]));
-        let results = &told["result"]["integrity"];
+        let reply = user.waited(queued["testId"].as_str().unwrap()).await;
+        assert_eq!(reply["status"], "completed", "{reply}");
+        assert_eq!(reply["result"]["insights"], json!([]));
+        let results = &reply["result"]["integrity"];
         assert_eq!(results["insightsTested"].as_u64().unwrap(), made);
         assert_eq!(results["detailsTotal"].as_u64().unwrap(), made);
         fixture.close().await;
@@ -110,9 +110,9 @@ pub(crate) fn a_model_judges_beside_the_rules() {
         let args = json!({ "testType": "fact_check", "insightIds": ids, "llmSource": "scripted" });
         let queued = user.ok("arkiver_integrity_test", args).await;
         assert_eq!(queued["status"], "queued");
-        let told = user.waited(queued["testId"].as_str().unwrap()).await;
-        let results = &told["result"]["integrity"];
-        // However sure the model is, the rules' verdict stands.
+        let reply = user.waited(queued["testId"].as_str().unwrap()).await;
+        let results = &reply["result"]["integrity"];
+        // The model's judgement does not change the verdict of the rules.
         assert_eq!(statuses(results), ["passed", "failed"], "{results}");
         assert_eq!(results["model"], "local and scripted");
         let runs: u64 = results["details"]
@@ -132,7 +132,7 @@ pub(crate) fn a_test_reads_only_files_its_caller_may_read() {
         let fixture = Fixture::new(db).await;
         let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
         let (file, _) = tested(&ann).await;
-        // An insight in a shared case, about a file that is not in it.
+        // An insight in a shared case about a file that is not in the case.
         let insight = json!({ "title": "Debt", "content": "Defendant failed to pay $70,000.",
             "sourceLLM": "m", "caseId": "Shared" });
         let args = json!({ "fileId": file, "insight": insight });
@@ -140,11 +140,11 @@ pub(crate) fn a_test_reads_only_files_its_caller_may_read() {
         let share = json!({ "caseId": "Shared", "username": "bob", "access": "read" });
         ann.ok("arkiver_share_case", share).await;
         let args = json!({ "testType": "fact_check", "insightIds": [id], "llmSource": "local" });
-        let told = bob.ok("arkiver_integrity_test", args.clone()).await;
-        assert!(!told.to_string().contains("50,000"), "{told}");
-        assert_eq!(statuses(&told["results"]), ["warning"]);
-        let told = ann.ok("arkiver_integrity_test", args).await;
-        assert!(told.to_string().contains("50,000"), "{told}");
+        let reply = bob.ok("arkiver_integrity_test", args.clone()).await;
+        assert!(!reply.to_string().contains("50,000"), "{reply}");
+        assert_eq!(statuses(&reply["results"]), ["warning"]);
+        let reply = ann.ok("arkiver_integrity_test", args).await;
+        assert!(reply.to_string().contains("50,000"), "{reply}");
         fixture.close().await;
     });
 }

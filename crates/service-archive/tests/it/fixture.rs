@@ -45,7 +45,7 @@ Defendant failed to pay $50,000 to Plaintiff.
 See Brown v. Jones, 123 F.3d 456 (6th Cir. 1997); 28 U.S.C. § 1332.
 ";
 
-/// `TokenIssuer` are the subjects themselves.
+/// Issues tokens whose text contains the subject.
 struct TestTokenIssuer(Arc<FakeClock>);
 
 #[async_trait]
@@ -89,7 +89,7 @@ impl Fixture {
         Self::with(db, "worker", Vec::new()).await
     }
 
-    /// `reader` is what makes this program a child; see the main.
+    /// `reader` is the argument that makes this program the extracting child: `worker` or `hang`.
     pub(crate) async fn with(db: &Db, reader: &str, models: Vec<Arc<dyn Model>>) -> Self {
         let owners =
             [jobs::MIGRATIONS, archive_accounts::MIGRATIONS, archive_documents::MIGRATIONS];
@@ -140,15 +140,15 @@ impl Fixture {
     /// Registers a new user.
     pub(crate) async fn user(&self, name: &str) -> User<'_> {
         let args = json!({ "action": "register", "username": name, "password": PASSWORD });
-        let told = self.anonymous().ok("auth", args).await;
-        User { fixture: self, token: Some(told["token"].as_str().unwrap().to_owned()) }
+        let reply = self.anonymous().ok("auth", args).await;
+        User { fixture: self, token: Some(reply["token"].as_str().unwrap().to_owned()) }
     }
 
     pub(crate) fn anonymous(&self) -> User<'_> {
         User { fixture: self, token: None }
     }
 
-    /// Whether no job has left anything behind.
+    /// Whether no job has left a scratch folder.
     pub(crate) fn scratch_is_empty(&self) -> bool {
         let scratch = self.folder.path().join("scratch");
         std::fs::read_dir(scratch).is_ok_and(|mut it| it.next().is_none())
@@ -187,7 +187,7 @@ impl User<'_> {
         args: Value,
     ) -> Result<(Value, String), (u16, Value)> {
         let outcome = self.fixture.pipeline.call(self.tool(tool), self.call_of(args)).await;
-        told(outcome)
+        result_of(outcome)
     }
 
     #[track_caller]
@@ -196,10 +196,10 @@ impl User<'_> {
         async move { call.await.unwrap_or_else(|error| panic!("{tool} {args}: {error:?}")).0 }
     }
 
-    /// The code of the refusal and its message, the status checked to be that of the contract.
+    /// The code and the message of a refusal; also checks that the status belongs to the code.
     pub(crate) async fn refused(&self, tool: &str, args: Value) -> (String, String) {
         let (status, error) = match self.call(tool, args.clone()).await {
-            Ok((told, _)) => panic!("{tool} {args} was not refused: {told}"),
+            Ok((reply, _)) => panic!("{tool} {args} was not refused: {reply}"),
             Err(refused) => refused,
         };
         let code = error["error"]["code"].as_str().unwrap().to_owned();
@@ -224,17 +224,17 @@ impl User<'_> {
     pub(crate) async fn upload_as(&self, upload: Upload) -> Result<Value, (u16, Value)> {
         let call = self.call_of(json!({}));
         let outcome = self.fixture.pipeline.upload("archive", "arkiver_upload", call, upload).await;
-        told(outcome.unwrap()).map(|it| it.0)
+        result_of(outcome.unwrap()).map(|it| it.0)
     }
 
-    /// Uploads one file and gives its id.
+    /// Uploads one file and returns its id.
     pub(crate) async fn file(&self, name: &str, bytes: &[u8], metadata: Value) -> String {
-        // The limit of ten a minute is not what these tests are about.
+        // Seven seconds pass, so that the limit of ten uploads a minute is not reached.
         self.fixture.clock.advance(Duration::from_secs(7));
         let parts = MemoryParts::new().field("metadata", &metadata.to_string());
-        let told = self.upload(parts.file("file", name, None, [bytes])).await.unwrap();
-        assert_eq!(told["status"], "uploaded");
-        told["fileId"].as_str().unwrap().to_owned()
+        let reply = self.upload(parts.file("file", name, None, [bytes])).await.unwrap();
+        assert_eq!(reply["status"], "uploaded");
+        reply["fileId"].as_str().unwrap().to_owned()
     }
 
     /// Processes a file and waits for the end.
@@ -250,26 +250,26 @@ impl User<'_> {
 
     pub(crate) async fn waited(&self, job: &str) -> Value {
         let args = json!({ "jobId": job, "waitSeconds": 60 });
-        let told = self.ok("arkiver_job_status", args).await;
-        assert!(matches!(told["status"].as_str().unwrap(), "completed" | "failed"), "{told}");
-        told
+        let reply = self.ok("arkiver_job_status", args).await;
+        assert!(matches!(reply["status"].as_str().unwrap(), "completed" | "failed"), "{reply}");
+        reply
     }
 
     /// The progress a waiting caller receives.
     pub(crate) async fn progress_reports(&self, job: &str) -> Vec<(f64, String)> {
-        let heard = Arc::new(parking_lot::Mutex::new(Vec::new()));
-        let sink = Arc::clone(&heard);
+        let reports = Arc::new(parking_lot::Mutex::new(Vec::new()));
+        let sink = Arc::clone(&reports);
         let mut call = self.call_of(json!({ "jobId": job, "waitSeconds": 60 }));
         call.progress = Progress::to(move |done, total, note| {
             assert_eq!(total, Some(100.0));
             sink.lock().push((done, note.to_owned()));
         });
         let tool = self.tool("arkiver_job_status");
-        told(self.fixture.pipeline.call(tool, call).await).unwrap();
-        std::mem::take(&mut *heard.lock())
+        result_of(self.fixture.pipeline.call(tool, call).await).unwrap();
+        std::mem::take(&mut *reports.lock())
     }
 
-    /// A download's bytes and its headers' matter.
+    /// The bytes, the content type and the length of a download.
     pub(crate) async fn download(
         &self,
         name: &str,
@@ -285,7 +285,7 @@ impl User<'_> {
         Ok((bytes, opened.content_type, opened.length))
     }
 
-    /// Everything that is kept of a file.
+    /// The export of a file.
     pub(crate) async fn export(&self, file: &str) -> Value {
         let (bytes, kind, _) = self.download("arkiver_export_file", file).await.unwrap();
         assert_eq!(kind, "application/json");
@@ -293,7 +293,7 @@ impl User<'_> {
     }
 }
 
-pub(crate) fn told(outcome: contract::CallOutcome) -> Result<(Value, String), (u16, Value)> {
+pub(crate) fn result_of(outcome: contract::CallOutcome) -> Result<(Value, String), (u16, Value)> {
     match outcome {
         Ok(reply) => {
             let HttpReply { status, .. } = reply.http();
@@ -311,7 +311,7 @@ pub(crate) fn told(outcome: contract::CallOutcome) -> Result<(Value, String), (u
     }
 }
 
-/// Every source of every insight stands in its page, letter for letter.
+/// Checks that every source of every insight is exactly in its page.
 #[track_caller]
 pub(crate) fn sources_stand(export: &Value) {
     let pages: Map<String, Value> = export["pages"]

@@ -1,4 +1,4 @@
-//! From a file to what is known of it.
+//! From an uploaded file to its insights.
 
 use std::sync::Arc;
 
@@ -27,10 +27,10 @@ pub(crate) fn a_file_is_uploaded_processed_and_found() {
         assert_eq!(status["file"]["status"], "uploaded");
         assert_eq!(status["file"]["caseId"], "Smith");
         let settings = json!({ "extractionMode": "standard", "categories": ["pleadings"] });
-        let told = user.processed(&file, settings).await;
-        assert_eq!((&told["status"], &told["progress"]), (&json!("completed"), &json!(100)));
-        assert_eq!(told["fileId"], json!(file));
-        let result = &told["result"];
+        let reply = user.processed(&file, settings).await;
+        assert_eq!((&reply["status"], &reply["progress"]), (&json!("completed"), &json!(100)));
+        assert_eq!(reply["fileId"], json!(file));
+        let result = &reply["result"];
         let metadata = &result["metadata"];
         assert_eq!(metadata["pageCount"], 1, "{metadata}");
         assert_eq!(metadata["extractorsUsed"], json!(["text"]));
@@ -48,7 +48,7 @@ pub(crate) fn a_file_is_uploaded_processed_and_found() {
         let status = user.ok("arkiver_file_status", json!({ "fileId": file })).await;
         let status = &status["file"];
         assert_eq!((&status["status"], &status["pageCount"]), (&json!("processed"), &json!(1)));
-        assert_eq!(status["processingJobId"], told["jobId"]);
+        assert_eq!(status["processingJobId"], reply["jobId"]);
         assert_eq!(status["insightCount"], found.len());
         stored_and_found(&user, &file).await;
         assert!(fixture.scratch_is_empty());
@@ -65,7 +65,7 @@ async fn stored_and_found(user: &User<'_>, file: &str) {
     let stored = user.ok("arkiver_store_insight", args).await;
     assert_eq!(stored["message"], "Insight stored successfully");
     assert_eq!(stored["sources"][0]["quote"], "failed to pay $50,000");
-    // Findable at once, with its words marked.
+    // A query finds the insight at once and marks its words.
     let (found, text) = user
         .call("arkiver_query_insights", json!({ "filters": { "keywords": "zebra" } }))
         .await
@@ -98,7 +98,7 @@ pub(crate) fn processing_again_replaces_what_processing_made() {
         let all = json!({ "filters": { "fileId": file, "caseId": "Moved" } });
         let all = user.ok("arkiver_query_insights", all).await;
         assert_eq!(all["total"].as_u64().unwrap(), fewer + 1, "what was stored stays, and moves");
-        // The first job's insights are gone, and it says so.
+        // The insights of the first job were replaced, and its status says so.
         let before = user.waited(first["jobId"].as_str().unwrap()).await;
         assert_eq!(before["result"]["insights"], json!([]));
         assert!(before["message"].as_str().unwrap().contains("processed again"), "{before}");
@@ -119,9 +119,9 @@ pub(crate) fn a_message_is_read_with_its_attachments() {
              Content-Disposition: attachment; filename=complaint.txt\r\n\r\n{COMPLAINT}\r\n--x--\r\n"
         );
         let file = user.file("filing.eml", mail.as_bytes(), json!({})).await;
-        let told = user.processed(&file, standard()).await;
-        assert_eq!(told["result"]["metadata"]["pageCount"], 2, "{told}");
-        assert_eq!(told["result"]["metadata"]["extractorsUsed"], json!(["eml", "text"]));
+        let reply = user.processed(&file, standard()).await;
+        assert_eq!(reply["result"]["metadata"]["pageCount"], 2, "{reply}");
+        assert_eq!(reply["result"]["metadata"]["extractorsUsed"], json!(["eml", "text"]));
         let export = user.export(&file).await;
         sources_stand(&export);
         assert_eq!(export["pages"][1]["part"], "complaint.txt");
@@ -144,17 +144,17 @@ pub(crate) fn deep_processing_compares_files_and_asks_a_model() {
         user.processed(&first, standard()).await;
         let other = COMPLAINT.replace("ACME CORPORATION", "GLOBEX LIMITED");
         let second = user.file("amended.txt", other.as_bytes(), case).await;
-        let told = user.processed(&second, json!({ "extractionMode": "deep" })).await;
-        let insights = told["result"]["insights"].as_array().unwrap();
+        let reply = user.processed(&second, json!({ "extractionMode": "deep" })).await;
+        let insights = reply["result"]["insights"].as_array().unwrap();
         let summary = insights.iter().find(|it| it["sourceLLM"] == "scripted");
-        let summary = summary.unwrap_or_else(|| panic!("{told}"));
+        let summary = summary.unwrap_or_else(|| panic!("{reply}"));
         assert_eq!((&summary["content"], &summary["category"]), (&json!(said), &json!("summary")));
         let across = insights.iter().find(|it| it["entities"]["otherFileId"] == json!(first));
-        let across = across.unwrap_or_else(|| panic!("{told}"));
+        let across = across.unwrap_or_else(|| panic!("{reply}"));
         assert!(across["content"].as_str().unwrap().to_lowercase().contains("globex"), "{across}");
         assert_eq!(across["category"], "conflict");
         sources_stand(&user.export(&second).await);
-        // The next one finds the script over: no summary is no failure.
+        // The model's script is over: a missing summary does not fail the job.
         let again = user.processed(&second, json!({ "extractionMode": "deep" })).await;
         assert_eq!(again["status"], "completed");
         let problems = again["result"]["metadata"]["problems"].to_string();
@@ -172,8 +172,8 @@ pub(crate) fn extraction_modes_differ() {
         let texts: Vec<&str> = pages.iter().map(String::as_str).collect();
         let pdf = archive_extract::testing::pdf::text(&texts);
         let file = user.file("brief.pdf", &pdf, json!({})).await;
-        let cited = |told: &Value| {
-            let found = categories(&told["result"]["insights"]);
+        let cited = |reply: &Value| {
+            let found = categories(&reply["result"]["insights"]);
             found.iter().filter(|it| **it == "citation").count()
         };
         let fast = user.processed(&file, json!({ "extractionMode": "fast" })).await;
@@ -183,12 +183,12 @@ pub(crate) fn extraction_modes_differ() {
         let whole = user.processed(&file, standard()).await;
         assert_eq!(whole["result"]["metadata"]["pagesRead"], 20);
         assert_eq!(cited(&whole), 20);
-        // A deep look is none the less one that can be told how far it is.
+        // Deep processing reports progress too.
         let args = json!({ "fileId": file, "processingSettings": { "extractionMode": "deep" } });
         let job = user.ok("arkiver_process_file", args).await;
-        let heard = user.progress_reports(job["jobId"].as_str().unwrap()).await;
-        assert!(heard.windows(2).all(|pair| pair[0].0 <= pair[1].0), "{heard:?}");
-        assert_eq!(heard.last().map(|it| it.0), Some(100.0), "{heard:?}");
+        let reports = user.progress_reports(job["jobId"].as_str().unwrap()).await;
+        assert!(reports.windows(2).all(|pair| pair[0].0 <= pair[1].0), "{reports:?}");
+        assert_eq!(reports.last().map(|it| it.0), Some(100.0), "{reports:?}");
         fixture.close().await;
     });
 }
@@ -237,7 +237,7 @@ pub(crate) fn an_export_is_one_document() {
     on_sqlite(async |db| {
         let fixture = Fixture::new(db).await;
         let user = fixture.user("ann").await;
-        // Letters that JSON escapes, on the seams of the pieces too.
+        // Characters that JSON escapes, also at the ends of chunks.
         let text = "\"quoted\" \\ line\n\t\u{1f600}\n".repeat(20_000);
         let file = user.file("odd.txt", text.as_bytes(), json!({})).await;
         let export = user.export(&file).await;

@@ -5,13 +5,13 @@ use std::time::Duration;
 use contract::{JobQuery, TaskPhase};
 use serde_json::{Value, json};
 
-use crate::fixture::{COMPLAINT, Fixture, User, on_sqlite, told};
+use crate::fixture::{COMPLAINT, Fixture, User, on_sqlite, result_of};
 
 const PROCESS: &str = "arkiver_process_file";
 const TEST: &str = "arkiver_integrity_test";
 
-/// A phase in a word and what goes with it: the answer at the end, or the note on the way.
-async fn look(
+/// The phase of a task, and its result if it has ended, else its note.
+async fn task_phase(
     user: &User<'_>,
     tool: &str,
     job: &str,
@@ -26,7 +26,7 @@ async fn look(
     Ok(match task.phase {
         TaskPhase::Working => ("working".to_owned(), json!(task.note)),
         TaskPhase::Cancelled => ("cancelled".to_owned(), json!(task.note)),
-        TaskPhase::Ended(end) => match told(end) {
+        TaskPhase::Ended(end) => match result_of(end) {
             Ok((json, text)) => {
                 assert!(text.len() > 20, "{text}");
                 ("done".to_owned(), json)
@@ -40,8 +40,8 @@ async fn begun(user: &User<'_>, name: &str, bytes: &[u8]) -> (String, String) {
     let file = user.file(name, bytes, json!({})).await;
     let settings = json!({ "extractionMode": "standard" });
     let args = json!({ "fileId": file, "processingSettings": settings });
-    let told = user.ok(PROCESS, args).await;
-    (file, told["jobId"].as_str().unwrap().to_owned())
+    let reply = user.ok(PROCESS, args).await;
+    (file, reply["jobId"].as_str().unwrap().to_owned())
 }
 
 pub(crate) fn tasks_are_followed_to_their_end() {
@@ -50,15 +50,15 @@ pub(crate) fn tasks_are_followed_to_their_end() {
         let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
         let (file, job) = begun(&ann, "a.txt", COMPLAINT.as_bytes()).await;
         let status = ann.waited(&job).await;
-        let (phase, end) = look(&ann, PROCESS, &job, false).await.unwrap();
+        let (phase, end) = task_phase(&ann, PROCESS, &job, false).await.unwrap();
         assert_eq!((phase.as_str(), &end["status"]), ("done", &json!("completed")), "{end}");
         assert_eq!((&end["jobId"], &end["fileId"]), (&json!(job), &json!(file)));
         assert_eq!(end["result"], status["result"], "what the job's status tells");
-        // Too late to cancel it, and no harm done.
-        assert_eq!(look(&ann, PROCESS, &job, true).await.unwrap().0, "done");
+        // Cancelling a finished task changes nothing.
+        assert_eq!(task_phase(&ann, PROCESS, &job, true).await.unwrap().0, "done");
         let (_, torn) = begun(&ann, "damaged.pdf", b"%PDF-1.7\nthis is not what it says").await;
         let status = ann.waited(&torn).await;
-        let (phase, end) = look(&ann, PROCESS, &torn, false).await.unwrap();
+        let (phase, end) = task_phase(&ann, PROCESS, &torn, false).await.unwrap();
         assert_eq!((phase.as_str(), &end["success"]), ("failed", &json!(false)), "{end}");
         assert_eq!(end["error"]["code"], "PROCESSING_FAILED");
         assert_eq!(end["error"]["message"], status["error"]["message"]);
@@ -70,14 +70,14 @@ pub(crate) fn tasks_are_followed_to_their_end() {
             (&ann, TEST, "x"),
         ] {
             for cancel in [false, true] {
-                let refused = look(user, tool, job, cancel).await.unwrap_err();
+                let refused = task_phase(user, tool, job, cancel).await.unwrap_err();
                 assert_eq!(refused, json!("JOB_NOT_FOUND"), "{tool} {job}");
             }
         }
-        let refused = look(&fixture.anonymous(), PROCESS, &job, false).await.unwrap_err();
+        let refused = task_phase(&fixture.anonymous(), PROCESS, &job, false).await.unwrap_err();
         assert_eq!(refused, json!("AUTHENTICATION_FAILED"));
         fixture.clock.advance(Duration::from_secs(7 * 86_400));
-        let refused = look(&ann, PROCESS, &job, false).await.unwrap_err();
+        let refused = task_phase(&ann, PROCESS, &job, false).await.unwrap_err();
         assert_eq!(refused, json!("INVALID_INPUT"), "its time is over");
         fixture.close().await;
     });
@@ -88,12 +88,12 @@ pub(crate) fn a_task_is_cancelled_on_the_way() {
         let fixture = Fixture::with(db, "hang", Vec::new()).await;
         let ann = fixture.user("ann").await;
         let (file, job) = begun(&ann, "a.txt", COMPLAINT.as_bytes()).await;
-        let (phase, note) = look(&ann, PROCESS, &job, false).await.unwrap();
+        let (phase, note) = task_phase(&ann, PROCESS, &job, false).await.unwrap();
         assert_eq!(phase, "working", "{note}");
         assert!(note.as_str().unwrap().ends_with("0 %"), "{note}");
-        look(&ann, PROCESS, &job, true).await.unwrap();
+        task_phase(&ann, PROCESS, &job, true).await.unwrap();
         assert_eq!(ann.waited(&job).await["error"]["details"]["reason"], "cancelled");
-        assert_eq!(look(&ann, PROCESS, &job, true).await.unwrap().0, "cancelled");
+        assert_eq!(task_phase(&ann, PROCESS, &job, true).await.unwrap().0, "cancelled");
         let status = ann.ok("arkiver_file_status", json!({ "fileId": file })).await;
         assert_eq!(status["file"]["status"], "uploaded");
         fixture.close().await;
@@ -113,7 +113,7 @@ pub(crate) fn tests_that_are_jobs_are_tasks() {
         let queued = ann.ok(TEST, args).await;
         let test = queued["testId"].as_str().unwrap();
         let status = ann.waited(test).await;
-        let (phase, end) = look(&ann, TEST, test, false).await.unwrap();
+        let (phase, end) = task_phase(&ann, TEST, test, false).await.unwrap();
         assert_eq!((phase.as_str(), &end["status"]), ("done", &json!("completed")), "{end}");
         assert_eq!((&end["testId"], end["success"].as_bool()), (&json!(test), Some(true)));
         assert_eq!(end["results"], status["result"]["integrity"]);

@@ -1,4 +1,4 @@
-//! What goes wrong, and in which words.
+//! Refused and failed calls, and their errors.
 
 use std::path::Path;
 use std::time::Duration;
@@ -27,12 +27,12 @@ pub(crate) fn an_unreadable_file_reports_the_reason() {
         ];
         for (name, bytes, settings, words) in files {
             let file = user.file(name, bytes, json!({})).await;
-            let told = user.processed(&file, settings).await;
-            assert_eq!(told["status"], "failed", "{told}");
-            assert_eq!(told["error"]["code"], "PROCESSING_FAILED");
-            let message = told["error"]["message"].as_str().unwrap();
+            let reply = user.processed(&file, settings).await;
+            assert_eq!(reply["status"], "failed", "{reply}");
+            assert_eq!(reply["error"]["code"], "PROCESSING_FAILED");
+            let message = reply["error"]["message"].as_str().unwrap();
             assert!(message.contains("could not be read") && message.contains(words), "{message}");
-            assert!(told.get("result").is_none());
+            assert!(reply.get("result").is_none());
             let status = user.ok("arkiver_file_status", json!({ "fileId": file })).await;
             assert_eq!(status["file"]["status"], "failed");
             assert_eq!(status["file"]["error"], json!(message));
@@ -51,23 +51,23 @@ pub(crate) fn a_running_job_is_cancelled() {
         let args = json!({ "fileId": file, "processingSettings": settings });
         let job = user.ok("arkiver_process_file", args.clone()).await;
         let id = job["jobId"].as_str().unwrap();
-        // Asked for again in the same way, it is the same job; in another way it is refused.
+        // A second call with the same settings gets the same job; other settings are refused.
         assert_eq!(user.ok("arkiver_process_file", args).await["jobId"], json!(id));
         let other = json!({ "fileId": file, "processingSettings": { "extractionMode": "deep" } });
-        let (code, said) = user.refused("arkiver_process_file", other).await;
-        assert!(code == "INVALID_INPUT" && said.contains(id), "{said}");
+        let (code, message) = user.refused("arkiver_process_file", other).await;
+        assert!(code == "INVALID_INPUT" && message.contains(id), "{message}");
         let status = user.ok("arkiver_file_status", json!({ "fileId": file })).await;
         assert_eq!(status["file"]["status"], "processing");
         while fixture.jobs.get(id).await.unwrap().state != JobState::Running {
             let seen = fixture.jobs.get(id).await.unwrap().revision;
             fixture.jobs.wait_change(id, seen, Duration::from_secs(10)).await.unwrap();
         }
-        let told = user.ok("arkiver_job_status", json!({ "jobId": id })).await;
-        assert_eq!(told["status"], "processing");
+        let reply = user.ok("arkiver_job_status", json!({ "jobId": id })).await;
+        assert_eq!(reply["status"], "processing");
         user.ok("arkiver_cancel_job", json!({ "jobId": id })).await;
-        let told = user.waited(id).await;
-        assert_eq!(told["status"], "failed");
-        assert_eq!(told["error"]["details"]["reason"], "cancelled");
+        let reply = user.waited(id).await;
+        assert_eq!(reply["status"], "failed");
+        assert_eq!(reply["error"]["details"]["reason"], "cancelled");
         let status = user.ok("arkiver_file_status", json!({ "fileId": file })).await;
         assert_eq!(status["file"]["status"], "uploaded");
         let (code, _) = user.refused("arkiver_cancel_job", json!({ "jobId": id })).await;
@@ -109,7 +109,7 @@ pub(crate) fn missing_and_foreign_files_and_jobs_are_refused() {
             assert_eq!((status, &error["error"]["code"]), (403, &json!("AUTHORIZATION_FAILED")));
             assert_eq!(bob.download(tool, unknown).await.unwrap_err().0, 404);
         }
-        // Jobs of other services are not there.
+        // Jobs of other services do not exist for the archive.
         let pricing = NewJob::new("pricing.collect", &json!({})).unwrap().owner("x");
         let pricing = fixture.jobs.push(pricing).await.unwrap().job.id;
         for tool in ["arkiver_job_status", "arkiver_cancel_job"] {
@@ -119,8 +119,8 @@ pub(crate) fn missing_and_foreign_files_and_jobs_are_refused() {
                 ("nonsense", "JOB_NOT_FOUND"),
                 (&pricing, "JOB_NOT_FOUND"),
             ] {
-                let (told, _) = bob.refused(tool, json!({ "jobId": id })).await;
-                assert_eq!(told, code, "{tool} {id}");
+                let (received, _) = bob.refused(tool, json!({ "jobId": id })).await;
+                assert_eq!(received, code, "{tool} {id}");
             }
         }
         let (code, _) = ann.refused("arkiver_cancel_job", json!({ "jobId": job })).await;
@@ -145,8 +145,8 @@ pub(crate) fn invalid_input_names_the_field() {
         };
         let store = "arkiver_store_insight";
         let early = insight(json!({ "quote": "supply contract" }));
-        let (code, said) = user.refused(store, early).await;
-        assert!(code == "INVALID_INPUT" && said.contains("process it"), "{said}");
+        let (code, message) = user.refused(store, early).await;
+        assert!(code == "INVALID_INPUT" && message.contains("process it"), "{message}");
         user.processed(&file, json!({ "extractionMode": "standard" })).await;
         let query = "arkiver_query_insights";
         let test = "arkiver_integrity_test";
@@ -157,7 +157,7 @@ pub(crate) fn invalid_input_names_the_field() {
         };
         let unknown = "00000000-0000-7000-8000-000000000000";
         let rows = [
-            (store, insight(json!({ "quote": "never said" })), "insight.quote"),
+            (store, insight(json!({ "quote": "never message" })), "insight.quote"),
             (store, insight(json!({ "pageNumber": 2 })), "insight.pageNumber"),
             (store, insight(json!({ "pageNumber": 1.5 })), "insight.pageNumber"),
             (store, insight(json!({ "confidence": 2 })), "insight.confidence"),
@@ -190,9 +190,9 @@ pub(crate) fn invalid_input_names_the_field() {
             ("arkiver_upload_progress", json!({ "uploadId": "none" }), "none"),
         ];
         for (tool, args, named) in rows {
-            let (code, said) = user.refused(tool, args.clone()).await;
-            assert_eq!(code, "INVALID_INPUT", "{tool} {args} {said}");
-            assert!(said.contains(named), "{tool} {args} {said}");
+            let (code, message) = user.refused(tool, args.clone()).await;
+            assert_eq!(code, "INVALID_INPUT", "{tool} {args} {message}");
+            assert!(message.contains(named), "{tool} {args} {message}");
         }
         fixture.close().await;
     });
@@ -203,9 +203,9 @@ pub(crate) fn a_deleted_file_is_gone() {
         let fixture = Fixture::new(db).await;
         let user = fixture.user("ann").await;
         let file = user.file("a.txt", COMPLAINT.as_bytes(), json!({})).await;
-        let told = user.processed(&file, json!({ "extractionMode": "standard" })).await;
+        let reply = user.processed(&file, json!({ "extractionMode": "standard" })).await;
         let gone = user.ok("arkiver_delete_file", json!({ "fileId": file })).await;
-        assert_eq!(gone["insightsDeleted"], told["result"]["insightsTotal"]);
+        assert_eq!(gone["insightsDeleted"], reply["result"]["insightsTotal"]);
         let (code, _) = user.refused("arkiver_file_status", json!({ "fileId": file })).await;
         assert_eq!(code, "FILE_NOT_FOUND");
         let found = user.ok("arkiver_query_insights", json!({})).await;
@@ -213,9 +213,9 @@ pub(crate) fn a_deleted_file_is_gone() {
         let blobs = std::fs::read_dir(fixture.folder.path().join("files")).unwrap();
         let left: usize = blobs.map(|it| files_below(&it.unwrap().path())).sum();
         assert_eq!(left, 0, "the content is still on the disk");
-        // Its job is remembered, and says what became of it.
-        let told = user.waited(told["jobId"].as_str().unwrap()).await;
-        assert!(told["message"].as_str().unwrap().contains("deleted"), "{told}");
+        // The job still exists and says that its file was deleted.
+        let reply = user.waited(reply["jobId"].as_str().unwrap()).await;
+        assert!(reply["message"].as_str().unwrap().contains("deleted"), "{reply}");
         fixture.close().await;
     });
 }
@@ -245,8 +245,8 @@ pub(crate) fn words_of_a_deleted_file_are_not_on_the_disk() {
         let mut tests = Vec::new();
         for test in ["fact_check", "bias", "opinion_drift"] {
             let args = json!({ "testType": test, "fileId": file, "llmSource": "local" });
-            let told = user.ok("arkiver_integrity_test", args).await;
-            tests.push(told["testId"].clone());
+            let reply = user.ok("arkiver_integrity_test", args).await;
+            tests.push(reply["testId"].clone());
         }
         assert!(
             occurs(folder.path(), "quizzacious") && occurs(fixture.folder.path(), "quizzacious")
@@ -267,7 +267,7 @@ pub(crate) fn words_of_a_deleted_file_are_not_on_the_disk() {
     });
 }
 
-/// Whether any file there has the word, in letters of any case.
+/// Whether any file below the folder contains the word, ignoring case.
 fn occurs(folder: &Path, word: &str) -> bool {
     let mut entries = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
     entries.any(|path| {
@@ -284,7 +284,7 @@ pub(crate) fn one_owner_leaves_a_slot_for_the_others() {
         let fixture = Fixture::with(db, "hang", Vec::new()).await;
         let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
         let settings = json!({ "extractionMode": "fast" });
-        // Without a step of the clock, under which the hanging ones would be taken for dead.
+        // The clock does not advance, because the leases of the hanging jobs would expire.
         let send = async |user: &User<'_>, text: String| {
             let parts = MemoryParts::new().file("file", "a.txt", None, [text.as_bytes()]);
             user.upload(parts).await.unwrap()["fileId"].clone()
@@ -295,7 +295,7 @@ pub(crate) fn one_owner_leaves_a_slot_for_the_others() {
             let args = json!({ "fileId": file, "processingSettings": settings });
             let job = ann.ok("arkiver_process_file", args).await["jobId"].clone();
             let id = job.as_str().unwrap().to_owned();
-            // The first two are taken up at once, and hang.
+            // The first two jobs start at once and hang.
             while at < 2 && fixture.jobs.get(&id).await.unwrap().state != JobState::Running {
                 let seen = fixture.jobs.get(&id).await.unwrap().revision;
                 fixture.jobs.wait_change(&id, seen, Duration::from_secs(10)).await.unwrap();
@@ -306,7 +306,7 @@ pub(crate) fn one_owner_leaves_a_slot_for_the_others() {
         let args = json!({ "fileId": file, "processingSettings": settings });
         let job = bob.ok("arkiver_process_file", args).await["jobId"].clone();
         let job = job.as_str().unwrap();
-        // Ann has two of the three slots, and the third is not hers.
+        // Ann holds two of the three slots and may not take the third.
         while fixture.jobs.get(job).await.unwrap().state != JobState::Running {
             let seen = fixture.jobs.get(job).await.unwrap().revision;
             fixture.jobs.wait_change(job, seen, Duration::from_secs(10)).await.unwrap();

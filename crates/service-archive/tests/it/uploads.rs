@@ -54,17 +54,17 @@ pub(crate) fn uploads_are_whole_or_nothing() {
             .file("file", "a.txt", None, [&text[..9], &text[9..]])
             .file("file", "b.txt", None, [text])
             .field("metadata", "{\"caseId\": \"New\", \"tags\": [\"t\"]}");
-        let told = user.upload(both).await.unwrap();
-        assert_eq!((&told["fileName"], &told["caseId"]), (&json!("a.txt"), &json!("New")));
-        assert_eq!(told["files"].as_array().map(Vec::len), Some(2));
-        assert_eq!(told["files"][0]["fileId"], told["fileId"]);
-        assert_eq!(told["mimeType"], "text/plain");
-        assert_eq!(told["fileSize"].as_u64().unwrap(), text.len() as u64);
-        // As a browser sends it that gives the field its type.
+        let reply = user.upload(both).await.unwrap();
+        assert_eq!((&reply["fileName"], &reply["caseId"]), (&json!("a.txt"), &json!("New")));
+        assert_eq!(reply["files"].as_array().map(Vec::len), Some(2));
+        assert_eq!(reply["files"][0]["fileId"], reply["fileId"]);
+        assert_eq!(reply["mimeType"], "text/plain");
+        assert_eq!(reply["fileSize"].as_u64().unwrap(), text.len() as u64);
+        // Some browsers send the field as a file with a content type.
         let blob = b"{\"tags\": [\"from a blob\"]}".as_slice();
         let typed = parts().file("metadata", "blob", Some("application/json"), [blob]);
-        let told = user.upload(typed.file("file", "c.txt", None, [text])).await.unwrap();
-        assert_eq!(told["tags"], json!(["from a blob"]));
+        let reply = user.upload(typed.file("file", "c.txt", None, [text])).await.unwrap();
+        assert_eq!(reply["tags"], json!(["from a blob"]));
         let listed = user.ok("arkiver_list_files", json!({ "caseId": "New", "limit": 1 })).await;
         assert_eq!((&listed["total"], &listed["pagination"]["hasMore"]), (&json!(2), &json!(true)));
         too_many(&fixture).await;
@@ -72,7 +72,7 @@ pub(crate) fn uploads_are_whole_or_nothing() {
     });
 }
 
-/// Ten a minute, and then a time to come back at.
+/// The eleventh upload within a minute is refused with a time to wait.
 async fn too_many(fixture: &Fixture) {
     let user = fixture.user("eager").await;
     let mut refused: Option<Value> = None;
@@ -90,7 +90,7 @@ async fn too_many(fixture: &Fixture) {
     let error = refused.unwrap();
     assert_eq!(error["error"]["code"], "RATE_LIMIT_EXCEEDED");
     assert!(error["error"]["details"]["retryAfterSeconds"].as_u64().unwrap() > 0, "{error}");
-    // More than that together can never be taken, and to come back later would not help.
+    // Eleven files in one form always exceed the limit, so the form is invalid instead.
     let user = fixture.user("together").await;
     let many = (0..11).fold(parts(), |parts, at| {
         parts.file("file", &format!("{at}.txt"), None, [b"words".as_slice()])
@@ -105,12 +105,12 @@ pub(crate) fn uploads_report_their_progress() {
         let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
         let upload = |parts| Upload::new(parts).named(Some("up-1".to_owned())).announced(Some(500));
         let good = parts().file("file", "a.txt", None, [COMPLAINT.as_bytes()]);
-        let told = ann.upload_as(upload(good)).await.unwrap();
+        let reply = ann.upload_as(upload(good)).await.unwrap();
         let progress = ann.ok("arkiver_upload_progress", json!({ "uploadId": "up-1" })).await;
         assert_eq!((&progress["done"], &progress["totalBytes"]), (&json!(true), &json!(500)));
-        assert_eq!(progress["files"], json!([told["fileId"]]));
+        assert_eq!(progress["files"], json!([reply["fileId"]]));
         assert_eq!(progress["receivedBytes"].as_u64().unwrap(), COMPLAINT.len() as u64);
-        // Another's upload is not there, and one that failed is forgotten.
+        // The upload of another user does not exist, and a failed upload is forgotten.
         let asked = json!({ "uploadId": "up-1" });
         assert_eq!(bob.refused("arkiver_upload_progress", asked).await.0, "INVALID_INPUT");
         bob.upload_as(upload(parts())).await.unwrap_err();
@@ -120,15 +120,15 @@ pub(crate) fn uploads_report_their_progress() {
     });
 }
 
-/// A form whose file does not come before it is let go.
-struct Held {
+/// A form whose file arrives only after `go` is sent.
+struct DelayedParts {
     parts: MemoryParts,
     asked: Option<oneshot::Sender<()>>,
     go: oneshot::Receiver<()>,
     is_open: bool,
 }
 
-impl PartSource for Held {
+impl PartSource for DelayedParts {
     fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<PartHead>, Fault>> {
         self.parts.poll_head(context)
     }
@@ -151,7 +151,7 @@ pub(crate) fn an_upload_ends_with_its_session() {
         let user = fixture.user("ann").await;
         let ((asked, reached), (let_go, go)) = (oneshot::channel(), oneshot::channel());
         let parts = parts().file("file", "a.txt", None, [COMPLAINT.as_bytes()]);
-        let held = Held { parts, asked: Some(asked), go, is_open: false };
+        let held = DelayedParts { parts, asked: Some(asked), go, is_open: false };
         let ended = async {
             reached.await.unwrap();
             user.ok("auth", json!({ "action": "logout" })).await;
