@@ -8,7 +8,8 @@ pub fn path_parameters(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
 
-pub(crate) fn all<'a>(path: &'a str, also: &'a [String]) -> impl Iterator<Item = &'a str> {
+/// The main path and the further ones.
+pub(crate) fn all_paths<'a>(path: &'a str, also: &'a [String]) -> impl Iterator<Item = &'a str> {
     std::iter::once(path).chain(also.iter().map(String::as_str))
 }
 
@@ -16,16 +17,17 @@ pub(crate) fn all<'a>(path: &'a str, also: &'a [String]) -> impl Iterator<Item =
 /// that the input schema lacks.
 pub(crate) fn check(path: &str, also: &[String], input: &Schema) -> Result<(), ContractError> {
     let first: Vec<&str> = path_parameters(path).collect();
-    for path in all(path, also) {
+    for path in all_paths(path, also) {
         let odd = |part: &str| {
             let name = part.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
             name.unwrap_or(part).contains(['{', '}', '?', '#', '*'])
         };
         if !path.starts_with('/') || path.split('/').any(odd) {
-            return Err(ContractError(format!("{path} is no path")));
+            return Err(ContractError(format!("{path} is not a valid path")));
         }
         if path_parameters(path).collect::<Vec<_>>() != first {
-            return Err(ContractError(format!("{path} has other arguments than its tool's first")));
+            let message = format!("{path} has other arguments than the first path of its tool");
+            return Err(ContractError(message));
         }
     }
     let known = |name: &&str| input.json()["properties"][name].is_object();

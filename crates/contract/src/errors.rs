@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[cfg(test)]
 use serde_json::Value;
 
-use crate::files::{ContractError, follow, read_json};
+use crate::files::{ContractError, read_json, resolve};
 use crate::schema::Schema;
 
 /// How a contract reports one kind of fault.
@@ -50,7 +50,8 @@ impl ErrorTable {
         })
     }
 
-    /// The row of the fault's code, else of its kind. [`crate::Contract::load`] fails if a kind has none.
+    /// The row of the fault's code, else of its kind. [`crate::Contract::load`] fails if a kind has
+    /// none.
     pub fn row(&self, fault: &Fault) -> &ErrorRow {
         static LAST_RESORT: std::sync::LazyLock<ErrorRow> = std::sync::LazyLock::new(|| ErrorRow {
             r#type: "INTERNAL_ERROR".to_owned(),
@@ -71,8 +72,8 @@ impl ErrorTable {
             return Err(ContractError(format!("contracts/{path} has no row for {}", kind.word())));
         }
         Ok(Self {
-            envelope: Schema::compile(follow(service, &file.envelope)?)?,
-            http_envelope: Schema::compile(follow(service, &file.http_envelope)?)?,
+            envelope: Schema::compile(resolve(service, &file.envelope)?)?,
+            http_envelope: Schema::compile(resolve(service, &file.http_envelope)?)?,
             kinds: file.kinds,
             codes: file.codes,
         })

@@ -42,8 +42,8 @@ const DEPTH_MAX: u8 = 8;
 
 /// Resolves `file.json#/pointer` inside a service's folder, and every `$ref` of that form in the
 /// result, so that a listed schema has no references.
-pub(crate) fn follow(service: &str, reference: &str) -> Result<Value, ContractError> {
-    whole(service, find(service, reference)?, DEPTH_MAX)
+pub(crate) fn resolve(service: &str, reference: &str) -> Result<Value, ContractError> {
+    resolve_inside(service, find(service, reference)?, DEPTH_MAX)
 }
 
 fn find(service: &str, reference: &str) -> Result<Value, ContractError> {
@@ -55,8 +55,8 @@ fn find(service: &str, reference: &str) -> Result<Value, ContractError> {
 }
 
 /// Replaces every `$ref` by its target; keywords beside the `$ref` override the target's.
-fn whole(service: &str, value: Value, depth: u8) -> Result<Value, ContractError> {
-    let part = |value| whole(service, value, depth);
+fn resolve_inside(service: &str, value: Value, depth: u8) -> Result<Value, ContractError> {
+    let part = |value| resolve_inside(service, value, depth);
     let mut object = match value {
         Value::Array(items) => return items.into_iter().map(part).collect(),
         Value::Object(object) => object,
@@ -67,7 +67,7 @@ fn whole(service: &str, value: Value, depth: u8) -> Result<Value, ContractError>
         let deeper = depth.checked_sub(1).ok_or_else(|| {
             ContractError(format!("contracts/{service}: {reference:?} leads to itself"))
         })?;
-        target = Some(whole(service, find(service, reference)?, deeper)?);
+        target = Some(resolve_inside(service, find(service, reference)?, deeper)?);
         object.remove("$ref");
     }
     let object = object.into_iter().map(|(name, value)| Ok((name, part(value)?)));
@@ -90,7 +90,7 @@ mod tests {
 
     #[track_caller]
     fn check(value: Value, expected: Result<Value, &str>) {
-        let found = whole("indicators", value, DEPTH_MAX);
+        let found = resolve_inside("indicators", value, DEPTH_MAX);
         assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
     }
 
@@ -110,12 +110,12 @@ mod tests {
         );
         let missing = Err("contracts/indicators/nothing.json is missing");
         check(json!({ "a": [{ "$ref": "nothing.json" }] }), missing);
-        assert!(whole("indicators", json!({ "$ref": "schemas.json" }), 0).is_err());
+        assert!(resolve_inside("indicators", json!({ "$ref": "schemas.json" }), 0).is_err());
     }
 
     #[test]
     fn no_schema_is_left_with_a_reference() {
-        let schemas = follow("indicators", "schemas.json").unwrap();
+        let schemas = resolve("indicators", "schemas.json").unwrap();
         assert!(!schemas.to_string().contains("$ref"));
     }
 }

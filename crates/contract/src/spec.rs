@@ -13,7 +13,7 @@ use crate::agent::AgentSpec;
 use crate::call::Scope;
 use crate::concurrency::Concurrency;
 use crate::errors::ErrorTable;
-use crate::files::{ContractError, file_text, follow, json, read_json};
+use crate::files::{ContractError, file_text, json, read_json, resolve};
 use crate::schema::Schema;
 use crate::task::TaskSpec;
 use crate::transfer::{DownloadFile, DownloadSpec, UploadFile, UploadSpec};
@@ -353,16 +353,16 @@ impl ToolFile {
     fn load(self, service: &str, access: &AccessRules) -> Result<ToolSpec, ContractError> {
         // A description may refer to the document that the service publishes.
         let description = match self.description.contains(".json#/") {
-            true => follow(service, &self.description)?.as_str().unwrap_or_default().to_owned(),
+            true => resolve(service, &self.description)?.as_str().unwrap_or_default().to_owned(),
             false => self.description,
         };
-        let input = Schema::compile(follow(service, &self.input)?)?;
+        let input = Schema::compile(resolve(service, &self.input)?)?;
         let http = self.http.map(|http| http.load(service, &input)).transpose()?;
         let relaxed = access.without_required_credential(&input)?;
         let relaxed = match &self.more {
             None => relaxed,
             Some(more) => {
-                let more = follow(service, more)?;
+                let more = resolve(service, more)?;
                 Some(relaxed.as_ref().unwrap_or(&input).with_properties(&more)?)
             }
         };
@@ -373,7 +373,7 @@ impl ToolFile {
         Ok(ToolSpec {
             relaxed,
             input,
-            output: Schema::compile(follow(service, &self.output)?)?,
+            output: Schema::compile(resolve(service, &self.output)?)?,
             read_only: self.annotations["readOnlyHint"] == Value::Bool(true),
             annotations: self.annotations,
             name: self.name,
@@ -403,7 +403,7 @@ impl HttpFile {
             return Err(ContractError(format!("{path} cannot be reached with {method}")));
         }
         address::check(&self.path, &self.also, input)?;
-        let body = Schema::compile(follow(service, &self.body)?)?;
+        let body = Schema::compile(resolve(service, &self.body)?)?;
         let Self { method, path, also, partial, .. } = self;
         Ok(HttpBinding { method, path, also, body, partial })
     }
@@ -412,7 +412,7 @@ impl HttpFile {
 impl HttpBinding {
     /// Every path of the tool, the main one first.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        address::all(&self.path, &self.also)
+        address::all_paths(&self.path, &self.also)
     }
 
     /// Whether the arguments come from the body, not the query.
@@ -423,7 +423,7 @@ impl HttpBinding {
 
 impl StreamFile {
     fn load(self, service: &str) -> Result<StreamSpec, ContractError> {
-        let schema = |at: &str| Schema::compile(follow(service, at)?);
+        let schema = |at: &str| Schema::compile(resolve(service, at)?);
         let sse = match self.sse {
             Some(sse) => Some(SseBinding { path: sse.path, query: schema(&sse.query)? }),
             None => None,

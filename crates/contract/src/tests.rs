@@ -1,4 +1,4 @@
-//! The table, the catalogue and the pipeline, over services made up for the occasion.
+//! Tests of the table, the catalog and the pipeline with small invented services.
 
 mod catalog;
 mod credential_monitor;

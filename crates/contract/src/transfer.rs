@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::address;
 use crate::concurrency::Concurrency;
-use crate::files::{ContractError, follow};
+use crate::files::{ContractError, resolve};
 use crate::schema::Schema;
 
 /// One upload of a contract: a form with files, sent with `POST` as `multipart/form-data`.
@@ -53,14 +53,14 @@ pub struct DownloadSpec {
 impl UploadSpec {
     /// Every path, the main one first.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        address::all(&self.path, &self.also)
+        address::all_paths(&self.path, &self.also)
     }
 }
 
 impl DownloadSpec {
     /// Every path, the main one first.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        address::all(&self.path, &self.also)
+        address::all_paths(&self.path, &self.also)
     }
 }
 
@@ -94,12 +94,12 @@ pub(crate) struct DownloadFile {
 
 impl UploadFile {
     pub(crate) fn load(self, service: &str) -> Result<UploadSpec, ContractError> {
-        let form = Schema::compile(follow(service, &self.form)?)?;
+        let form = Schema::compile(resolve(service, &self.form)?)?;
         // Any argument name passes, because the fields come with the form and not with the path.
         address::check(&self.path, &self.also, &Schema::compile(true.into())?)?;
         Ok(UploadSpec {
             form,
-            output: Schema::compile(follow(service, &self.output)?)?,
+            output: Schema::compile(resolve(service, &self.output)?)?,
             name: self.name,
             title: self.title,
             description: self.description,
@@ -114,7 +114,7 @@ impl UploadFile {
 
 impl DownloadFile {
     pub(crate) fn load(self, service: &str) -> Result<DownloadSpec, ContractError> {
-        let input = Schema::compile(follow(service, &self.input)?)?;
+        let input = Schema::compile(resolve(service, &self.input)?)?;
         address::check(&self.path, &self.also, &input)?;
         Ok(DownloadSpec {
             input,

@@ -33,16 +33,16 @@ impl Fence {
         self.running_job.hold()
     }
 
-    /// Fails with `lease_lost` unless this hold is the latest; no other worker can take the job before
-    /// the transaction ends. Call it early in a short transaction: on PostgreSQL it locks the job's
-    /// row.
+    /// Fails with `lease_lost` unless this hold is the latest; no other worker can take the job
+    /// before the transaction ends. Call it early in a short transaction: on PostgreSQL it locks
+    /// the job's row.
     pub async fn ensure_held(&self, tx: &mut Tx) -> Result<(), Fault> {
-        if sql::secure(&self.db, tx, self.hold()).await? { Ok(()) } else { Err(lost()) }
+        if sql::lock_hold(&self.db, tx, self.hold()).await? { Ok(()) } else { Err(lost()) }
     }
 
     /// Completes the job in the caller's transaction, so that the job completes if and only if its
-    /// effects are committed. The handler commits and then returns [`crate::JobOutcome::Committed`];
-    /// on a fault it must not commit.
+    /// effects are committed. The handler commits and then returns
+    /// [`crate::JobOutcome::Committed`]; on a fault it must not commit.
     pub async fn complete_in(&self, tx: &mut Tx, result: &impl Serialize) -> Result<(), Fault> {
         let mut ending = ended_as(JobState::Completed);
         ending.result = Some(to_json(result, "result")?);

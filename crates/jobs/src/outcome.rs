@@ -95,7 +95,7 @@ pub(crate) enum RunEnd {
     /// Exceeded the worker's `run_timeout`.
     TimedOut,
     /// Did not stop within `stop_grace`.
-    Ignored(StopReason),
+    IgnoredStop(StopReason),
     /// Did not end within `shutdown_grace`.
     Abandoned,
 }
@@ -149,8 +149,8 @@ impl RetryPolicy {
             RunEnd::TimedOut => {
                 self.again(job, error("job_timeout", "the job ran longer than it may"), None)
             }
-            RunEnd::Ignored(StopReason::Cancelled) => ended_as(JobState::Cancelled),
-            RunEnd::Ignored(StopReason::LeaseLost) => return RunVerdict::Nothing,
+            RunEnd::IgnoredStop(StopReason::Cancelled) => ended_as(JobState::Cancelled),
+            RunEnd::IgnoredStop(StopReason::LeaseLost) => return RunVerdict::Nothing,
             RunEnd::Abandoned => self.given_back(Duration::ZERO),
         };
         RunVerdict::End(ending)

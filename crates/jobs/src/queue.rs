@@ -41,8 +41,8 @@ impl Default for QueueLimits {
     }
 }
 
-/// A handle to the queue; cloning it is cheap. Only clones of one handle wake each other's workers and
-/// waiters, so a process makes one and clones it.
+/// A handle to the queue; cloning it is cheap. Only clones of one handle wake each other's workers
+/// and waiters, so a process makes one and clones it.
 #[derive(Clone)]
 pub struct Jobs(pub(crate) Arc<QueueState>);
 
@@ -63,8 +63,8 @@ impl Jobs {
         Self(Arc::new(QueueState { db, clock, wakeups, ids, limits, room: Mutex::default() }))
     }
 
-    /// Pushes a job; once this returns, the job survives a crash. An unfinished job of the same kind
-    /// and key is returned instead; a full queue refuses with `overloaded`.
+    /// Pushes a job; once this returns, the job survives a crash. An unfinished job of the same
+    /// kind and key is returned instead; a full queue refuses with `overloaded`.
     pub async fn push(&self, job: NewJob) -> Result<Pushed, Fault> {
         let mut tx = self.0.db.begin().await?;
         let pushed = self.push_in(&mut tx, &job).await?;
@@ -93,8 +93,8 @@ impl Jobs {
         Ok(pushed.into_iter().map(|(_, pushed)| pushed).collect())
     }
 
-    /// Pushes in the caller's transaction. Call [`Jobs::notify_workers`] after the commit, or the job
-    /// waits until a worker polls.
+    /// Pushes in the caller's transaction. Call [`Jobs::notify_workers`] after the commit, or the
+    /// job waits until a worker polls.
     pub async fn push_in(&self, tx: &mut Tx, job: &NewJob) -> Result<Pushed, Fault> {
         job.check()?;
         let now = self.0.clock.now();
@@ -171,9 +171,9 @@ impl Jobs {
         sql::counts(&self.0.db).await
     }
 
-    /// Cancels a queued job at once. A running job becomes cancelled when its handler stops, unless it
-    /// completes first. Cancelling a cancelled job succeeds; a completed or failed job is a conflict,
-    /// `job_finished`.
+    /// Cancels a queued job at once. A running job becomes cancelled when its handler stops, unless
+    /// it completes first. Cancelling a cancelled job succeeds; a completed or failed job is a
+    /// conflict, `job_finished`.
     pub async fn cancel(&self, id: &str) -> Result<Job, Fault> {
         let mut tx = self.0.db.begin().await?;
         let cancelled = self.cancel_in(&mut tx, id).await?;
@@ -242,7 +242,7 @@ impl Jobs {
         let mut forgotten = 0;
         for _ in 0..DELETE_BATCHES_MAX {
             let batch = i64::from(BATCH_MAX);
-            let gone = self.0.db.execute(sql::forget(kind, time, batch)).await?;
+            let gone = self.0.db.execute(sql::delete_finished(kind, time, batch)).await?;
             forgotten += gone;
             if gone < u64::from(BATCH_MAX) {
                 break;
@@ -251,12 +251,12 @@ impl Jobs {
         Ok(forgotten)
     }
 
-    /// Deletes jobs in the caller's transaction, also unfinished ones: a worker that holds one loses
-    /// it. Returns their number.
+    /// Deletes jobs in the caller's transaction, also unfinished ones: a worker that holds one
+    /// loses it. Returns their number.
     pub async fn delete_in(&self, tx: &mut Tx, ids: &[String]) -> Result<u64, Fault> {
         let mut forgotten = 0;
         for batch in ids.chunks(BATCH_MAX as usize) {
-            forgotten += sql::forget_these(tx, batch).await?;
+            forgotten += sql::delete(tx, batch).await?;
         }
         Ok(forgotten)
     }

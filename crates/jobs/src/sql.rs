@@ -1,7 +1,7 @@
 //! The statements of the queue.
 //!
-//! PostgreSQL selects and locks the rows to change and skips rows that another transaction has locked.
-//! SQLite has one writer and uses the same text without the lock.
+//! PostgreSQL selects and locks the rows to change and skips rows that another transaction has
+//! locked. SQLite has one writer and uses the same text without the lock.
 
 use clock::Millis;
 use fault::Fault;
@@ -172,7 +172,8 @@ pub(crate) async fn retry(tx: &mut Tx, id: &str, now: Millis) -> Result<Option<J
     tx.fetch_optional(sql_built(retry).bind(id).bind(now.0)).await?.as_ref().map(job).transpose()
 }
 
-pub(crate) fn forget(kind: &str, before: Millis, limit: i64) -> Sql {
+/// Deletes at most `limit` jobs of a kind that finished before a time, the oldest first.
+pub(crate) fn delete_finished(kind: &str, before: Millis, limit: i64) -> Sql {
     sql("DELETE FROM job WHERE id IN (SELECT id FROM job WHERE kind = $1 \
          AND finished_at IS NOT NULL AND finished_at < $2 ORDER BY finished_at LIMIT $3)")
     .bind(kind)
@@ -188,7 +189,7 @@ pub(crate) fn unfinished(ids: &[String]) -> Sql {
 }
 
 /// Deletes jobs in any state.
-pub(crate) async fn forget_these(tx: &mut Tx, ids: &[String]) -> Result<u64, Fault> {
+pub(crate) async fn delete(tx: &mut Tx, ids: &[String]) -> Result<u64, Fault> {
     let marks = placeholders(1, ids.len());
     let delete = sql_built(format!("DELETE FROM job WHERE id IN ({marks})"));
     tx.execute(delete.bind_all(ids)).await
@@ -197,8 +198,8 @@ pub(crate) async fn forget_these(tx: &mut Tx, ids: &[String]) -> Result<u64, Fau
 /// The owner of a job as the index `job_ready` has it; no owner's name is empty.
 const OWNER_KEY: &str = "COALESCE(owner, '')";
 
-/// The owners who have due jobs of a kind, at most `limit`, in the order of their names: those after
-/// `last` first, then the others. An empty name stands for jobs without an owner.
+/// The owners who have due jobs of a kind, at most `limit`, in the order of their names: those
+/// after `last` first, then the others. An empty name stands for jobs without an owner.
 ///
 /// The index is entered once for each owner: a thousand jobs of one owner cost what one does.
 pub(crate) async fn waiting_owners(
@@ -308,8 +309,8 @@ pub(crate) struct ReapedJob {
     pub(crate) state: JobState,
 }
 
-/// Takes jobs whose leases have expired. The attempt counts, so that a job that kills its workers is
-/// not repeated for ever.
+/// Takes jobs whose leases have expired. The attempt counts, so that a job that kills its workers
+/// is not repeated for ever.
 pub(crate) async fn reap(
     db: &Db,
     tx: &mut Tx,
@@ -352,8 +353,8 @@ pub(crate) enum RenewResult {
     Lost,
 }
 
-/// Extends the lease and writes the progress. A row that the handler's own transaction has locked is
-/// skipped: no worker can take it meanwhile, and waiting would delay the other renewals.
+/// Extends the lease and writes the progress. A row that the handler's own transaction has locked
+/// is skipped: no worker can take it meanwhile, and waiting would delay the other renewals.
 pub(crate) async fn renew(
     db: &Db,
     tx: &mut Tx,
@@ -395,8 +396,8 @@ pub(crate) struct JobEnding {
     pub(crate) error: Option<JobError>,
 }
 
-/// Ends a hold and returns the new state of the job; `None` where the hold was lost. A cancelled job
-/// that did not complete becomes cancelled, whatever its handler returned.
+/// Ends a hold and returns the new state of the job; `None` where the hold was lost. A cancelled
+/// job that did not complete becomes cancelled, whatever its handler returned.
 pub(crate) async fn end(
     tx: &mut Tx,
     hold: JobHold<'_>,
@@ -435,11 +436,12 @@ pub(crate) async fn held_state(tx: &mut Tx, hold: JobHold<'_>) -> Result<Option<
     row.map(|row| state(&row, 0)).transpose()
 }
 
-/// Whether the hold is the latest; if so, it stays the latest until the transaction ends.
-pub(crate) async fn secure(db: &Db, tx: &mut Tx, hold: JobHold<'_>) -> Result<bool, Fault> {
-    let secure = db.choose(
+/// Whether the hold is the latest. If it is, the job's row is locked, so that no other worker can
+/// take the job before the transaction ends.
+pub(crate) async fn lock_hold(db: &Db, tx: &mut Tx, hold: JobHold<'_>) -> Result<bool, Fault> {
+    let select = db.choose(
         "SELECT fence FROM job WHERE id = $1 AND fence = $2 AND state = 'running'",
         "SELECT fence FROM job WHERE id = $1 AND fence = $2 AND state = 'running' FOR UPDATE",
     );
-    Ok(tx.fetch_optional(sql(secure).bind(hold.id).bind(hold.fence)).await?.is_some())
+    Ok(tx.fetch_optional(sql(select).bind(hold.id).bind(hold.fence)).await?.is_some())
 }

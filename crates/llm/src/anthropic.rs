@@ -86,7 +86,7 @@ fn text_block(text: &str) -> Vec<Value> {
 }
 
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct MessageBody {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -181,7 +181,7 @@ enum Delta {
 
 /// A whole answer.
 pub(crate) fn read(body: &[u8], builder: &mut ReplyBuilder) -> Result<(), AttemptFailure> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|_| not_understood())?;
+    let answer: MessageBody = serde_json::from_slice(body).map_err(|_| not_understood())?;
     match answer.kind.as_str() {
         "message" => {}
         "error" => return Err(ProviderError::from_body(body).amid_success(builder.key.as_ref())),

@@ -36,15 +36,15 @@ impl RequestTimeout {
     }
 }
 
-/// An answer that has begun and is a success so far.
+/// A response with a success status whose body is being read.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct SuccessResponse {
     response: Response,
     bytes: usize,
     bytes_max: usize,
 }
 
-impl Answer {
+impl SuccessResponse {
     pub(crate) async fn begin(
         shared: &ModelConnection,
         body: &Value,

@@ -90,8 +90,8 @@ pub(crate) struct TokenReservation {
 }
 
 impl TokenReservation {
-    /// The model has begun to answer, so the input is charged.
-    pub(crate) fn began(&mut self, seen: u64) {
+    /// Charges the input, because the model has begun to answer, and `seen` tokens of output.
+    pub(crate) fn charge_started(&mut self, seen: u64) {
         self.began = true;
         self.seen = seen;
     }
@@ -146,7 +146,7 @@ mod tests {
     fn an_abandoned_call_is_charged_for_received_tokens() {
         let budget = budget(100, 9);
         let mut reservation = budget.reserve(10, 50).unwrap();
-        reservation.began(3);
+        reservation.charge_started(3);
         drop(reservation);
         assert_eq!(budget.tokens_spent(), 13);
     }

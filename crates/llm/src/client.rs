@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use crate::attempt::{Answer, RequestTimeout};
+use crate::attempt::{RequestTimeout, SuccessResponse};
 use crate::budget::{TokenReservation, estimate_tokens};
 use crate::failure::AttemptFailure;
 use crate::reply_builder::ReplyBuilder;
@@ -165,8 +165,8 @@ impl ModelConnection {
 
     async fn attempt(&self, call: &mut Call) -> Result<ModelReply, AttemptFailure> {
         let timeout = RequestTimeout::new("answer", self.config.timeouts.whole, call.end);
-        let mut answer = Answer::begin(self, &call.body, timeout).await?;
-        call.reservation.began(0);
+        let mut answer = SuccessResponse::begin(self, &call.body, timeout).await?;
+        call.reservation.charge_started(0);
         let kind = answer.content_type();
         if kind != "application/json" {
             return Err(AttemptFailure::bad("it is not JSON"));

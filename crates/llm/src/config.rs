@@ -54,7 +54,7 @@ impl ApiKey {
     }
 
     /// The text with this key removed, for errors in which the provider repeats it.
-    pub(crate) fn struck_from(&self, text: &str) -> String {
+    pub(crate) fn removed_from(&self, text: &str) -> String {
         text.replace(&self.0, "***")
     }
 }

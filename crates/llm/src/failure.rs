@@ -104,7 +104,7 @@ impl ProviderError {
     /// The provider's message, for the log.
     fn words(&self, key: Option<&ApiKey>) -> String {
         let text = self.message.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default();
-        let text = key.map_or_else(|| text.to_owned(), |key| key.struck_from(text));
+        let text = key.map_or_else(|| text.to_owned(), |key| key.removed_from(text));
         text.chars().filter(|it| !it.is_control()).take(WORDS_CHARS_MAX).collect()
     }
 

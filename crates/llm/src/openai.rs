@@ -79,7 +79,7 @@ fn tool(tool: &Tool) -> Value {
 
 /// An answer or a piece of one; they differ in `message` and `delta`.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct ChatCompletion {
     #[serde(default)]
     choices: Option<Vec<Choice>>,
     #[serde(default)]
@@ -136,7 +136,7 @@ struct TokenCounts {
 
 /// A whole answer.
 pub(crate) fn read(body: &[u8], builder: &mut ReplyBuilder) -> Result<(), AttemptFailure> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|_| not_understood())?;
+    let answer: ChatCompletion = serde_json::from_slice(body).map_err(|_| not_understood())?;
     if answer.error.is_none() && answer.choices.as_ref().is_none_or(Vec::is_empty) {
         return Err(AttemptFailure::bad("it has no choices"));
     }
@@ -158,7 +158,11 @@ fn not_understood() -> AttemptFailure {
     AttemptFailure::bad("it is not a chat completion")
 }
 
-fn take(answer: Answer, builder: &mut ReplyBuilder, whole: bool) -> Result<(), AttemptFailure> {
+fn take(
+    answer: ChatCompletion,
+    builder: &mut ReplyBuilder,
+    whole: bool,
+) -> Result<(), AttemptFailure> {
     if let Some(words) = answer.error {
         return Err(words.amid_success(builder.key.as_ref()));
     }

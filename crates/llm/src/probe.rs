@@ -6,7 +6,7 @@ use fault::Fault;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use crate::attempt::{Answer, RequestTimeout};
+use crate::attempt::{RequestTimeout, SuccessResponse};
 use crate::failure::AttemptFailure;
 use crate::{Api, ModelClient};
 
@@ -49,7 +49,7 @@ impl ModelClient {
             url.set_query(Some("limit=1000"));
         }
         let timeout = RequestTimeout::new("list its models", timeout, Instant::now() + timeout);
-        let answer = Answer::of(shared, shared.http.get(url), timeout).await;
+        let answer = SuccessResponse::of(shared, shared.http.get(url), timeout).await;
         let mut answer = match answer {
             Ok(answer) => answer,
             // Servers of a single model often serve only the chat endpoint.

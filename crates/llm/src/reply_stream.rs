@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fault::Fault;
 
-use crate::attempt::{Answer, RequestTimeout};
+use crate::attempt::{RequestTimeout, SuccessResponse};
 use crate::client::{Call, ModelConnection};
 use crate::failure::AttemptFailure;
 use crate::reply_builder::ReplyBuilder;
@@ -16,7 +16,7 @@ pub(crate) struct ReplyStream {
     shared: Arc<ModelConnection>,
     request: ModelRequest,
     call: Option<Call>,
-    answer: Option<Answer>,
+    answer: Option<SuccessResponse>,
     frames: SseParser,
     builder: ReplyBuilder,
     attempt: u32,
@@ -98,9 +98,9 @@ impl ReplyStream {
         let first = RequestTimeout::new("begin to answer", timeouts.first_byte, call.end);
         let mut answer = match self.answer.take() {
             Some(answer) => answer,
-            None => Answer::begin(&self.shared, &call.body, first).await?,
+            None => SuccessResponse::begin(&self.shared, &call.body, first).await?,
         };
-        call.reservation.began(self.builder.tokens_seen());
+        call.reservation.charge_started(self.builder.tokens_seen());
         if fresh {
             match answer.content_type().as_str() {
                 "text/event-stream" => {}
@@ -123,7 +123,7 @@ impl ReplyStream {
             Some(chunk) => self.frames.push(&chunk, event)?,
             None => self.frames.finish(event)?,
         }
-        call.reservation.began(self.builder.tokens_seen());
+        call.reservation.charge_started(self.builder.tokens_seen());
         // A stop reason counts as the end, because some servers close the connection without an end
         // marker.
         if self.builder.ended || (closed && self.builder.stop.is_some()) {

@@ -14,14 +14,15 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The address of a new, empty database; `None`, said loudly, where PostgreSQL cannot be had.
+/// The address of a new, empty database; `None`, with a warning on stderr, if PostgreSQL is not
+/// available.
 pub fn database() -> Option<String> {
     static CLUSTER: OnceLock<Result<String, String>> = OnceLock::new();
     let server = match CLUSTER.get_or_init(server) {
         Ok(server) => server,
         Err(reason) => {
             if std::env::var("STOA_TEST_POSTGRES").is_ok_and(|want| want == "require") {
-                panic!("PostgreSQL is required and cannot be had: {reason}");
+                panic!("PostgreSQL is required and not available: {reason}");
             }
             eprintln!("*** NOT TESTED ON POSTGRESQL: {reason} ***");
             return None;
@@ -29,13 +30,13 @@ pub fn database() -> Option<String> {
     };
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = format!("stoa_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    let bin = binaries().expect("the cluster was made with them");
+    let bin = binaries().expect("the cluster was created with these programs");
     let created = Command::new(bin.join("psql"))
         .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", &format!("{server}/postgres")])
         .args(["-c", &format!("DROP DATABASE IF EXISTS {name}")])
         .args(["-c", &format!("CREATE DATABASE {name}")])
         .output();
-    checked(created, "CREATE DATABASE").expect("a database of the test's own");
+    checked(created, "CREATE DATABASE").expect("a new database for the test");
     Some(format!("{server}/{name}"))
 }
 
@@ -46,7 +47,7 @@ fn server() -> Result<String, String> {
     Cluster::new()?.join()
 }
 
-/// The folder the server's programs are in.
+/// The folder with PostgreSQL's programs.
 fn binaries() -> Result<PathBuf, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -65,12 +66,13 @@ fn binaries() -> Result<PathBuf, String> {
 struct Cluster {
     bin: PathBuf,
     root: PathBuf,
-    /// Whom the server runs as, since it refuses to be root: user and group.
+    /// The user and group that the server runs as if this process is root, which PostgreSQL
+    /// refuses.
     user: Option<(u32, u32)>,
 }
 
-/// Ends the cluster once no process that joined it lives. Five looks, so that the pause between
-/// two test processes is no end.
+/// Stops the cluster after ten seconds in which no process that joined it was alive. The wait
+/// covers the pause between two test processes.
 const WATCHDOG: &str = r#"
 idle=0
 while [ $idle -lt 10 ] && [ -d "$1/data" ]; do

@@ -16,7 +16,7 @@ use crate::store::TaskRecord;
 use crate::wire::{ArtifactUpdate, StatusUpdate, StreamResponse, Task};
 
 /// Events buffered for a slow subscriber; one that falls further behind is sent the whole task.
-const NEWS_MAX: usize = 256;
+const EVENTS_BUFFERED_MAX: usize = 256;
 
 /// An event, serialized once for all subscribers.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ struct LiveState {
 
 impl LiveTask {
     fn new(record: TaskRecord) -> Self {
-        let (events, _) = broadcast::channel(NEWS_MAX);
+        let (events, _) = broadcast::channel(EVENTS_BUFFERED_MAX);
         Self {
             inner: Mutex::new(LiveState { record, events, running: false, permit: None }),
             cancel: CancellationToken::new(),
@@ -87,7 +87,7 @@ impl LiveTask {
     }
 
     /// Counts the task in the limits until it is over.
-    pub(crate) fn hold(&self, permit: TaskPermit) {
+    pub(crate) fn keep_permit(&self, permit: TaskPermit) {
         self.lock().permit = Some(permit);
     }
 

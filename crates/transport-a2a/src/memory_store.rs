@@ -199,14 +199,14 @@ impl MemoryState {
         }
     }
 
-    /// The first notice of each task and webhook, those of busy owners left out.
+    /// The first notification of each task and webhook, without those of busy owners.
     fn heads(&self, busy: &[String]) -> Vec<(i64, NotificationKey)> {
         let mut heads: Vec<(i64, NotificationKey)> = Vec::new();
         for (at, waiting) in self.notifications.iter().filter(|(at, _)| !busy.contains(&at.1)) {
             let same = |it: &(i64, NotificationKey)| {
                 (&it.1.0, &it.1.1, &it.1.2, &it.1.3) == (&at.0, &at.1, &at.2, &at.3)
             };
-            // They are in order, so that what follows a head follows it at once.
+            // The map is sorted, so notifications of one task and webhook follow each other.
             if !heads.last().is_some_and(same) {
                 heads.push((waiting.due_ms, at.clone()));
             }

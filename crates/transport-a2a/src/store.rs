@@ -63,7 +63,7 @@ pub struct RunRequest {
     /// JSON from which another process can repeat the run. A run without it is started once: if its
     /// process dies, the task fails.
     pub resume: Option<String>,
-    /// A webhook that is stored with the task, so that it hears of the first change.
+    /// A webhook that is stored with the task, so that it is notified of the first change.
     pub push: Option<PushConfig>,
 }
 

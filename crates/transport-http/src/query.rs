@@ -1,16 +1,18 @@
 //! A query string as tool arguments: the input schema says which parameters are lists and numbers.
 //!
-//! What does not convert is passed on as text, and the schema's own complaint names the field. Only
-//! what a schema never sees is refused here: a parameter that is there twice and is no list.
+//! A value that does not convert is passed on as text, so that the schema refuses it and names the
+//! field. This module itself refuses only a parameter that occurs twice and is not a list, because
+//! the schema would see one value.
 
 use fault::Fault;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
-/// How much of a made-up name is repeated.
+/// How many characters of a parameter's name an error repeats.
 const NAME_SHOWN_MAX: usize = 64;
 
-/// Repeated and comma-separated values both make a list, because clients do either.
+/// Converts a query string. A list may be a repeated parameter or a comma-separated value, because
+/// clients write both.
 pub(crate) fn arguments(query: &str, schema: &Value) -> Result<Map<String, Value>, Fault> {
     let mut args = Map::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -25,7 +27,7 @@ pub(crate) fn arguments(query: &str, schema: &Value) -> Result<Map<String, Value
     Ok(args)
 }
 
-/// Which of two values is meant is not for us to guess.
+/// The fault for a parameter that has two values and is not a list.
 fn repeated(name: &str) -> Fault {
     let shown: String = name.chars().take(NAME_SHOWN_MAX).collect();
     let expected = "one value";
@@ -33,7 +35,7 @@ fn repeated(name: &str) -> Fault {
         .problem(shown, expected)
 }
 
-/// One value as the schema would have the property of that name.
+/// Converts one value to the type that the schema gives the property `name`.
 pub(crate) fn value(text: &str, name: &str, schema: &Value) -> Value {
     let rule =
         schema.pointer(&format!("/properties/{}", name.replace('~', "~0").replace('/', "~1")));
@@ -58,7 +60,7 @@ fn decode(text: &str) -> String {
     percent_decoded(&text.replace('+', " "))
 }
 
-/// What is not UTF-8 becomes a replacement character, which no ticker contains.
+/// Percent-decodes a text. Bytes that are not UTF-8 become U+FFFD, which no valid name contains.
 pub(crate) fn percent_decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

@@ -1,5 +1,5 @@
-//! Accepts connections within `connections_max`, bounds the time for request headers and of silence,
-//! sends small writes at once, and shuts down in order.
+//! Accepts connections within `connections_max`, closes connections whose request head is late or
+//! that are idle for too long, turns on `TCP_NODELAY`, and shuts down gracefully.
 
 use parking_lot::Mutex;
 use std::convert::Infallible;
@@ -29,13 +29,15 @@ use crate::connection_slots::{ConnectionCount, ConnectionSlot, ConnectionSlots};
 use crate::overload::OverloadResponder;
 use crate::socket_handoff::{self, ChunkedWriter, SocketHandoff, WriteTimeout};
 
-/// How long a client may take nothing of what is written to it.
+/// A connection is closed when the client takes none of the written bytes for this long.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// An HTTP/2 connection without a request for this many times the header timeout is closed.
 const IDLE_TIMEOUTS: u32 = 4;
-/// The read buffer of an HTTP/1 connection, which bounds a request's head and one chunk of its body.
+/// The read buffer of an HTTP/1 connection, which bounds a request's head and one chunk of its
+/// body.
 const HTTP1_BUFFER_BYTES: usize = 32 * 1024;
-/// What an HTTP/2 client may send before it is read, on one stream and on one connection.
+/// The HTTP/2 flow-control windows: how many unread bytes a client may send on one stream and on
+/// one connection.
 const HTTP2_STREAM_BYTES: u32 = 128 * 1024;
 const HTTP2_CONNECTION_BYTES: u32 = 256 * 1024;
 const HTTP2_STREAMS_MAX: u32 = 256;
@@ -45,18 +47,19 @@ pub struct Limits {
     /// A further connection takes the slot of the oldest one without a request; if there is none,
     /// it gets 503 with `Retry-After` and is closed.
     pub connections_max: usize,
-    /// How many of them one address may have; 0 is no limit.
+    /// How many connections one address may have; 0 is no limit.
     pub connections_per_client_max: usize,
-    /// The proxies whose own addresses have no such limit.
+    /// The proxies, whose own addresses `connections_per_client_max` does not limit.
     pub trusted_proxies: TrustedProxies,
-    /// How long a client may take to send its request's head, and to think between requests.
+    /// How long a client may take to send a request's head, and how long it may pause between two
+    /// requests.
     pub header_timeout: Duration,
-    /// How long open connections may go on once the server has been told to stop.
+    /// How long open connections may go on after the server was asked to stop.
     pub shutdown_timeout: Duration,
 }
 
-/// Serves until told to stop, then lets the requests under way end. `watch` counts connections
-/// as they open and close.
+/// Serves until `stop` is cancelled, then lets the running requests end. `watch` is called with the
+/// number of connections whenever one opens or closes.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -94,7 +97,7 @@ pub async fn serve(
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of file descriptors, most likely: wait for some to come back.
+                // The process is probably out of file descriptors, so wait until some are closed.
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
@@ -139,7 +142,7 @@ impl Connection {
         let handoff = Arc::new(SocketHandoff::default());
         let (begin, begun) = oneshot::channel();
         let begin = Mutex::new(Some(begin));
-        // Otherwise every small write waits for the client's delayed acknowledgement.
+        // Without `TCP_NODELAY` a small write waits for the client's delayed acknowledgement.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
@@ -149,7 +152,8 @@ impl Connection {
             request.extensions_mut().insert(Arc::clone(&slot));
             let version = request.version();
             let counted = (version == Version::HTTP_2).then(|| OpenRequest::new(&slot));
-            // Only of the first response can it be said that nothing is under way before it.
+            // Only the first response may take the socket: an earlier response could still have
+            // bytes in hyper's buffers.
             let begin = begin.lock().take();
             let answer = router.clone().oneshot(request.map(Body::new));
             async move {
@@ -157,7 +161,7 @@ impl Connection {
                 *response.version_mut() = version;
                 match begin {
                     Some(begin) if socket_handoff::is_long_lived(&response) => {
-                        // The connection is dropped over it, and this with it.
+                        // The receiver drops hyper's connection, and this future with it.
                         drop(begin.send(response));
                         std::future::pending().await
                     }
@@ -177,7 +181,7 @@ impl Connection {
                 handoff.request();
                 drop(connection);
                 if let Some(socket) = handoff.take() {
-                    // A task of its own, which is as small as what is left to do.
+                    // A separate task, so that the large state of this one is freed.
                     tasks.spawn(ChunkedWriter::new(socket, response, WRITE_TIMEOUT, held));
                 }
                 return;
@@ -191,13 +195,13 @@ impl Connection {
                 Idle::WithoutRequest => return,
                 Idle::BetweenRequests => {
                     connection.as_mut().graceful_shutdown();
-                    // The client may be answering nothing at all.
+                    // The client may not answer the graceful shutdown.
                     let closed = tokio::time::timeout(header_timeout, connection).await;
                     closed.unwrap_or(Ok(()))
                 }
             },
         };
-        // A client that hangs up or talks nonsense is not our error.
+        // A client that disconnects or breaks the protocol is not an error of the server.
         if let Err(error) = ended {
             tracing::debug!(%peer, error = %error, "a connection ended badly");
         }
@@ -212,8 +216,9 @@ enum Idle {
     BetweenRequests,
 }
 
-/// Returns when the connection has been silent for too long. HTTP/1 between requests is closed by
-/// hyper's own timer: its requests are not counted here, so the wait goes on for ever.
+/// Returns when the connection has been idle for too long. It never returns for an HTTP/1
+/// connection after its first request: hyper's own timer closes that, and its requests are not
+/// counted here.
 async fn idle(slot: &ConnectionSlot, header_timeout: Duration) -> Idle {
     tokio::select! {
         () = slot.evicted() => return Idle::WithoutRequest,

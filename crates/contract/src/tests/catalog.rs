@@ -90,8 +90,8 @@ fn check_references(resource: crate::ResourceSpec, missing: Option<&str>) {
     contract.resources.push(resource);
     let error = contract.check_references().err().map(|error| error.to_string());
     assert_eq!(error.is_some(), missing.is_some(), "{error:?}");
-    let told = error.unwrap_or_default();
-    assert!(missing.is_none_or(|missing| told.contains(missing)), "{told}");
+    let found = error.unwrap_or_default();
+    assert!(missing.is_none_or(|missing| found.contains(missing)), "{found}");
 }
 
 #[test]

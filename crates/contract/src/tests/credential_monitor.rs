@@ -1,4 +1,4 @@
-//! What is open when its credential expires or is taken back.
+//! Open streams and long calls end when their credential expires or is revoked.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -77,7 +77,7 @@ async fn hang(_cx: Cx<()>, _args: Value) -> Result<Echo, Fault> {
 }
 
 fn watched_pipeline(expires_after: Option<Duration>) -> (Arc<TestAuthenticator>, Pipeline) {
-    let door = Arc::new(TestAuthenticator {
+    let authenticator = Arc::new(TestAuthenticator {
         opened: Instant::now(),
         revoked: AtomicBool::new(false),
         broken: AtomicBool::new(false),
@@ -103,12 +103,9 @@ fn watched_pipeline(expires_after: Option<Duration>) -> (Arc<TestAuthenticator>,
         .bind(contract, fixture::Plain)
         .unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
-    let authenticator = Arc::clone(&door) as Arc<dyn Authenticator>;
-    (
-        door,
-        Pipeline::new(catalog, authenticator, Arc::new(NoMeter), EVERY)
-            .with_recheck_interval(EVERY),
-    )
+    let port = Arc::clone(&authenticator) as Arc<dyn Authenticator>;
+    let pipeline = Pipeline::new(catalog, port, Arc::new(NoMeter), EVERY);
+    (authenticator, pipeline.with_recheck_interval(EVERY))
 }
 
 async fn subscribe(pipeline: &Pipeline, credential: Credential) -> Subscription {
@@ -123,11 +120,11 @@ fn bearer(token: &str) -> Credential {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_ends_when_its_credential_is_revoked() {
-    let (door, pipeline) = watched_pipeline(None);
+    let (authenticator, pipeline) = watched_pipeline(None);
     let mut feed = subscribe(&pipeline, bearer("a")).await;
     assert!(timeout(Duration::from_mins(10), feed.next()).await.is_err(), "it was good");
     assert!(feed.revocation().is_none());
-    door.revoked.store(true, Ordering::SeqCst);
+    authenticator.revoked.store(true, Ordering::SeqCst);
     let since = Instant::now();
     assert!(feed.next().await.is_none());
     assert!(since.elapsed() <= EVERY, "{:?}", since.elapsed());
@@ -148,54 +145,54 @@ async fn a_stream_ends_when_its_credential_expires() {
 
 #[tokio::test(start_paused = true)]
 async fn streams_of_one_credential_share_one_recheck() {
-    let (door, pipeline) = watched_pipeline(None);
+    let (authenticator, pipeline) = watched_pipeline(None);
     let mut feeds = Vec::new();
     for _ in 0..100 {
         feeds.push(subscribe(&pipeline, bearer("a")).await);
     }
-    let before = door.asked.load(Ordering::SeqCst);
+    let before = authenticator.asked.load(Ordering::SeqCst);
     tokio::time::sleep(EVERY * 10).await;
-    let asked = door.asked.load(Ordering::SeqCst) - before;
+    let asked = authenticator.asked.load(Ordering::SeqCst) - before;
     assert!((9..=21).contains(&asked), "{asked}");
-    door.revoked.store(true, Ordering::SeqCst);
+    authenticator.revoked.store(true, Ordering::SeqCst);
     for feed in &mut feeds {
         assert!(feed.next().await.is_none());
     }
     // Once nothing is open, the authenticator is not asked.
     drop(feeds);
     tokio::time::sleep(EVERY).await;
-    let before = door.asked.load(Ordering::SeqCst);
+    let before = authenticator.asked.load(Ordering::SeqCst);
     tokio::time::sleep(EVERY * 10).await;
-    assert_eq!(door.asked.load(Ordering::SeqCst), before);
+    assert_eq!(authenticator.asked.load(Ordering::SeqCst), before);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unavailable_authenticator_ends_no_stream() {
-    let (door, pipeline) = watched_pipeline(None);
+    let (authenticator, pipeline) = watched_pipeline(None);
     let mut feed = subscribe(&pipeline, bearer("a")).await;
-    door.broken.store(true, Ordering::SeqCst);
+    authenticator.broken.store(true, Ordering::SeqCst);
     assert!(timeout(EVERY * 10, feed.next()).await.is_err());
-    door.broken.store(false, Ordering::SeqCst);
-    door.revoked.store(true, Ordering::SeqCst);
+    authenticator.broken.store(false, Ordering::SeqCst);
+    authenticator.revoked.store(true, Ordering::SeqCst);
     assert!(feed.next().await.is_none());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_without_a_credential_is_not_rechecked() {
-    let (door, pipeline) = watched_pipeline(None);
+    let (authenticator, pipeline) = watched_pipeline(None);
     let mut feed = subscribe(&pipeline, Credential::None).await;
-    door.revoked.store(true, Ordering::SeqCst);
+    authenticator.revoked.store(true, Ordering::SeqCst);
     assert!(timeout(EVERY * 10, feed.next()).await.is_err());
-    assert_eq!(door.asked.load(Ordering::SeqCst), 1);
+    assert_eq!(authenticator.asked.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_long_call_ends_when_its_credential_is_revoked() {
-    let (door, pipeline) = watched_pipeline(None);
+    let (authenticator, pipeline) = watched_pipeline(None);
     let calling = pipeline.call_by_name("a.b", fixture::call("a", json!(7)));
     let revoke = async {
         tokio::time::sleep(EVERY * 3).await;
-        door.revoked.store(true, Ordering::SeqCst);
+        authenticator.revoked.store(true, Ordering::SeqCst);
     };
     let (outcome, ()) = tokio::join!(calling, revoke);
     assert_eq!(outcome.unwrap().err().unwrap().code, "token_revoked");

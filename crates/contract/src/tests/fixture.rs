@@ -136,7 +136,7 @@ fn pipeline_of(service: Service, timeout: Duration) -> Pipeline {
 }
 
 /// A pipeline whose one contract carries the credential in this argument.
-pub(crate) fn argued(argument: &str) -> Pipeline {
+pub(crate) fn pipeline_with_credential_argument(argument: &str) -> Pipeline {
     let mut contract = contract("s", &["a.b"]);
     contract.access.credential_argument = Some(argument.to_owned());
     for tool in &mut contract.tools {

@@ -3,7 +3,7 @@
 use fault::Kind;
 use serde_json::{Value, json};
 
-use super::fixture::{call, narrow, pipeline};
+use super::fixture::{call, narrow, pipeline, pipeline_with_credential_argument};
 use crate::{Call, Pipeline};
 
 async fn outcome(call: Call) -> Result<Value, (Kind, &'static str)> {
@@ -57,8 +57,9 @@ async fn a_call_queues_for_its_tool_and_a_full_queue_refuses() {
     let pipeline = narrow(1, 1);
     let (first, leave) = (call("read", json!(7)), call("read", json!(7)));
     let (end_first, end_leave) = (first.cancel.clone(), leave.cancel.clone());
-    // In this order: one runs, one waits, one is refused; then the waiting leaves and its place is
-    // free again, and the next waits until the first is done.
+    // The calls arrive in this order: the first runs, the second queues, the third is refused. Then
+    // the second is cancelled, which frees its slot in the queue; the fourth takes the slot and
+    // runs when the first has ended.
     let (ran, left, refused, served) = tokio::join!(
         biased;
         code(&pipeline, first),
@@ -99,7 +100,7 @@ async fn time_in_the_queue_counts_towards_the_timeout() {
 
 #[tokio::test]
 async fn a_caller_may_set_the_timeout_within_the_contract() {
-    for (asked, told) in [
+    for (asked, message) in [
         (json!(5), "no answer within 0.005 s"),
         (json!(20.0), "no answer within 0.02 s"),
         (json!(21), "invalid input: timeoutMs: expected at most 20"),
@@ -108,13 +109,8 @@ async fn a_caller_may_set_the_timeout_within_the_contract() {
         let mut waiting = call("read", json!(7));
         waiting.args.insert("timeoutMs".to_owned(), asked);
         let failure = pipeline().call_by_name("a.b", waiting).await.unwrap().err().unwrap();
-        assert_eq!(failure.tool_error["message"], told);
+        assert_eq!(failure.tool_error["message"], message);
     }
-}
-
-/// The pipeline with a contract that carries its credential among the arguments, as `token`.
-fn argued() -> Pipeline {
-    super::fixture::argued("token")
 }
 
 fn with_token(token: Value, n: Value) -> Call {
@@ -126,7 +122,7 @@ fn with_token(token: Value, n: Value) -> Call {
 
 #[tokio::test]
 async fn a_credential_argument_is_checked_before_the_other_arguments() {
-    let pipeline = argued();
+    let pipeline = pipeline_with_credential_argument("token");
     let check = async |call: Call, expected: Option<&str>| {
         assert_eq!(code_within_service(&pipeline, call).await, expected);
     };
@@ -135,10 +131,10 @@ async fn a_credential_argument_is_checked_before_the_other_arguments() {
     check(with_token(json!("write"), json!(-1)), Some("scope_missing")).await;
     check(with_token(json!("read"), json!(-1)), Some("invalid_input")).await;
     check(with_token(json!("read"), json!(1)), None).await;
-    // A header stands in for it where the service was not addressed alone.
+    // A caller that addressed the whole server may send the token in the header instead.
     assert_eq!(code(&pipeline, call("read", json!(1))).await, None);
     check(call("read", json!(1)), Some("invalid_input")).await;
-    // The argument is the contract's own way, so it goes before a header.
+    // The token in the argument is used even if there is one in the header.
     let mut both = with_token(json!("bad"), json!(1));
     both.meta = call("read", json!(1)).meta;
     check(both, Some("who")).await;

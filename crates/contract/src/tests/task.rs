@@ -1,4 +1,4 @@
-//! Calls that continue as jobs: who may follow them, and what followers receive.
+//! Calls that continue as jobs: which callers may follow them, and what a task reports.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::{
 
 const RULES: TaskSpec = TaskSpec { poll_ms: 500, ttl_s: 60 };
 
-/// The job says how it is.
+/// A follower that reports the state that the job's id names.
 async fn follow(_cx: Cx<()>, ask: JobQuery) -> Result<JobReport, Fault> {
     let end = |json: Value| JobPhase::Ended(Ok(Box::new(Echo(json))));
     let phase = match ask.job.as_str() {
@@ -52,7 +52,7 @@ fn call(credential: &str) -> Call {
     call
 }
 
-async fn told(credential: &str, job: &str, cancel: bool) -> Result<String, &'static str> {
+async fn task_phase(credential: &str, job: &str, cancel: bool) -> Result<String, &'static str> {
     let ask = JobQuery { job: job.to_owned(), cancel };
     let pipeline = pipeline();
     let tool = pipeline.catalog().find(None, "a.b").unwrap();
@@ -83,8 +83,8 @@ async fn a_task_reports_what_its_tool_would_return() {
         ("write", "slow", true, Err("scope_missing")),
         ("bad", "done", false, Err("who")),
     ] {
-        let told = told(credential, job, cancel).await;
-        assert_eq!(told.as_deref(), expected.as_deref(), "{credential} {job} {cancel}");
+        let phase = task_phase(credential, job, cancel).await;
+        assert_eq!(phase.as_deref(), expected.as_deref(), "{credential} {job} {cancel}");
     }
 }
 

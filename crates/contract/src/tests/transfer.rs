@@ -1,4 +1,4 @@
-//! Files take the way of a call, and who is recognised on it.
+//! Uploads and downloads take the steps of a call, and open tools identify their callers.
 
 use std::io;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ fn files(name: &str) -> Contract {
     Contract { uploads: vec![upload], downloads: vec![download], ..contract(name, &["who"]) }
 }
 
-/// The numbers do as in the fixture: 7 waits for ever, 8 breaks its contract.
+/// As in the fixture, the form's number selects the result: 7 never ends, 8 breaks the contract.
 async fn receive(_cx: Cx<()>, mut upload: Upload) -> Result<Echo, Fault> {
     while let Some(part) = upload.next().await? {
         if let UploadPart::File(mut file) = part {
@@ -143,16 +143,17 @@ async fn a_download_is_a_call_until_its_first_byte() {
         ("read", 8, Err("internal")),
         ("read", 9, Err("nine")),
     ] {
-        let told = match pipeline.download("s", "fetch", call(credential, Some(n))).await.unwrap() {
-            Err(failure) => Err(failure.code),
-            Ok(file) => {
-                let text = |chunk: io::Result<Bytes>| {
-                    chunk.map_or("!".to_owned(), |it| String::from_utf8_lossy(&it).into_owned())
-                };
-                Ok(file.body.map(text).collect::<Vec<_>>().await.concat())
-            }
-        };
-        assert_eq!(told, expected.map(str::to_owned), "{credential} {n}");
+        let outcome =
+            match pipeline.download("s", "fetch", call(credential, Some(n))).await.unwrap() {
+                Err(failure) => Err(failure.code),
+                Ok(file) => {
+                    let text = |chunk: io::Result<Bytes>| {
+                        chunk.map_or("!".to_owned(), |it| String::from_utf8_lossy(&it).into_owned())
+                    };
+                    Ok(file.body.map(text).collect::<Vec<_>>().await.concat())
+                }
+            };
+        assert_eq!(outcome, expected.map(str::to_owned), "{credential} {n}");
     }
     assert!(pipeline.download("s", "send", call("read", Some(1))).await.is_none());
 }

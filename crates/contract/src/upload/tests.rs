@@ -1,4 +1,4 @@
-//! What a handler sees of a form, and what it is spared.
+//! The parts of a form that a handler receives, and the forms that fail before it has read them.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ fn file(parts: MemoryParts, length: usize) -> MemoryParts {
     parts.file("file", "a.txt", None, [halves.0, halves.1])
 }
 
-/// Everything that comes, the sizes of files in place of their bytes.
+/// Reads the whole form; a file is shown by its size instead of its bytes.
 async fn read(upload: &mut Upload) -> Result<Vec<Value>, Fault> {
     let mut seen = Vec::new();
     while let Some(part) = upload.next().await? {
@@ -116,8 +116,8 @@ async fn what_is_too_much_is_refused_and_stays_refused() {
         (file(MemoryParts::new(), 3).broken(cut), Some("body_cut_off")),
     ] {
         let mut upload = Upload::new(parts).with_spec(&spec());
-        let told = read(&mut upload).await.err().map(|fault| fault.code());
-        assert_eq!(told, code);
+        let found = read(&mut upload).await.err().map(|fault| fault.code());
+        assert_eq!(found, code);
         assert_eq!(upload.next().await.err().map(|fault| fault.code()), code);
     }
 }

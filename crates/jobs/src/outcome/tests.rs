@@ -70,8 +70,8 @@ fn every_run_end_gives_its_state() {
     check(1, RunEnd::Panicked, Some((Queued, Some(1), Some("panicked"))));
     check(3, RunEnd::Panicked, Some((Failed, None, Some("panicked"))));
     check(1, RunEnd::TimedOut, Some((Queued, Some(1), Some("job_timeout"))));
-    check(1, RunEnd::Ignored(StopReason::Cancelled), Some((Cancelled, None, None)));
-    check(1, RunEnd::Ignored(StopReason::LeaseLost), None);
+    check(1, RunEnd::IgnoredStop(StopReason::Cancelled), Some((Cancelled, None, None)));
+    check(1, RunEnd::IgnoredStop(StopReason::LeaseLost), None);
     check(3, RunEnd::Abandoned, Some((Queued, Some(0), None)));
 }
 

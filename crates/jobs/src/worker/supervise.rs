@@ -44,7 +44,7 @@ pub(super) async fn supervise(
             let why = running_job.stopped().await;
             tokio::time::sleep(config.stop_grace).await;
             why
-        } => RunEnd::Ignored(why),
+        } => RunEnd::IgnoredStop(why),
         () = async {
             shutdown.cancelled().await;
             tokio::time::sleep(config.shutdown_grace).await;
@@ -67,9 +67,9 @@ fn log_end(held: &HeldJob, ended: &RunEnd) {
         }
         RunEnd::Panicked => tracing::error!(%id, %kind, attempt, "a job's handler panicked"),
         RunEnd::TimedOut => tracing::warn!(%id, %kind, attempt, "a job ran longer than it may"),
-        RunEnd::Ignored(StopReason::LeaseLost) => {
+        RunEnd::IgnoredStop(StopReason::LeaseLost) => {
             tracing::warn!(%id, %kind, attempt, "a job was taken over by another worker");
         }
-        RunEnd::Returned(_) | RunEnd::Ignored(_) | RunEnd::Abandoned => {}
+        RunEnd::Returned(_) | RunEnd::IgnoredStop(_) | RunEnd::Abandoned => {}
     }
 }

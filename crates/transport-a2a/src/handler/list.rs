@@ -1,4 +1,4 @@
-//! Lists of tasks, a page at a time. A page's token is the place of its last task, so that pages
+//! Lists of tasks, a page at a time. A page's token is the position of its last task, so that pages
 //! neither repeat nor skip what does not change meanwhile.
 
 use base64::Engine as _;

@@ -191,7 +191,7 @@ impl RequestHandler {
             None => None,
         };
         let live = self.live_tasks.enter(&record);
-        live.hold(permit);
+        live.keep_permit(permit);
         // A new task is shown as it was submitted, even if its run starts at once.
         let first = replaces.is_none().then(|| live.join());
         // Inserted before the task is stored, because its run may start as soon as it is.
