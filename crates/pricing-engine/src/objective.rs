@@ -11,7 +11,7 @@ use crate::money::{Amount, Rate};
 
 /// An elasticity closer to zero would put the best price beyond all bounds; such estimates come
 /// from too few price changes, so the elasticity is limited to this value.
-pub const WEAKEST: f64 = -1.05;
+pub const ELASTICITY_MAX: f64 = -1.05;
 
 /// The quantity that is maximised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Objective {
         let elasticity = demand.elasticity_at(price);
         match self {
             Self::Profit { cost, weight } => {
-                price + elasticity.min(WEAKEST) * (price - cost.to_f64() * weight.to_f64())
+                price + elasticity.min(ELASTICITY_MAX) * (price - cost.to_f64() * weight.to_f64())
             }
             Self::Revenue => price * (1.0 + elasticity),
         }

@@ -9,14 +9,16 @@ use serde::{Deserialize, Serialize};
 use crate::money::Amount;
 use crate::pricing_input::{COMPETITORS_MAX, CompetitorPrice, PricingInput};
 
-/// A price beyond four times ours is probably another product, pack or currency, or a typing error.
-const NONSENSE: i128 = 4;
+/// A price above this many times ours, or below that fraction of it, is excluded: it is probably of
+/// another product, pack or currency, or a typing error.
+const PRICE_RATIO_MAX: i128 = 4;
 /// Robust standard deviations beyond which a price is an outlier.
-const APART: f64 = 3.5;
-/// Even if nearly all prices agree, a price within a fifth of them is not an outlier.
+const OUTLIER_DEVIATIONS: f64 = 3.5;
+/// The smallest spread that is assumed, so that a price within a fifth of equal prices is not an
+/// outlier.
 const SPREAD_MIN: f64 = 0.05;
-/// With fewer prices none is an outlier.
-const CROWD: usize = 4;
+/// With fewer prices, none is excluded as an outlier.
+const OUTLIER_PRICES_MIN: usize = 4;
 /// Most reported exclusions, because they are stored with a proposal.
 const REPORTED_MAX: usize = 50;
 
@@ -71,14 +73,14 @@ pub fn market(input: &PricingInput, age_max_ms: i64) -> Market {
             None => counted.push((it.price.to_f64().ln(), it)),
         }
     }
-    let crowd = counted.len() >= CROWD;
+    let enough_prices = counted.len() >= OUTLIER_PRICES_MIN;
     let logs: Vec<f64> = counted.iter().map(|(log, _)| *log).collect();
     let middle = median_of(logs.clone()).unwrap_or(0.0);
     let spread = median_of(logs.iter().map(|log| (log - middle).abs()).collect()).unwrap_or(0.0);
-    let limit = APART * (1.4826 * spread).max(SPREAD_MIN);
+    let limit = OUTLIER_DEVIATIONS * (1.4826 * spread).max(SPREAD_MIN);
     let mut prices: Vec<Amount> = Vec::with_capacity(counted.len());
     for (log, it) in counted {
-        if crowd && (log - middle).abs() > limit {
+        if enough_prices && (log - middle).abs() > limit {
             let why = format!(
                 "{} is {:.2} times the median of {}",
                 it.price,
@@ -96,7 +98,7 @@ pub fn market(input: &PricingInput, age_max_ms: i64) -> Market {
     market.used = prices.len();
     market.min = prices.first().copied();
     market.max = prices.last().copied();
-    market.median = middle_amount(&prices);
+    market.median = median_amount(&prices);
     market
 }
 
@@ -113,7 +115,7 @@ fn plainly_wrong(
         Some((Reason::TooOld, format!("seen {} ago, older than {}", span(age), span(age_max_ms))))
     } else if age < 0 {
         Some((Reason::FromTheFuture, format!("seen {} after now", span(age.saturating_neg()))))
-    } else if theirs > ours * NONSENSE || theirs * NONSENSE < ours {
+    } else if theirs > ours * PRICE_RATIO_MAX || theirs * PRICE_RATIO_MAX < ours {
         let why =
             format!("{} is beyond four times or a quarter of our {}", it.price, input.our_price);
         Some((Reason::Nonsense, why))
@@ -138,7 +140,7 @@ fn put_aside(
 }
 
 /// The middle of sorted amounts; of two middles their mean, rounded down to a millionth.
-pub(crate) fn middle_amount(sorted: &[Amount]) -> Option<Amount> {
+pub(crate) fn median_amount(sorted: &[Amount]) -> Option<Amount> {
     let half = sorted.len() / 2;
     let upper = sorted.get(half)?;
     if sorted.len() % 2 == 1 {
@@ -207,9 +209,9 @@ mod tests {
         check(&[("4.99", 1, true), ("80.01", 1, true)], None, &[Reason::Nonsense; 2]);
         check(&[("19", 49, true), ("21", 1, false)], None, &[Reason::TooOld, Reason::OutOfStock]);
         check(&[("19", -1, true)], None, &[Reason::FromTheFuture]);
-        let crowd = [("19", 1, true), ("20", 1, true), ("21", 1, true), ("20", 1, true)];
-        check(&crowd, Some("20"), &[]);
-        let strange = [crowd.as_slice(), &[("40", 1, true)]].concat();
+        let agreeing = [("19", 1, true), ("20", 1, true), ("21", 1, true), ("20", 1, true)];
+        check(&agreeing, Some("20"), &[]);
+        let strange = [agreeing.as_slice(), &[("40", 1, true)]].concat();
         check(&strange, Some("20"), &[Reason::FarFromTheRest]);
         // All but one agree: a tenth off is still a price.
         let agreed = [("20", 1, true), ("20", 1, true), ("20", 1, true), ("18", 1, true)];

@@ -36,7 +36,7 @@ fn merge(group: &[&HistoryPoint]) -> Option<HistoryPoint> {
         units: (!units.is_empty()).then(|| units.iter().sum()),
         demand_index: (!indices.is_empty())
             .then(|| indices.iter().map(|it| it / indices.len() as f64).sum()),
-        competitor: crate::outliers::middle_amount(&rivals),
+        competitor: crate::outliers::median_amount(&rivals),
     })
 }
 

@@ -19,7 +19,7 @@ use crate::waterfall::{Factor, RULES, Waterfall};
 
 /// Without history, this share of the move to the best price (in logarithms) is made at once; a
 /// known elasticity adds the rest.
-const DARE_MIN: f64 = 0.3;
+const MOVE_SHARE_MIN: f64 = 0.3;
 /// Without a cost, the price is not lowered further than this below the competitors' median.
 const REVENUE_RATIO_MIN: Rate = Rate::percent(95);
 /// How long an experiment holds a price, so that a period sees one price.
@@ -113,22 +113,22 @@ fn finish(
     elasticity: Elasticity,
 ) -> Result<Proposal, Refusal> {
     let limits = Limits::of(input, policy, grid, market.median)?;
-    let mut way = ObjectiveSearch {
+    let mut search = ObjectiveSearch {
         input,
         policy,
         grid,
         limits: &limits,
-        fall: Waterfall::from(input.our_price),
+        waterfall: Waterfall::from(input.our_price),
     };
-    let (demand, best) = way.seek(&market, &elasticity);
+    let (demand, best) = search.move_to_best(&market, &elasticity);
     if best.is_some() {
-        way.dare(&elasticity);
-        way.explore(&elasticity);
+        search.shorten_move(&elasticity);
+        search.explore(&elasticity);
     }
-    let mut fall = way.fall;
-    let mut acted = limits.apply(fall.price(), input, policy);
-    acted.iter().for_each(|act| fall.guardrail(act));
-    let price = fall.price();
+    let mut waterfall = search.waterfall;
+    let mut acted = limits.apply(waterfall.price(), input, policy);
+    acted.iter().for_each(|act| waterfall.guardrail(act));
+    let price = waterfall.price();
     if let Some(act) = set_aside(&market, input.our_price) {
         acted.insert(0, act);
     }
@@ -143,7 +143,7 @@ fn finish(
         expected_margin: expected_margin(price, input.cost),
         confidence,
         reasoning: String::new(),
-        factors: fall.into_factors(),
+        factors: waterfall.into_factors(),
         acted,
         aim: if input.cost.is_some() { Aim::Profit } else { Aim::Revenue },
         best,
@@ -168,12 +168,16 @@ struct ObjectiveSearch<'a> {
     policy: &'a Policy,
     grid: Grid,
     limits: &'a Limits,
-    fall: Waterfall,
+    waterfall: Waterfall,
 }
 
 impl ObjectiveSearch<'_> {
     /// Moves to the best price in steps, one for each kind of evidence.
-    fn seek(&mut self, market: &Market, elasticity: &Elasticity) -> (Demand, Option<Amount>) {
+    fn move_to_best(
+        &mut self,
+        market: &Market,
+        elasticity: &Elasticity,
+    ) -> (Demand, Option<Amount>) {
         let (input, policy) = (self.input, self.policy);
         let median = market.median;
         // Without a market price the steepening does not apply.
@@ -191,16 +195,16 @@ impl ObjectiveSearch<'_> {
         let name = if input.cost.is_some() { "cost_and_elasticity" } else { "revenue" };
         let newest = input.history.iter().map(|it| it.at_ms).filter(|it| *it <= input.now_ms).max();
         let age = newest.map(|at| input.now_ms.saturating_sub(at));
-        self.climb(name, plain, age, aim, &demand, range);
+        self.add_step(name, plain, age, aim, &demand, range);
         if let Some(median) = median {
             demand = demand.against(median, elasticity);
             let evidence = format!("competitor median {median} of {}", market.used);
-            self.climb("competitors", evidence, market.age_ms, aim, &demand, range);
+            self.add_step("competitors", evidence, market.age_ms, aim, &demand, range);
             if elasticity.follow > 0.0 {
                 demand = demand.followed(elasticity);
                 let evidence =
                     format!("competitors make {:.0}% of our moves", 100.0 * elasticity.follow);
-                self.climb("competitors_follow", evidence, age, aim, &demand, range);
+                self.add_step("competitors_follow", evidence, age, aim, &demand, range);
             }
         }
         if let Some(index) = input.demand_index {
@@ -209,12 +213,12 @@ impl ObjectiveSearch<'_> {
             let evidence =
                 format!("demand index {} where {} is ordinary", figure(index), figure(ordinary));
             let age = input.demand_at_ms.map_or(0, |at| input.now_ms.saturating_sub(at).max(0));
-            self.climb("demand_index", evidence, Some(age), aim, &demand, range);
+            self.add_step("demand_index", evidence, Some(age), aim, &demand, range);
         }
-        (demand, range.map(|_| self.fall.price()))
+        (demand, range.map(|_| self.waterfall.price()))
     }
 
-    fn climb(
+    fn add_step(
         &mut self,
         name: &str,
         evidence: String,
@@ -225,7 +229,7 @@ impl ObjectiveSearch<'_> {
     ) {
         let now = self.input.our_price;
         let after = range.map_or(now, |(low, high)| aim.best(demand, self.grid, now, low, high));
-        self.fall.step(name, evidence, age_ms, after);
+        self.waterfall.step(name, evidence, age_ms, after);
     }
 
     /// Profit has a maximum of its own. Revenue has none, so it is maximised only between
@@ -252,20 +256,22 @@ impl ObjectiveSearch<'_> {
         Some((low, to.min(high).max(low)))
     }
 
-    /// Shortens the move, the more the less is known about the elasticity.
-    fn dare(&mut self, elasticity: &Elasticity) {
-        let dare = DARE_MIN + (1.0 - DARE_MIN) * elasticity.data_weight;
-        let (now, best) = (self.input.our_price.to_f64(), self.fall.price().to_f64());
-        let wished = now * (best / now).powf(dare);
-        let Some(after) = self.grid.nearest_f64(wished).and_then(|it| self.grid.price(it)) else {
+    /// Makes only a part of the move to the best price; the part grows with the share of the
+    /// prior's variance that the data removed.
+    fn shorten_move(&mut self, elasticity: &Elasticity) {
+        let share = MOVE_SHARE_MIN + (1.0 - MOVE_SHARE_MIN) * elasticity.data_weight;
+        let (now, best) = (self.input.our_price.to_f64(), self.waterfall.price().to_f64());
+        let target = now * (best / now).powf(share);
+        let Some(after) = self.grid.nearest_f64(target).and_then(|it| self.grid.price(it)) else {
             return;
         };
         let evidence = format!(
-            "only {:.0}% of the way is gone at once, because the data decide {:.0}% of the elasticity",
-            100.0 * dare,
+            "only {:.0}% of the move is made, because the data removes {:.0}% of the uncertainty of \
+             the elasticity",
+            100.0 * share,
             100.0 * elasticity.data_weight
         );
-        self.fall.step("caution", evidence, None, after);
+        self.waterfall.step("caution", evidence, None, after);
     }
 
     /// A small deliberate deviation, up and down by turns, while the elasticity is uncertain.
@@ -279,8 +285,8 @@ impl ObjectiveSearch<'_> {
         let phase = self.input.sku.bytes().fold(0_i64, |sum, byte| sum + i64::from(byte));
         let up = (turn + phase).rem_euclid(2) == 0;
         let factor = if up { 1.0 + size } else { 1.0 - size };
-        let wished = self.fall.price().to_f64() * factor;
-        let Some(after) = self.grid.nearest_f64(wished).and_then(|it| self.grid.price(it)) else {
+        let target = self.waterfall.price().to_f64() * factor;
+        let Some(after) = self.grid.nearest_f64(target).and_then(|it| self.grid.price(it)) else {
             return;
         };
         let evidence = format!(
@@ -289,7 +295,7 @@ impl ObjectiveSearch<'_> {
             if up { "up" } else { "down" },
             elasticity.sd
         );
-        self.fall.step("exploration", evidence, None, after);
+        self.waterfall.step("exploration", evidence, None, after);
     }
 }
 
