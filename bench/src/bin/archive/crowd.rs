@@ -80,7 +80,7 @@ pub(crate) fn measure(binary: &Path, options: &Options) -> Outcome<Vec<Target>> 
         "server: idle {idle:.1} MB, peak {own:.1} MB, {:.1} MB over idle; {threads} threads",
         own - idle
     );
-    println!("hashes told and content read back: {} right, {wrong} wrong", count - wrong);
+    println!("hashes reported and content downloaded: {} right, {wrong} wrong", count - wrong);
     Ok(vec![
         Target::at_most(format!("{count} uploads at once, MB over idle"), own - idle, PROMISED_MB),
         Target::at_most("files that are not what was sent", wrong as f64, 0.0),

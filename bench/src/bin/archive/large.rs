@@ -63,7 +63,7 @@ pub(crate) fn text(binary: &Path, options: &Options) -> Outcome<Vec<Target>> {
             peak.child,
             peak.together,
         );
-        told(job);
+        print_problems(job);
         let taken = seconds(*upload + *process);
         let name = format!("{} MB of text ({name}), seconds", options.text_mb);
         targets.push(Target::at_most(name, taken, PROMISED_S));
@@ -90,9 +90,9 @@ fn run(stoa: &Stoa, name: &str, content: &[u8], mode: &str) -> Outcome<Run> {
     let before = stoa.cpu()?;
     let ((upload, process, job), peak) = process::watched(stoa.id(), || {
         let started = Instant::now();
-        let kept = caller.upload(name, &[content])?;
+        let stored = caller.upload(name, &[content])?;
         let upload = started.elapsed();
-        let job = caller.process(field(&kept, "fileId")?, &json!({ "extractionMode": mode }))?;
+        let job = caller.process(field(&stored, "fileId")?, &json!({ "extractionMode": mode }))?;
         Ok((upload, started.elapsed() - upload, job))
     })?;
     Ok(Run { upload, process, cpu: stoa.cpu()? - before, peak, idle, job })
@@ -102,10 +102,10 @@ fn insights(job: &Value) -> String {
     job["result"]["insightsTotal"].to_string()
 }
 
-/// The failures that the archive reports.
-fn told(job: &Value) {
+/// Prints the problems that the archive reports about a file.
+fn print_problems(job: &Value) {
     for problem in job["result"]["metadata"]["problems"].as_array().into_iter().flatten() {
-        println!("  it says: {problem}");
+        println!("  problem: {problem}");
     }
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn pdf(binary: &Path, options: &Options) -> Outcome<Vec<Target>> {
             run.peak.child,
             insights(&run.job),
         );
-        told(&run.job);
+        print_problems(&run.job);
         if mode == "standard" {
             standard = time;
         }

@@ -107,7 +107,7 @@ impl Papers {
         for _ in 0..2 + self.below(4) {
             self.sentence(text);
         }
-        let told = match self.below(8) {
+        let sentence = match self.below(8) {
             0 => {
                 let (date, who) = (self.date(), self.person());
                 format!("On {date}, {who} filed a complaint against {}. ", self.one(&FIRMS))
@@ -127,7 +127,7 @@ impl Papers {
                 self.authorities.get(which).cloned().unwrap_or_default()
             }
         };
-        text.push_str(&told);
+        text.push_str(&sentence);
         text.push_str("\n\n");
     }
 

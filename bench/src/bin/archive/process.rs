@@ -8,8 +8,8 @@ use crate::Outcome;
 
 /// Linux counts processor time for user space in hundredths of a second on every architecture.
 const TICKS_PER_SECOND: f64 = 100.0;
-/// Short enough to see a child that lives for a moment, long enough to cost nothing.
-const LOOK: Duration = Duration::from_millis(10);
+/// How often memory is sampled: short enough to see a child that lives briefly, and cheap.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Processor time of a process and of the children it has waited for, in seconds.
 pub(crate) fn cpu(of: &str) -> Outcome<f64> {
@@ -65,8 +65,8 @@ pub(crate) fn watched<T>(id: u32, work: impl FnOnce() -> Outcome<T>) -> Outcome<
         let watching = scope.spawn(|| {
             let mut peak = Peak::default();
             while !over.load(Ordering::Relaxed) {
-                look(id, &mut peak);
-                thread::sleep(LOOK);
+                sample(id, &mut peak);
+                thread::sleep(SAMPLE_INTERVAL);
             }
             peak
         });
@@ -78,11 +78,11 @@ pub(crate) fn watched<T>(id: u32, work: impl FnOnce() -> Outcome<T>) -> Outcome<
     Ok((done?, peak))
 }
 
-/// Processes may end while they are read, so nothing here is an error.
-fn look(id: u32, peak: &mut Peak) {
+/// Takes one sample. A process may end while it is read, so a failed read is not an error.
+fn sample(id: u32, peak: &mut Peak) {
     let mut together = memory(id, "VmRSS").unwrap_or_default();
     peak.threads = peak.threads.max(status(id, "Threads").unwrap_or_default());
-    for child in below(id) {
+    for child in descendants(id) {
         peak.child = peak.child.max(memory(child, "VmHWM").unwrap_or_default());
         together += memory(child, "VmRSS").unwrap_or_default();
     }
@@ -90,7 +90,7 @@ fn look(id: u32, peak: &mut Peak) {
 }
 
 /// Every process that descends from this one.
-fn below(id: u32) -> Vec<u32> {
+fn descendants(id: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
     let parents: Vec<(u32, u32)> = numbers

@@ -105,8 +105,8 @@ fn one(stoa: &Stoa, file: &Paper) -> Outcome<Done> {
     let token = stoa.token()?;
     let caller = Caller { address: stoa.address, token: &token };
     let started = Instant::now();
-    let kept = caller.upload(&file.name, &[&file.content])?;
-    let job = caller.process(text(&kept, "fileId")?, &json!({ "extractionMode": "standard" }))?;
+    let stored = caller.upload(&file.name, &[&file.content])?;
+    let job = caller.process(text(&stored, "fileId")?, &json!({ "extractionMode": "standard" }))?;
     let time = started.elapsed();
     let insights = job["result"]["insightsTotal"].as_u64().unwrap_or_default();
     if insights == 0 {

@@ -70,8 +70,8 @@ fn curl(arguments: &[&str]) -> Outcome<Duration> {
     if done.status.success() {
         return Ok(time);
     }
-    let said = String::from_utf8_lossy(&done.stdout).into_owned();
-    Err(format!("curl: {said}{}", String::from_utf8_lossy(&done.stderr)).into())
+    let output = String::from_utf8_lossy(&done.stdout).into_owned();
+    Err(format!("curl: {output}{}", String::from_utf8_lossy(&done.stderr)).into())
 }
 
 /// Deletes the files of the plain server.

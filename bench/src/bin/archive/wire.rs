@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 
-/// Longer than any request takes.
-const PATIENCE: Duration = Duration::from_secs(900);
+/// Longer than any answer takes.
+const READ_TIMEOUT: Duration = Duration::from_secs(900);
 const BOUNDARY: &str = "----stoa-archive-bench";
 
 pub(crate) struct Caller<'a> {
@@ -77,8 +77,8 @@ impl Caller<'_> {
             if header(&head, "transfer-encoding").is_some() { unchunked(&rest) } else { rest };
         let status = head.split(' ').nth(1).unwrap_or_default();
         if status != "200" {
-            let said = String::from_utf8_lossy(&whole);
-            return Err(format!("{method} {path} was answered {status}: {said}").into());
+            let body = String::from_utf8_lossy(&whole);
+            return Err(format!("{method} {path} was answered {status}: {body}").into());
         }
         Ok(serde_json::from_slice(&whole)?)
     }
@@ -86,7 +86,7 @@ impl Caller<'_> {
     fn send(&self, method: &str, path: &str, kind: &str, body: &[&[u8]]) -> Outcome<TcpStream> {
         let mut stream = TcpStream::connect(self.address)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(READ_TIMEOUT))?;
         let length: usize = body.iter().map(|it| it.len()).sum();
         let Self { address, token } = self;
         let head = format!(

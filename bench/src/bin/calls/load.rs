@@ -8,17 +8,17 @@ use tokio::time::timeout;
 
 use crate::Outcome;
 use crate::servers::Running;
-use crate::wire::{Caller, Era};
+use crate::wire::{Caller, ProtocolVersion};
 
 /// Long enough to fill every server's caches and memory.
 const WARM_UP: Duration = Duration::from_millis(300);
 /// One answer in this many is read in full; reading all would make the client the bottleneck.
 const CHECKED_EVERY: usize = 1_000;
-/// What a server may take beyond the round for the answers under way.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long after the end of a round its last answers may take.
+const END_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct Plan<'a> {
-    pub(crate) era: Era,
+    pub(crate) version: ProtocolVersion,
     pub(crate) connections: usize,
     pub(crate) tickers: &'a [String],
 }
@@ -33,7 +33,7 @@ pub(crate) struct Round {
 
 /// A result of Stoa, which the other servers repeat.
 pub(crate) async fn first_answer(server: &Running, tickers: &[String]) -> Outcome<Value> {
-    let mut caller = Caller::connect(server.address, Era::Modern, tickers).await?;
+    let mut caller = Caller::connect(server.address, ProtocolVersion::Modern, tickers).await?;
     caller.call().await?;
     caller.result()
 }
@@ -41,7 +41,7 @@ pub(crate) async fn first_answer(server: &Running, tickers: &[String]) -> Outcom
 pub(crate) async fn round(server: &Running, plan: &Plan<'_>, length: Duration) -> Outcome<Round> {
     let mut callers = Vec::new();
     for _ in 0..plan.connections {
-        callers.push(Caller::connect(server.address, plan.era, plan.tickers).await?);
+        callers.push(Caller::connect(server.address, plan.version, plan.tickers).await?);
     }
     let (callers, _) = drive(callers, WARM_UP).await?;
     let (cpu, started) = (server.cpu()?, Instant::now());
@@ -71,7 +71,7 @@ async fn drive(callers: Vec<Caller>, length: Duration) -> Outcome<(Vec<Caller>, 
         tasks.spawn(repeat(caller, until));
     }
     let (mut back, mut latencies) = (Vec::new(), Vec::new());
-    while let Some(task) = timeout(length + PATIENCE, tasks.join_next()).await? {
+    while let Some(task) = timeout(length + END_TIMEOUT, tasks.join_next()).await? {
         let (caller, taken) = task??;
         back.push(caller);
         latencies.extend(taken);

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use options::Options;
 use servers::{Binaries, Folder, Running};
 use table::{Row, Target};
-use wire::Era;
+use wire::ProtocolVersion;
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -53,20 +53,20 @@ async fn calls(options: &Options, binaries: &Binaries, folder: &Folder) -> Outco
     let fastmcp = Running::fastmcp(binaries, folder, &constant)?;
     let servers = [&stoa, &bare, &fastmcp];
     let mut targets = Vec::new();
-    for era in [Era::Modern, Era::Legacy] {
+    for version in [ProtocolVersion::Modern, ProtocolVersion::Legacy] {
         for connections in [16, 1] {
             let mut rows = servers.map(|server| Row::new(server.name));
             // In turn, so that other load on the machine affects all servers alike.
             for _ in 0..options.rounds {
                 for (server, row) in servers.iter().zip(&mut rows) {
-                    let plan = load::Plan { era, connections, tickers: &options.tickers };
+                    let plan = load::Plan { version, connections, tickers: &options.tickers };
                     row.add(load::round(server, &plan, options.seconds).await?);
                 }
             }
-            println!("\n{era}, {connections} connection(s)");
+            println!("\n{version}, {connections} connection(s)");
             table::print_calls(&rows);
             if connections == 16 {
-                targets.extend(table::call_targets(&rows, &era.to_string()));
+                targets.extend(table::call_targets(&rows, &version.to_string()));
             }
         }
     }

@@ -17,13 +17,13 @@ const FIRST_ID: u64 = 1_000_000_000;
 
 /// The protocol version.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Era {
+pub(crate) enum ProtocolVersion {
     Modern,
     /// With a session where the server creates one.
     Legacy,
 }
 
-impl Display for Era {
+impl Display for ProtocolVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Modern => MODERN,
@@ -49,16 +49,20 @@ struct Frame {
 }
 
 impl Caller {
-    pub(crate) async fn connect(to: SocketAddr, era: Era, tickers: &[String]) -> Outcome<Self> {
+    pub(crate) async fn connect(
+        to: SocketAddr,
+        version: ProtocolVersion,
+        tickers: &[String],
+    ) -> Outcome<Self> {
         let stream = TcpStream::connect(to).await?;
         stream.set_nodelay(true)?;
         let buffer = Vec::with_capacity(64 * 1024);
         let mut caller = Self { stream, buffer, request: Vec::new(), id_at: 0, id: FIRST_ID };
-        let session = match era {
-            Era::Modern => None,
-            Era::Legacy => caller.initialize(to).await?,
+        let session = match version {
+            ProtocolVersion::Modern => None,
+            ProtocolVersion::Legacy => caller.initialize(to).await?,
         };
-        caller.request = call(to, era, tickers, session.as_deref());
+        caller.request = call(to, version, tickers, session.as_deref());
         let id = FIRST_ID.to_string();
         let at = caller.request.windows(ID_DIGITS).position(|it| it == id.as_bytes());
         caller.id_at = at.ok_or("the request has no id")?;
@@ -170,12 +174,17 @@ fn event(stream: &[u8]) -> Outcome<Vec<u8>> {
     Ok(data.find(|it| it.starts_with(b"{")).ok_or("no message in the stream")?.to_vec())
 }
 
-fn call(to: SocketAddr, era: Era, tickers: &[String], session: Option<&str>) -> Vec<u8> {
+fn call(
+    to: SocketAddr,
+    version: ProtocolVersion,
+    tickers: &[String],
+    session: Option<&str>,
+) -> Vec<u8> {
     let mut body = json!({
         "jsonrpc": "2.0", "id": FIRST_ID, "method": "tools/call",
         "params": { "name": "quotes_live", "arguments": { "tickers": tickers } },
     });
-    if era == Era::Legacy {
+    if version == ProtocolVersion::Legacy {
         return post(to, &legacy_headers(session), &body);
     }
     body["params"]["_meta"] = json!({

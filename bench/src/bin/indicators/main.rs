@@ -62,7 +62,7 @@ fn run() -> Outcome<bool> {
         Some(text) => text.parse()?,
         None => 15,
     };
-    let only = Only(args.collect());
+    let selected = SelectedIndicators(args.collect());
     let data = Data::new(ROWS);
     let folder = Folder::new()?;
     let file = folder.write(&data)?;
@@ -71,19 +71,19 @@ fn run() -> Outcome<bool> {
     let (mut batch, mut stream) = (Table::default(), Table::default());
     // In turn, so that other load on the machine affects all contenders alike.
     for round in 0..rounds {
-        ours::batch(&data, &only, &mut batch)?;
-        python.round("talib", &only, |name, ns| batch.add(TALIB, name, ns))?;
-        ours::stream(&data, &only, &mut stream)?;
-        crates.round("stream", &only, |name, ns| add(&mut stream, name, ns))?;
+        ours::batch(&data, &selected, &mut batch)?;
+        python.round("talib", &selected, |name, ns| batch.add(TALIB, name, ns))?;
+        ours::stream(&data, &selected, &mut stream)?;
+        crates.round("stream", &selected, |name, ns| add(&mut stream, name, ns))?;
         // No target depends on these, so a few rounds are enough.
         if round < 3 {
-            crates.round("batch", &only, |name, ns| add(&mut batch, name, ns))?;
+            crates.round("batch", &selected, |name, ns| add(&mut batch, name, ns))?;
         }
         if round < 2 {
-            python.round("ta", &only, |name, ns| batch.add_starred(PYTHON, name, ns))?;
+            python.round("ta", &selected, |name, ns| batch.add_starred(PYTHON, name, ns))?;
         }
         if round < 1 {
-            python.round("ta-slow", &only, |name, ns| batch.add_starred(PYTHON, name, ns))?;
+            python.round("ta-slow", &selected, |name, ns| batch.add_starred(PYTHON, name, ns))?;
         }
     }
     println!("Batch, ns per candle, {ROWS} candles, outputs allocated, {rounds} rounds\n");
@@ -111,9 +111,9 @@ fn add(table: &mut Table, name: &str, ns: f64) {
 }
 
 /// The requested indicators; none means all.
-pub(crate) struct Only(Vec<String>);
+pub(crate) struct SelectedIndicators(Vec<String>);
 
-impl Only {
+impl SelectedIndicators {
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.is_empty() || self.0.iter().any(|it| it == name)
     }

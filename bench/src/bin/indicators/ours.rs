@@ -11,7 +11,7 @@ use ta::volume::{Vwap, VwapSession};
 use ta::{Arg, Candle, Candles, Indicator, Parity, Spec};
 
 use crate::table::Table;
-use crate::{Only, Outcome};
+use crate::{Outcome, SelectedIndicators};
 
 pub(crate) struct Data {
     t: Vec<i64>,
@@ -67,23 +67,23 @@ struct Row {
     label: &'static str,
     name: &'static str,
     args: &'static [(&'static str, Arg<'static>)],
-    only: &'static [&'static str],
+    series: &'static [&'static str],
 }
 
 /// Rows with non-default parameters. TA-Lib has continuous VWAP and Keltner's channel of true
 /// ranges; our defaults restart VWAP each day and use the other form of the channel.
 const ROWS: &[Row] = &[
-    Row::only("stochRsi", &["stochrsi", "stochrsi_k"]),
-    Row::only("ppo", &["ppo"]),
-    Row::only("pvo", &["pvo"]),
+    Row::with_series("stochRsi", &["stochrsi", "stochrsi_k"]),
+    Row::with_series("ppo", &["ppo"]),
+    Row::with_series("pvo", &["pvo"]),
     Row::form("vwap", "vwap", &[("session", Arg::Text("continuous"))]),
     Row::form("vwap, session=day", "vwap", &[]),
-    Row::only("aroon", &["aroon_up", "aroon_down"]),
-    Row::only("psar", &["psar"]),
-    Row::only("vortex", &["vip", "vin"]),
-    Row::only("donchian", &["dc_hband", "dc_lband", "dc_mband"]),
+    Row::with_series("aroon", &["aroon_up", "aroon_down"]),
+    Row::with_series("psar", &["psar"]),
+    Row::with_series("vortex", &["vip", "vin"]),
+    Row::with_series("donchian", &["dc_hband", "dc_lband", "dc_mband"]),
     Row {
-        only: &["kc_mband", "kc_hband", "kc_lband"],
+        series: &["kc_mband", "kc_hband", "kc_lband"],
         ..Row::form("keltner", "keltner", &[("bands", Arg::Text("atr"))])
     },
     Row::form("keltner, bands=original", "keltner", &[]),
@@ -95,11 +95,11 @@ impl Row {
         name: &'static str,
         args: &'static [(&'static str, Arg<'static>)],
     ) -> Row {
-        Row { label, name, args, only: &[] }
+        Row { label, name, args, series: &[] }
     }
 
-    const fn only(name: &'static str, only: &'static [&'static str]) -> Row {
-        Row { label: name, name, args: &[], only }
+    const fn with_series(name: &'static str, series: &'static [&'static str]) -> Row {
+        Row { label: name, name, args: &[], series }
     }
 
     /// Ten calls, as for TA-Lib: the first calls find the caches as other code left them, which
@@ -116,18 +116,18 @@ impl Row {
     }
 }
 
-pub(crate) fn batch(data: &Data, only: &Only, table: &mut Table) -> Outcome<()> {
+pub(crate) fn batch(data: &Data, selected: &SelectedIndicators, table: &mut Table) -> Outcome<()> {
     let candles = data.candles()?;
-    for name in ta::known().filter(|name| only.has(name)) {
+    for name in ta::known().filter(|name| selected.has(name)) {
         let plain = [Row::form(name, name, &[])];
         let special: Vec<_> = ROWS.iter().filter(|row| row.name == name).collect();
         let rows = if special.is_empty() { plain.iter().collect() } else { special };
         for row in rows {
             let spec = Spec::parse(name, row.args)?;
-            if row.only.is_empty() {
+            if row.series.is_empty() {
                 row.time("ours", data.c.len(), table, || spec.batch(&candles));
             } else {
-                row.time("ours", data.c.len(), table, || spec.batch_only(&candles, row.only));
+                row.time("ours", data.c.len(), table, || spec.batch_only(&candles, row.series));
                 row.time("all series", data.c.len(), table, || spec.batch(&candles));
             }
         }
@@ -135,9 +135,9 @@ pub(crate) fn batch(data: &Data, only: &Only, table: &mut Table) -> Outcome<()> 
     Ok(())
 }
 
-pub(crate) fn stream(data: &Data, only: &Only, table: &mut Table) -> Outcome<()> {
+pub(crate) fn stream(data: &Data, selected: &SelectedIndicators, table: &mut Table) -> Outcome<()> {
     let candles = data.candles()?;
-    let mut run = Run { candles: &candles, only, table };
+    let mut run = Run { candles: &candles, selected, table };
     run.one("macd", Macd::new(12, 26, 9, Parity::Ta)?);
     run.one("rsi", Rsi::new(14, Parity::Ta)?);
     run.one("atr", Atr::new(14, Parity::Ta)?);
@@ -151,13 +151,13 @@ pub(crate) fn stream(data: &Data, only: &Only, table: &mut Table) -> Outcome<()>
 
 struct Run<'a> {
     candles: &'a Candles<'a>,
-    only: &'a Only,
+    selected: &'a SelectedIndicators,
     table: &'a mut Table,
 }
 
 impl Run<'_> {
     fn one<I: Indicator<N>, const N: usize>(&mut self, name: &str, it: I) {
-        if !self.only.has(name.split(',').next().unwrap_or(name)) {
+        if !self.selected.has(name.split(',').next().unwrap_or(name)) {
             return;
         }
         // Measured as a whole and number by number: storing an answer of three numbers can take a

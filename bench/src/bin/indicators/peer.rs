@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::ours::Data;
-use crate::{Only, Outcome};
+use crate::{Outcome, SelectedIndicators};
 
 /// A temporary folder that is removed when the run ends.
 pub(crate) struct Folder(PathBuf);
@@ -80,10 +80,10 @@ impl Peer {
     pub(crate) fn round(
         &mut self,
         name: &str,
-        only: &Only,
+        selected: &SelectedIndicators,
         mut found: impl FnMut(&str, f64),
     ) -> Outcome<()> {
-        writeln!(self.input, "round {name} {}", only.names().join(" "))?;
+        writeln!(self.input, "round {name} {}", selected.names().join(" "))?;
         loop {
             let mut line = String::new();
             if self.output.read_line(&mut line)? == 0 {

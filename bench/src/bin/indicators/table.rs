@@ -21,7 +21,8 @@ impl Table {
         *slot = slot.min(ns);
     }
 
-    /// The same of a name that may have a star, which is kept: it was measured over fewer candles.
+    /// Like [`Table::add`], for a name that may end in a star, which marks a measurement over fewer
+    /// candles.
     pub(crate) fn add_starred(&mut self, who: &str, name: &str, ns: f64) {
         let indicator = name.trim_end_matches('*');
         if indicator != name {

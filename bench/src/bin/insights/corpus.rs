@@ -31,9 +31,9 @@ const SYLLABLES: [&str; 32] = [
 ];
 
 /// A fast generator of low quality (xorshift).
-pub(crate) struct Dice(u64);
+pub(crate) struct CorpusRng(u64);
 
-impl Dice {
+impl CorpusRng {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed | 1)
     }
@@ -58,7 +58,7 @@ pub(crate) struct Corpus {
     words: Vec<String>,
     /// The cumulative share of each word.
     shares: Vec<f64>,
-    dice: Dice,
+    rng: CorpusRng,
 }
 
 pub(crate) struct Made {
@@ -74,13 +74,13 @@ pub(crate) struct Question {
 
 impl Corpus {
     pub(crate) fn new() -> Self {
-        let mut dice = Dice::new(20_261_116);
+        let mut rng = CorpusRng::new(20_261_116);
         let mut words: Vec<String> = WORDS.split_whitespace().map(str::to_owned).collect();
         let mut known: HashSet<String> = words.iter().cloned().collect();
         while words.len() < VOCABULARY {
-            let syllables = 2 + dice.below(3);
+            let syllables = 2 + rng.below(3);
             let word: String =
-                (0..syllables).map(|_| SYLLABLES[dice.below(SYLLABLES.len())]).collect();
+                (0..syllables).map(|_| SYLLABLES[rng.below(SYLLABLES.len())]).collect();
             if known.insert(word.clone()) {
                 words.push(word);
             }
@@ -93,11 +93,11 @@ impl Corpus {
             share += weight / sum;
             share
         });
-        Self { shares: shares.collect(), words, dice }
+        Self { shares: shares.collect(), words, rng }
     }
 
     fn rank(&mut self) -> usize {
-        let share = self.dice.share();
+        let share = self.rng.share();
         self.shares.partition_point(|it| *it < share).min(self.words.len() - 1)
     }
 
@@ -115,19 +115,19 @@ impl Corpus {
 
     /// The next insight: a title of a few words and a sentence, about 176 bytes.
     pub(crate) fn insight(&mut self) -> Made {
-        let (title, content) = (3 + self.dice.below(4), 10 + self.dice.below(24));
-        let case = self.dice.below(CASES);
+        let (title, content) = (3 + self.rng.below(4), 10 + self.rng.below(24));
+        let case = self.rng.below(CASES);
         Made { case, title: self.text(title), content: self.text(content) }
     }
 
     /// Two words of an insight of the case, neither of them among the most used.
-    pub(crate) fn question(&self, from: &Made, dice: &mut Dice) -> Option<Question> {
+    pub(crate) fn question(&self, from: &Made, rng: &mut CorpusRng) -> Option<Question> {
         let dull = &self.words[..STOP_WORDS];
         let mut words: Vec<&str> = from.content.split(' ').collect();
         words.retain(|word| !dull.iter().any(|it| it == word));
-        let one = (*words.get(dice.below(words.len().max(1)))?).to_owned();
+        let one = (*words.get(rng.below(words.len().max(1)))?).to_owned();
         words.retain(|word| **word != one);
-        let other = (*words.get(dice.below(words.len().max(1)))?).to_owned();
+        let other = (*words.get(rng.below(words.len().max(1)))?).to_owned();
         Some(Question { case: from.case, words: [one, other] })
     }
 }

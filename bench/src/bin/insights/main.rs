@@ -14,7 +14,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use corpus::{Corpus, Dice, Question};
+use corpus::{Corpus, CorpusRng, Question};
 use ours::Ours;
 use peer::Peers;
 use testkit::TempFolder;
@@ -123,7 +123,7 @@ async fn measure() -> Outcome<bool> {
 
 /// The insights and the queries as files, for the peers.
 fn write(folder: &Path, count: usize) -> Outcome<Vec<Question>> {
-    let (mut corpus, mut dice) = (Corpus::new(), Dice::new(7));
+    let (mut corpus, mut rng) = (Corpus::new(), CorpusRng::new(7));
     let mut insights = std::io::BufWriter::new(std::fs::File::create(folder.join("insights"))?);
     let mut questions = Vec::with_capacity(QUESTIONS);
     let (mut bytes, every) = (0, (count / QUESTIONS).max(1));
@@ -132,7 +132,7 @@ fn write(folder: &Path, count: usize) -> Outcome<Vec<Question>> {
         bytes += made.title.len() + made.content.len();
         writeln!(insights, "case{}\t{}\t{}", made.case, made.title, made.content)?;
         if at % every == 0 && questions.len() < QUESTIONS {
-            questions.extend(corpus.question(&made, &mut dice));
+            questions.extend(corpus.question(&made, &mut rng));
         }
     }
     insights.flush()?;

@@ -67,7 +67,7 @@ impl Ours {
         let mut left = count;
         while left > 0 {
             let some = left.min(BATCH);
-            let new = (0..some).map(|_| told(corpus.insight())).collect();
+            let new = (0..some).map(|_| new_insight(corpus.insight())).collect();
             let mut tx = self.db.begin().await?;
             self.insights.add(&mut tx, new).await?;
             tx.commit().await?;
@@ -136,7 +136,7 @@ impl Ours {
         let mut corpus = Corpus::new();
         let mut times = Vec::new();
         for _ in 0..200 {
-            let new = vec![told(corpus.insight())];
+            let new = vec![new_insight(corpus.insight())];
             let start = Instant::now();
             let mut tx = self.db.begin().await?;
             self.insights.add(&mut tx, new).await?;
@@ -158,7 +158,7 @@ fn visibility() -> Visibility {
     Visibility { owner: OWNER.to_owned(), cases: (0..CASES).map(case).collect() }
 }
 
-fn told(made: Made) -> NewInsight {
+fn new_insight(made: Made) -> NewInsight {
     let size = made.content.len();
     NewInsight {
         owner: OWNER.to_owned(),

@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a terminal")]
 
-mod world;
+mod pricing_services;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use clock::{Clock as _, DAY_MS, SystemClock};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use world::World;
+use pricing_services::PricingServices;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -50,7 +50,7 @@ async fn main() -> ExitCode {
 
 async fn measure() -> Outcome<bool> {
     let ticks: usize = std::env::args().nth(1).map_or(Ok(1_000_000), |it| it.parse())?;
-    let world = Arc::new(World::open().await?);
+    let services = Arc::new(PricingServices::open().await?);
     let now = SystemClock.now().0;
     println!("{ticks} ticks over {SKUS} SKUs, {CALLERS} callers at once, SQLite\n");
     println!("| what | calls | a second | p50 ms | p99 ms |\n|---|-:|-:|-:|-:|");
@@ -60,18 +60,21 @@ async fn measure() -> Outcome<bool> {
         let age = (at / SKUS) as i64 * step;
         observed(&format!("SKU-{:05}", at % SKUS), now - age, at)
     };
-    show("`ingest_tick`", &crowd(&world, "ingest_tick", ticks, tick).await?);
+    show("`ingest_tick`", &measure_calls(&services, "ingest_tick", ticks, tick).await?);
     let window =
         |at: usize| json!({ "sku": format!("SKU-{:05}", at * 7919 % SKUS), "time_window": WINDOW });
     show(
         "`fetch_market_features`",
-        &crowd(&world, "fetch_market_features", FEATURES, window).await?,
+        &measure_calls(&services, "fetch_market_features", FEATURES, window).await?,
     );
     let ask = |at: usize| json!({ "sku": format!("SKU-{:05}", at * 7919 % SKUS), "our_price": 20, "cost": 9 });
-    show("`propose_price`, with history", &crowd(&world, "propose_price", PROPOSALS, ask).await?);
-    show("`propose_price`, then `apply_proposal`", &changes(&world).await?);
-    let flat = history(&world, now).await?;
-    world.close().await;
+    show(
+        "`propose_price`, with history",
+        &measure_calls(&services, "propose_price", PROPOSALS, ask).await?,
+    );
+    show("`propose_price`, then `apply_proposal`", &changes(&services).await?);
+    let flat = history(&services, now).await?;
+    services.close().await;
     Ok(flat)
 }
 
@@ -108,8 +111,8 @@ fn show(name: &str, it: &Measured) {
 }
 
 /// Callers that repeat calls without a pause; the n-th call is the same in every run.
-async fn crowd(
-    world: &Arc<World>,
+async fn measure_calls(
+    services: &Arc<PricingServices>,
     tool: &'static str,
     calls: usize,
     args: impl Fn(usize) -> Value + Copy + Send + 'static,
@@ -117,12 +120,12 @@ async fn crowd(
     let begun = Instant::now();
     let mut callers = JoinSet::new();
     for caller in 0..CALLERS {
-        let world = Arc::clone(world);
+        let services = Arc::clone(services);
         callers.spawn(async move {
             let mut took = Vec::with_capacity(calls / CALLERS + 1);
             for at in (caller..calls).step_by(CALLERS) {
                 let begun = Instant::now();
-                world.call(tool, args(at)).await?;
+                services.call(tool, args(at)).await?;
                 took.push(begun.elapsed());
             }
             Ok::<_, String>(took)
@@ -144,20 +147,20 @@ async fn gathered(
 
 /// Every caller proposes and applies for the same hundred SKUs. A caller that loses the race is
 /// refused, and the refusal counts as an answer.
-async fn changes(world: &Arc<World>) -> Outcome<Measured> {
+async fn changes(services: &Arc<PricingServices>) -> Outcome<Measured> {
     let begun = Instant::now();
     let mut callers = JoinSet::new();
     for caller in 0..CALLERS {
-        let world = Arc::clone(world);
+        let services = Arc::clone(services);
         callers.spawn(async move {
             let mut took = Vec::new();
             for at in (caller..PROPOSALS).step_by(CALLERS) {
                 let begun = Instant::now();
                 let ask = json!({ "sku": format!("NEW-{}", at % 100), "our_price": 20, "cost": 9,
                     "competitor_price": 18 });
-                let made = world.call("propose_price", ask).await?;
+                let made = services.call("propose_price", ask).await?;
                 let id = json!({ "proposal_id": made["proposal"]["proposal_id"] });
-                match world.call("apply_proposal", id).await {
+                match services.call("apply_proposal", id).await {
                     Ok(_) => {}
                     Err(told) if told.contains("proposal_stale") => {}
                     Err(told) => return Err(told),
@@ -171,7 +174,7 @@ async fn changes(world: &Arc<World>) -> Outcome<Measured> {
 }
 
 /// Features of one window, with more and more history outside it.
-async fn history(world: &Arc<World>, now: i64) -> Outcome<bool> {
+async fn history(services: &Arc<PricingServices>, now: i64) -> Outcome<bool> {
     let mut groups = Vec::new();
     for times in OUTSIDE {
         let one = INSIDE * (1 + times);
@@ -182,7 +185,7 @@ async fn history(world: &Arc<World>, now: i64) -> Outcome<bool> {
             let age = if inside { number * 60_000 } else { WINDOW_MS + number * 60_000 };
             observed(&format!("LONG-{times}-{sku}"), now - age, at)
         };
-        crowd(world, "ingest_tick", one * LONG_SKUS, tick).await?;
+        measure_calls(services, "ingest_tick", one * LONG_SKUS, tick).await?;
         groups.push((times, Vec::with_capacity(LOOKS)));
     }
     // In turn, so that other load on the machine affects all alike.
@@ -190,7 +193,7 @@ async fn history(world: &Arc<World>, now: i64) -> Outcome<bool> {
         for (times, took) in &mut groups {
             let sku = format!("LONG-{times}-{}", at % LONG_SKUS);
             let begun = Instant::now();
-            let seen = world
+            let seen = services
                 .call("fetch_market_features", json!({ "sku": sku, "time_window": WINDOW }))
                 .await?;
             took.push(begun.elapsed());

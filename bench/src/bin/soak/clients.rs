@@ -1,5 +1,5 @@
-//! What the active clients have in common: one connection each, a shared rate, requests that wait for
-//! a server that is up, and a judgement of every answer.
+//! What the active clients have in common: one connection each, a shared rate, requests that wait
+//! for a server that is up, and a judgement of every answer.
 
 pub(crate) mod archive;
 pub(crate) mod idle;
@@ -22,7 +22,7 @@ use crate::acknowledged::Acknowledged;
 use crate::clients::idle::IdleCounts;
 use crate::http::{Connection, Request, Response};
 use crate::malformed;
-use crate::observations::{FailureKind, Observations, Took, add};
+use crate::observations::{FailureKind, Observations, RequestTimes, add};
 use crate::pace::Pace;
 
 /// No answer within this time is a failure.
@@ -41,7 +41,7 @@ pub(crate) struct Shared {
     pub(crate) address: SocketAddr,
     /// The capability token for the pricing tools.
     pub(crate) token: String,
-    pub(crate) seen: Observations,
+    pub(crate) observations: Observations,
     pub(crate) acknowledged: Acknowledged,
     pub(crate) idle: IdleCounts,
     pub(crate) life: watch::Receiver<Life>,
@@ -59,12 +59,12 @@ impl Shared {
     }
 }
 
-/// Why a client has no good answer.
+/// Why a request has no successful answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Halt {
+pub(crate) enum NoAnswer {
     /// The load is over.
-    Stop,
-    /// No answer came, so what was asked for may have been done or not.
+    LoadOver,
+    /// No answer came, so the server may or may not have done the work.
     Unknown,
     /// The answer was an error.
     Refused,
@@ -75,7 +75,7 @@ pub(crate) struct Client {
     pub(crate) shared: Arc<Shared>,
     pub(crate) rng: TestRng,
     pub(crate) number: usize,
-    /// With the life of the server in which it was opened.
+    /// The connection, with the number of the server's life in which it was opened.
     connection: Option<(u64, Connection)>,
 }
 
@@ -86,82 +86,83 @@ impl Client {
     }
 
     /// Waits for a turn of the shared rate and for a server that is up.
-    async fn turn(&self) -> Result<(), Halt> {
+    async fn turn(&self) -> Result<(), NoAnswer> {
         let turn = async {
             self.shared.pace.turn().await;
             self.shared.wait_until_up().await
         };
-        self.shared.stop.run_until_cancelled(turn).await.map(drop).ok_or(Halt::Stop)
+        self.shared.stop.run_until_cancelled(turn).await.map(drop).ok_or(NoAnswer::LoadOver)
     }
 
-    /// One request of the load. One in 20 of all requests is a malformed one sent before it.
+    /// Sends one request of the load at the shared rate. One in 20 is preceded by a malformed one.
     pub(crate) async fn request(
         &mut self,
         kind: &'static str,
         request: &Request,
-    ) -> Result<Response, Halt> {
+    ) -> Result<Response, NoAnswer> {
         self.turn().await?;
         if self.rng.one_in(MALFORMED_ONE_IN) {
             malformed::send(self).await;
             self.turn().await?;
         }
-        self.ask(kind, request).await
+        self.request_now(kind, request).await
     }
 
-    /// A request outside the shared rate.
-    pub(crate) async fn ask(
+    /// Sends a request at once, outside the shared rate.
+    pub(crate) async fn request_now(
         &mut self,
         kind: &'static str,
         request: &Request,
-    ) -> Result<Response, Halt> {
+    ) -> Result<Response, NoAnswer> {
         let began = Instant::now();
         let answer = self.exchange(&request.bytes(self.shared.address)).await;
-        let (seen, took) = (&self.shared.seen, Took::since(began));
+        let (observations, times) = (&self.shared.observations, RequestTimes::since(began));
         let response = match answer {
             Ok(response) => response,
             Err(error) => {
                 let failure = failure_kind(&error);
-                seen.failed(failure, took, &format!("{kind} {}: {error}", request.path));
-                return Err(Halt::Unknown);
+                observations.failed(failure, times, &format!("{kind} {}: {error}", request.path));
+                return Err(NoAnswer::Unknown);
             }
         };
-        seen.answered(kind, took);
-        let told =
+        observations.answered(kind, times);
+        let text =
             || format!("{kind} {}: {} {}", request.path, response.status, response.excerpt());
         match response.status {
             200..300 => return Ok(response),
             429 => {
-                add(&seen.counts.throttled);
+                add(&observations.counts.throttled);
                 let wait = response.header("retry-after").and_then(|it| it.parse().ok());
                 let wait =
                     Duration::from_secs_f64(wait.unwrap_or(1.0_f64).clamp(0.1, RETRY_AFTER_MAX));
                 self.shared.stop.run_until_cancelled(tokio::time::sleep(wait)).await;
             }
-            _ => seen.failed(refusal_kind(&response), took, &told()),
+            _ => observations.failed(refusal_kind(&response), times, &text()),
         }
-        Err(Halt::Refused)
+        Err(NoAnswer::Refused)
     }
 
-    /// An answer whatever its status below 500, for checks that expect some of them.
-    pub(crate) async fn look(
+    /// Sends a request at once and returns any answer with a status below 500, for checks that
+    /// expect a refusal.
+    pub(crate) async fn response_below_500(
         &mut self,
         kind: &'static str,
         request: &Request,
-    ) -> Result<Response, Halt> {
+    ) -> Result<Response, NoAnswer> {
         let began = Instant::now();
         let answer = self.exchange(&request.bytes(self.shared.address)).await;
-        let (seen, took) = (&self.shared.seen, Took::since(began));
+        let (observations, times) = (&self.shared.observations, RequestTimes::since(began));
         match answer {
             Ok(response) if response.status < 500 => Ok(response),
             Ok(response) => {
-                let told = format!("{kind} {}: {}", request.path, response.excerpt());
-                seen.failed(refusal_kind(&response), took, &told);
-                Err(Halt::Unknown)
+                let text = format!("{kind} {}: {}", request.path, response.excerpt());
+                observations.failed(refusal_kind(&response), times, &text);
+                Err(NoAnswer::Unknown)
             }
             Err(error) => {
-                let told = format!("{kind} {}: {error}", request.path);
-                seen.failed(failure_kind(&error), took, &told);
-                Err(Halt::Unknown)
+                let text = format!("{kind} {}: {error}", request.path);
+                observations.failed(failure_kind(&error), times, &text);
+                Err(NoAnswer::Unknown)
             }
         }
     }
@@ -195,10 +196,10 @@ impl Client {
         kind: &'static str,
         name: &str,
         arguments: Value,
-    ) -> Result<Value, Halt> {
+    ) -> Result<Value, NoAnswer> {
         let began = Instant::now();
         let response = self.request(kind, &tool_call(name, arguments)).await?;
-        self.tool_result(kind, &response, Took::since(began))
+        self.tool_result(kind, &response, RequestTimes::since(began))
     }
 
     /// The same outside the shared rate.
@@ -207,13 +208,18 @@ impl Client {
         kind: &'static str,
         name: &str,
         arguments: Value,
-    ) -> Result<Value, Halt> {
+    ) -> Result<Value, NoAnswer> {
         let began = Instant::now();
-        let response = self.ask(kind, &tool_call(name, arguments)).await?;
-        self.tool_result(kind, &response, Took::since(began))
+        let response = self.request_now(kind, &tool_call(name, arguments)).await?;
+        self.tool_result(kind, &response, RequestTimes::since(began))
     }
 
-    fn tool_result(&self, kind: &str, response: &Response, took: Took) -> Result<Value, Halt> {
+    fn tool_result(
+        &self,
+        kind: &str,
+        response: &Response,
+        times: RequestTimes,
+    ) -> Result<Value, NoAnswer> {
         let mut answer = response.json();
         let result = &mut answer["result"];
         if result.is_object() && result["isError"] != true {
@@ -221,10 +227,10 @@ impl Client {
         }
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         let word = error_word(&serde_json::from_str(text).unwrap_or(Value::Null));
-        let seen = &self.shared.seen;
-        let told = format!("{kind} over MCP: {}", response.excerpt());
-        seen.failed(error_kind(&word), took, &told);
-        Err(Halt::Refused)
+        let observations = &self.shared.observations;
+        let text = format!("{kind} over MCP: {}", response.excerpt());
+        observations.failed(error_kind(&word), times, &text);
+        Err(NoAnswer::Refused)
     }
 }
 

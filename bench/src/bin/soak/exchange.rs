@@ -29,7 +29,7 @@ const WEIGHT_PER_MINUTE: u32 = 1_000_000;
 pub(crate) struct Exchange(pub(crate) SocketAddr);
 
 impl Exchange {
-    async fn ask(self, request: &Request) -> Outcome<Response> {
+    async fn request_now(self, request: &Request) -> Outcome<Response> {
         let asked = async {
             let mut connection = Connection::open(self.0).await?;
             connection.exchange(&request.clone().header("connection", "close").bytes(self.0)).await
@@ -47,28 +47,28 @@ impl Exchange {
     pub(crate) async fn lift_limits(self) -> Outcome<()> {
         let limits = json!({ "request_weight_per_minute": WEIGHT_PER_MINUTE });
         let request = Request { method: "PUT", ..Request::post("/sim/limits", &limits) };
-        self.ask(&request).await.map(drop)
+        self.request_now(&request).await.map(drop)
     }
 
     /// Injects faults until cancelled, then removes those that have not struck yet.
     pub(crate) async fn disturb(
         self,
         seed: u64,
-        seen: &Observations,
+        observations: &Observations,
         stop: &CancellationToken,
     ) -> Outcome<()> {
         let mut rng = TestRng::new(seed);
         while stop.run_until_cancelled(tokio::time::sleep(FAULT_EVERY)).await.is_some() {
-            let waiting = self.ask(&Request::get("/sim/faults")).await?.json();
+            let waiting = self.request_now(&Request::get("/sim/faults")).await?.json();
             let waiting = waiting["faults"].as_array().ok_or("the exchange lists no faults")?.len();
             if waiting < WAITING_MAX {
                 let fault = serde_json::to_value(random_fault(&mut rng))?;
-                self.ask(&Request::post("/sim/faults", &fault)).await?;
-                add(&seen.counts.faults_injected);
+                self.request_now(&Request::post("/sim/faults", &fault)).await?;
+                add(&observations.counts.faults_injected);
             }
         }
         let clear = Request { method: "DELETE", ..Request::get("/sim/faults") };
-        self.ask(&clear).await.map(drop)
+        self.request_now(&clear).await.map(drop)
     }
 
     /// The closed candles of one second from `first` to `last`, both opening times.
@@ -85,7 +85,7 @@ impl Exchange {
                 "{}?symbol={symbol}&interval=1s&startTime={from}&endTime={to}&limit={PAGE}",
                 Endpoint::Klines.path()
             );
-            let rows = self.ask(&Request::get(path)).await?.json();
+            let rows = self.request_now(&Request::get(path)).await?.json();
             let rows = rows.as_array().ok_or("the exchange's history is no list")?;
             candles.extend(rows.iter().filter_map(candle));
             from = to + SECOND_MS;
@@ -100,9 +100,9 @@ fn candle(row: &Value) -> Option<ClosedCandle> {
     Some(ClosedCandle { open: row.get(0)?.as_i64()?, numbers })
 }
 
-/// A fault that the server must repair without a client noticing more than a delay. Faults of requests
-/// are rare and strike once, because a server whose requests fail again and again rightly reports
-/// that the exchange is down.
+/// A fault that the server must repair without a client noticing more than a delay. Faults of
+/// requests are rare and strike once, because a server whose requests fail again and again rightly
+/// reports that the exchange is down.
 fn random_fault(rng: &mut TestRng) -> InjectedFault {
     let klines = Endpoint::Klines.path();
     let times = 1 + u32::try_from(rng.below(3)).unwrap_or_default();

@@ -63,9 +63,9 @@ impl Lives {
             let left = until.saturating_duration_since(Instant::now());
             tokio::time::sleep(left.min(WATCH)).await;
             if let Some(status) = self.process.exit_status()? {
-                let at = shared.seen.elapsed().as_secs();
+                let at = shared.observations.elapsed().as_secs();
                 let text = format!("{at} s: the server ended with {status}");
-                shared.seen.list(FailureKind::ServerExited, text);
+                shared.observations.list(FailureKind::ServerExited, text);
                 return Ok(());
             }
         }
@@ -75,7 +75,7 @@ impl Lives {
     pub(crate) async fn kill_and_restart(&mut self, shared: &Shared) -> Outcome<()> {
         self.records.push(self.record(shared));
         let (process, start) = {
-            shared.seen.windows.begin();
+            shared.observations.windows.begin();
             self.life.send_replace(None);
             self.process.kill()?;
             started(&self.launcher).await?
@@ -83,7 +83,7 @@ impl Lives {
         self.start_mb = process.memory_mb("VmRSS");
         (self.process, self.start, self.began) = (process, start, Instant::now());
         self.number += 1;
-        shared.seen.windows.end();
+        shared.observations.windows.end();
         self.life.send_replace(Some(self.number));
         Ok(())
     }

@@ -40,7 +40,8 @@ impl Load<'_> {
         let (shared, seed) = (Arc::clone(self.shared), self.options.seed);
         let exchange = self.exchange;
         let mut faults = JoinSet::new();
-        faults.spawn(async move { exchange.disturb(seed, &shared.seen, &shared.stop).await });
+        faults
+            .spawn(async move { exchange.disturb(seed, &shared.observations, &shared.stop).await });
         let findings = self.kill_again_and_again(lives).await?;
         self.shared.stop.cancel();
         while let Some(ended) = faults.join_next().await {
@@ -103,15 +104,15 @@ impl Load<'_> {
     }
 
     fn print_progress(&self, lives: &Lives, kills: u32, findings: &Findings) {
-        let (seen, idle) = (&self.shared.seen, &self.shared.idle);
+        let (observations, idle) = (&self.shared.observations, &self.shared.idle);
         println!(
             "{:>5.0} s  {kills} kills  {} requests  {} acknowledged  {} lost  {} failures  {} idle \
              open at most  {:.0} MB",
-            seen.elapsed().as_secs_f64(),
-            get(&seen.counts.requests),
+            observations.elapsed().as_secs_f64(),
+            get(&observations.counts.requests),
             self.shared.acknowledged.counts().total(),
             findings.lost.len(),
-            seen.failure_count(),
+            observations.failure_count(),
             idle.open_max.load(Ordering::Relaxed),
             lives.memory_mb(),
         );

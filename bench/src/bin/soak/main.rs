@@ -108,7 +108,7 @@ async fn run() -> Outcome<bool> {
     let shared = Arc::new(Shared {
         address: launcher.address,
         token: launcher.mint()?,
-        seen: Observations::new(),
+        observations: Observations::new(),
         acknowledged: Acknowledged::default(),
         idle: IdleCounts::new(),
         life: watched,

@@ -1,5 +1,6 @@
-//! Malformed input: every answer must be an error of the client in the right envelope, or, for bytes
-//! that are no HTTP, a closed connection. None may be a status from 500 or take longer than a request.
+//! Malformed input: every answer must be an error of the client in the right envelope, or, for
+//! bytes that are no HTTP, a closed connection. None may be a status from 500 or take longer than a
+//! request.
 
 use std::io;
 
@@ -12,7 +13,7 @@ use tokio::time::{Instant, timeout};
 use crate::clients::archive::upload;
 use crate::clients::{Client, REQUEST_TIMEOUT, error_word, failure_kind, rpc, tool_call};
 use crate::http::{Request, Response};
-use crate::observations::{FailureKind, Took, add};
+use crate::observations::{FailureKind, RequestTimes, add};
 
 /// The form of an error.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +44,7 @@ struct Case {
 pub(crate) async fn send(client: &mut Client) {
     let Case { name, input, envelope } = random_case(&mut client.rng, &client.shared.token);
     let shared = std::sync::Arc::clone(&client.shared);
-    add(&shared.seen.counts.malformed);
+    add(&shared.observations.counts.malformed);
     let began = Instant::now();
     let judged = match input {
         Input::Request(request) => {
@@ -58,14 +59,18 @@ pub(crate) async fn send(client: &mut Client) {
             asked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
         }
     };
-    let took = Took::since(began);
+    let times = RequestTimes::since(began);
     match judged {
-        Ok(None) => shared.seen.answered("malformed", took),
+        Ok(None) => shared.observations.answered("malformed", times),
         Ok(Some(why)) => {
-            shared.seen.failed(FailureKind::MalformedAccepted, took, &format!("{name}: {why}"));
+            shared.observations.failed(
+                FailureKind::MalformedAccepted,
+                times,
+                &format!("{name}: {why}"),
+            );
         }
         Err(error) => {
-            shared.seen.failed(failure_kind(&error), took, &format!("{name}: {error}"));
+            shared.observations.failed(failure_kind(&error), times, &format!("{name}: {error}"));
         }
     }
 }

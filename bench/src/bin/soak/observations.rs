@@ -64,12 +64,12 @@ pub(crate) struct FailureList {
 
 /// When a request began and ended.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Took {
+pub(crate) struct RequestTimes {
     pub(crate) began: Instant,
     pub(crate) ended: Instant,
 }
 
-impl Took {
+impl RequestTimes {
     pub(crate) fn since(began: Instant) -> Self {
         Self { began, ended: Instant::now() }
     }
@@ -122,20 +122,20 @@ impl Observations {
     }
 
     /// Records the time of an answered request, unless it was under way in a kill window.
-    pub(crate) fn answered(&self, kind: &'static str, took: Took) {
+    pub(crate) fn answered(&self, kind: &'static str, times: RequestTimes) {
         add(&self.counts.requests);
-        if !self.windows.touch(took.began, took.ended) {
-            self.latencies.lock().entry(kind).or_default().push(took.ended - took.began);
+        if !self.windows.touch(times.began, times.ended) {
+            self.latencies.lock().entry(kind).or_default().push(times.ended - times.began);
         }
     }
 
     /// Records a failure, unless it was in a kill window.
-    pub(crate) fn failed(&self, kind: FailureKind, took: Took, text: &str) {
-        if self.windows.touch(took.began, took.ended) {
+    pub(crate) fn failed(&self, kind: FailureKind, times: RequestTimes, text: &str) {
+        if self.windows.touch(times.began, times.ended) {
             add(&self.counts.interrupted);
             return;
         }
-        let (at, lasted) = (took.ended - self.began, took.ended - took.began);
+        let (at, lasted) = (times.ended - self.began, times.ended - times.began);
         let text =
             format!("{:.1} s, after {:.3} s: {text}", at.as_secs_f64(), lasted.as_secs_f64());
         self.list(kind, text);

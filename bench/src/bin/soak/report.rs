@@ -66,14 +66,14 @@ impl Report<'_> {
         println!("\nRequests outside kill windows, in ms");
         let columns = ["count", "p50", "p99", "max"];
         println!("{:<18}{}", "", columns.map(|it| format!("{it:>10}")).join(""));
-        for (kind, times) in self.shared.seen.latencies() {
+        for (kind, times) in self.shared.observations.latencies() {
             let [p50, p99, max] = [50, 99, 100].map(|percent| percentile_ms(&times, percent));
             println!("{kind:<18}{:>10}{p50:>10.1}{p99:>10.1}{max:>10.1}", times.len());
         }
     }
 
     fn print_load(&self) {
-        let (counts, idle) = (&self.shared.seen.counts, &self.shared.idle);
+        let (counts, idle) = (&self.shared.observations.counts, &self.shared.idle);
         let open_max = idle.open_max.load(Ordering::Relaxed);
         println!();
         line("idle connections asked for", self.idle_asked);
@@ -90,7 +90,7 @@ impl Report<'_> {
         line("answers 429", get(&counts.throttled));
         line("connections of stream readers", get(&counts.stream_connections));
         line("streams that the server ended", get(&counts.streams_ended));
-        let passed_on = self.shared.seen.failures(FailureKind::ExchangeFailure);
+        let passed_on = self.shared.observations.failures(FailureKind::ExchangeFailure);
         line(&FailureKind::ExchangeFailure.to_string(), passed_on.count);
         list(passed_on.listed.get(..EXCHANGE_FAILURES_MAX).unwrap_or(&passed_on.listed));
         let written = self.shared.acknowledged.counts();
@@ -125,7 +125,7 @@ impl Report<'_> {
         goal("  candles out of order", candles.out_of_order, &[]);
         goal("  candles different", candles.different, &[]);
         for kind in FAILURE_KINDS {
-            let failures = self.shared.seen.failures(kind);
+            let failures = self.shared.observations.failures(kind);
             goal(&kind.to_string(), failures.count, &failures.listed);
         }
         met

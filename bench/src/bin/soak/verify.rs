@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::acknowledged::{AckedFile, AckedSku, AckedUser, AckedWrites};
 use crate::clients::archive::{hex, text};
-use crate::clients::{Client, Halt, Shared};
+use crate::clients::{Client, NoAnswer, Shared};
 use crate::http::Request;
 use crate::observations::add;
 
@@ -87,7 +87,7 @@ pub(crate) async fn sample(shared: Arc<Shared>, seed: u64) -> Findings {
             Some(Ok(found)) => findings.lost.extend(found),
             Some(Err(_)) | None => return findings,
         }
-        add(&shared.seen.counts.checks);
+        add(&shared.observations.counts.checks);
     }
     findings
 }
@@ -137,7 +137,7 @@ async fn one_of_all(client: &mut Client, check: &Check, until: Instant) -> Findi
             job_end(client, user, job, until, &mut findings).await;
         }
     }
-    add(&client.shared.seen.counts.checks);
+    add(&client.shared.observations.counts.checks);
     findings
 }
 
@@ -150,7 +150,11 @@ fn name(check: &Check) -> String {
 }
 
 /// What is lost of one object.
-async fn one(client: &mut Client, check: &Check, at_the_end: bool) -> Result<Vec<String>, Halt> {
+async fn one(
+    client: &mut Client,
+    check: &Check,
+    at_the_end: bool,
+) -> Result<Vec<String>, NoAnswer> {
     let mut lost = match check {
         Check::User(user) => login(client, user).await?,
         Check::File(user, file) => file_and_insights(client, user, file).await?,
@@ -167,12 +171,13 @@ async fn one(client: &mut Client, check: &Check, at_the_end: bool) -> Result<Vec
     Ok(lost)
 }
 
-async fn login(client: &mut Client, user: &AckedUser) -> Result<Vec<String>, Halt> {
+async fn login(client: &mut Client, user: &AckedUser) -> Result<Vec<String>, NoAnswer> {
     let ask = json!({ "action": "login", "username": user.name, "password": user.password });
-    let answer = client.look("check", &Request::post("/api/arkiver/auth", &ask)).await?;
+    let answer =
+        client.response_below_500("check", &Request::post("/api/arkiver/auth", &ask)).await?;
     match answer.status {
         200 => Ok(Vec::new()),
-        429 => Err(Halt::Refused),
+        429 => Err(NoAnswer::Refused),
         _ => Ok(vec![format!("cannot log in: {}", answer.excerpt())]),
     }
 }
@@ -181,10 +186,10 @@ async fn file_and_insights(
     client: &mut Client,
     user: &AckedUser,
     file: &AckedFile,
-) -> Result<Vec<String>, Halt> {
+) -> Result<Vec<String>, NoAnswer> {
     let mut lost = Vec::new();
     let path = format!("/api/arkiver/files/{}/content", file.id);
-    let answer = client.look("check", &Request::get(path).token(&user.token)).await?;
+    let answer = client.response_below_500("check", &Request::get(path).token(&user.token)).await?;
     if answer.status != 200 {
         lost.push(format!("its content: {} {}", answer.status, answer.excerpt()));
     } else if hex(&Sha256::digest(&answer.body)) != file.sha256 {
@@ -192,7 +197,8 @@ async fn file_and_insights(
     }
     for job in &file.jobs {
         let path = format!("/api/arkiver/jobs/{job}");
-        let answer = client.look("check", &Request::get(path).token(&user.token)).await?;
+        let answer =
+            client.response_below_500("check", &Request::get(path).token(&user.token)).await?;
         if answer.status != 200 {
             lost.push(format!("job {job}: {} {}", answer.status, answer.excerpt()));
         }
@@ -201,7 +207,7 @@ async fn file_and_insights(
         let ask = json!({ "filters": { "fileId": file.id, "sourceLLM": "soak" },
             "pagination": { "limit": PAGE } });
         let request = Request::post("/api/arkiver/insights/query", &ask).token(&user.token);
-        let found = client.look("check", &request).await?.json();
+        let found = client.response_below_500("check", &request).await?.json();
         let found = found["insights"].as_array().cloned().unwrap_or_default();
         for (id, title) in &file.insights {
             if !found.iter().any(|it| it["insightId"] == **id && it["title"] == **title) {
@@ -223,7 +229,7 @@ async fn job_end(
     let request = Request::get(format!("/api/arkiver/jobs/{job}")).token(&user.token);
     let mut last = String::new();
     while Instant::now() < until {
-        if let Ok(answer) = client.look("check", &request).await {
+        if let Ok(answer) = client.response_below_500("check", &request).await {
             let status = text(&answer.json(), "status");
             match status.as_str() {
                 "completed" => return,
@@ -244,7 +250,7 @@ async fn ticks(
     name: &str,
     sku: &AckedSku,
     at_the_end: bool,
-) -> Result<Vec<String>, Halt> {
+) -> Result<Vec<String>, NoAnswer> {
     let ask = json!({ "sku": name, "capability_token": client.shared.token });
     let seen = client.tool_now("check", "fetch_market_features", ask).await?;
     let count = seen["sample_count"].as_u64().unwrap_or_default();
@@ -261,7 +267,11 @@ async fn ticks(
     })
 }
 
-async fn proposals(client: &mut Client, name: &str, sku: &AckedSku) -> Result<Vec<String>, Halt> {
+async fn proposals(
+    client: &mut Client,
+    name: &str,
+    sku: &AckedSku,
+) -> Result<Vec<String>, NoAnswer> {
     let kept = pages(client, "list_proposals", "proposals", name).await?;
     let trail = pages(client, "list_price_changes", "changes", name).await?;
     let mut lost = Vec::new();
@@ -295,7 +305,7 @@ async fn pages(
     tool: &str,
     rows: &str,
     name: &str,
-) -> Result<Vec<Value>, Halt> {
+) -> Result<Vec<Value>, NoAnswer> {
     let mut all = Vec::new();
     let mut ask = json!({ "sku": name, "limit": PAGE, "capability_token": client.shared.token });
     loop {
@@ -309,7 +319,7 @@ async fn pages(
 }
 
 /// A proposal from the price that was applied last can be applied, so the catalogue has that price.
-async fn price(client: &mut Client, name: &str, sku: &AckedSku) -> Result<Vec<String>, Halt> {
+async fn price(client: &mut Client, name: &str, sku: &AckedSku) -> Result<Vec<String>, NoAnswer> {
     let (Some(price), false) = (sku.price(), sku.unknown_price) else { return Ok(Vec::new()) };
     let ask = json!({ "sku": name, "our_price": price, "cost": 9,
         "capability_token": client.shared.token });
@@ -318,7 +328,7 @@ async fn price(client: &mut Client, name: &str, sku: &AckedSku) -> Result<Vec<St
     let ask = json!({ "proposal_id": id, "capability_token": client.shared.token });
     match client.tool_now("check", "apply_proposal", ask).await {
         Ok(_) => Ok(Vec::new()),
-        Err(Halt::Refused) => Ok(vec![format!("its price is not {price}")]),
+        Err(NoAnswer::Refused) => Ok(vec![format!("its price is not {price}")]),
         Err(halt) => Err(halt),
     }
 }

@@ -122,7 +122,7 @@ enum Feed {
     /// The exchange, as in production.
     Exchange(Relay),
     /// The server makes the events itself on command.
-    Told(ChildStdin),
+    Commands(ChildStdin),
 }
 
 impl Running {
@@ -151,9 +151,9 @@ impl Running {
         let mut command = on_first_processor(&binaries.naive);
         command.arg(address.port().to_string()).arg(mode.word()).stdin(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
-        let mut told = child.stdin.take().ok_or("no way to tell it anything")?;
-        writeln!(told, "{event}")?;
-        Self { address, child, feed: Feed::Told(told), _folder: None }.once_it_answers()
+        let mut stdin = child.stdin.take().ok_or("the server has no stdin")?;
+        writeln!(stdin, "{event}")?;
+        Self { address, child, feed: Feed::Commands(stdin), _folder: None }.once_it_answers()
     }
 
     fn once_it_answers(mut self) -> Outcome<Self> {
@@ -174,7 +174,7 @@ impl Running {
     pub(crate) fn feed(&mut self, count: u64) -> Outcome<()> {
         match &mut self.feed {
             Feed::Exchange(relay) => relay.send_more(count),
-            Feed::Told(told) => Ok(writeln!(told, "{count}")?),
+            Feed::Commands(stdin) => Ok(writeln!(stdin, "{count}")?),
         }
     }
 

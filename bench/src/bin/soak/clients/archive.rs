@@ -5,26 +5,26 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::acknowledged::AckedUser;
-use crate::clients::{Client, Halt};
+use crate::clients::{Client, NoAnswer};
 use crate::http::Request;
 
 /// A user may upload ten files a minute.
 const UPLOADS_PER_USER: u32 = 8;
 const INSIGHTS_PER_FILE: u32 = 5;
-/// Questions about one job before the client turns to its next file; whether the job ends is checked
-/// at the end of the run.
+/// Questions about one job before the client turns to its next file; whether the job ends is
+/// checked at the end of the run.
 const POLLS_MAX: u32 = 20;
 const BOUNDARY: &str = "----stoa-soak";
 
 pub(crate) async fn run(mut client: Client) {
     let mut users = 0;
-    while user(&mut client, users).await != Err(Halt::Stop) {
+    while user(&mut client, users).await != Err(NoAnswer::LoadOver) {
         users += 1;
     }
 }
 
 /// One user from registration to the last file.
-async fn user(client: &mut Client, serial: u32) -> Result<(), Halt> {
+async fn user(client: &mut Client, serial: u32) -> Result<(), NoAnswer> {
     let name = format!("soak-{}-{serial}", client.number);
     let password = format!("a long enough secret {}", client.rng.next_u64());
     let ask = json!({ "action": "register", "username": name, "password": password });
@@ -34,9 +34,9 @@ async fn user(client: &mut Client, serial: u32) -> Result<(), Halt> {
     let user = client.shared.acknowledged.user(user);
     for at in 0..UPLOADS_PER_USER {
         match file(client, user, &token, at).await {
-            Err(Halt::Stop) => return Err(Halt::Stop),
+            Err(NoAnswer::LoadOver) => return Err(NoAnswer::LoadOver),
             // The next file is independent of this one.
-            Ok(()) | Err(Halt::Unknown | Halt::Refused) => {}
+            Ok(()) | Err(NoAnswer::Unknown | NoAnswer::Refused) => {}
         }
     }
     let ask = json!({ "action": "login", "username": name, "password": password });
@@ -46,7 +46,7 @@ async fn user(client: &mut Client, serial: u32) -> Result<(), Halt> {
 }
 
 /// One file from its upload to its insights.
-async fn file(client: &mut Client, user: usize, token: &str, at: u32) -> Result<(), Halt> {
+async fn file(client: &mut Client, user: usize, token: &str, at: u32) -> Result<(), NoAnswer> {
     let paper = paper(client, at);
     let request = upload(&format!("paper-{at}.txt"), paper.as_bytes()).token(token);
     let kept = client.request("upload", &request).await?.json();
@@ -64,8 +64,8 @@ async fn file(client: &mut Client, user: usize, token: &str, at: u32) -> Result<
             {
                 break;
             }
-            Ok(_) | Err(Halt::Unknown | Halt::Refused) => {}
-            Err(Halt::Stop) => return Err(Halt::Stop),
+            Ok(_) | Err(NoAnswer::Unknown | NoAnswer::Refused) => {}
+            Err(NoAnswer::LoadOver) => return Err(NoAnswer::LoadOver),
         }
     }
     for at in 0..INSIGHTS_PER_FILE {
@@ -80,8 +80,8 @@ async fn file(client: &mut Client, user: usize, token: &str, at: u32) -> Result<
                 let id = text(&kept.json(), "insightId");
                 client.shared.acknowledged.insight(number, &id, title);
             }
-            Err(Halt::Stop) => return Err(Halt::Stop),
-            Err(Halt::Unknown | Halt::Refused) => {}
+            Err(NoAnswer::LoadOver) => return Err(NoAnswer::LoadOver),
+            Err(NoAnswer::Unknown | NoAnswer::Refused) => {}
         }
     }
     let ask = json!({ "filters": { "fileId": id, "keywords": "finding" } });

@@ -1,5 +1,5 @@
-//! Connections that are held open and send next to nothing: kept HTTP connections, server-sent events
-//! and WebSocket connections whose candles close once an hour.
+//! Connections that are held open and send next to nothing: kept HTTP connections, server-sent
+//! events and WebSocket connections whose candles close once an hour.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout};
 use crate::clients::streams::upgrade;
 use crate::clients::{REQUEST_TIMEOUT, Shared, failure_kind, refusal_kind};
 use crate::http::{Connection, Request, Response, status};
-use crate::observations::Took;
+use crate::observations::RequestTimes;
 use crate::pace::Pace;
 
 /// Connections of all idle clients that are opened in a second.
@@ -85,16 +85,16 @@ pub(crate) async fn run(shared: Arc<Shared>, number: usize) {
             let began = Instant::now();
             let opened = timeout(REQUEST_TIMEOUT, open(&shared, kind, number)).await;
             let timed_out = || Err(OpenError::Broken(io::ErrorKind::TimedOut.into()));
-            let (error, took) = match opened.unwrap_or_else(|_| timed_out()) {
+            let (error, times) = match opened.unwrap_or_else(|_| timed_out()) {
                 Ok(connection) => {
                     shared.idle.opened();
                     let error = hold(connection, kind).await;
                     shared.idle.closed();
                     let ended = Instant::now();
                     let noticed = ended.checked_sub(NOTICED_WITHIN).unwrap_or(began);
-                    (OpenError::Broken(error), Took { began: noticed.max(began), ended })
+                    (OpenError::Broken(error), RequestTimes { began: noticed.max(began), ended })
                 }
-                Err(error) => (error, Took::since(began)),
+                Err(error) => (error, RequestTimes::since(began)),
             };
             let (failure, said) = match error {
                 OpenError::Refused(it) => {
@@ -102,7 +102,7 @@ pub(crate) async fn run(shared: Arc<Shared>, number: usize) {
                 }
                 OpenError::Broken(error) => (failure_kind(&error), error.to_string()),
             };
-            shared.seen.failed(failure, took, &format!("idle {kind:?}: {said}"));
+            shared.observations.failed(failure, times, &format!("idle {kind:?}: {said}"));
             tokio::time::sleep(RETRY_WAIT).await;
         }
     };

@@ -1,10 +1,11 @@
-//! A client of the pricing services over MCP: ticks, proposals and applied prices of its own products.
+//! A client of the pricing services over MCP: ticks, proposals and applied prices of its own
+//! products.
 
 use clock::{Clock as _, SystemClock};
 use serde_json::{Value, json};
 
 use crate::acknowledged::AckedProposal;
-use crate::clients::{Client, Halt};
+use crate::clients::{Client, NoAnswer};
 
 const STEPS_PER_SKU: u32 = 20;
 const TICKS_PER_STEP: u32 = 4;
@@ -17,14 +18,14 @@ pub(crate) async fn run(mut client: Client) {
     let mut products = 0;
     loop {
         let sku = format!("SOAK-{}-{products}", client.number);
-        if product(&mut client, &sku).await == Err(Halt::Stop) {
+        if product(&mut client, &sku).await == Err(NoAnswer::LoadOver) {
             return;
         }
         products += 1;
     }
 }
 
-async fn product(client: &mut Client, sku: &str) -> Result<(), Halt> {
+async fn product(client: &mut Client, sku: &str) -> Result<(), NoAnswer> {
     let (mut price, mut last_tick) = (FIRST_PRICE, 0);
     for step in 0..STEPS_PER_SKU {
         for _ in 0..TICKS_PER_STEP {
@@ -32,8 +33,8 @@ async fn product(client: &mut Client, sku: &str) -> Result<(), Halt> {
             tick(client, sku, price, last_tick).await?;
         }
         let proposal = propose(client, sku, price).await;
-        if proposal == Err(Halt::Stop) {
-            return Err(Halt::Stop);
+        if proposal == Err(NoAnswer::LoadOver) {
+            return Err(NoAnswer::LoadOver);
         }
         let Ok((id, proposed)) = proposal else { continue };
         // The other half stays pending.
@@ -47,7 +48,7 @@ async fn product(client: &mut Client, sku: &str) -> Result<(), Halt> {
 }
 
 /// Sends one tick until it is acknowledged; the same tick twice is one.
-async fn tick(client: &mut Client, sku: &str, price: f64, ts: i64) -> Result<(), Halt> {
+async fn tick(client: &mut Client, sku: &str, price: f64, ts: i64) -> Result<(), NoAnswer> {
     let units = f64::from(u16::try_from(client.rng.below(1_000)).unwrap_or_default());
     let competitor_price = round(price * (0.9 + client.rng.unit() * 0.2));
     let tick = json!({ "sku": sku, "our_price": price, "competitor": "shop", "units": units,
@@ -69,7 +70,7 @@ async fn tick(client: &mut Client, sku: &str, price: f64, ts: i64) -> Result<(),
 }
 
 /// Returns the proposal's id and price.
-async fn propose(client: &mut Client, sku: &str, price: f64) -> Result<(String, f64), Halt> {
+async fn propose(client: &mut Client, sku: &str, price: f64) -> Result<(String, f64), NoAnswer> {
     let competitor_price = round(price * (0.92 + client.rng.unit() * 0.2));
     let ask = json!({ "sku": sku, "our_price": price, "cost": COST,
         "competitor_price": competitor_price, "capability_token": client.shared.token });
@@ -83,7 +84,7 @@ async fn propose(client: &mut Client, sku: &str, price: f64) -> Result<(String, 
 }
 
 /// Applies the proposal until that is acknowledged; applying twice is applying once.
-async fn apply(client: &mut Client, sku: &str, id: &str) -> Result<(), Halt> {
+async fn apply(client: &mut Client, sku: &str, id: &str) -> Result<(), NoAnswer> {
     let ask = json!({ "proposal_id": id, "capability_token": client.shared.token });
     let shared = std::sync::Arc::clone(&client.shared);
     shared.acknowledged.sku(sku, |it| it.unknown_price = true);
@@ -100,7 +101,7 @@ async fn apply(client: &mut Client, sku: &str, id: &str) -> Result<(), Halt> {
 /// A write that was not acknowledged.
 #[derive(Debug, Clone, Copy)]
 struct NotDone {
-    halt: Halt,
+    halt: NoAnswer,
     /// Whether it was sent without an answer at least once.
     may_be_done: bool,
 }
@@ -114,11 +115,11 @@ async fn repeat(
     for tries in 0..TRIES_MAX {
         match client.tool(kind, tool, ask.clone()).await {
             Ok(_) => return Ok(()),
-            Err(Halt::Unknown) => {}
+            Err(NoAnswer::Unknown) => {}
             Err(halt) => return Err(NotDone { halt, may_be_done: tries > 0 }),
         }
     }
-    Err(NotDone { halt: Halt::Unknown, may_be_done: true })
+    Err(NotDone { halt: NoAnswer::Unknown, may_be_done: true })
 }
 
 fn round(price: f64) -> f64 {

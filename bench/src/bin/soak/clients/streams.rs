@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clients::{REQUEST_TIMEOUT, Shared, error_kind, error_word, failure_kind, refusal_kind};
 use crate::http::{Connection, Request, Response, status, take_chunk};
-use crate::observations::{FailureKind, Took, add};
+use crate::observations::{FailureKind, RequestTimes, add};
 
 /// Heartbeats come every 15 s.
 const SILENCE_MAX: Duration = Duration::from_secs(40);
@@ -104,19 +104,19 @@ impl StreamReader {
     }
 
     async fn record(&self, ended: Result<(), StreamEnd>) {
-        let seen = &self.shared.seen;
-        add(&seen.counts.stream_connections);
-        let took = Took::since(self.active);
+        let observations = &self.shared.observations;
+        add(&observations.counts.stream_connections);
+        let times = RequestTimes::since(self.active);
         let name = self.name();
         match ended {
             Ok(()) | Err(StreamEnd::Enough) => return,
-            Err(StreamEnd::Ended) => add(&seen.counts.streams_ended),
+            Err(StreamEnd::Ended) => add(&observations.counts.streams_ended),
             Err(StreamEnd::Refused(kind, said)) => {
-                seen.failed(kind, took, &format!("{name}: {said}"));
+                observations.failed(kind, times, &format!("{name}: {said}"));
                 tokio::time::sleep(REFUSED_WAIT).await;
             }
             Err(StreamEnd::Broken(error)) => {
-                seen.failed(failure_kind(&error), took, &format!("{name}: {error}"));
+                observations.failed(failure_kind(&error), times, &format!("{name}: {error}"));
             }
         }
         tokio::time::sleep(RETRY_WAIT).await;
@@ -221,7 +221,7 @@ impl StreamReader {
         let (connection, refused) =
             timeout(REQUEST_TIMEOUT, opened).await.map_err(|_| timed_out("the head"))??;
         self.active = Instant::now();
-        self.shared.seen.answered(kind, Took::since(began));
+        self.shared.observations.answered(kind, RequestTimes::since(began));
         match refused {
             None => Ok(connection),
             Some(it) => {

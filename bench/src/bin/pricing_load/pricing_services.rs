@@ -18,7 +18,7 @@ use crate::Outcome;
 
 const DAY: Duration = Duration::from_hours(24);
 
-pub(crate) struct World {
+pub(crate) struct PricingServices {
     pipeline: Pipeline,
     caller: Caller,
     db: Db,
@@ -43,7 +43,7 @@ impl Meter for NoMeter {
     fn record(&self, _: &CallRecord<'_>) {}
 }
 
-impl World {
+impl PricingServices {
     pub(crate) async fn open() -> Outcome<Self> {
         let folder = TempFolder::new();
         let db = Db::open(&StoreConfig::sqlite(folder.path())).await?;
