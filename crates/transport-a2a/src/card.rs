@@ -69,7 +69,24 @@ impl CardBuilder {
         if !self.open {
             card["securityRequirements"] = json!([{ "schemes": { "bearer": { "list": [] } } }]);
         }
+        self.add_fields_of_0_3(&mut card, &base);
         card
+    }
+
+    /// Adds the fields by which clients of A2A 0.3 read a card; clients of 1.0 ignore them.
+    fn add_fields_of_0_3(&self, card: &mut Value, base: &str) {
+        let interface = |url: &str, transport: &str| json!({ "url": url, "transport": transport });
+        card["protocolVersion"] = json!(PROTOCOL_VERSION);
+        card["url"] = json!(base);
+        card["preferredTransport"] = json!("JSONRPC");
+        card["additionalInterfaces"] =
+            json!([interface(base, "JSONRPC"), interface(&format!("{base}/rest"), "HTTP+JSON")]);
+        card["supportsAuthenticatedExtendedCard"] = json!(true);
+        card["securitySchemes"]["bearer"]["type"] = json!("http");
+        card["securitySchemes"]["bearer"]["scheme"] = json!("bearer");
+        if !self.open {
+            card["security"] = json!([{ "bearer": [] }]);
+        }
     }
 
     /// The card as a cacheable response.

@@ -28,6 +28,8 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 /// Old tasks are deleted in one of this many sweeps.
 const DELETE_EVERY: u32 = 360;
 const CARD: &str = "/.well-known/agent-card.json";
+/// Where clients of A2A 0.2 look for the card.
+const OLD_CARD: &str = "/.well-known/agent.json";
 
 /// What the server provides for its agents.
 #[derive(Clone)]
@@ -79,7 +81,9 @@ pub(crate) fn serve(agents: Vec<Box<dyn Agent>>, options: A2aOptions) -> Result<
         options.tasks.spawn(sweep(Arc::clone(&handler)));
         // The well-known address shows the first agent; every agent has a card below its own path.
         if at == 0 {
-            router = router.merge(card(&format!("{}{CARD}", options.prefix), &handler));
+            for path in [CARD, OLD_CARD] {
+                router = router.merge(card(&format!("{}{path}", options.prefix), &handler));
+            }
         }
         let endpoint = post(rpc::serve).with_state(Arc::clone(&handler));
         router = router

@@ -38,6 +38,19 @@ async fn the_agent_card_has_the_address_and_an_etag() {
 }
 
 #[tokio::test]
+async fn clients_of_0_3_find_the_card_and_its_fields() {
+    let server = TestServer::new();
+    for path in ["/.well-known/agent-card.json", "/.well-known/agent.json"] {
+        let card = fetch(&server, Request::get(path).header("host", "bird.example"), "").await.body;
+        assert_eq!(card["url"], "http://bird.example/a2a", "{path}");
+        assert_eq!(card["preferredTransport"], "JSONRPC");
+        assert_eq!(card["additionalInterfaces"][1]["transport"], "HTTP+JSON");
+        assert_eq!(card["securitySchemes"]["bearer"]["type"], "http");
+        assert_eq!(card["security"], json!([{ "bearer": [] }]));
+    }
+}
+
+#[tokio::test]
 async fn authenticated_callers_get_the_extended_card() {
     let server = TestServer::new();
     let card = server.rpc("ann", "GetExtendedAgentCard", json!({})).await;
