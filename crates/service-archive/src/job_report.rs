@@ -120,8 +120,10 @@ impl Archive {
         for problem in summary.problems.iter().take(5) {
             text.push_str(&format!("\nProblem: {problem}"));
         }
+        let mut in_text = 0;
         for insight in &insights {
             text.push_str(&insight_line(insight));
+            in_text += 1;
             if text.len() > TEXT_MAX {
                 break;
             }
@@ -137,13 +139,15 @@ impl Archive {
         if insights.is_empty() && summary.insights > 0 {
             json["note"] =
                 Value::from("the file was deleted or processed again, and these insights with it");
-        } else if (insights.len() as u64) < summary.insights {
+        } else if (in_text as u64) < summary.insights {
             let call = json!({ "filters": { "fileId": file_id },
                 "sort": { "field": "createdAt", "order": "asc" },
                 "pagination": { "limit": 100, "offset": 0 } });
             let more = format!("all of them: arkiver_query_insights {call}");
             text.push_str(&format!("\nFor {more}"));
-            json["more"] = Value::from(more);
+            if (insights.len() as u64) < summary.insights {
+                json["more"] = Value::from(more);
+            }
         }
         Ok((json, text))
     }

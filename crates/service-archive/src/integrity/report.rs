@@ -143,6 +143,9 @@ impl TestResults {
     }
 }
 
+/// Insights that the text names for the next call.
+const IDS_SHOWN: usize = 50;
+
 /// The text of stored results: the counts, then the issues of each insight.
 pub(crate) fn results_text(results: &Value) -> String {
     let shown = |name: &str| match &results[name] {
@@ -159,7 +162,7 @@ pub(crate) fn results_text(results: &Value) -> String {
         shown("failed"),
     );
     let details = results["details"].as_array().map(Vec::as_slice).unwrap_or_default();
-    for detail in details {
+    for (at, detail) in details.iter().enumerate() {
         let issues = detail["issues"].as_array().map(Vec::as_slice).unwrap_or_default();
         let Some(id) = detail["insightId"].as_str().filter(|_| !issues.is_empty()) else {
             continue;
@@ -173,7 +176,12 @@ pub(crate) fn results_text(results: &Value) -> String {
             text.push_str(&format!("\n  - {}", clip(issue, 400)));
         }
         if text.len() > TEXT_MAX {
-            text.push_str("\n(more in the structured result)");
+            let left = details.iter().skip(at + 1).filter_map(|it| it["insightId"].as_str());
+            let left: Vec<&str> = left.take(IDS_SHOWN).collect();
+            if !left.is_empty() {
+                let ids = Value::from(left);
+                text.push_str(&format!("\nnext: arkiver_integrity_test with insightIds {ids}"));
+            }
             break;
         }
     }

@@ -98,7 +98,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     let pagination = wire::pagination(limit, offset, insights.len(), found.total);
     let json = json!({ "success": true, "insights": insights, "total": found.total,
         "pagination": pagination });
-    Ok(wire::reply(json, text(&found, offset)))
+    Ok(wire::reply(json, text(&found, limit, offset)))
 }
 
 /// Replaces the name of the case by its id; false if the caller sees no such case.
@@ -160,8 +160,8 @@ fn time(text: &str, field: &str) -> Result<Millis, Fault> {
         .problem(field, "a time such as 2025-11-22T10:00:00Z"))
 }
 
-/// A few lines per insight.
-fn text(found: &SearchResults, offset: u64) -> String {
+/// A few lines per insight, and the call that gets the next ones.
+fn text(found: &SearchResults, limit: u32, offset: u64) -> String {
     let shown = found.insights.len();
     let mut text = match shown {
         0 => format!("{} insights match.", found.total),
@@ -169,15 +169,21 @@ fn text(found: &SearchResults, offset: u64) -> String {
             format!("{} insights match; {} to {}:", found.total, offset + 1, offset + shown as u64)
         }
     };
-    for (at, (insight, snippet)) in found.insights.iter().enumerate() {
+    let mut next = offset;
+    for (insight, snippet) in &found.insights {
+        next += 1;
         text.push_str(&insight_line(insight));
         let words = snippet.as_deref().unwrap_or(&insight.content);
         text.push_str(&format!("\n  {}", clip(words, CONTENT_SHOWN).replace('\n', " ")));
         if text.len() > TEXT_MAX {
-            let left = shown - at - 1;
-            text.push_str(&format!("\n({left} more of this page in the structured result)"));
             break;
         }
+    }
+    if next < found.total && shown > 0 {
+        let pagination = json!({ "limit": limit, "offset": next });
+        text.push_str(&format!(
+            "\nnext: arkiver_query_insights with the same filters and sort, pagination {pagination}"
+        ));
     }
     text
 }
