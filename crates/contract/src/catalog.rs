@@ -100,6 +100,13 @@ pub struct VisibleTool<'a> {
     pub tool: &'a ToolRow,
 }
 
+impl VisibleTool<'_> {
+    /// Whether a list of tools has this one, where `view` is what the client asked for.
+    pub fn is_listed(&self, view: &View) -> bool {
+        !self.tool.spec.host.on_request || view.asks_for(self.service, self.tool, self.name)
+    }
+}
+
 impl Catalog {
     /// Fails if two tools share a name or an address.
     pub fn new(services: Vec<Service>) -> Result<Self, ContractError> {
@@ -255,6 +262,17 @@ impl View {
         self.names(service, &[name, &tool.spec.name, &host_safe(&tool.spec.name)])
             && (!self.read_only || tool.spec.read_only)
             && (self.http || !tool.spec.http_only)
+    }
+
+    /// Whether the view asks for a tool by its name, or for its service by name. Tools that are
+    /// listed on request are listed where a view asks for them.
+    pub fn asks_for(&self, service: &Service, tool: &ToolRow, name: &str) -> bool {
+        let spellings = [name, &tool.spec.name, &host_safe(&tool.spec.name)];
+        let names = |list: &Vec<String>| list.iter().any(|it| spellings.contains(&it.as_str()));
+        let services = |list: &Vec<String>| list.iter().any(|it| **it == *service.name);
+        self.service.as_ref().is_some_and(|only| *only == service.name)
+            || self.services.as_ref().is_some_and(services)
+            || self.tools.as_ref().is_some_and(names)
     }
 
     /// Whether the view is limited to neither other services nor other names than these.

@@ -18,6 +18,11 @@ pub trait Reply: Send + Sync {
         self.text()
     }
 
+    /// The MCP content blocks of a tool result, if it has others than a text.
+    fn content(&self) -> Option<Vec<Value>> {
+        None
+    }
+
     /// The `_meta` of a tool result: freshness and provenance, which a closed schema has no room for.
     fn meta(&self) -> Map<String, Value> {
         Map::new()

@@ -14,6 +14,7 @@ use crate::call::Scope;
 use crate::concurrency::Concurrency;
 use crate::errors::ErrorTable;
 use crate::files::{ContractError, file_text, json, read_json, resolve};
+use crate::host::{HostSpec, HostTool};
 use crate::schema::Schema;
 use crate::task::TaskSpec;
 use crate::transfer::{DownloadFile, DownloadSpec, UploadFile, UploadSpec};
@@ -37,6 +38,8 @@ pub struct Contract {
     pub body_scope: Option<Scope>,
     /// The MCP instructions: what a model should know before its first call.
     pub instructions: String,
+    /// How the service is listed beside others, for MCP hosts.
+    pub host: HostSpec,
     /// Files that are served unchanged.
     pub documents: Vec<ContractDocument>,
     /// The tools.
@@ -100,6 +103,8 @@ pub struct ToolSpec {
     pub concurrency: Option<Concurrency>,
     /// Set if a call may become a task.
     pub task: Option<TaskSpec>,
+    /// How the tool is listed beside those of other services, for MCP hosts.
+    pub host: HostTool,
 }
 
 /// The argument with a call's timeout in milliseconds.
@@ -282,12 +287,16 @@ impl Contract {
             return Err(ContractError(format!("contracts/{path} calls itself {}", file.service)));
         }
         let tools = file.tools.into_iter().map(|tool| tool.load(service, &file.access));
+        let mut tools: Vec<ToolSpec> = tools.collect::<Result<_, _>>()?;
+        let mut host = HostSpec::load(service)?;
+        host.apply(service, &mut tools, &file.access)?;
         let streams = file.streams.into_iter().map(|stream| stream.load(service));
         let uploads = file.uploads.into_iter().map(|upload| upload.load(service));
         let downloads = file.downloads.into_iter().map(|download| download.load(service));
         let documents = file.documents.into_iter().map(|document| document.load(service));
         let contract = Self {
-            tools: tools.collect::<Result<_, _>>()?,
+            tools,
+            host,
             streams: streams.collect::<Result<_, _>>()?,
             uploads: uploads.collect::<Result<_, _>>()?,
             downloads: downloads.collect::<Result<_, _>>()?,
@@ -384,6 +393,7 @@ impl ToolFile {
             timeout: self.timeout_s.map(|seconds| Duration::from_secs(seconds.into())),
             concurrency: self.concurrency,
             task: self.task,
+            host: HostTool::default(),
         })
     }
 }

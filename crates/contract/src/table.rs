@@ -15,6 +15,7 @@ use crate::concurrency::{Concurrency, ConcurrencyLimiter};
 use crate::download::Download;
 use crate::envelope::Envelope;
 use crate::files::ContractError;
+use crate::host::HostSpec;
 use crate::reply::Reply;
 use crate::spec::{Contract, ResourceSpec, StreamSpec, ToolSpec};
 use crate::stream::Subscription;
@@ -122,8 +123,8 @@ impl<S: Send + Sync + 'static> Tools<S> {
         contract: Contract,
         envelope: impl Envelope + 'static,
     ) -> Result<Service, ContractError> {
-        let Contract { service, title, version, summary, instructions, documents, access, .. } =
-            contract;
+        let Contract { service, title, version, summary, instructions, .. } = contract;
+        let (documents, access, host) = (contract.documents, contract.access, contract.host);
         let mut tools: Vec<ToolRow> =
             join(&service, contract.tools, self.tools, |spec| &spec.name)?
                 .into_iter()
@@ -161,6 +162,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
             summary,
             access,
             instructions,
+            host,
             documents,
             envelope: Box::new(envelope),
         })
@@ -253,6 +255,8 @@ pub struct Service {
     pub body_scope: Option<Scope>,
     /// The MCP instructions.
     pub instructions: String,
+    /// How the service is listed beside others, for MCP hosts.
+    pub host: HostSpec,
     /// Files that are served unchanged.
     pub documents: Vec<crate::spec::ContractDocument>,
     /// How faults are reported.

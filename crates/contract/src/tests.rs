@@ -3,6 +3,7 @@
 mod catalog;
 mod credential_monitor;
 pub(crate) mod fixture;
+mod host;
 mod pipeline;
 mod task;
 mod transfer;

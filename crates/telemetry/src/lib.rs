@@ -12,7 +12,7 @@ mod redact;
 pub use ids::{RequestId, TraceContext};
 pub use logs::{LogConfig, LogError, LogFormat, LogGuard, init};
 pub use metrics::{
-    BuildInfo, GaugeGuard, GaugeHandle, METRICS_CONTENT_TYPE, Metrics, OpenStreamGuard, RouteMeter,
-    ToolMeter, UpstreamMeter,
+    BuildInfo, GaugeGuard, GaugeHandle, Metrics, OpenStreamGuard, RouteMeter, ToolMeter,
+    UpstreamMeter,
 };
 pub use redact::redact;

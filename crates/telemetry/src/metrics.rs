@@ -18,12 +18,10 @@ use crate::process::Process;
 
 mod families;
 mod meters;
+mod prometheus_text;
 use families::{Bounded, Buckets, OTHER};
 pub use meters::{GaugeGuard, GaugeHandle, OpenStreamGuard, RouteMeter, ToolMeter, UpstreamMeter};
 use meters::{Route, RouteCells, ToolCells, find_meter};
-
-/// The content type of `/metrics`.
-pub const METRICS_CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Histogram buckets in seconds, from a cached answer to a slow upstream.
 const BUCKETS: [f64; 17] = [
@@ -278,7 +276,12 @@ impl Metrics {
         self.connections_refused.get([limit]).inc();
     }
 
-    /// All metrics as text in the format of [`METRICS_CONTENT_TYPE`].
+    /// All metrics in the Prometheus text format 0.0.4.
+    pub fn render_prometheus(&self) -> String {
+        prometheus_text::prometheus_text(&self.render())
+    }
+
+    /// All metrics as `OpenMetrics` text 1.0.0.
     pub fn render(&self) -> String {
         for (gauge, reading) in &*self.on_scrape.read() {
             gauge.set(reading());

@@ -16,7 +16,10 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use contract::{Authenticator, Credential, Pipeline, RequestMeta};
 use fault::{Fault, Kind};
-use http::header::{AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, IF_NONE_MATCH, UPGRADE};
+use http::header::{
+    AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, HOST, IF_NONE_MATCH, UPGRADE,
+    WWW_AUTHENTICATE,
+};
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
 use limits::RateLimiter;
 use tower_http::compression::CompressionLayer;
@@ -172,6 +175,7 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     meta.client = peer.map(|ConnectInfo(peer)| edge.proxies.client(peer.ip(), request.headers()));
     let (request_id, client) = (Arc::clone(&meta.request_id), meta.client);
+    let has_token = meta.credential.token().is_some();
     let admission = edge.admit(&request, meta.client);
     let wait = admission.as_ref().and_then(rate_limit::retry_after);
     let route = pattern.and_then(|pattern| edge.routes.get(pattern));
@@ -186,6 +190,9 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
     };
     if let Some(admission) = admission {
         rate_limit::add_headers(&admission, &mut response);
+    }
+    if has_token {
+        name_invalid_token(&mut response);
     }
     if let Ok(value) = HeaderValue::from_str(&request_id) {
         response.headers_mut().insert(REQUEST_ID, value);
@@ -214,8 +221,7 @@ impl Edge {
         wait: Option<Duration>,
     ) -> Result<(Request, HeldMemory), Refusal> {
         if !self.hosts.allows(request.headers(), request.uri().authority()) {
-            let message = "this server does not answer to that host name";
-            return Err(forbidden("host_refused", message));
+            return Err(host_refused(request.headers()));
         }
         if let Some(wait) = wait {
             (self.on_rate_limited)();
@@ -321,6 +327,33 @@ impl Edge {
             Some(RefusalForm::Plain) | None => refusal.response(&meta.request_id),
         }
     }
+}
+
+/// Adds the reason to the challenge of a 401 whose request had a token. A request without one gets a
+/// challenge without a reason, as RFC 6750 says.
+fn name_invalid_token(response: &mut Response) {
+    let Some(challenge) = response.headers().get(WWW_AUTHENTICATE) else { return };
+    let challenge = challenge.to_str().unwrap_or("Bearer");
+    if challenge.contains("error=") {
+        return;
+    }
+    if let Ok(value) = HeaderValue::from_str(&format!("{challenge}, error=\"invalid_token\"")) {
+        response.headers_mut().insert(WWW_AUTHENTICATE, value);
+    }
+}
+
+/// The refusal of a host name, with the setting that allows it; 400 where the request names none.
+fn host_refused(headers: &HeaderMap) -> Refusal {
+    let Some(host) = headers.get(HOST) else {
+        let fault = Fault::invalid("host_missing", "a request must name its host");
+        return Refusal::new(StatusCode::BAD_REQUEST, fault);
+    };
+    let shown: String = String::from_utf8_lossy(host.as_bytes()).chars().take(64).collect();
+    let message = format!(
+        "this server does not answer to the host name {shown:?}; add it to the setting \
+         allowed_hosts (STOA_ALLOWED_HOSTS)"
+    );
+    forbidden("host_refused", &message)
 }
 
 fn forbidden(code: &'static str, message: &str) -> Refusal {

@@ -56,4 +56,4 @@ pub use request_meta::{fresh_request_id, request_meta};
 pub use router::router;
 pub use serve::{Limits, serve};
 pub use stream::{ClientLimits, StreamOptions, WsLimits};
-pub use system::{ServerHealth, ServerHealthProbe, SystemPages};
+pub use system::{MetricsFormat, ServerHealth, ServerHealthProbe, SystemPages};

@@ -50,6 +50,7 @@ fn document(pipeline: &Pipeline, view: &View, version: &str, sse: bool) -> Value
             "description": "Markets, prices and documents for agents.",
             "license": { "name": "MIT OR Apache-2.0" },
         },
+        "servers": [{ "url": "/" }],
         "paths": paths,
         "components": {
             "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },

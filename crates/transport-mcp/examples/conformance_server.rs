@@ -4,7 +4,7 @@ use axum::serve::ListenerExt;
 use transport_mcp::HttpOptions;
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8931".to_owned());
     let listener = tokio::net::TcpListener::bind(address).await?;
     let listener = listener.tap_io(|socket| {

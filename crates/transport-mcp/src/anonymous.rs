@@ -1,5 +1,6 @@
-//! Which JSON-RPC messages a client without a valid credential may send to `/mcp`: discovery, and
-//! calls of tools that need no token (such as `auth`) or carry their own.
+//! Which JSON-RPC messages a client without a valid credential may send to `/mcp`: calls of tools
+//! that need no token (such as `auth`) or carry their own. A client whose token has expired may also
+//! begin, so that it can ask for a new one.
 
 use contract::{Pipeline, Scope, ToolRef};
 use fault::Fault;
@@ -12,9 +13,10 @@ pub(crate) fn is_allowed(pipeline: &Pipeline, fault: &Fault, message: &[u8]) -> 
     let params = &message["params"];
     let has_token = params["_meta"]["auth"].get("token").is_some();
     match message["method"].as_str().unwrap_or_default() {
-        "server/discover" | "tools/list" | "ping" | "notifications/initialized" => true,
-        // A new session may evict another, so only a client whose token has expired may open one.
-        "initialize" => fault.code() == "token_expired",
+        "ping" | "notifications/initialized" => true,
+        // A host asks its user to sign in when discovery is refused, not when a call is. A new
+        // session may evict another, so only a client whose token has expired may open one.
+        "server/discover" | "tools/list" | "initialize" => fault.code() == "token_expired",
         "tools/call" => has_token || needs_no_header(pipeline, params),
         "tasks/get" | "tasks/update" | "tasks/cancel" => has_token,
         _ => false,

@@ -12,10 +12,26 @@ pub(crate) const RATE_LIMITED: ErrorCode = ErrorCode(429);
 const CANCELLED: ErrorCode = ErrorCode(499);
 const UNAVAILABLE: ErrorCode = ErrorCode(503);
 
-/// The result of a tool call; `output` is the schema that the tool is listed with.
-pub(crate) fn of(outcome: CallOutcome, output: &Schema) -> Result<CallToolResult, ErrorData> {
+/// Which text a tool result has beside its structured content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextForm {
+    /// What the contract promises, which may be the JSON again.
+    Exact,
+    /// The readable text for models, of bounded size.
+    Compact,
+}
+
+/// The longest text of a result beside its structured content: about 8,000 tokens.
+const TEXT_CHARS_MAX: usize = 31_000;
+
+/// The result of a tool call; `output` is the exact schema of the tool.
+pub(crate) fn of(
+    outcome: CallOutcome,
+    output: &Schema,
+    form: TextForm,
+) -> Result<CallToolResult, ErrorData> {
     match outcome {
-        Ok(reply) => Ok(success(&*reply)),
+        Ok(reply) => Ok(success(&*reply, form)),
         // The protocol library drops responses to cancelled requests.
         Err(failure) if failure.kind == Kind::Cancelled => Err(cancelled()),
         Err(failure) => Ok(refusal(&failure, output)),
@@ -26,12 +42,37 @@ pub(crate) fn cancelled() -> ErrorData {
     ErrorData::new(CANCELLED, "the request was cancelled", None)
 }
 
-fn success(reply: &dyn Reply) -> CallToolResult {
+fn success(reply: &dyn Reply, form: TextForm) -> CallToolResult {
     let meta = reply.meta();
-    let mut result = CallToolResult::success(vec![ContentBlock::text(reply.tool_text())]);
+    let mut result = CallToolResult::success(content(reply).unwrap_or_else(|| {
+        let text = match form {
+            TextForm::Exact => reply.tool_text(),
+            TextForm::Compact => shortened(reply.text()),
+        };
+        vec![ContentBlock::text(text)]
+    }));
     result.structured_content = Some(reply.result());
     result.meta = (!meta.is_empty()).then(|| MetaObject(meta));
     result
+}
+
+/// The reply's own content blocks; `None` if it has none, or one that is no block of the protocol.
+fn content(reply: &dyn Reply) -> Option<Vec<ContentBlock>> {
+    let blocks = reply.content()?.into_iter().map(serde_json::from_value);
+    blocks.collect::<Result<_, _>>().ok()
+}
+
+/// A text of at most [`TEXT_CHARS_MAX`] characters, cut at the end of a line.
+fn shortened(text: String) -> String {
+    let Some((end, _)) = text.char_indices().nth(TEXT_CHARS_MAX) else { return text };
+    let kept = text.get(..end).unwrap_or_default();
+    let kept = kept.rsplit_once('\n').map_or(kept, |(lines, _)| lines);
+    format!(
+        "{kept}\n… {} of {} characters; the rest is in the structured content of this answer, or \
+         ask again for a smaller part",
+        kept.chars().count(),
+        text.chars().count()
+    )
 }
 
 /// The contract's envelope as text, and also as structured content if it matches the tool's listed
@@ -166,6 +207,16 @@ mod tests {
         let result = refusal(&failure, &output);
         assert_eq!(result.is_error, Some(true));
         assert_eq!(result.structured_content, structured.then_some(envelope));
+    }
+
+    #[test]
+    fn a_long_text_is_cut_at_a_line_and_says_so() {
+        assert_eq!(shortened("short".to_owned()), "short");
+        let long = "0123456789\n".repeat(TEXT_CHARS_MAX / 10);
+        let cut = shortened(long);
+        assert!(cut.chars().count() < TEXT_CHARS_MAX + 200);
+        assert!(cut.contains("0123456789\n… 30"), "{}", &cut[cut.len() - 200..]);
+        assert!(shortened("я".repeat(2 * TEXT_CHARS_MAX)).chars().count() < TEXT_CHARS_MAX + 200);
     }
 
     #[test]

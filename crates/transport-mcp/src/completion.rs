@@ -1,5 +1,5 @@
-//! Completes the arguments of a resource template: with the values that the contract enumerates, or
-//! that a tool lists.
+//! Completes the arguments of prompts and resource templates: with the values that the contract
+//! enumerates, or that a tool lists.
 
 use contract::{Catalog, Progress, ResourceSpec, Service};
 use rmcp::model::{
@@ -22,51 +22,88 @@ impl McpServer {
         request: CompleteRequestParams,
         cx: Cx<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        if self.state.listing.templates.is_empty() {
+        let listing = &self.state.listing;
+        if listing.templates.is_empty() && listing.prompts.is_empty() {
             return Err(ErrorData::method_not_found::<CompleteRequestMethod>());
         }
+        let argument = &request.argument;
+        let values = match request.r#ref.as_prompt_name() {
+            Some(prompt) => self.values_of_prompt(prompt, &request, &cx).await?,
+            None => {
+                let template = request.r#ref.as_resource_uri().unwrap_or_default();
+                self.values_of_template(template, &request, &cx).await?
+            }
+        };
+        matching_values(values, &argument.value)
+    }
+
+    async fn values_of_prompt(
+        &self,
+        prompt: &str,
+        request: &CompleteRequestParams,
+        cx: &Cx<RoleServer>,
+    ) -> Result<Vec<String>, ErrorData> {
+        let name = &request.argument.name;
         let by = narrowing(&cx.extensions);
-        let template = request.r#ref.as_resource_uri().unwrap_or_default();
+        let listed = self.visible_prompts(by.as_ref()).find(|it| it.spec.name == prompt);
+        let listed = listed.ok_or_else(|| {
+            ErrorData::invalid_params("there is no such prompt; see prompts/list", None)
+        })?;
+        let argument = listed.spec.arguments.iter().find(|argument| argument.name == *name);
+        let argument = argument.ok_or_else(|| {
+            ErrorData::invalid_params(format!("the arguments are those of {prompt}"), None)
+        })?;
+        match &argument.complete {
+            Some(source) => self.values_from_tool(&listed.service, source, request, cx).await,
+            None => Ok(argument.values.clone()),
+        }
+    }
+
+    async fn values_of_template(
+        &self,
+        template: &str,
+        request: &CompleteRequestParams,
+        cx: &Cx<RoleServer>,
+    ) -> Result<Vec<String>, ErrorData> {
+        let name = request.argument.name.as_str();
+        let by = narrowing(&cx.extensions);
         let listed = self
             .visible_templates(by.as_ref())
             .find(|listed| listed.template.uri_template == template);
         let catalog = self.state.pipeline.catalog();
         let (service, spec) = listed.and_then(|listed| listed.spec(catalog)).ok_or_else(|| {
-            let message = "only the arguments of resource templates can be completed";
+            let message = "only arguments of prompts and resource templates can be completed";
             ErrorData::invalid_params(message, None)
         })?;
-        let argument = &request.argument;
-        if !spec.template.contains(&format!("{{{}}}", argument.name)) {
+        if !spec.template.contains(&format!("{{{name}}}")) {
             let message = format!("the arguments are those of {template}");
             return Err(ErrorData::invalid_params(message, None));
         }
-        let values = match spec.complete.contains_key(&argument.name) {
-            true => self.values_from_tool(service, spec, &request, &cx).await?,
-            false => enum_values(catalog, service, spec, &argument.name).unwrap_or_default(),
-        };
-        matching_values(values, &argument.value)
+        match spec.complete.get(name) {
+            Some(source) => self.values_from_tool(&service.name, source, request, cx).await,
+            None => Ok(enum_values(catalog, service, spec, name).unwrap_or_default()),
+        }
     }
 
-    /// The values that a tool lists. The tool gets what was typed as `prefix`, and the other
-    /// arguments of the template that are known, as far as it takes them.
+    /// The values that a tool lists, where `source` is `tool#/pointer`. The tool gets what was typed
+    /// as `prefix`, and the other arguments that are known, as far as it takes them.
     async fn values_from_tool(
         &self,
-        service: &Service,
-        spec: &ResourceSpec,
+        service: &str,
+        source: &str,
         request: &CompleteRequestParams,
         cx: &Cx<RoleServer>,
     ) -> Result<Vec<String>, ErrorData> {
-        let source =
-            spec.complete.get(&request.argument.name).and_then(|source| source.split_once('#'));
-        let Some((tool, path)) = source else { return Ok(Vec::new()) };
+        let Some((tool, path)) = source.split_once('#') else { return Ok(Vec::new()) };
         let pipeline = &self.state.pipeline;
-        let tool = pipeline.catalog().find(Some(&service.name), tool);
+        let tool = pipeline.catalog().find(Some(service), tool);
         let tool =
             tool.ok_or_else(|| ErrorData::internal_error("a named tool has no row", None))?;
         let properties = &tool.input().json()["properties"];
         let call = self.call(known_arguments(request, properties), cx, Progress::default());
         let outcome = pipeline.call(tool, call).await;
-        let reply = outcome.map_err(|failure| answer::failed_resource(&spec.template, &failure))?;
+        let of = request.r#ref.as_resource_uri().unwrap_or(source);
+        let reply = outcome.map_err(|failure| answer::failed_resource(of, &failure))?;
         Ok(texts(reply.result().pointer(path)))
     }
 }

@@ -1,54 +1,63 @@
-//! The fixtures of the MCP conformance suite, behind the same endpoint checks as the real tools. Only
-//! built with the feature `conformance` and served by a hidden flag; no real tool is beside them.
+//! The fixtures of the MCP conformance suite, as a service of the same server type as the real tools.
+//! Only built with the feature `conformance` and served by a hidden flag; no real tool is beside them.
+//!
+//! Fixtures that a contract can describe take the path of every call. Those that talk to their
+//! client, and contents that no contract has, are an extension of the server.
 #![allow(deprecated, reason = "the suite still exercises what newer clients have left behind")]
 
 mod fixtures;
 mod input_rounds;
 mod messages;
+mod service;
 mod tasks;
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::error::Error;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
+use contract::View;
+use futures_util::future::BoxFuture;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, ClientCapabilities,
-    CompleteRequestParams, CompleteResult, CompletionInfo, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, RequestId,
-    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, DetailedTask,
+    GetPromptRequestParams, GetPromptResponse, InputResponses, JsonObject, Prompt,
+    PromptsCapability, RequestId, Resource, ResourceContents, ServerCapabilities,
+    TASKS_EXTENSION_ID,
 };
 use rmcp::service::{RequestContext as Cx, SubscriptionContext, SubscriptionSink};
 use rmcp::task_manager::TaskManager;
-use rmcp::{ErrorData, RoleServer, ServerHandler};
+use rmcp::{ErrorData, RoleServer};
 
-use crate::answer::{unknown_resource, unknown_tool};
-use crate::http::{HttpOptions, endpoint};
+use crate::extension::Extension;
+use crate::http::{HttpOptions, router_with};
+use crate::server::ServerOptions;
 use fixtures::Fixtures;
 use input_rounds::InputRounds;
 
 /// The fixtures at `/mcp`, behind the checks of the real endpoint.
-pub(crate) fn router(options: &HttpOptions) -> Result<Router, serde_json::Error> {
-    let server = ConformanceServer(Arc::new(ConformanceState {
-        fixtures: Fixtures::load()?,
+pub(crate) fn router(options: &HttpOptions) -> Result<Router, Box<dyn Error + Send + Sync>> {
+    let fixtures = Arc::new(Fixtures::load()?);
+    let pipeline = Arc::new(service::pipeline(&fixtures)?);
+    let extension = Arc::new(ConformanceExtension {
+        fixtures,
         rounds: InputRounds::new(),
         listeners: Mutex::default(),
+        opened: AtomicU64::new(0),
         tasks: TaskManager::new(),
-    }));
-    Ok(Router::new().route("/mcp", endpoint(move || server.clone(), options)))
+    });
+    let view = View::of_service(&Arc::from(service::NAME));
+    let server = ServerOptions::http(env!("CARGO_PKG_VERSION"));
+    Ok(router_with(&pipeline, &view, &server, options, Some(extension)).into_router())
 }
 
-#[derive(Clone)]
-struct ConformanceServer(Arc<ConformanceState>);
-
-struct ConformanceState {
-    fixtures: Fixtures,
+struct ConformanceExtension {
+    fixtures: Arc<Fixtures>,
     rounds: InputRounds,
     /// Open `subscriptions/listen` requests, by request id and a counter.
     listeners: Mutex<HashMap<(RequestId, u64), SubscriptionSink>>,
+    opened: AtomicU64,
     tasks: TaskManager,
 }
 
@@ -57,15 +66,9 @@ enum ListChange {
     Prompts,
 }
 
-impl ConformanceServer {
-    fn listeners(
-        &self,
-    ) -> parking_lot::MutexGuard<'_, HashMap<(RequestId, u64), SubscriptionSink>> {
-        self.0.listeners.lock()
-    }
-
+impl ConformanceExtension {
     async fn announce(&self, change: ListChange) -> CallToolResponse {
-        let sinks: Vec<SubscriptionSink> = self.listeners().values().cloned().collect();
+        let sinks: Vec<SubscriptionSink> = self.listeners.lock().values().cloned().collect();
         for sink in sinks {
             let sent = match change {
                 ListChange::Tools => sink.notify_tool_list_changed().await,
@@ -77,196 +80,110 @@ impl ConformanceServer {
         }
         messages::text("The change was announced.").into()
     }
-}
 
-impl ServerHandler for ConformanceServer {
-    fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
-            .enable_completions()
-            .enable_logging()
-            .enable_prompts()
-            .enable_prompts_list_changed()
-            .enable_resources()
-            .enable_resources_subscribe()
-            .enable_resources_list_changed()
-            .enable_tools()
-            .enable_tool_list_changed()
-            .enable_tasks()
-            .build();
-        let version = env!("CARGO_PKG_VERSION");
-        ServerConfig::new(capabilities)
-            .with_server_info(Implementation::new("stoa-conformance", version))
-    }
-
-    async fn list_tools(
+    async fn answer(
         &self,
-        _: Option<PaginatedRequestParams>,
-        _: Cx<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.0.fixtures.tools.clone()))
-    }
-
-    fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.0.fixtures.tools.iter().find(|tool| tool.name == name).cloned()
-    }
-
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        cx: Cx<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let fixtures = &self.0.fixtures;
-        if let Some(result) = fixtures.result(&request.name) {
-            return Ok(result.into());
-        }
+        request: &CallToolRequestParams,
+        cx: &Cx<RoleServer>,
+    ) -> Option<Result<CallToolResponse, ErrorData>> {
+        let fixtures = &self.fixtures;
         if tasks::is_task_tool(&request.name) {
-            return tasks::call(&self.0.tasks, fixtures, &self.0.rounds, request, &cx).await;
+            let request = request.clone();
+            return Some(tasks::call(&self.tasks, fixtures, &self.rounds, request, cx).await);
         }
         if let Some(form) = fixtures.form(&request.name) {
-            return messages::elicit(form, &request, &cx).await;
+            return Some(messages::elicit(form, request, cx).await);
         }
         if let Some(script) = fixtures.script(&request.name) {
-            return self.0.rounds.call(fixtures, script, &request, &cx);
+            return Some(self.rounds.call(fixtures, script, request, cx));
         }
-        match &*request.name {
-            "test_tool_with_logging" | "test_logging_tool" => messages::log(&cx).await,
-            "test_tool_with_progress" => messages::progress(&cx).await,
-            "test_reconnection" => messages::pause().await,
-            "test_sampling" => messages::sample(&request, &cx).await,
-            "test_missing_capability" => messages::needs_sampling(&cx),
+        Some(match &*request.name {
+            "test_tool_with_logging" | "test_logging_tool" => messages::log(cx).await,
+            "test_sampling" => messages::sample(request, cx).await,
+            "test_missing_capability" => messages::needs_sampling(cx),
             "test_trigger_tool_change" => Ok(self.announce(ListChange::Tools).await),
             "test_trigger_prompt_change" => Ok(self.announce(ListChange::Prompts).await),
-            name => Err(unknown_tool(name, std::iter::empty())),
+            _ => return None,
+        })
+    }
+}
+
+impl Extension for ConformanceExtension {
+    fn declare(&self, capabilities: &mut ServerCapabilities) {
+        if let Some(tools) = &mut capabilities.tools {
+            tools.list_changed = Some(true);
         }
+        if let Some(resources) = &mut capabilities.resources {
+            resources.subscribe = Some(true);
+            resources.list_changed = Some(true);
+        }
+        let prompts = capabilities.prompts.get_or_insert_with(PromptsCapability::default);
+        prompts.list_changed = Some(true);
+        let extensions = capabilities.extensions.get_or_insert_default();
+        extensions.insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
     }
 
-    async fn list_prompts(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: Cx<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(self.0.fixtures.answers.prompts.clone()))
+    fn call<'a>(
+        &'a self,
+        request: &'a CallToolRequestParams,
+        cx: &'a Cx<RoleServer>,
+    ) -> BoxFuture<'a, Option<Result<CallToolResponse, ErrorData>>> {
+        Box::pin(self.answer(request, cx))
     }
 
-    async fn get_prompt(
+    fn resources(&self) -> Vec<Resource> {
+        self.fixtures.answers.resources.clone()
+    }
+
+    fn contents(&self, uri: &str) -> Option<ResourceContents> {
+        self.fixtures.contents(uri)
+    }
+
+    fn prompts(&self) -> Vec<Prompt> {
+        let all = self.fixtures.answers.prompts.iter();
+        all.filter(|prompt| !service::is_text_prompt(&prompt.name)).cloned().collect()
+    }
+
+    fn prompt(
         &self,
-        request: GetPromptRequestParams,
-        _: Cx<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
-        let fixtures = &self.0.fixtures;
-        if let Some(script) = fixtures.script(&request.name) {
+        request: &GetPromptRequestParams,
+    ) -> Option<Result<GetPromptResponse, ErrorData>> {
+        if service::is_text_prompt(&request.name) {
+            return None;
+        }
+        if let Some(script) = self.fixtures.script(&request.name) {
             let (state, responses) = (&request.request_state, &request.input_responses);
             let asked = ClientCapabilities::default();
-            if let Some(more) = self.0.rounds.next(fixtures, script, state, responses, &asked)? {
-                return Ok(more.into());
+            match self.rounds.next(&self.fixtures, script, state, responses, &asked) {
+                Ok(None) => {}
+                Ok(Some(more)) => return Some(Ok(more.into())),
+                Err(error) => return Some(Err(error)),
             }
         }
-        let arguments = request.arguments.unwrap_or_default();
-        let prompt = fixtures.prompt(&request.name, &arguments);
-        let prompt = prompt.ok_or_else(|| ErrorData::invalid_params("unknown prompt", None))?;
-        Ok(prompt.into())
+        let arguments = request.arguments.clone().unwrap_or_default();
+        self.fixtures.prompt(&request.name, &arguments).map(|prompt| Ok(prompt.into()))
     }
 
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: Cx<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(self.0.fixtures.answers.resources.clone()))
+    fn listen<'a>(&'a self, cx: &'a SubscriptionContext) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            // Two clients may use the same request id, so a counter is part of the key.
+            let number = self.opened.fetch_add(1, Ordering::Relaxed);
+            let key = (cx.sink().id().clone(), number);
+            self.listeners.lock().insert(key.clone(), cx.sink().clone());
+            cx.cancelled().await;
+            self.listeners.lock().remove(&key);
+        })
     }
 
-    async fn list_resource_templates(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: Cx<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let templates = self.0.fixtures.answers.templates.clone();
-        Ok(ListResourceTemplatesResult::with_all_items(templates))
+    fn task(&self, id: &str) -> Option<Result<DetailedTask, ErrorData>> {
+        Some(self.tasks.get_task(id))
     }
 
-    async fn read_resource(
-        &self,
-        request: ReadResourceRequestParams,
-        _: Cx<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
-        let contents = self.0.fixtures.contents(&request.uri);
-        let contents = contents.ok_or_else(|| unknown_resource(&request.uri))?;
-        Ok(ReadResourceResult::new(vec![contents]).into())
+    fn update_task(&self, id: &str, responses: InputResponses) -> Option<Result<(), ErrorData>> {
+        Some(self.tasks.update_task(id, responses))
     }
 
-    async fn complete(
-        &self,
-        _: CompleteRequestParams,
-        _: Cx<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        let found = CompletionInfo::new(vec!["paris".to_owned(), "park".to_owned()]);
-        let found = found.map_err(|error| ErrorData::internal_error(error, None))?;
-        Ok(CompleteResult::new(found))
-    }
-
-    fn accepted_subscription_filter(
-        &self,
-        asked: &SubscriptionFilter,
-    ) -> Option<SubscriptionFilter> {
-        Some(asked.supported_by(&self.get_info().capabilities))
-    }
-
-    async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
-        // Two clients may use the same request id, so a counter is part of the key.
-        static OPENED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-        let number = OPENED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let key = (cx.sink().id().clone(), number);
-        self.listeners().insert(key.clone(), cx.sink().clone());
-        cx.cancelled().await;
-        self.listeners().remove(&key);
-        Ok(())
-    }
-
-    async fn subscribe(
-        &self,
-        _: SubscribeRequestParams,
-        _: Cx<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        Ok(())
-    }
-
-    async fn unsubscribe(
-        &self,
-        _: UnsubscribeRequestParams,
-        _: Cx<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        Ok(())
-    }
-
-    async fn set_level(
-        &self,
-        _: SetLevelRequestParams,
-        _: Cx<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        Ok(())
-    }
-
-    async fn get_task(
-        &self,
-        request: GetTaskParams,
-        _: Cx<RoleServer>,
-    ) -> Result<GetTaskResult, ErrorData> {
-        Ok(GetTaskResult::new(self.0.tasks.get_task(&request.task_id)?))
-    }
-
-    async fn update_task(
-        &self,
-        request: UpdateTaskParams,
-        _: Cx<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        self.0.tasks.update_task(&request.task_id, request.input_responses)
-    }
-
-    async fn cancel_task(
-        &self,
-        request: CancelTaskParams,
-        _: Cx<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        self.0.tasks.cancel_task(&request.task_id)
+    fn cancel_task(&self, id: &str) -> Option<Result<(), ErrorData>> {
+        Some(self.tasks.cancel_task(id))
     }
 }

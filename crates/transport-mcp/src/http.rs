@@ -24,6 +24,7 @@ use transport_http::{
 
 use crate::answer;
 use crate::authentication::{EndpointAuthentication, LargeBody, RaisedLimit, authenticate};
+use crate::extension::Extension;
 use crate::keepalive;
 use crate::large_call;
 use crate::server::{McpServer, ServerOptions};
@@ -79,8 +80,20 @@ pub fn router(
     server: &ServerOptions,
     options: &HttpOptions,
 ) -> MountedRoutes {
+    router_with(pipeline, view, server, options, None)
+}
+
+/// The endpoints with what an extension offers beside the catalog.
+pub(crate) fn router_with(
+    pipeline: &Arc<Pipeline>,
+    view: &View,
+    server: &ServerOptions,
+    options: &HttpOptions,
+    extension: Option<Arc<dyn Extension>>,
+) -> MountedRoutes {
     let endpoint_of = |view: View| {
-        let server = McpServer::new(Arc::clone(pipeline), view, server.clone());
+        let (pipeline, extension) = (Arc::clone(pipeline), extension.clone());
+        let server = McpServer::with_extension(pipeline, view, server.clone(), extension);
         let shutdown = options.shutdown.clone();
         endpoint(move || server.for_session(&shutdown), options)
     };
@@ -209,7 +222,8 @@ fn config(options: &HttpOptions) -> StreamableHttpServerConfig {
     let config = StreamableHttpServerConfig::default()
         .with_json_response(true)
         .with_legacy_session_mode(true)
-        .with_sse_retry(Some(STREAM_RETRY))
+        // The sessions begin their streams themselves: the library would give two events the id 0.
+        .with_sse_retry(None)
         // The body is bounded before the library sees it, and the edge has checked the host.
         .with_max_request_body_bytes(usize::MAX)
         .disable_allowed_hosts()

@@ -6,17 +6,21 @@
 mod anonymous;
 mod answer;
 mod authentication;
+mod call_log;
 mod completion;
+mod confirmation;
 #[cfg(feature = "conformance")]
 mod conformance;
 mod context;
 mod cursor;
+mod extension;
 mod http;
 mod keepalive;
 mod large_call;
 mod line_transport;
 mod listing;
 mod progress;
+mod prompts;
 mod resource_templates;
 mod resources;
 mod server;
@@ -37,7 +41,9 @@ pub use server::{McpServer, ServerOptions};
 pub use stdio::{LINE_BYTES_MAX, serve_stdio};
 
 /// The fixtures of the conformance suite at `/mcp`; `None` without the feature `conformance`.
-pub fn conformance_fixtures(options: &HttpOptions) -> Result<Option<Router>, serde_json::Error> {
+pub fn conformance_fixtures(
+    options: &HttpOptions,
+) -> Result<Option<Router>, Box<dyn std::error::Error + Send + Sync>> {
     #[cfg(feature = "conformance")]
     return conformance::router(options).map(Some);
     #[cfg(not(feature = "conformance"))]

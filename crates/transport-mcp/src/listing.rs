@@ -7,15 +7,15 @@ use contract::{Catalog, Service, ToolRef, ToolRow, View, VisibleTool, host_safe}
 use rmcp::model::{JsonObject, Resource, Tool};
 use serde_json::Value;
 
+use crate::prompts::ListedPrompt;
 use crate::resource_templates::ListedTemplate;
-
-/// About 400 tokens; every conversation pays for the instructions.
-const INSTRUCTIONS_BYTES_MAX: usize = 1_600;
 
 pub(crate) struct ListedTool {
     pub(crate) tool_ref: ToolRef,
     /// Whether a call may become a task.
     pub(crate) followable: bool,
+    /// Whether the tool is listed only where it is asked for.
+    on_request: bool,
     pub(crate) tool: Tool,
 }
 
@@ -26,16 +26,20 @@ pub(crate) struct ListedResource {
 }
 
 pub(crate) struct Listing {
+    /// Whether names, texts and schemas are the contract's own: at the endpoint of one service.
+    pub(crate) is_exact: bool,
     pub(crate) tools: Vec<ListedTool>,
     pub(crate) resources: Vec<ListedResource>,
     pub(crate) templates: Vec<ListedTemplate>,
+    pub(crate) prompts: Vec<ListedPrompt>,
     pub(crate) instructions: String,
     /// Every name by which a tool of this view can be called.
     spellings: HashMap<String, usize>,
 }
 
 impl Listing {
-    pub(crate) fn new(catalog: &Catalog, view: &View) -> Self {
+    /// What a view of the catalog lists. `notice` is what a model must know of the whole server.
+    pub(crate) fn new(catalog: &Catalog, view: &View, notice: &str) -> Self {
         let listed: Vec<VisibleTool<'_>> = catalog.list(view).collect();
         let within = view.service.as_deref();
         let mut spellings = HashMap::new();
@@ -54,13 +58,15 @@ impl Listing {
         let services: Vec<&Service> =
             catalog.services().iter().filter(shown).map(|service| &**service).collect();
         Self {
+            is_exact: within.is_some(),
             tools: listed.iter().filter_map(|it| ListedTool::new(catalog, it, within)).collect(),
             resources: services.iter().flat_map(|service| resources(service)).collect(),
             templates: services
                 .iter()
                 .flat_map(|service| ListedTemplate::all_of(service))
                 .collect(),
-            instructions: instructions(&services),
+            prompts: services.iter().flat_map(|service| ListedPrompt::all_of(service)).collect(),
+            instructions: instructions(&services, within.is_some(), notice),
             spellings,
         }
     }
@@ -85,20 +91,34 @@ impl ListedTool {
     fn new(catalog: &Catalog, listed: &VisibleTool<'_>, within: Option<&str>) -> Option<Self> {
         let tool_ref = catalog.find(within, listed.name)?.clone();
         let spec = &listed.tool.spec;
-        let mut tool = Tool::new_with_raw(
-            listed.name.to_owned(),
-            Some(spec.description.clone().into()),
-            object(tool_ref.input().json()),
-        )
-        .with_title(spec.title.clone())
-        .with_raw_output_schema(object(spec.output.json()));
+        let (description, input, output) = match within {
+            Some(_) => {
+                let input = object(tool_ref.input().json());
+                (spec.description.as_str(), input, object(spec.output.json()))
+            }
+            None => {
+                let input = spec.host_input(&listed.service.access);
+                (spec.host_description(), Arc::new(input), Arc::new(spec.host_output()))
+            }
+        };
+        let description = Some(description.to_owned().into());
+        let mut tool = Tool::new_with_raw(listed.name.to_owned(), description, input)
+            .with_title(spec.title.clone())
+            .with_raw_output_schema(output);
         tool.annotations = serde_json::from_value(spec.annotations.clone()).ok();
-        Some(Self { tool_ref, followable: spec.task.is_some(), tool })
+        let (followable, on_request) = (spec.task.is_some(), spec.host.on_request);
+        Some(Self { tool_ref, followable, on_request, tool })
     }
 
     /// Whether a view on top of the server's own shows this tool.
     pub(crate) fn shown_by(&self, view: &View) -> bool {
         view.shows(self.tool_ref.service(), self.tool_ref.row(), &self.tool.name)
+    }
+
+    /// Whether a view asks for this tool or its service by name, or the tool is always listed.
+    pub(crate) fn is_listed_by(&self, view: &View) -> bool {
+        let (service, row) = (self.tool_ref.service(), self.tool_ref.row());
+        !self.on_request || view.asks_for(service, row, &self.tool.name)
     }
 
     pub(crate) fn service(&self) -> &Arc<str> {
@@ -145,17 +165,14 @@ fn resources(service: &Service) -> Vec<ListedResource> {
     contract.into_iter().chain(documents).collect()
 }
 
-/// The instructions of the services in catalog order; one that does not fit is left out.
-fn instructions(services: &[&Service]) -> String {
-    let mut text = String::new();
-    for service in services {
-        if text.len() + service.instructions.len() + 1 > INSTRUCTIONS_BYTES_MAX {
-            continue;
-        }
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(&service.instructions);
-    }
-    text
+/// The instructions of one service, or a line for each of several, and the notice first. A contract
+/// bounds its line, so that all of them are under 400 tokens.
+fn instructions(services: &[&Service], is_exact: bool, notice: &str) -> String {
+    let line = |service: &&Service| match is_exact || service.host.instructions.is_empty() {
+        true => service.instructions.clone(),
+        false => service.host.instructions.clone(),
+    };
+    let notice = (!notice.is_empty()).then(|| notice.to_owned());
+    let lines: Vec<String> = notice.into_iter().chain(services.iter().map(line)).collect();
+    lines.join("\n")
 }

@@ -5,15 +5,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use contract::{Progress, View};
+use fault::Kind;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use rmcp::model::{
     CacheScope, ListResourceTemplatesResult, ListResourcesResult, MetaObject,
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ResourceContents, SubscribeRequestMethod, SubscriptionFilter, UnsubscribeRequestMethod,
+    Resource, ResourceContents, SubscribeRequestMethod, SubscriptionFilter,
+    UnsubscribeRequestMethod,
 };
 use rmcp::service::{RequestContext as Cx, SubscriptionContext};
-use rmcp::{ErrorData, RoleServer};
+use rmcp::{ErrorData, RoleServer, ServerHandler as _};
 
 use crate::context::{narrowing, request_meta};
 use crate::listing::ListedResource;
@@ -36,12 +38,13 @@ impl McpServer {
     ) -> Result<ListResourcesResult, ErrorData> {
         let by = narrowing(&cx.extensions);
         let all = self.state.listing.resources.iter();
-        let shown: Vec<_> =
-            all.filter(|it| it.shown_beside(self.visible_tools(by.as_ref()))).collect();
+        let visible = all.filter(|it| it.shown_beside(self.visible_tools(by.as_ref())));
+        let mut shown: Vec<Resource> = visible.map(|it| it.resource.clone()).collect();
+        shown.extend(self.state.extension.iter().flat_map(|extension| extension.resources()));
         let size = self.state.options.page_size;
         let asked = request.and_then(|request| request.cursor);
         let start = cursor::start("resources", asked.as_deref(), shown.len())?;
-        let page = shown.iter().skip(start).take(size).map(|it| it.resource.clone()).collect();
+        let page = shown.iter().skip(start).take(size).cloned().collect();
         let mut result = ListResourcesResult::with_all_items(page);
         result.next_cursor = cursor::next("resources", start, size, shown.len());
         result.ttl_ms = Some(LIST_TTL_MS);
@@ -94,6 +97,12 @@ impl McpServer {
         request: ReadResourceRequestParams,
         cx: Cx<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(contents) = self.extension_contents(&request.uri) {
+            let mut result = ReadResourceResult::new(vec![contents]);
+            result.ttl_ms = Some(0);
+            result.cache_scope = Some(CacheScope::Private);
+            return Ok(result.into());
+        }
         let by = narrowing(&cx.extensions);
         let named = self.named(&request.uri, by.as_ref());
         match named.ok_or_else(|| answer::unknown_resource(&request.uri))? {
@@ -138,6 +147,10 @@ impl McpServer {
         Ok(result.into())
     }
 
+    fn extension_contents(&self, uri: &str) -> Option<ResourceContents> {
+        self.state.extension.as_ref().and_then(|extension| extension.contents(uri))
+    }
+
     /// Whether any template can be subscribed to, as the declared capability says.
     fn can_subscribe(&self) -> bool {
         self.state.listing.templates.iter().any(|template| template.subscribable)
@@ -177,6 +190,9 @@ impl McpServer {
         uri: String,
         cx: Cx<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if self.extension_contents(&uri).is_some() {
+            return Ok(());
+        }
         if !self.can_subscribe() {
             return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
         }
@@ -192,6 +208,9 @@ impl McpServer {
     }
 
     pub(crate) fn unsubscribe_from(&self, uri: &str) -> Result<(), ErrorData> {
+        if self.extension_contents(uri).is_some() {
+            return Ok(());
+        }
         if !self.can_subscribe() {
             return Err(ErrorData::method_not_found::<UnsubscribeRequestMethod>());
         }
@@ -199,18 +218,36 @@ impl McpServer {
         Ok(())
     }
 
-    /// The known URIs of a filter. URIs that request headers hide are refused later.
+    /// Whether a URI names a resource, and its arguments are those of its stream.
+    fn is_possible(&self, uri: &str) -> bool {
+        match self.named(uri, None) {
+            None => false,
+            Some(NamedResource::Document(_)) => true,
+            Some(NamedResource::Templated(matched)) => matched.stream().is_none_or(|stream| {
+                stream.input.check(&serde_json::Value::Object(matched.args)).is_ok()
+            }),
+        }
+    }
+
+    /// The possible URIs of a filter. URIs that request headers hide are refused later.
     pub(crate) fn accepted_filter(&self, asked: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        if self.state.extension.is_some() {
+            return Some(asked.supported_by(&self.get_info().capabilities));
+        }
         if !self.can_subscribe() {
             return None;
         }
         let uris = asked.resource_subscriptions.iter().flatten();
-        let known = uris.filter(|uri| self.named(uri, None).is_some()).take(SUBSCRIPTIONS_MAX);
+        let known = uris.filter(|uri| self.is_possible(uri)).take(SUBSCRIPTIONS_MAX);
         Some(SubscriptionFilter::builder().resource_subscriptions(known.cloned()).build())
     }
 
     /// `subscriptions/listen` of the newer protocol: one request is notified until it is cancelled.
     pub(crate) async fn listen_to(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
+        if let Some(extension) = &self.state.extension {
+            extension.listen(&cx).await;
+            return Ok(());
+        }
         let request = cx.request_context();
         let uris: BTreeSet<&String> =
             cx.accepted().resource_subscriptions.iter().flatten().collect();
@@ -233,25 +270,41 @@ impl McpServer {
     }
 }
 
-async fn follow(
-    subscription: &ResourceSubscription,
-    sink: &UpdateSink<'_>,
-) -> Result<(), ErrorData> {
-    let failure = match subscription.open(None).await {
-        Ok(feed) => subscription.follow(feed, sink).await,
-        Err(failure) => Some(failure),
-    };
-    failure.map_or(Ok(()), |failure| Err(answer::failed_resource(&subscription.uri, &failure)))
+/// How the subscription to one URI ended.
+enum FollowEnd {
+    /// There is no such resource, so the other subscriptions go on.
+    Missing(ErrorData),
+    Ended(Result<(), ErrorData>),
+}
+
+async fn follow(subscription: &ResourceSubscription, sink: &UpdateSink<'_>) -> FollowEnd {
+    let failed = |failure| answer::failed_resource(&subscription.uri, &failure);
+    match subscription.open(None).await {
+        Ok(feed) => {
+            let failure = subscription.follow(feed, sink).await;
+            FollowEnd::Ended(failure.map_or(Ok(()), |failure| Err(failed(failure))))
+        }
+        Err(failure) if matches!(failure.kind, Kind::Invalid | Kind::NotFound) => {
+            FollowEnd::Missing(failed(failure))
+        }
+        Err(failure) => FollowEnd::Ended(Err(failed(failure))),
+    }
 }
 
 /// Ends with the first subscription that ends, so that the client gets the reason and can listen
-/// again. Without any subscription it waits until it is cancelled.
+/// again, and with the last one if none has a resource. Without any subscription it waits until it
+/// is cancelled.
 async fn first_end<F>(mut following: FuturesUnordered<F>) -> Result<(), ErrorData>
 where
-    F: Future<Output = Result<(), ErrorData>>,
+    F: Future<Output = FollowEnd>,
 {
-    match following.next().await {
-        Some(ended) => ended,
-        None => std::future::pending().await,
+    let mut missing = None;
+    loop {
+        match (following.next().await, missing.take()) {
+            (Some(FollowEnd::Ended(ended)), _) => return ended,
+            (Some(FollowEnd::Missing(error)), _) => missing = Some(error),
+            (None, Some(error)) => return Err(error),
+            (None, None) => return std::future::pending().await,
+        }
     }
 }

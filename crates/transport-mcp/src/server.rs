@@ -1,22 +1,28 @@
 //! The handler of every protocol method that we serve, over a view of the catalog.
+#![allow(deprecated, reason = "the older protocol still logs and subscribes in its own way")]
 
+use parking_lot::Mutex;
 use std::sync::Arc;
+use std::time::Instant;
 
 use contract::{Call, Credential, Pipeline, Progress, Reply, ToolRef, View};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskMethod, CancelTaskParams,
-    CompleteRequestParams, CompleteResult, ContentBlock, GetTaskMethod, GetTaskParams,
-    GetTaskResult, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+    CompleteRequestParams, CompleteResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
+    GetTaskMethod, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
+    InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, PromptsCapability,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
     TASKS_EXTENSION_ID, Tool, UnsubscribeRequestParams, UpdateTaskMethod, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext as Cx, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
+use crate::answer::TextForm;
 use crate::context::{narrowing, request_meta, session_over, take_meta_credential};
+use crate::extension::Extension;
 use crate::listing::{ListedTool, Listing};
 use crate::session_login::{SessionLogin, is_in_session};
 use crate::subscriptions::SessionSubscriptions;
@@ -36,6 +42,8 @@ pub struct ServerOptions {
     pub credential: Credential,
     /// Items on one page of a list.
     pub page_size: usize,
+    /// What a model must know of the whole server, such as that its markets are simulated.
+    pub notice: String,
 }
 
 impl ServerOptions {
@@ -45,6 +53,7 @@ impl ServerOptions {
             transport: "mcp",
             credential: Credential::None,
             page_size: 50,
+            notice: String::new(),
         }
     }
 
@@ -61,6 +70,8 @@ pub struct McpServer {
     pub(crate) subscriptions: Arc<SessionSubscriptions>,
     /// The token that the session behind this server logged in with; shared by its clones.
     login: Arc<SessionLogin>,
+    /// The log messages that the session behind this server wants; shared by its clones.
+    pub(crate) log_level: Arc<Mutex<Option<LoggingLevel>>>,
 }
 
 /// The state that all sessions of one server share.
@@ -68,15 +79,33 @@ pub(crate) struct ServerState {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) options: ServerOptions,
     pub(crate) listing: Listing,
+    /// What the server was asked to list.
+    view: View,
+    pub(crate) extension: Option<Arc<dyn Extension>>,
     info: ServerConfig,
 }
 
 impl McpServer {
     pub fn new(pipeline: Arc<Pipeline>, view: View, options: ServerOptions) -> Self {
-        let listing = Listing::new(pipeline.catalog(), &view);
-        let mut capabilities =
-            ServerCapabilities::builder().enable_tools().enable_resources().build();
-        if !listing.templates.is_empty() {
+        Self::with_extension(pipeline, view, options, None)
+    }
+
+    pub(crate) fn with_extension(
+        pipeline: Arc<Pipeline>,
+        view: View,
+        options: ServerOptions,
+        extension: Option<Arc<dyn Extension>>,
+    ) -> Self {
+        let listing = Listing::new(pipeline.catalog(), &view, &options.notice);
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_logging()
+            .build();
+        if !listing.prompts.is_empty() {
+            capabilities.prompts = Some(PromptsCapability::default());
+        }
+        if !listing.templates.is_empty() || !listing.prompts.is_empty() {
             capabilities.completions = Some(JsonObject::new());
         }
         if let Some(resources) = &mut capabilities.resources {
@@ -87,15 +116,19 @@ impl McpServer {
             let ours = capabilities.extensions.get_or_insert_default();
             ours.insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
         }
+        if let Some(extension) = &extension {
+            extension.declare(&mut capabilities);
+        }
         let stoa = Implementation::new("stoa", options.version.clone()).with_title("Stoa");
         let mut info = ServerConfig::new(capabilities).with_server_info(stoa);
         info.instructions =
             (!listing.instructions.is_empty()).then(|| listing.instructions.clone());
-        let state = Arc::new(ServerState { pipeline, options, listing, info });
+        let state = Arc::new(ServerState { pipeline, options, listing, view, extension, info });
         Self {
             state,
             subscriptions: Arc::new(SessionSubscriptions::new(&CancellationToken::new())),
             login: Arc::default(),
+            log_level: Arc::default(),
         }
     }
 
@@ -105,6 +138,7 @@ impl McpServer {
             state: Arc::clone(&self.state),
             subscriptions: Arc::new(SessionSubscriptions::new(until)),
             login: Arc::default(),
+            log_level: Arc::default(),
         }
     }
 
@@ -115,6 +149,11 @@ impl McpServer {
     ) -> impl Iterator<Item = &'a ListedTool> {
         let tools = self.state.listing.tools.iter();
         tools.filter(move |tool| by.is_none_or(|view| tool.shown_by(view)))
+    }
+
+    /// Whether `tools/list` has a visible tool: operator tools are there where they are asked for.
+    fn lists(&self, tool: &ListedTool, by: Option<&View>) -> bool {
+        tool.is_listed_by(&self.state.view) || by.is_some_and(|view| tool.is_listed_by(view))
     }
 
     /// A call in a request's context.
@@ -155,12 +194,20 @@ impl McpServer {
     }
 }
 
+/// A request for 2025-03-26, which makes batches of messages mandatory, as one for the version before
+/// it: we take single messages only, and every client of 2025-03-26 knows 2024-11-05.
+fn without_batches(mut request: InitializeRequestParams) -> InitializeRequestParams {
+    if request.protocol_version == ProtocolVersion::V_2025_03_26 {
+        request.protocol_version = ProtocolVersion::V_2024_11_05;
+    }
+    request
+}
+
 /// A list that headers narrowed may be cached by its client alone.
 pub(crate) fn scope(narrowed: bool) -> CacheScope {
     if narrowed { CacheScope::Private } else { CacheScope::Public }
 }
 
-#[allow(deprecated, reason = "the older protocol still subscribes in its own way")]
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         self.state.info.clone()
@@ -173,7 +220,7 @@ impl ServerHandler for McpServer {
         cx: Cx<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         cx.peer.set_peer_info(request.clone());
-        let mut info = self.negotiate_initialize(&request)?;
+        let mut info = self.negotiate_initialize(&without_batches(request))?;
         info.capabilities.extensions = None;
         Ok(info)
     }
@@ -184,7 +231,8 @@ impl ServerHandler for McpServer {
         cx: Cx<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let by = narrowing(&cx.extensions);
-        let tools: Vec<&ListedTool> = self.visible_tools(by.as_ref()).collect();
+        let visible = self.visible_tools(by.as_ref());
+        let tools: Vec<&ListedTool> = visible.filter(|it| self.lists(it, by.as_ref())).collect();
         let size = self.state.options.page_size;
         let asked = request.and_then(|request| request.cursor);
         let start = cursor::start("tools", asked.as_deref(), tools.len())?;
@@ -216,6 +264,10 @@ impl ServerHandler for McpServer {
         cx: Cx<RoleServer>,
     ) -> impl Future<Output = Result<GetTaskResult, ErrorData>> + Send + '_ {
         Box::pin(async move {
+            let extension = self.state.extension.as_ref();
+            if let Some(task) = extension.and_then(|it| it.task(&request.task_id)) {
+                return task.map(GetTaskResult::new);
+            }
             let told = self.followed::<GetTaskMethod>(&request.task_id, false, cx).await?;
             Ok(GetTaskResult::new(told))
         })
@@ -227,6 +279,11 @@ impl ServerHandler for McpServer {
         cx: Cx<RoleServer>,
     ) -> impl Future<Output = Result<(), ErrorData>> + Send + '_ {
         Box::pin(async move {
+            let (id, responses) = (&request.task_id, request.input_responses);
+            let extension = self.state.extension.as_ref();
+            if let Some(done) = extension.and_then(|it| it.update_task(id, responses)) {
+                return done;
+            }
             self.followed::<UpdateTaskMethod>(&request.task_id, false, cx).await.map(drop)
         })
     }
@@ -237,6 +294,10 @@ impl ServerHandler for McpServer {
         cx: Cx<RoleServer>,
     ) -> impl Future<Output = Result<(), ErrorData>> + Send + '_ {
         Box::pin(async move {
+            let extension = self.state.extension.as_ref();
+            if let Some(done) = extension.and_then(|it| it.cancel_task(&request.task_id)) {
+                return done;
+            }
             self.followed::<CancelTaskMethod>(&request.task_id, true, cx).await.map(drop)
         })
     }
@@ -295,13 +356,28 @@ impl ServerHandler for McpServer {
         Box::pin(self.listen_to(cx))
     }
 
-    // The library answers with an empty list although the capability is not declared.
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
-        _: Cx<RoleServer>,
+        request: Option<PaginatedRequestParams>,
+        cx: Cx<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        self.prompts(request, &cx)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        cx: Cx<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.prompt(request, &cx)
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        cx: Cx<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.set_log_level(&request, &cx)
     }
 
     fn complete(
@@ -325,6 +401,14 @@ impl McpServer {
         let Some(listed) = self.state.listing.find(&request.name).filter(visible) else {
             return Err(self.unknown(&request.name, by.as_ref()));
         };
+        if let Some(extension) = &self.state.extension
+            && let Some(answer) = extension.call(&request, &cx).await
+        {
+            return answer;
+        }
+        if let Some(answer) = self.unconfirmed(listed, &request, &cx).await {
+            return answer;
+        }
         let follow = self.followable(listed, request.arguments.as_ref(), credential.as_ref(), &cx);
         let tool = &listed.tool_ref;
         let call = |progress: Progress| {
@@ -338,11 +422,13 @@ impl McpServer {
                 Some(token) => progress::forward_while(&cx.peer, token, call).await,
             }
         };
+        let started = Instant::now();
         let outcome = tokio::select! {
             biased;
             outcome = outcome => outcome,
             () = session_over(&cx.extensions) => return Err(answer::cancelled()),
         };
+        self.log_call(&listed.tool.name, &outcome, started.elapsed(), &cx).await;
         if let (Some(follow), Ok(reply)) = (follow, &outcome)
             && let Some(job) = reply.job()
             && let Some(answer) = self.handle(follow, job, &cx).await
@@ -350,9 +436,13 @@ impl McpServer {
             return answer;
         }
         let said = outcome.as_ref().ok().and_then(|reply| self.apply_login(&**reply, tool, &cx));
-        let mut answer = answer::of(outcome, &tool.row().spec.output)?;
+        let mut answer = answer::of(outcome, &tool.row().spec.output, self.text_form())?;
         answer.content.extend(said.map(ContentBlock::text));
         Ok(CallToolResponse::from(answer))
+    }
+
+    pub(crate) fn text_form(&self) -> TextForm {
+        if self.state.listing.is_exact { TextForm::Exact } else { TextForm::Compact }
     }
 
     fn unknown(&self, name: &str, by: Option<&View>) -> ErrorData {

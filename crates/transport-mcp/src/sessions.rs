@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::stream::{Stream, StreamExt, unfold};
 use http::HeaderMap;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, GetExtensions as _, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionHandle, LocalSessionManager, LocalSessionManagerError, SessionError,
 };
@@ -114,6 +114,19 @@ impl BoundedSessions {
     }
 }
 
+/// The first protocol version whose clients expect an event without data at the start of a stream.
+/// Older clients report it as an invalid message.
+const PRIMING_SINCE: &str = "2025-11-25";
+
+/// Whether the client of a message knows events without data. Clients older than 2025-06-18 do not
+/// name their version.
+fn knows_priming(message: &ClientJsonRpcMessage) -> bool {
+    let ClientJsonRpcMessage::Request(message) = message else { return false };
+    let parts = message.request.extensions().get::<http::request::Parts>();
+    let version = parts.and_then(|parts| parts.headers.get("mcp-protocol-version"));
+    version.and_then(|version| version.to_str().ok()).is_some_and(|it| it >= PRIMING_SINCE)
+}
+
 /// The session that a request names.
 fn session_id(headers: &HeaderMap) -> Option<&str> {
     headers.get("mcp-session-id")?.to_str().ok()
@@ -177,7 +190,10 @@ impl SessionManager for BoundedSessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let knows_priming = knows_priming(&message);
         let stream = self.inner.create_stream(id, message).await?;
+        let stream = stream
+            .filter(move |event| std::future::ready(knows_priming || event.message.is_some()));
         Ok(self.keep_in_use(id, stream).await)
     }
 
@@ -202,7 +218,11 @@ impl SessionManager for BoundedSessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let stream = self.inner.resume(id, last_event_id).await?;
+        let stream = self.inner.resume(id, last_event_id.clone()).await?;
+        // The library begins with the event that the client has.
+        let stream = stream.filter(move |event| {
+            std::future::ready(event.event_id.as_deref() != Some(last_event_id.as_str()))
+        });
         Ok(self.keep_in_use(id, stream).await)
     }
 }

@@ -86,7 +86,7 @@ impl McpServer {
             }
             TaskPhase::Ended(end) => {
                 let output = &tool.tool_ref.row().spec.output;
-                Some(answer::of(end, output).map(CallToolResponse::from))
+                Some(answer::of(end, output, self.text_form()).map(CallToolResponse::from))
             }
             TaskPhase::Cancelled => None,
         }
@@ -112,10 +112,12 @@ impl McpServer {
         let payload = match told.phase {
             TaskPhase::Working => TaskPayload::Working,
             TaskPhase::Cancelled => TaskPayload::Cancelled,
-            TaskPhase::Ended(end) => match answer::of(end, &tool.tool_ref.row().spec.output) {
-                Ok(result) => TaskPayload::Completed { result: object(&result) },
-                Err(error) => TaskPayload::Failed { error: object(&error) },
-            },
+            TaskPhase::Ended(end) => {
+                match answer::of(end, &tool.tool_ref.row().spec.output, self.text_form()) {
+                    Ok(result) => TaskPayload::Completed { result: object(&result) },
+                    Err(error) => TaskPayload::Failed { error: object(&error) },
+                }
+            }
         };
         Ok(DetailedTask::new(task, payload))
     }

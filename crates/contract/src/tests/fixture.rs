@@ -67,6 +67,7 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         timeout: None,
         concurrency: None,
         task: None,
+        host: crate::HostTool::default(),
     };
     Contract {
         service: service.to_owned(),
@@ -74,6 +75,7 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         version: String::new(),
         summary: String::new(),
         instructions: String::new(),
+        host: crate::HostSpec::default(),
         documents: Vec::new(),
         streams: Vec::new(),
         uploads: Vec::new(),

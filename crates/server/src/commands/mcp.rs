@@ -6,14 +6,15 @@ use std::sync::Arc;
 use transport_mcp::{McpServer, ServerOptions, serve_stdio};
 
 use crate::app::{App, VERSION};
-use crate::commands::serve::stop_signal;
+use crate::commands::serve::{simulation_notice, stop_signal};
 use crate::config::Config;
 use crate::exit::CommandError;
 
 pub(crate) async fn run(config: Config) -> Result<(), CommandError> {
     let app = App::start(&config, true).await?;
     let credential = app.own_credential(&config).await;
-    let options = ServerOptions::stdio(VERSION, credential);
+    let notice = simulation_notice(&config);
+    let options = ServerOptions { notice, ..ServerOptions::stdio(VERSION, credential) };
     let server = McpServer::new(Arc::clone(&app.pipeline), app.view.clone(), options);
     let stop = app.stop.clone();
     let served = serve_stdio(server, tokio::io::stdin(), tokio::io::stdout(), stop);

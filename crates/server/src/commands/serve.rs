@@ -11,15 +11,15 @@ use http::HeaderValue;
 use limits::RateLimiter;
 use tokio::net::TcpListener;
 use transport_http::{
-    AllowedHosts, BodyLimits, ConnectionCount, EdgeConfig, EdgeRoute, Limits, OriginCheck,
-    RequestMemory, StreamOptions, SystemPages,
+    AllowedHosts, BodyLimits, ConnectionCount, EdgeConfig, EdgeRoute, Limits, MetricsFormat,
+    OriginCheck, RequestMemory, StreamOptions, SystemPages,
 };
 use transport_mcp::{HttpOptions, ServerOptions};
 
 use crate::agents;
 use crate::app::{App, VERSION};
 use crate::cli::ServeArgs;
-use crate::config::Config;
+use crate::config::{Config, MoexProvider, Provider};
 use crate::exit::CommandError;
 use crate::oauth;
 use crate::open_files::{self, OURS};
@@ -93,13 +93,15 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandE
     let pages = SystemPages {
         version: VERSION,
         health: app.health_monitor().probe(),
-        metrics: Box::new(move || {
+        metrics: Box::new(move |format| {
             fills.set(gauge(history.active_fills()));
             body_bytes.set(gauge(held.body_bytes_held()));
             answer_bytes.set(gauge(held.answer_bytes_held()));
-            metrics.render()
+            match format {
+                MetricsFormat::Prometheus => metrics.render_prometheus(),
+                MetricsFormat::OpenMetrics => metrics.render(),
+            }
         }),
-        metrics_type: telemetry::METRICS_CONTENT_TYPE,
     };
     let streams = StreamOptions {
         sse: config.surfaces.sse,
@@ -108,9 +110,10 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandE
         ..StreamOptions::default()
     };
     let view = http_view(app, config);
-    let mut routes = transport_http::router(&app.pipeline, &view, pages, &streams).merge(
-        transport_mcp::router(&app.pipeline, &app.view, &ServerOptions::http(VERSION), &options),
-    );
+    let server =
+        ServerOptions { notice: simulation_notice(config), ..ServerOptions::http(VERSION) };
+    let mcp = transport_mcp::router(&app.pipeline, &app.view, &server, &options);
+    let mut routes = transport_http::router(&app.pipeline, &view, pages, &streams).merge(mcp);
     if config.surfaces.http {
         routes = routes.merge(agents::routes(app, config)?);
     } else {
@@ -209,6 +212,20 @@ fn refuse_exposure(config: &Config) -> Result<(), CommandError> {
     )))
 }
 
+/// The notice about simulated markets for models; empty where no market is simulated.
+pub(crate) fn simulation_notice(config: &Config) -> String {
+    let binance = matches!(config.provider, Provider::Simulated).then_some("Binance");
+    let moex = matches!(config.moex, MoexProvider::Simulated).then_some("Moscow Exchange");
+    let simulated: Vec<&str> = binance.into_iter().chain(moex).collect();
+    match simulated.as_slice() {
+        [] => String::new(),
+        names => format!(
+            "SIMULATED: prices of {} are made up by a simulator, not market data; say so.",
+            names.join(" and ")
+        ),
+    }
+}
+
 /// Returns when a terminal or a supervisor sends the process a stop signal. A terminal that is closed
 /// sends a hang-up, which ends the process like the other two: settings are read only at start, so
 /// there is nothing to reload.
@@ -264,5 +281,21 @@ mod tests {
         assert_eq!(set("127.0.0.1:80", None), 0);
         assert_eq!(set("127.0.0.1:80", Some(3)), 3);
         assert_eq!(set("0.0.0.0:80", Some(0)), 0);
+    }
+
+    #[test]
+    fn models_are_warned_of_simulated_markets_only() {
+        let notice = |provider: &str, moex: &str| {
+            let settings = Settings {
+                data: Some("/data".into()),
+                provider: provider.to_owned(),
+                moex_provider: moex.to_owned(),
+                ..Settings::default()
+            };
+            simulation_notice(&Config::resolve(settings).unwrap())
+        };
+        assert!(notice("sim", "sim").contains("Binance and Moscow Exchange"));
+        assert!(notice("binance", "sim").contains("prices of Moscow Exchange are"));
+        assert_eq!(notice("binance", "iss"), "");
     }
 }

@@ -26,7 +26,9 @@ pub(crate) async fn run(args: ToolsArgs, config: Config) -> Result<(), CommandEr
 }
 
 fn list(app: &App) -> String {
-    let listed: Vec<VisibleTool<'_>> = app.pipeline.catalog().list(&app.view).collect();
+    let all = app.pipeline.catalog().list(&app.view);
+    let (listed, unlisted): (Vec<VisibleTool<'_>>, Vec<VisibleTool<'_>>) =
+        all.partition(|it| it.is_listed(&app.view));
     let width = |of: fn(&VisibleTool<'_>) -> usize, title: &str| {
         listed.iter().map(of).chain([title.len()]).max().unwrap_or_default()
     };
@@ -41,7 +43,8 @@ fn list(app: &App) -> String {
     for it in &listed {
         let spec = &it.tool.spec;
         let shown = json!({
-            "name": it.name, "description": spec.description, "inputSchema": spec.input.json(),
+            "name": it.name, "description": spec.host_description(),
+            "inputSchema": spec.host_input(&it.service.access),
         });
         let tokens = shown.to_string().len().div_ceil(CHARACTERS_PER_TOKEN);
         total += tokens;
@@ -56,6 +59,13 @@ fn list(app: &App) -> String {
     }
     let before = name + service + scope + 4;
     _ = writeln!(text, "{:<before$}  {total:>6}  (about four characters each)", "all");
+    if !unlisted.is_empty() {
+        _ = writeln!(
+            text,
+            "{} more are listed on request (`--services`, `--tools`) and at /mcp/SERVICE",
+            unlisted.len()
+        );
+    }
     text
 }
 

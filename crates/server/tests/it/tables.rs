@@ -91,7 +91,8 @@ async fn every_tool_schema_is_accepted_by_every_host() {
         for combinator in ["oneOf", "anyOf", "allOf"] {
             assert!(tool["inputSchema"].get(combinator).is_none(), "{name}: {combinator}");
         }
-        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name} is open");
+        // One converter stops at a boolean here; `contract` tests the rest of the form.
+        assert!(tool["inputSchema"].get("additionalProperties").is_none(), "{name}");
     }
 }
 

@@ -174,6 +174,7 @@ fn contract() -> Contract {
         timeout: None,
         concurrency: None,
         task: None,
+        host: contract::HostTool::default(),
     };
     let skill = AgentSkill {
         id: "repeat".to_owned(),

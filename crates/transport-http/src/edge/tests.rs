@@ -126,6 +126,26 @@ async fn a_large_body_is_not_read_before_its_credential_is_verified() {
 }
 
 #[tokio::test]
+async fn a_refused_token_is_named_in_the_challenge() {
+    let (edge, _) = edge_with(true, NO_RATE, 4 << 20);
+    let ask = |token: Option<&str>| {
+        let mut request = http::Request::post("/plain").header("content-length", "70000");
+        if let Some(token) = token {
+            request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+        }
+        request.body(endless()).unwrap()
+    };
+    for (token, expected) in
+        [(None, r#"Bearer realm="stoa""#), (Some("bad"), r#"error="invalid_token""#)]
+    {
+        let (status, headers, _) = send(&edge, "10.0.0.1", ask(token)).await;
+        let challenge = headers["www-authenticate"].to_str().unwrap();
+        assert_eq!(status, 401);
+        assert!(challenge.ends_with(expected), "{token:?}: {challenge}");
+    }
+}
+
+#[tokio::test]
 async fn bodies_beyond_the_budget_and_json_of_many_values_are_refused() {
     let (edge, _) = edge_with(false, NO_RATE, 4 << 20);
     let (status, headers, body) = ask(&edge, "/plain", Body::from(vec![b' '; 1 << 20])).await;

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use rmcp::model::{
-    CallToolResult, ElicitRequestParams, GetPromptResult, InputRequest, JsonObject, Prompt,
-    Resource, ResourceContents, ResourceTemplate, ResultType, Tool,
+    ElicitRequestParams, GetPromptResult, InputRequest, JsonObject, Prompt, Resource,
+    ResourceContents, ResultType, Tool,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub(super) struct Fixtures {
     pub(super) tools: Vec<Tool>,
@@ -17,7 +17,7 @@ pub(super) struct Fixtures {
 #[derive(Deserialize)]
 pub(super) struct Answers {
     /// Tools with a constant answer.
-    results: HashMap<String, CallToolResult>,
+    results: HashMap<String, ConstantAnswer>,
     /// Tools that ask the user to fill in a form.
     forms: HashMap<String, ElicitRequestParams>,
     /// Questions to a client, by key.
@@ -28,8 +28,12 @@ pub(super) struct Answers {
     /// The messages of prompts, with `{argument}` placeholders.
     prompt_messages: HashMap<String, Value>,
     pub(super) resources: Vec<Resource>,
-    pub(super) templates: Vec<ResourceTemplate>,
     contents: HashMap<String, ResourceContents>,
+}
+
+#[derive(Deserialize)]
+struct ConstantAnswer {
+    content: Vec<Value>,
 }
 
 /// The questions of each round.
@@ -52,10 +56,14 @@ impl Fixtures {
         })
     }
 
-    pub(super) fn result(&self, tool: &str) -> Option<CallToolResult> {
-        let mut result = self.answers.results.get(tool)?.clone();
-        result.result_type = Some(ResultType::COMPLETE);
-        Some(result)
+    /// The content blocks of a tool with a constant answer.
+    pub(super) fn content(&self, tool: &str) -> Option<Vec<Value>> {
+        self.answers.results.get(tool).map(|result| result.content.clone())
+    }
+
+    /// The text of a prompt whose only message is a text.
+    pub(super) fn prompt_text(&self, prompt: &str) -> Option<&str> {
+        self.answers.prompt_messages.get(prompt)?.pointer("/messages/0/content/text")?.as_str()
     }
 
     pub(super) fn form(&self, tool: &str) -> Option<ElicitRequestParams> {
@@ -79,14 +87,6 @@ impl Fixtures {
     }
 
     pub(super) fn contents(&self, uri: &str) -> Option<ResourceContents> {
-        if let Some(id) =
-            uri.strip_prefix("test://template/").and_then(|it| it.strip_suffix("/data"))
-        {
-            let data =
-                json!({ "id": id, "templateTest": true, "data": format!("Data for ID: {id}") });
-            let contents = ResourceContents::text(data.to_string(), uri);
-            return Some(contents.with_mime_type("application/json"));
-        }
         self.answers.contents.get(uri).cloned()
     }
 }
@@ -109,6 +109,7 @@ fn fill(value: &mut Value, arguments: &JsonObject) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn every_script_names_known_questions() {

@@ -1,11 +1,11 @@
-//! Fixtures that send messages while they run: logs, progress, and requests to an older client.
+//! Fixtures that send messages while they run: logs, and requests to an older client.
 
 use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ContentBlock,
     CreateMessageRequestParams, ElicitRequestParams, LoggingLevel, LoggingMessageNotificationParam,
-    ProgressNotificationParam, SamplingMessage,
+    SamplingMessage,
 };
 use rmcp::service::RequestContext as Cx;
 use rmcp::{ErrorData, RoleServer};
@@ -39,22 +39,6 @@ pub(super) async fn log(cx: &Cx<RoleServer>) -> Result<CallToolResponse, ErrorDa
         tokio::time::sleep(STEP).await;
     }
     Ok(text("The work is done.").into())
-}
-
-pub(super) async fn progress(cx: &Cx<RoleServer>) -> Result<CallToolResponse, ErrorData> {
-    for done in [0.0, 50.0, 100.0] {
-        if let Some(token) = cx.meta.get_progress_token() {
-            let report = ProgressNotificationParam::new(token, done).with_total(100.0);
-            cx.peer.notify_progress(report).await.map_err(failed)?;
-        }
-        tokio::time::sleep(STEP).await;
-    }
-    Ok(text("The work is done.").into())
-}
-
-pub(super) async fn pause() -> Result<CallToolResponse, ErrorData> {
-    tokio::time::sleep(STEP * 2).await;
-    Ok(text("The stream may have broken meanwhile.").into())
 }
 
 pub(super) async fn sample(

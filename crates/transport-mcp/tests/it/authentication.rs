@@ -157,15 +157,19 @@ async fn only_a_service_with_credentials_in_its_calls_is_reached_without_one() {
 
 #[tokio::test]
 async fn messages_that_need_no_token_pass_without_one() {
-    for method in ["server/discover", "tools/list", "ping", "notifications/initialized"] {
+    for method in ["ping", "notifications/initialized"] {
         check("token_malformed", &json!({ "method": method }).to_string(), true).await;
+    }
+    // A host asks its user to sign in when one of these is refused.
+    for method in ["server/discover", "tools/list", "initialize"] {
+        let message = json!({ "method": method }).to_string();
+        check("token_expired", &message, true).await;
+        check("token_malformed", &message, false).await;
+        check("token_missing", &message, false).await;
     }
     for method in ["resources/list", "resources/read", "subscriptions/listen", "tasks/get", ""] {
         check("token_malformed", &json!({ "method": method }).to_string(), false).await;
     }
-    check("token_expired", r#"{"method":"initialize"}"#, true).await;
-    check("token_malformed", r#"{"method":"initialize"}"#, false).await;
-    check("token_missing", r#"{"method":"initialize"}"#, false).await;
     for bad in ["", "{", "[]", "null", "\"tools/list\"", r#"[{"method":"tools/list"}]"#] {
         check("token_expired", bad, false).await;
     }

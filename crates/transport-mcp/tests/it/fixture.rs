@@ -212,6 +212,7 @@ async fn open_ticks(cx: Cx<TestService>, args: TickArgs) -> Result<Subscription,
 fn contract() -> Contract {
     let mut contract = Contract::load("quotes").unwrap();
     // High enough that only the limits of the transport are tested.
+    contract.tools[1].host.confirm = Some("Read from {from}?".to_owned());
     contract.tools[0].concurrency = Some(Concurrency { max: 2_000, queue: 0 });
     let object = || Schema::compile(json!({ "type": "object" })).unwrap();
     let input = || {
@@ -238,6 +239,7 @@ fn contract() -> Contract {
             timeout: None,
             concurrency: None,
             task: None,
+            host: contract::HostTool::default(),
         });
     }
     contract.streams.push(StreamSpec {

@@ -54,7 +54,9 @@ fn names(listed: &Value) -> Vec<&str> {
     tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
 }
 
-const SAFE: [&str; 4] = ["quotes_live", "quotes_historical", "system_health", "system_metadata"];
+const ALL: [&str; 4] = ["quotes_live", "quotes_historical", "system_health", "system_metadata"];
+/// Without the operator tools, which are listed on request.
+const SAFE: [&str; 2] = ["quotes_live", "quotes_historical"];
 
 #[tokio::test]
 async fn both_protocols_list_the_same_tools_in_contract_order() {
@@ -69,7 +71,6 @@ async fn both_protocols_list_the_same_tools_in_contract_order() {
     assert_eq!(hello["serverInfo"]["name"], "stoa");
     assert_eq!(hello["serverInfo"]["version"], "9.9.9");
     assert!(hello["instructions"].as_str().unwrap().contains("quotes_live"));
-    assert!(hello["capabilities"].get("prompts").is_none());
 }
 
 #[tokio::test]
@@ -201,7 +202,7 @@ async fn a_token_in_the_call_overrides_the_header() {
 
 #[tokio::test]
 async fn pages_follow_each_other_and_foreign_cursors_are_refused() {
-    let server = TestServer::open(View::default(), 3).await;
+    let server = TestServer::open(View::default(), 1).await;
     let client = server.at("/mcp");
     let first = client.modern("tools/list", json!({})).await.message();
     let cursor = first["result"]["nextCursor"].as_str().unwrap();
@@ -214,16 +215,21 @@ async fn pages_follow_each_other_and_foreign_cursors_are_refused() {
     assert_eq!(other["error"]["code"], -32602);
 }
 
-/// Checks which tools a header leaves, and that no other tool is callable.
-async fn check_narrowed(server: &TestServer, path: &str, header: (&str, &str), left: &[&str]) {
+/// Checks which tools a header lists, and whether it leaves `system_health` callable.
+async fn check_narrowed(
+    server: &TestServer,
+    path: &str,
+    header: (&str, &str),
+    left: &[&str],
+    is_callable: bool,
+) {
     let client = server.at(path).with(header.0, header.1);
     let listed = client.modern("tools/list", json!({})).await.message();
     assert_eq!(names(&listed), left, "{header:?} at {path}");
     assert_eq!(listed["result"]["cacheScope"], "private");
     let call = json!({ "name": "system_health", "arguments": {} });
     let called = client.modern("tools/call", call).await.message();
-    let hidden = !left.iter().any(|name| name.ends_with("health"));
-    assert_eq!(called["error"]["code"] == json!(-32602), hidden, "{header:?}: {called}");
+    assert_eq!(called["error"]["code"] == json!(-32602), !is_callable, "{header:?}: {called}");
     let read = client.modern("resources/list", json!({})).await.message();
     assert_eq!(read["result"]["resources"].as_array().unwrap().is_empty(), left.is_empty());
 }
@@ -231,12 +237,43 @@ async fn check_narrowed(server: &TestServer, path: &str, header: (&str, &str), l
 #[tokio::test]
 async fn headers_narrow_what_is_listed_and_callable() {
     let server = TestServer::all().await;
-    check_narrowed(&server, "/mcp", ("x-stoa-tools", "quotes_live"), &["quotes_live"]).await;
-    check_narrowed(&server, "/mcp", ("x-stoa-tools", "quotes.live"), &["quotes_live"]).await;
-    check_narrowed(&server, "/mcp/quotes", ("x-stoa-tools", "quotes_live"), &["quotes.live"]).await;
-    check_narrowed(&server, "/mcp", ("x-stoa-services", "quotes, moex"), &SAFE).await;
-    check_narrowed(&server, "/mcp", ("x-stoa-services", "moex"), &[]).await;
-    check_narrowed(&server, "/mcp", ("x-stoa-read-only", "true"), &SAFE).await;
+    let live = &["quotes_live"];
+    check_narrowed(&server, "/mcp", ("x-stoa-tools", "quotes_live"), live, false).await;
+    check_narrowed(&server, "/mcp", ("x-stoa-tools", "quotes.live"), live, false).await;
+    let header = ("x-stoa-tools", "quotes_live");
+    check_narrowed(&server, "/mcp/quotes", header, &["quotes.live"], false).await;
+    check_narrowed(&server, "/mcp", ("x-stoa-services", "moex"), &[], false).await;
+    check_narrowed(&server, "/mcp", ("x-stoa-read-only", "true"), &SAFE, true).await;
+}
+
+#[tokio::test]
+async fn operator_tools_are_listed_where_they_are_asked_for() {
+    let server = TestServer::all().await;
+    check_narrowed(&server, "/mcp", ("x-stoa-services", "quotes, moex"), &ALL, true).await;
+    let health = &["system_health"];
+    check_narrowed(&server, "/mcp", ("x-stoa-tools", "system.health"), health, true).await;
+    let listed = server.at("/mcp/quotes").modern("tools/list", json!({})).await.message();
+    assert_eq!(names(&listed).len(), ALL.len());
+    let view = View { services: Some(vec!["quotes".to_owned()]), ..View::default() };
+    let asked = TestServer::open(view, 50).await;
+    let listed = asked.at("/mcp").modern("tools/list", json!({})).await.message();
+    assert_eq!(names(&listed), ALL);
+}
+
+#[tokio::test]
+async fn hosts_get_the_host_form_and_one_service_alone_the_exact_one() {
+    let server = TestServer::all().await;
+    let listed = server.at("/mcp").modern("tools/list", json!({})).await.message();
+    let host = &listed["result"]["tools"][0];
+    assert!(host["inputSchema"].get("additionalProperties").is_none(), "{host}");
+    let listed = server.at("/mcp/quotes").modern("tools/list", json!({})).await.message();
+    let exact = &listed["result"]["tools"][0];
+    assert_eq!(exact["inputSchema"]["additionalProperties"], false);
+    assert_ne!(host["description"], exact["description"]);
+    // The exact schema validates at both.
+    let call = json!({ "name": "quotes_live", "arguments": { "tickers": ["A"], "limit": 5 } });
+    let answer = server.at("/mcp").modern("tools/call", call).await.message();
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
 }
 
 #[tokio::test]
@@ -285,7 +322,7 @@ async fn a_missing_resource_has_the_error_of_each_protocol() {
 async fn methods_of_undeclared_capabilities_do_not_exist() {
     let server = TestServer::all().await;
     let (session, _) = server.at("/mcp").legacy().await;
-    for method in ["prompts/list", "logging/setLevel", "no/such"] {
+    for method in ["roots/list", "no/such"] {
         let answer = server.at("/mcp").modern(method, json!({ "level": "info" })).await;
         assert_eq!(
             (answer.status, &answer.message()["error"]["code"]),
@@ -311,6 +348,37 @@ async fn progress_comes_before_the_answer() {
         assert_eq!(seen, [1.0, 2.0, 3.0]);
         assert!(reports.iter().all(|it| it["params"]["progressToken"] == "p-1"));
         check_quotes(last, &["STEPS"]);
+    }
+}
+
+#[tokio::test]
+async fn an_event_without_data_goes_only_to_clients_that_know_it() {
+    let server = TestServer::all().await;
+    let (session, _) = server.at("/mcp").legacy().await;
+    for (version, expected) in [("2025-11-25", true), ("2025-06-18", false), ("2025-03-26", false)]
+    {
+        let mut session = session.clone();
+        for (name, value) in &mut session.headers {
+            if name == "mcp-protocol-version" {
+                version.clone_into(value);
+            }
+        }
+        let answer = session.in_session("tools/list", json!({})).await;
+        let is_empty = |line: &str| line.trim() == "data:";
+        assert_eq!(answer.body.lines().any(is_empty), expected, "{version}: {}", answer.body);
+        assert_eq!(names(&answer.message()), SAFE, "{version}");
+    }
+}
+
+#[tokio::test]
+async fn a_version_with_batches_is_not_offered() {
+    let server = TestServer::all().await;
+    for (asked, expected) in [("2025-03-26", "2024-11-05"), ("2025-06-18", "2025-06-18")] {
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": asked, "capabilities": {},
+            "clientInfo": { "name": "test", "version": "0" } } });
+        let answer = server.at("/mcp").send("POST", hello.to_string().as_bytes()).await;
+        assert_eq!(answer.message()["result"]["protocolVersion"], expected);
     }
 }
 

@@ -7,6 +7,7 @@ mod client;
 mod fixture;
 mod http;
 mod progress;
+mod prompts;
 mod resources;
 mod stdio;
 mod tasks;

@@ -260,6 +260,21 @@ async fn a_listen_request_is_notified_until_the_client_disconnects() {
 }
 
 #[tokio::test]
+async fn an_impossible_uri_does_not_end_the_others() {
+    let mut server = TestServer::all().await;
+    let asked = filter(&[URI, "ticks://NONE/1s", "ticks://AAA/9x"]);
+    let mut stream = server.at("/mcp").follow("subscriptions/listen", asked).await;
+    let accepted = stream.next().await.unwrap();
+    let known = &accepted["params"]["notifications"]["resourceSubscriptions"];
+    assert!(!known.as_array().unwrap().contains(&json!("ticks://AAA/9x")), "{known}");
+    let feed = opened(&mut server).await;
+    for point in ["1", "2"] {
+        feed.tick(Some(point));
+        check_updated(&stream.next().await.unwrap(), URI);
+    }
+}
+
+#[tokio::test]
 async fn a_refused_listen_request_has_the_reason() {
     let server = TestServer::all().await;
     let listen = |client: HttpClient, uri: &'static str| async move {

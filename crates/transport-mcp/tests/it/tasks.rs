@@ -103,6 +103,7 @@ pub(crate) fn tool(name: &str, task: Option<TaskSpec>) -> ToolSpec {
         timeout: None,
         concurrency: None,
         task,
+        host: contract::HostTool::default(),
     }
 }
 

@@ -19,7 +19,8 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
         Ok(app) => app,
         Err(failure) => return vec![Finding::fail(WHAT, failure.to_string())],
     };
-    let listed = app.pipeline.catalog().list(&app.view).count();
+    let catalog = app.pipeline.catalog();
+    let listed = catalog.list(&app.view).filter(|it| it.is_listed(&app.view)).count();
     let mut findings = vec![match listed {
         0 => Finding::fail(WHAT, "none is listed").fix("loosen services, tools or read_only"),
         listed => Finding::ok(WHAT, format!("{listed} listed")),

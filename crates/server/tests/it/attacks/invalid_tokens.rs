@@ -97,7 +97,7 @@ async fn a_closed_house_lets_strangers_come_as_far_as_what_needs_no_token() {
     for (name, token, session) in [("ada", short.as_str(), 200), ("bob", "stoa1_AAAA", 401)] {
         let client = InvalidTokenClient { server: &server, token };
         for (method, expected) in
-            [("server/discover", 200), ("tools/list", 200), ("resources/list", 401)]
+            [("server/discover", session), ("tools/list", session), ("resources/list", 401)]
         {
             let (status, told) = client.say(method, json!({})).await;
             assert_eq!(status, expected, "{method}: {told}");

@@ -294,8 +294,7 @@ impl TestServer {
                     sources: Default::default(),
                 }))
             }),
-            metrics: Box::new(String::new),
-            metrics_type: "text/plain",
+            metrics: Box::new(|_| String::new()),
         };
         let routes = router(&pipeline, &View::default(), pages, &settings.streams);
         let edge = EdgeConfig {

@@ -150,6 +150,7 @@ fn tool(name: &str, method: &str, path: &str) -> ToolSpec {
         timeout: None,
         concurrency: None,
         task: None,
+        host: contract::HostTool::default(),
     }
 }
 
@@ -256,8 +257,7 @@ impl TestServer {
                     sources: Default::default(),
                 }))
             }),
-            metrics: Box::new(String::new),
-            metrics_type: "text/plain",
+            metrics: Box::new(|_| String::new()),
         };
         let view = View::default();
         let routes = router(&pipeline, &view, pages, &StreamOptions::default());
