@@ -146,8 +146,7 @@ async fn serve(pipeline: &Arc<Pipeline>, tasks: &Tasks) -> BenchResult<SocketAdd
     let pages = SystemPages {
         version: "bench",
         health: Box::new(move || Box::pin(std::future::ready(condition()))),
-        metrics: Box::new(String::new),
-        metrics_type: "text/plain",
+        metrics: Box::new(|_| String::new()),
     };
     let view = View::default();
     // All clients have one address and reconnect ten thousand times.
