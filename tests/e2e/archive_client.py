@@ -130,7 +130,7 @@ async def matter(tally, client, mia, schemas, era):
     """A file through all tools of the contract, as a model would use them."""
 
     async def ask(name, arguments):
-        return await call(tally, client, schemas, f"{era}: {name}", name, arguments, as_json=True)
+        return await call(tally, client, schemas, f"{era}: {name}", name, arguments)
 
     async def refuse(name, arguments, code):
         label = f"{era}: {name}, {code}"
