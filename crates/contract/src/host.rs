@@ -98,6 +98,13 @@ impl ToolSpec {
     /// The input schema for MCP hosts, without the argument that carries a credential.
     pub fn host_input(&self, access: &AccessRules) -> Map<String, Value> {
         let mut exact = self.input.json().clone();
+        // Arguments that only callers of the whole server have are listed as well.
+        let wide = self.input_for(false).json()["properties"].as_object();
+        if let Some(all) = exact.get_mut("properties").and_then(Value::as_object_mut) {
+            for (name, rule) in wide.into_iter().flatten() {
+                all.entry(name.clone()).or_insert_with(|| rule.clone());
+            }
+        }
         if let Some(properties) = exact.get_mut("properties") {
             *properties =
                 host_schema::patched(properties, &Value::Object(self.host.arguments.clone()));
