@@ -21,8 +21,8 @@ fn auth(action: &str) -> Value {
     json!({ "name": "auth", "arguments": arguments })
 }
 
-fn files() -> Value {
-    json!({ "name": "arkiver_list_files", "arguments": {} })
+fn insights() -> Value {
+    json!({ "name": "arkiver_query_insights", "arguments": {} })
 }
 
 /// The text of the last block: what a model reads last.
@@ -52,17 +52,17 @@ fn a_login_over_stdio_holds_until_the_logout() {
         id += 1;
         pipes.call(id, &params)
     };
-    refused(&call(files()), "log in with the tool auth");
+    refused(&call(insights()), "log in with the tool auth");
     let told = call(auth("register"));
     assert!(said(&told).starts_with("This session is logged in"), "{told}");
-    opened(&call(files()));
+    opened(&call(insights()));
     call(auth("logout"));
-    refused(&call(files()), "log in with the tool auth");
+    refused(&call(insights()), "log in with the tool auth");
     call(auth("login"));
-    opened(&call(files()));
+    opened(&call(insights()));
     let (code, _, err) = password(folder.path());
     assert_eq!(code, 0, "{err}");
-    refused(&call(files()), "the session has ended; log in again");
+    refused(&call(insights()), "the session has ended; log in again");
 }
 
 fn password(data: &Path) -> (i32, String, String) {
@@ -124,30 +124,30 @@ async fn a_login_in_a_session_is_of_no_other_session_and_no_other_address() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let (ours, other) = (Session::open(&server).await, Session::open(&server).await);
-    refused(&ours.call(files()).await, "log in with the tool auth");
+    refused(&ours.call(insights()).await, "log in with the tool auth");
     let told = ours.call(auth("register")).await;
     assert!(said(&told).starts_with("This session is logged in"), "{told}");
-    opened(&ours.call(files()).await);
-    refused(&other.call(files()).await, "log in with the tool auth");
+    opened(&ours.call(insights()).await);
+    refused(&other.call(insights()).await, "log in with the tool auth");
     let elsewhere = Client::builder().local_address(IpAddr::from([127, 0, 0, 9]));
     let elsewhere = elsewhere.pool_max_idle_per_host(0).build().unwrap();
-    refused(&ours.call_from(&elsewhere, files()).await, "log in with the tool auth");
+    refused(&ours.call_from(&elsewhere, insights()).await, "log in with the tool auth");
     let stateless = async |params: Value| {
         let request = mcp_headers(http().post(server.url("/mcp")), "tools/call", params);
         request.send().await.unwrap().json::<Value>().await.unwrap()["result"].take()
     };
     let told = stateless(auth("login")).await;
     assert!(said(&told).contains("auth.token in _meta"), "{told}");
-    refused(&stateless(files()).await, "log in with the tool auth");
+    refused(&stateless(insights()).await, "log in with the tool auth");
     let token = &told["structuredContent"]["token"];
-    let mut params = files();
+    let mut params = insights();
     params["_meta"] = json!({ "auth": { "token": token } });
     opened(&stateless(params).await);
     ours.call(auth("logout")).await;
-    refused(&ours.call(files()).await, "log in with the tool auth");
+    refused(&ours.call(insights()).await, "log in with the tool auth");
     // The same session logs in again, and its end ends the login.
     ours.call(auth("login")).await;
-    opened(&ours.call(files()).await);
+    opened(&ours.call(insights()).await);
     let end = http().delete(server.url("/mcp")).header("mcp-session-id", &ours.id);
     assert!(end.send().await.unwrap().status().is_success());
     assert!(ours.post(&http(), &json!({ "jsonrpc": "2.0", "id": 1 })).await.contains("not found"));
@@ -174,15 +174,18 @@ async fn a_token_for_a_user_speaks_for_the_user_until_the_user_is_removed() {
                 Content-Type: text/plain\r\n\r\nOn May 1, 2024 the court ruled.\r\n--x--\r\n";
     let upload = http().post(server.url("/api/arkiver/upload")).bearer_auth(token);
     let upload = upload.header("content-type", "multipart/form-data; boundary=x").body(form);
-    assert!(upload.send().await.unwrap().status().is_success());
+    let uploaded: Value = upload.send().await.unwrap().json().await.unwrap();
+    let file = uploaded["fileId"].as_str().unwrap_or_else(|| panic!("{uploaded}"));
+    let login = http().post(server.url("/api/arkiver/auth")).json(&auth("login")["arguments"]);
+    let login: Value = login.send().await.unwrap().json().await.unwrap();
+    for token in [token, login["token"].as_str().unwrap_or_else(|| panic!("{login}"))] {
+        let listed = http().get(server.url("/api/arkiver/files")).bearer_auth(token);
+        let listed = listed.send().await.unwrap().text().await.unwrap();
+        assert!(listed.contains(file), "both are the same user: {listed}");
+    }
     drop(server);
-    let mut pipes = Pipes::start(folder.path());
-    pipes.initialize();
-    pipes.call(1, &auth("login"));
-    assert_eq!(pipes.call(2, &files())["structuredContent"]["total"], 1);
-    let by_token = Pipes::start_and_call(folder.path(), token, &files());
-    assert_eq!(by_token["structuredContent"]["total"], 1, "{by_token}");
-    let (code, _, err) = with(&["call", "arkiver_list_files"], token);
+    opened(&Pipes::start_and_call(folder.path(), token, &insights()));
+    let (code, _, err) = with(&["call", "arkiver_query_insights"], token);
     assert_eq!(code, 0, "{err}");
     let (code, out, err) = with(&["call", "quotes.live", r#"{"tickers":["BTCUSDT"]}"#], token);
     assert_eq!(code, 0, "{out}{err}");
@@ -190,6 +193,6 @@ async fn a_token_for_a_user_speaks_for_the_user_until_the_user_is_removed() {
     assert!(err.contains("limited to other services than optimizer"), "{err}");
     let (code, _, err) = run(stoa(folder.path()).args(["user", "remove", "ada"]));
     assert_eq!(code, 0, "{err}");
-    let (code, _, err) = with(&["call", "arkiver_list_files"], token);
+    let (code, _, err) = with(&["call", "arkiver_query_insights"], token);
     assert!(code != 0 && err.contains("the session has ended"), "{err}");
 }

@@ -67,7 +67,7 @@ async fn a_challenge_leads_to_the_metadata() {
         ("/mcp", None, None, 401, ", scope=\"read\""),
         ("/mcp", Some("stoa1_made-up"), None, 401, ", error=\"invalid_token\", scope=\"read\""),
         ("/mcp/quotes", None, None, 401, ", scope=\"read\""),
-        ("/mcp/archive", None, Some("arkiver_delete_file"), 401, ", scope=\"write\""),
+        ("/mcp/archive", None, Some("arkiver_store_insight"), 401, ", scope=\"write\""),
         (
             "/mcp",
             operator,
@@ -95,6 +95,6 @@ async fn an_open_server_challenges_only_what_is_closed() {
     for token in [None, Some("stoa1_made-up")] {
         assert_eq!(ask(&server, "/mcp", token, None).await.0, 200);
         assert_eq!(ask(&server, "/mcp", token, Some("system_metadata")).await.0, 200);
-        assert_eq!(ask(&server, "/mcp", token, Some("arkiver_list_files")).await.0, 401);
+        assert_eq!(ask(&server, "/mcp", token, Some("arkiver_query_insights")).await.0, 401);
     }
 }

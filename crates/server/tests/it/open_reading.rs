@@ -71,7 +71,7 @@ async fn every_transport_reads_what_is_open_with_any_token() {
             let result = call(&server, path, token, "quotes.live", arguments).await;
             assert_eq!(result["isError"], false, "{path} {wrong} {result}");
         }
-        let result = call(&server, "/mcp", token, "arkiver_list_files", json!({})).await;
+        let result = call(&server, "/mcp", token, "arkiver_query_insights", json!({})).await;
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(result["isError"] == true && text.contains(wrong), "{wrong} {text}");
     }
@@ -94,7 +94,7 @@ fn commands_read_what_is_open_with_any_token() {
         let with = |args: &[&str]| run(stoa(folder.path()).args(args).env("STOA_TOKEN", &token));
         let (code, out, err) = with(&["call", "quotes.live", QUOTE, "--text"]);
         assert!(code == 0 && out.starts_with("BTCUSDT "), "{wrong} {err}");
-        let (code, _, err) = with(&["call", "arkiver_list_files"]);
+        let (code, _, err) = with(&["call", "arkiver_query_insights"]);
         assert!(code != 0 && err.contains(wrong), "{wrong} {err}");
         let mut pipes = Pipes::start_with(folder.path(), &[("STOA_TOKEN", &token)]);
         let call = json!({ "name": "quotes_live", "arguments": { "tickers": ["BTCUSDT"] } });
