@@ -104,7 +104,9 @@ impl Server {
             let line = lines.next().unwrap_or_else(|| panic!("no address: {printed}")).unwrap();
             printed.push_str(&line);
             printed.push('\n');
-            if let Some((_, rest)) = line.split_once(mark) {
+            // Where logs are readable, the banner is a table.
+            let found = line.split_once(mark).or_else(|| line.split_once("  MCP      "));
+            if let Some((_, rest)) = found {
                 let address = rest.split('"').next().unwrap();
                 break address.trim_end_matches("/mcp").to_owned();
             }
