@@ -42,7 +42,8 @@ pub(crate) fn destination(uri: &str) -> Option<Destination> {
     let (scheme, rest) = uri.split_once(':')?;
     match scheme {
         "https" | "http" => {
-            let parsed: Uri = uri.parse().ok()?;
+            // `https:` alone would be read as a host of that name.
+            let parsed: Uri = uri.parse().ok().filter(|_| rest.starts_with("//"))?;
             let authority = parsed.authority()?;
             if authority.as_str().contains('@') || authority.host().is_empty() {
                 return None;

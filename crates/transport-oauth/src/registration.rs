@@ -53,7 +53,10 @@ pub(crate) async fn register(
 }
 
 fn client(body: &[u8]) -> Result<Client, OAuthError> {
-    let metadata: ClientMetadata = serde_json::from_slice(body).map_err(|_| {
+    // A list of values would be read as the fields in their order.
+    let is_object = body.trim_ascii_start().first() == Some(&b'{');
+    let metadata = serde_json::from_slice::<ClientMetadata>(body).ok().filter(|_| is_object);
+    let metadata = metadata.ok_or_else(|| {
         invalid("invalid_client_metadata", "the body must be a JSON object with redirect_uris")
     })?;
     let count = metadata.redirect_uris.len();
