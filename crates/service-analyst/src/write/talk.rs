@@ -190,8 +190,8 @@ fn weight_sentence(note: &Note) -> (&'static str, &'static str) {
             "Short positions are not supported and were left out: {}; the others were rescaled to a whole.",
         ),
         Note::WithoutUnknown => (
-            "Остальные названные бумаги в расчёт не вошли; доли приведены к целому.",
-            "The other securities that were named were left out; the shares were rescaled to a whole.",
+            "Бумаги без данных в расчёт не вошли; доли остальных приведены к целому.",
+            "Securities without data were left out; the others were rescaled to a whole.",
         ),
         Note::FromMoney => (
             "Доли посчитаны по названным суммам.",
