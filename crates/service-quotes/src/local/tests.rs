@@ -193,7 +193,9 @@ async fn when_no_ticker_can_be_served_a_retryable_fault_is_returned_first() {
     assert_eq!(fault.code(), "upstream_failed");
     let fault = live(&api, &["NONE", "NADA"]).await.unwrap_err();
     assert_eq!(fault.kind(), Kind::NotFound);
-    assert_eq!(fault.message(), "NADA is not listed; NONE is not listed");
+    let reason = "is not listed; the venues are BINANCE, MOEX: write MOEX:SBER, or FILE:NAME for \
+                  imported bars";
+    assert_eq!(fault.message(), format!("NADA {reason}; NONE {reason}"));
     let fault = live(&api, &["SBER", "A B"]).await.unwrap_err();
     assert_eq!(
         (fault.code(), fault.problems()[0].field.as_str()),
