@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::process::Stdio;
 
-use reqwest::Client;
+use reqwest::{Client, Response};
 use serde_json::{Value, json};
 
 use crate::process::{Folder, Pipes, Server, http, mcp_headers, run, stoa};
@@ -96,12 +96,12 @@ impl<'a> Session<'a> {
         session
     }
 
-    async fn post(&self, client: &Client, body: &Value) -> String {
+    async fn post(&self, client: &Client, body: &Value) -> Response {
         let request = client.post(self.server.url("/mcp")).json(body);
         let request = request.header("accept", "application/json, text/event-stream");
         let request = request.header("mcp-protocol-version", "2025-11-25");
         let request = request.header("mcp-session-id", &self.id);
-        request.send().await.unwrap().text().await.unwrap()
+        request.send().await.unwrap()
     }
 
     async fn call(&self, params: Value) -> Value {
@@ -110,7 +110,7 @@ impl<'a> Session<'a> {
 
     async fn call_from(&self, client: &Client, params: Value) -> Value {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-        let text = self.post(client, &body).await;
+        let text = self.post(client, &body).await.text().await.unwrap();
         // An answer is one JSON object, or the last event of a stream.
         let mut events = text.lines().rev().filter_map(|line| line.strip_prefix("data:"));
         let message = events.find(|data| data.contains('{')).unwrap_or(&text);
@@ -150,7 +150,8 @@ async fn a_login_in_a_session_is_of_no_other_session_and_no_other_address() {
     opened(&ours.call(insights()).await);
     let end = http().delete(server.url("/mcp")).header("mcp-session-id", &ours.id);
     assert!(end.send().await.unwrap().status().is_success());
-    assert!(ours.post(&http(), &json!({ "jsonrpc": "2.0", "id": 1 })).await.contains("not found"));
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    assert_eq!(ours.post(&http(), &ping).await.status(), 404);
 }
 
 #[tokio::test]
