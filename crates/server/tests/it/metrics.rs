@@ -91,6 +91,10 @@ async fn streams_calls_and_exchange_failures_are_counted() {
     ] {
         assert!(text.lines().any(|it| it.starts_with(start)), "{start} in\n{text}");
     }
+    // Only OpenMetrics has every kind that the page names.
+    let request = http().get(fixture.server.url("/metrics"));
+    let request = request.header("accept", "application/openmetrics-text");
+    let text = request.send().await.unwrap().text().await.unwrap();
     let kind = |line: &str| {
         let (name, kind) = line.strip_prefix("# TYPE ")?.split_once(' ')?;
         let ending = match kind {
