@@ -47,7 +47,7 @@ pub(crate) fn may_be_password(password: &str) -> bool {
 }
 
 pub(crate) fn new_password(password: &str) -> Result<(), Fault> {
-    let is_seen = |c: char| !c.is_whitespace() && !c.is_control();
+    let is_seen = |c: char| !c.is_whitespace() && !c.is_control() && !has_no_width(c);
     let is_long = password.chars().count() >= *PASSWORD.start();
     if may_be_password(password) && is_long && password.chars().any(is_seen) {
         return Ok(());
@@ -56,6 +56,12 @@ pub(crate) fn new_password(password: &str) -> Result<(), Fault> {
     let shape = format!("{least} to {most} characters, not only blanks or control characters");
     Err(Fault::invalid("invalid_password", format!("a password has {shape}"))
         .problem("password", shape))
+}
+
+/// Whether a character takes no room on a screen: a soft hyphen, joiners, direction marks and the byte
+/// order mark.
+fn has_no_width(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
 
 pub(crate) fn case_name(name: &str) -> Result<(), Fault> {
@@ -117,7 +123,10 @@ mod tests {
     #[test]
     fn a_password_of_blanks_or_control_characters_is_refused() {
         let (blanks, zeros) = (" ".repeat(8), "\0".repeat(8));
-        for bad in [&*blanks, &zeros, "\t\n\r \u{a0}\u{3000}\u{7f}\u{85}", &" \0".repeat(100)] {
+        let no_width = "\u{200b}".repeat(8);
+        for bad in
+            [&*blanks, &zeros, &no_width, "\t\n\r \u{a0}\u{3000}\u{7f}\u{85}", &" \0".repeat(100)]
+        {
             check(new_password(bad), Some("password"));
         }
         for good in ["       x", "pass word", "\0\0\0\0\0\0\0ж"] {
