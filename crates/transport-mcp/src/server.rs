@@ -2,7 +2,8 @@
 #![allow(deprecated, reason = "the older protocol still logs and subscribes in its own way")]
 
 use parking_lot::Mutex;
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use contract::{Call, Credential, Pipeline, Progress, Reply, ToolRef, View};
@@ -208,9 +209,19 @@ pub(crate) fn scope(narrowed: bool) -> CacheScope {
     if narrowed { CacheScope::Private } else { CacheScope::Public }
 }
 
+/// The protocol versions that are offered: all that the library knows but 2025-03-26.
+static OFFERED_VERSIONS: LazyLock<Vec<ProtocolVersion>> = LazyLock::new(|| {
+    let known = ProtocolVersion::KNOWN_VERSIONS.iter();
+    known.filter(|it| **it != ProtocolVersion::V_2025_03_26).cloned().collect()
+});
+
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         self.state.info.clone()
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(&OFFERED_VERSIONS)
     }
 
     // Protocol 2025 has tasks of another kind, so its clients are not offered ours.
