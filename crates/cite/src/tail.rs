@@ -1,5 +1,7 @@
 //! Reads the text after a citation: pin cites, the court and the date in brackets, parentheticals.
 
+use text::months;
+
 use crate::citation::Span;
 use crate::table;
 use crate::text::ScanText;
@@ -190,16 +192,15 @@ fn within(text: &ScanText<'_>, start: usize, end: usize) -> Option<DateParenthet
 
 /// Where the month begins that ends there.
 fn month(text: &ScanText<'_>, end: usize, floor: usize) -> Option<usize> {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let mut start = end;
     while start > floor && end - start < 10 && !matches!(text.before(start), b' ' | b'\n' | b'(') {
         start -= 1;
     }
     let word = text.slice(start, end);
     let plain = word.trim_end_matches('.');
-    let fits = MONTHS.iter().any(|it| plain.starts_with(it)) && plain.len() >= 3;
-    (fits && plain.bytes().all(|it| it.is_ascii_alphabetic())).then_some(start)
+    // The first letter decides nearly every call: courts rarely begin with that of a month.
+    let may_be = plain.starts_with(['J', 'F', 'M', 'A', 'S', 'O', 'N', 'D']);
+    (may_be && months::month(plain).is_some()).then_some(start)
 }
 
 /// Reads the brackets with a year that end at `end`, before a citation, as California writes it.

@@ -1,5 +1,7 @@
 //! Words, numbers, dates and issuers in Russian citations.
 
+use text::months;
+
 use crate::citation::Span;
 use crate::text::ScanText;
 
@@ -152,21 +154,6 @@ pub(super) fn dated(text: &ScanText<'_>, at: usize) -> Option<RussianDate> {
     day(text, text.gap(at + "от".len())?)
 }
 
-const MONTHS: [&str; 12] = [
-    "январ",
-    "феврал",
-    "март",
-    "апрел",
-    "ма",
-    "июн",
-    "июл",
-    "август",
-    "сентябр",
-    "октябр",
-    "ноябр",
-    "декабр",
-];
-
 fn day(text: &ScanText<'_>, start: usize) -> Option<RussianDate> {
     let first = text.digits(start, 2)?;
     let year_at = if text.at(first) == b'.' {
@@ -175,8 +162,7 @@ fn day(text: &ScanText<'_>, start: usize) -> Option<RussianDate> {
     } else {
         let month = text.gap(first)?;
         let end = word(text, month);
-        let name = text.slice(month, end);
-        MONTHS.iter().find(|it| name.starts_with(**it) && name.len() <= it.len() + 4)?;
+        months::month(text.slice(month, end))?;
         text.gap(end)?
     };
     let end = text.digits(year_at, 4).filter(|it| *it == year_at + 4)?;
