@@ -1,0 +1,126 @@
+//! The pages in which a term occurs, how often, and where.
+//!
+//! Pages and counts are in one list of bytes, positions in another, because most queries need no
+//! positions. Pages are stored as distances, and so are the positions within a page.
+
+use fault::Fault;
+
+use crate::codec::{BlobCursor, damaged, put};
+
+/// Postings that are being collected; pages come in ascending order.
+#[derive(Default)]
+pub(crate) struct Postings {
+    pages: u32,
+    docs: Vec<u8>,
+    positions: Vec<u8>,
+    /// The number of the page after the last stored one.
+    next: u32,
+    /// The page that is being collected, its count, and its last position.
+    open: Option<(u32, u32, u32)>,
+}
+
+impl Postings {
+    /// One occurrence; positions of a page are ascending.
+    pub(crate) fn push(&mut self, doc: u32, position: u32) {
+        match &mut self.open {
+            Some((open, count, last)) if *open == doc => {
+                put(&mut self.positions, u64::from(position - *last));
+                (*count, *last) = (*count + 1, position);
+            }
+            _ => {
+                self.close();
+                put(&mut self.positions, u64::from(position));
+                self.open = Some((doc, 1, position));
+            }
+        }
+    }
+
+    /// All occurrences of a page whose positions are already stored numbers.
+    pub(crate) fn push_page(&mut self, doc: u32, count: u32, positions: &[u8]) {
+        self.close();
+        self.positions.extend_from_slice(positions);
+        self.open = Some((doc, count, 0));
+    }
+
+    fn close(&mut self) {
+        if let Some((doc, count, _)) = self.open.take() {
+            put(&mut self.docs, u64::from(doc - self.next));
+            put(&mut self.docs, u64::from(count));
+            (self.next, self.pages) = (doc + 1, self.pages + 1);
+        }
+    }
+
+    /// The number of pages, the bytes of pages and counts, the bytes of positions.
+    pub(crate) fn finish(mut self) -> (u32, Vec<u8>, Vec<u8>) {
+        self.close();
+        (self.pages, self.docs, self.positions)
+    }
+}
+
+/// The stored postings of one term.
+#[derive(Clone, Copy)]
+pub(crate) struct TermPostings<'a> {
+    pub count: u32,
+    pub docs: &'a [u8],
+    pub positions: &'a [u8],
+}
+
+impl<'a> TermPostings<'a> {
+    /// Calls back with every page and its count.
+    pub(crate) fn each(&self, mut found: impl FnMut(u32, u32)) -> Result<(), Fault> {
+        let (mut cursor, mut next) = (BlobCursor::new(self.docs), 0_u32);
+        for _ in 0..self.count {
+            let doc = next.checked_add(cursor.small()?).ok_or_else(damaged)?;
+            found(doc, cursor.small()?);
+            next = doc.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn pages_with_positions(&self) -> PagesWithPositions<'a> {
+        PagesWithPositions {
+            left: self.count,
+            next: 0,
+            docs: BlobCursor::new(self.docs),
+            positions: BlobCursor::new(self.positions),
+        }
+    }
+}
+
+/// The occurrences of a term on one page.
+pub(crate) struct PagePostings<'a> {
+    pub page: u32,
+    pub count: u32,
+    /// Stored positions.
+    pub positions: &'a [u8],
+}
+
+pub(crate) struct PagesWithPositions<'a> {
+    left: u32,
+    next: u32,
+    docs: BlobCursor<'a>,
+    positions: BlobCursor<'a>,
+}
+
+impl<'a> PagesWithPositions<'a> {
+    pub(crate) fn next(&mut self) -> Result<Option<PagePostings<'a>>, Fault> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let page = self.next.checked_add(self.docs.small()?).ok_or_else(damaged)?;
+        let count = self.docs.small()?;
+        self.next = page.saturating_add(1);
+        Ok(Some(PagePostings { page, count, positions: self.positions.skip(count)? }))
+    }
+}
+
+/// The positions of one page, from their bytes.
+pub(crate) fn positions(bytes: &[u8], most: usize) -> Result<Vec<u32>, Fault> {
+    let (mut cursor, mut found, mut last) = (BlobCursor::new(bytes), Vec::new(), 0_u32);
+    while !cursor.is_empty() && found.len() < most {
+        last = last.checked_add(cursor.small()?).ok_or_else(damaged)?;
+        found.push(last);
+    }
+    Ok(found)
+}

@@ -1,0 +1,103 @@
+//! The words that a prefix or a misspelled word stands for.
+
+use std::collections::BTreeMap;
+
+use fault::Fault;
+use store::Tx;
+
+use super::{Correction, LoadedSegment, ResolvedTerm, SEGMENTS_AT_ONCE, too_broad};
+use crate::dictionary::{self, SimilarWord, Wanted};
+use crate::evaluate::Slot;
+use crate::query::{LastWord, ParsedQuery, QueryTerm};
+use crate::{Search, sql};
+
+/// Words that one prefix may stand for.
+const PREFIX_WORDS_MAX: usize = 4_096;
+/// Words that one misspelled word may stand for; those on the most pages are taken.
+const SIMILAR_WORDS_MAX: usize = 64;
+
+impl Search {
+    /// What else the last word of a term stands for.
+    pub(super) async fn expand(
+        &self,
+        tx: &mut Tx,
+        segments: &[LoadedSegment],
+        term: &QueryTerm,
+    ) -> Result<Slot, Fault> {
+        let word = term.words.last().map_or("", String::as_str);
+        match &term.last {
+            LastWord::Exact => Ok(Slot::new()),
+            LastWord::Prefix(prefix) => {
+                let found = self.look_up(tx, segments, &Wanted::Prefix(prefix.clone())).await?;
+                Ok(found.into_keys().collect())
+            }
+            LastWord::Similar => self.similar(tx, segments, word).await,
+        }
+    }
+
+    /// Replaces words that no page has by words that differ in one letter.
+    pub(super) async fn correct(
+        &self,
+        tx: &mut Tx,
+        segments: &[LoadedSegment],
+        parsed: &ParsedQuery,
+        terms: &mut [ResolvedTerm],
+    ) -> Result<Vec<Correction>, Fault> {
+        let mut which = Vec::new();
+        for (at, term) in parsed.terms.iter().enumerate() {
+            let is_missing = terms[at].pages == 0 && parsed.is_positive[at];
+            if !is_missing || !term.may_be_corrected() {
+                continue;
+            }
+            let similar = self.similar(tx, segments, &term.words[0]).await?;
+            if !similar.is_empty() {
+                terms[at].slots = vec![similar];
+                which.push(at);
+            }
+        }
+        if which.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.find_hits(tx, segments, terms, &which).await?;
+        let corrections = which.into_iter().filter(|&at| terms[at].pages > 0).map(|at| {
+            let searched = terms[at].seen.iter().cloned().collect();
+            Correction { typed: parsed.terms[at].typed.clone(), searched }
+        });
+        Ok(corrections.collect())
+    }
+
+    async fn similar(
+        &self,
+        tx: &mut Tx,
+        segments: &[LoadedSegment],
+        word: &str,
+    ) -> Result<Slot, Fault> {
+        let wanted = Wanted::Similar(SimilarWord::new(word));
+        let found = self.look_up(tx, segments, &wanted).await?;
+        let mut found: Vec<(String, u64)> = found.into_iter().collect();
+        found.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        Ok(found.into_iter().take(SIMILAR_WORDS_MAX).map(|it| it.0).collect())
+    }
+
+    /// The wanted words of all segments, with the number of their pages.
+    async fn look_up(
+        &self,
+        tx: &mut Tx,
+        segments: &[LoadedSegment],
+        wanted: &Wanted,
+    ) -> Result<BTreeMap<String, u64>, Fault> {
+        let mut found = BTreeMap::new();
+        for some in segments.chunks(SEGMENTS_AT_ONCE) {
+            let ids: Vec<i64> = some.iter().map(|it| it.id).collect();
+            for row in sql::dictionaries(&self.db, tx, &ids).await? {
+                dictionary::find(row.bytes_ref(0)?, wanted, &mut found)?;
+            }
+            if matches!(wanted, Wanted::Prefix(_)) && found.len() > PREFIX_WORDS_MAX {
+                let reason = format!("a prefix stands for more than {PREFIX_WORDS_MAX} words");
+                return Err(too_broad(&reason));
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(found)
+    }
+}
