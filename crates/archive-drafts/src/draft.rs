@@ -53,6 +53,7 @@ pub enum Category {
     Court,
     CaseNumber,
     Citation,
+    Outcome,
     Deadline,
     Conflict,
     Event,
@@ -61,7 +62,7 @@ pub enum Category {
 }
 
 impl Category {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Summary,
         Self::Party,
         Self::Attorney,
@@ -69,6 +70,7 @@ impl Category {
         Self::Court,
         Self::CaseNumber,
         Self::Citation,
+        Self::Outcome,
         Self::Deadline,
         Self::Conflict,
         Self::Event,
@@ -86,6 +88,7 @@ impl Category {
             Self::Court => "court",
             Self::CaseNumber => "case_number",
             Self::Citation => "citation",
+            Self::Outcome => "outcome",
             Self::Deadline => "deadline",
             Self::Conflict => "conflict",
             Self::Event => "event",

@@ -96,6 +96,10 @@ impl<'t> FileEntity<'t> {
 
     /// The name in ordinary case.
     pub(crate) fn shown(&self) -> String {
+        // The letters of a case number are not words.
+        if self.entity.kind == EntityKind::CaseNumber {
+            return self.entity.name.clone();
+        }
         in_ordinary_case(&self.entity.name)
     }
 

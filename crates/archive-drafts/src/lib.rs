@@ -18,7 +18,8 @@
 //! | `judge`, `court`, `case_number`, `organisation` | `name`, `key`, `mentions`, `written` |
 //! | `money` | `name`, `key`, `currency`, `amount` (a decimal as text), `mentions`, `written` |
 //! | `event` | `event`, `subject`, `date`, `from`, `to`, `precision` (`day`, `month`, `year`, `range`), `written` |
-//! | `deadline` | `count`, `unit`, `before`, `anchor`, `written`; `due`, `counted`, `countedFrom`, `counting` where it could be counted, else `uncounted` |
+//! | `deadline` | `count`, `unit`, `before`, `anchor`, `written`; `due`, `counted`, `countedFrom`, `counting`, `countingRule` where it could be counted, else `uncounted`; with a stated day `fixed`, `due`, `from`, `precision`, `written` |
+//! | `outcome` | `outcome` (`granted`, `granted_in_part`, `denied`, `affirmed`, `affirmed_in_part`, `reversed`, `vacated`, `modified`, `remanded`, `dismissed`, `awarded`, `convicted`, `returned`, `left_without_motion`), `what`, `written` |
 //! | `conflict` | `event`, `subject`, `dates` (`date`, `written`) |
 //!
 //! `key` is the same for all spellings of one name, so that two files can be compared.
@@ -27,13 +28,13 @@
 //!
 //! The confidence of a draft is that of its best evidence (`archive_entities::Ground`), and
 //! `meaning` is the same in words. The confidence of a deadline is at most that of the date it is
-//! counted from, and that of a conflict is the lowest of its dates.
+//! counted from and 0.6 where the anchor or a holiday leaves a doubt; that of a conflict is 0.6.
 
 mod authority;
 mod builder;
-mod document_type;
 mod draft;
 mod entity;
+mod outcome;
 mod summary;
 mod timeline;
 mod wording;
@@ -70,9 +71,8 @@ pub fn read_with_progress(
     let mut names = entity::FileEntities::default();
     let mut timeline = timeline::TimelineDrafts::default();
     let mut dated: Option<CaseEvent<'_>> = None;
-    let mut truncated = false;
+    let (mut truncated, mut citations_cut) = (false, false);
     let mut citations_left = CITATIONS_MAX;
-    let mut citations_cut = false;
     let (all, mut done) = (pages.len() * archive_entities::PASSES, 0_usize);
     let mut step = || {
         done += 1;
@@ -106,11 +106,12 @@ pub fn read_with_progress(
         dated,
         authorities: &authorities,
         events: timeline.events.len(),
+        outcomes: &timeline.outcomes,
         deadlines: &timeline.deadlines,
         conflicts: timeline.conflicts.len(),
         words,
     });
-    let mut lists: Vec<Vec<DraftBuilder>> = vec![summary.into_iter().collect()];
+    let mut lists: Vec<Vec<DraftBuilder>> = vec![summary.into_iter().collect(), timeline.outcomes];
     let mut processors: Vec<Cow<'static, str>> = vec!["summary".into()];
     if options.citations {
         processors.push("citations".into());

@@ -1,12 +1,12 @@
 //! The draft of the summary: document type, court, case number, parties, judges, attorneys, date,
 //! authorities and deadlines, quoted from the document.
 
+use archive_entities::document_type::{self, DocumentType};
 use archive_entities::{CaseEvent, EntityKind, Ground, Role};
 use archive_text::{PageText, TextSpan};
 use serde_json::{Value, json};
 
 use crate::builder::DraftBuilder;
-use crate::document_type::{self, DocumentType};
 use crate::draft::Category;
 use crate::entity::{FileEntities, FileEntity};
 use crate::timeline::shown;
@@ -27,6 +27,7 @@ pub(crate) struct SummaryInput<'a, 't> {
     pub(crate) dated: Option<CaseEvent<'t>>,
     pub(crate) authorities: &'a [DraftBuilder],
     pub(crate) events: usize,
+    pub(crate) outcomes: &'a [DraftBuilder],
     pub(crate) deadlines: &'a [DraftBuilder],
     pub(crate) conflicts: usize,
     pub(crate) words: u64,
@@ -176,12 +177,22 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
             let words: Vec<String> = cited.iter().map(|it| it.1.clone()).collect();
             self.add_sentence(&format!("It cites {}.", and_list(&words)));
         }
+        let decided: Vec<_> = facts.outcomes.iter().filter_map(passage).take(3).collect();
+        if !decided.is_empty() {
+            let words: Vec<String> = decided.iter().map(|it| it.1.clone()).collect();
+            self.add_sentence(&format!("It decides: {}.", and_list(&words)));
+        }
+        let kinds: Vec<Value> =
+            facts.outcomes.iter().filter_map(|it| it.entities.get("outcome").cloned()).collect();
+        if !kinds.is_empty() {
+            self.draft.set("outcomes", kinds);
+        }
         let due: Vec<_> = facts.deadlines.iter().filter_map(passage).take(3).collect();
         if !due.is_empty() {
             let words: Vec<String> = due.iter().map(|it| it.1.clone()).collect();
             self.add_sentence(&format!("It sets time limits: {}.", and_list(&words)));
         }
-        for (span, _) in cited.into_iter().chain(due) {
+        for (span, _) in cited.into_iter().chain(decided).chain(due) {
             self.draft.add(span);
         }
         let all = facts.authorities.iter().filter_map(|it| it.citations.first());
@@ -216,6 +227,7 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
             "organisations": names.of(EntityKind::Organisation).count(),
             "sums": names.of(EntityKind::Money).count(),
             "events": facts.events,
+            "outcomes": facts.outcomes.len(),
             "deadlines": facts.deadlines.len(),
             "conflicts": facts.conflicts,
         });
@@ -235,7 +247,7 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
         let left = side(&[Role::Plaintiff, Role::Petitioner, Role::Appellant]);
         let right = side(&[Role::Defendant, Role::Respondent, Role::Appellee]);
         let between = match (left, right) {
-            (Some(left), Some(right)) => Some(format!("{left} v. {right}")),
+            (Some(left), Some(right)) if left != right => Some(format!("{left} v. {right}")),
             (one, other) => one.or(other).or_else(|| side(&[Role::Subject, Role::Debtor])),
         };
         let sides: Vec<String> =
@@ -248,7 +260,10 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
         let letter =
             document_type.is_some_and(|it| matches!(it.word, "e-mail" | "letter" | "memorandum"));
         let who = if letter { mailed().or(between) } else { between };
-        let number = names.of(EntityKind::CaseNumber).next().map(FileEntity::shown);
+        // A number in a contract is not that of a case.
+        let is_contract = document_type.is_some_and(|it| it.word == "contract");
+        let number = names.of(EntityKind::CaseNumber).next().map(|it| it.entity.name.clone());
+        let number = number.filter(|_| !is_contract);
         let date = self.facts.dated.as_ref().map(|it| shown(it.when));
         let rest: Vec<String> = [who, number, date].into_iter().flatten().collect();
         let rest = if rest.is_empty() {

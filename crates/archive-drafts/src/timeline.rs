@@ -1,16 +1,17 @@
 //! Drafts of the timeline: events with their dates, deadlines with their last day, and days that
 //! contradict each other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use archive_entities::{
-    Anchor, CaseEvent, CaseFacts, DateRange, Deadline, DeadlineUnit, EventKind, Precision,
-    UncountedReason,
+    Anchor, CaseEvent, CaseFacts, CountingRule, DateRange, Deadline, DeadlineUnit, EventKind,
+    Ground, Precision, UncountedReason,
 };
 use serde_json::{Value, json};
 
 use crate::builder::DraftBuilder;
 use crate::draft::Category;
+use crate::outcome;
 use crate::wording::{and_list, clipped, in_one_line, quoted, title};
 
 /// The timeline of a file, merged over its parts.
@@ -19,13 +20,14 @@ pub(crate) struct TimelineDrafts {
     pub(crate) events: Vec<DraftBuilder>,
     pub(crate) deadlines: Vec<DraftBuilder>,
     pub(crate) conflicts: Vec<DraftBuilder>,
+    pub(crate) outcomes: Vec<DraftBuilder>,
     known: HashMap<(DateRange, EventKind, Option<String>), usize>,
 }
 
 impl TimelineDrafts {
     /// Adds the timeline of one part.
     pub(crate) fn add(&mut self, facts: &CaseFacts<'_>) {
-        for event in &facts.events {
+        for event in facts.events.iter().filter(|it| it.kind != EventKind::Deadline) {
             let key = (event.when, event.kind, event.subject.clone());
             let span = event.sentence.span;
             if let Some(known) = self.known.get(&key).and_then(|it| self.events.get_mut(*it)) {
@@ -38,9 +40,30 @@ impl TimelineDrafts {
             draft.add(span);
             self.events.push(draft);
         }
+        self.add_deadlines(facts);
+        self.outcomes.extend(facts.outcomes.iter().map(outcome::draft));
+        for it in &facts.conflicts {
+            let events = it.events.iter().filter_map(|at| facts.events.get(*at));
+            let events: Vec<&CaseEvent<'_>> = events.collect();
+            if events.len() > 1 {
+                self.conflicts.push(conflict_draft(it.kind, &it.subject, &events));
+            }
+        }
+    }
+}
+
+impl TimelineDrafts {
+    /// Adds the deadlines that are counted, and those with a fixed day that none of them states.
+    fn add_deadlines(&mut self, facts: &CaseFacts<'_>) {
         let mut seen: HashMap<(&str, String), usize> = HashMap::new();
+        let mut stated: HashSet<usize> = HashSet::new();
         for it in &facts.deadlines {
             let span = it.sentence.span;
+            if let Ok(due) = it.due.as_ref().map(|it| (it.rule, it.from))
+                && due.0.is_none()
+            {
+                stated.insert(due.1);
+            }
             // A deadline in the same words and the same sentence is the same deadline.
             let key = (it.sentence.quote, it.mention.quote.to_lowercase());
             if let Some(known) = seen.get(&key).and_then(|it| self.deadlines.get_mut(*it)) {
@@ -58,13 +81,20 @@ impl TimelineDrafts {
             }
             self.deadlines.push(draft);
         }
-        for it in &facts.conflicts {
-            let events = it.events.iter().filter_map(|at| facts.events.get(*at));
-            let events: Vec<&CaseEvent<'_>> = events.collect();
-            if events.len() > 1 {
-                self.conflicts.push(conflict_draft(it.kind, &it.subject, &events));
+        let fixed = facts.events.iter().enumerate();
+        let fixed = fixed.filter(|(at, it)| it.kind == EventKind::Deadline && !stated.contains(at));
+        for (_, event) in fixed {
+            let key = (event.sentence.quote, event.when.to.to_string());
+            if let Some(known) = seen.get(&key).and_then(|it| self.deadlines.get_mut(*it)) {
+                known.add(event.sentence.span);
+                continue;
             }
+            seen.insert(key, self.deadlines.len());
+            let mut draft = fixed_deadline_draft(event);
+            draft.add(event.sentence.span);
+            self.deadlines.push(draft);
         }
+        self.deadlines.sort_by_key(|it| it.spans.first().copied());
     }
 }
 
@@ -165,6 +195,8 @@ fn anchor_word(anchor: Anchor) -> &'static str {
         Anchor::ThisDocument => "this_document",
         Anchor::Judgment => "judgment",
         Anchor::Hearing => "hearing",
+        Anchor::Incident => "incident",
+        Anchor::Date => "date",
         Anchor::Unknown => "unknown",
     }
 }
@@ -172,10 +204,10 @@ fn anchor_word(anchor: Anchor) -> &'static str {
 fn uncounted(why: UncountedReason) -> (&'static str, &'static str) {
     match why {
         UncountedReason::AnchorUnknown => {
-            ("anchor_unknown", "The text gives no date for what it is counted from.")
+            ("anchor_unknown", "The text gives no day for what it is counted from, so it is open.")
         }
         UncountedReason::AnchorAmbiguous => {
-            ("anchor_ambiguous", "The text gives several dates for what it is counted from.")
+            ("anchor_ambiguous", "The text gives several days from which it may be counted.")
         }
         UncountedReason::OutOfCalendar => {
             ("out_of_calendar", "Its last day lies outside the calendar.")
@@ -199,19 +231,27 @@ fn deadline_draft(it: &Deadline<'_>, events: &[CaseEvent<'_>]) -> DraftBuilder {
             draft.title = title(&format!("Due {}: {words}", due.day));
             draft.set("due", due.day.to_string());
             draft.set("counted", due.counted.to_string());
-            draft.set("counting", Deadline::COUNTING);
-            if let Some(from) = events.get(due.from) {
-                draft.ground = draft.ground.min(from.ground);
-                draft.set("countedFrom", from.when.from.to_string());
-                draft.content.push_str(&format!(
-                    " The last day stands in the title, and is counted from {}.",
-                    quoted(from.sentence.quote)
-                ));
+            draft.tag("due");
+            let from = events.get(due.from);
+            match (due.rule, from) {
+                (Some(rule), Some(from)) => {
+                    draft.ground = draft.ground.min(from.ground);
+                    draft.set("counting", rule.meaning());
+                    draft.set("countingRule", rule_word(rule));
+                    draft.set("countedFrom", from.when.from.to_string());
+                    draft.content.push_str(&format!(
+                        " The last day stands in the title, and is counted from {}. {}",
+                        quoted(from.sentence.quote),
+                        moved(rule)
+                    ));
+                }
+                _ => draft.content.push_str(" The text itself states the last day."),
             }
         }
         Err(why) => {
             let (code, said) = uncounted(why);
-            draft.title = title(&format!("Deadline: {words}"));
+            draft.title = title(&format!("Open deadline: {words}"));
+            draft.tag("open");
             draft.set("uncounted", code);
             draft.content.push_str(&format!(" {said}"));
         }
@@ -219,9 +259,50 @@ fn deadline_draft(it: &Deadline<'_>, events: &[CaseEvent<'_>]) -> DraftBuilder {
     draft
 }
 
+fn rule_word(rule: CountingRule) -> &'static str {
+    match rule {
+        CountingRule::FederalRules => "frcp_6",
+        CountingRule::StateRules => "as_frcp_6",
+        CountingRule::RussianProcedure => "gpk_apk",
+        CountingRule::RussianCalendarDays => "upk_koap",
+        CountingRule::RussianCivilCode => "gk_193",
+        CountingRule::None => "none",
+    }
+}
+
+/// What the rule does with weekends, without a citation, which the document does not have.
+fn moved(rule: CountingRule) -> &'static str {
+    match rule {
+        CountingRule::None => "No rule of weekends and holidays was applied.",
+        CountingRule::RussianProcedure => {
+            "Only working days were counted; the rule stands in the field counting."
+        }
+        _ => "A last day on a day off moves; the rule stands in the field counting.",
+    }
+}
+
+/// A deadline whose day the text gives: `no later than October 15, 2024`.
+fn fixed_deadline_draft(event: &CaseEvent<'_>) -> DraftBuilder {
+    let exact = event.when.precision == Precision::Day;
+    let ground = event.ground.min(if exact { Ground::Label } else { Ground::Shape });
+    let mut draft = DraftBuilder::new(Category::Deadline, ground);
+    draft.tag("deadline");
+    draft.tag("due");
+    draft.tag("fixed");
+    let words = opening_words(event.sentence.quote);
+    draft.title = title(&format!("Due {}: {words}", event.when.to));
+    let (precision, said) = precision(event.when);
+    draft.content = format!("The text says {}. {said}", quoted(event.sentence.quote));
+    draft.set("fixed", true);
+    draft.set("due", event.when.to.to_string());
+    draft.set("from", event.when.from.to_string());
+    draft.set("precision", precision);
+    draft.set("written", in_one_line(event.date.quote));
+    draft
+}
+
 fn conflict_draft(kind: EventKind, subject: &str, events: &[&CaseEvent<'_>]) -> DraftBuilder {
-    let least = events.iter().map(|it| it.ground).min().unwrap_or(archive_entities::Ground::Shape);
-    let mut draft = DraftBuilder::new(Category::Conflict, least);
+    let mut draft = DraftBuilder::new(Category::Conflict, Ground::Shape);
     draft.tag("conflict");
     draft.tag(kind_word(kind));
     let what = event_title(kind, Some(subject), "");

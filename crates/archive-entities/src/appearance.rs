@@ -31,6 +31,8 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
             "yours" | "sincerely" | "regards" | "respectfully" if firm => closing(text, at, out),
             "am" => declaration(text, at, out),
             "by" if text.is(at + 1, ":") => signs_for_firm(text, at, out),
+            "attorneys" if text.run(at + 1, &["present", "for"]) => present(text, at, out),
+            "mailed" if text.run(at + 1, &["to", ":"]) => notified(text, at + 3, out),
             "and" if reading.organisation_at(at + 1).is_none() => with_firm(text, at, out),
             _ => {}
         }
@@ -199,6 +201,50 @@ fn signs_for_firm<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch
     let Some(from) = from.filter(|_| firm && text.breaks(at) > 0) else { return };
     if let Some(end) = name::person(text, from, false) {
         out.push(EntityMatch::attorney(text, (from, end), Ground::Layout, None));
+    }
+}
+
+/// `Attorneys Present for Plaintiffs:      Attorneys Present for Defendants:` with the names in the
+/// columns below.
+fn present<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
+    let Some(side) = (at + 3..at + 5).find_map(|it| party::roles(text.low(it)).next()) else {
+        return;
+    };
+    let second = text.line_start(at) < at;
+    let below = text.line_end(at);
+    let mut from = below;
+    let mut column = 0;
+    while from < text.line_end(below) {
+        let Some(end) = name::person(text, from, false) else {
+            from += 1;
+            continue;
+        };
+        if (column == 1) == second {
+            out.push(EntityMatch::attorney(text, (from, end), Ground::Layout, Some(side)));
+            return;
+        }
+        column += 1;
+        from = end;
+    }
+}
+
+/// The lawyers that a court's notice was mailed to: a name and an address in each line.
+fn notified<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
+    let mut line = at;
+    for _ in 0..40 {
+        if line >= text.len() {
+            return;
+        }
+        let end = text.line_end(line);
+        let addressed = (line..end).any(|it| text.is(it, "@"));
+        let found = name::person(text, line, false).filter(|_| addressed && text.breaks(line) > 0);
+        match found {
+            Some(stop) => out.push(EntityMatch::attorney(text, (line, stop), Ground::Layout, None)),
+            None if addressed => {}
+            None if line > at => return,
+            None => {}
+        }
+        line = end;
     }
 }
 

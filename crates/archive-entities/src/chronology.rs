@@ -110,6 +110,10 @@ pub enum Anchor {
     ThisDocument,
     Judgment,
     Hearing,
+    /// The accident or the death that a claim is about.
+    Incident,
+    /// A date in the deadline's own words: `30 days after March 3, 2024`.
+    Date,
     /// Another event, or none is named.
     Unknown,
 }
@@ -119,21 +123,81 @@ pub enum Anchor {
 pub enum UncountedReason {
     /// The text names no anchor, or gives no date for it.
     AnchorUnknown,
-    /// The text gives several dates for the anchor.
+    /// The text gives several dates for the anchor, or several anchors.
     AnchorAmbiguous,
     /// The day lies outside the calendar.
     OutOfCalendar,
 }
 
+/// The rule by which the days of a deadline are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CountingRule {
+    /// Fed. R. Civ. P. 6(a), and the rules of appeals and bankruptcy with the same words.
+    FederalRules,
+    /// The federal rule, in a paper of another court of the United States.
+    StateRules,
+    /// ГПК, АПК and КАС: days are working days.
+    RussianProcedure,
+    /// УПК and `КоАП`: days are calendar days.
+    RussianCalendarDays,
+    /// ГК 191 to 193, for contracts and letters.
+    RussianCivilCode,
+    /// The day stays where the count ends.
+    None,
+}
+
+impl CountingRule {
+    /// What is counted and where the last day moves; shown with every counted deadline.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::FederalRules => {
+                "Fed. R. Civ. P. 6(a): the day of the event is not counted, every day after it is, \
+                 and a last day on a Saturday, Sunday or federal legal holiday moves to the next \
+                 day that is none (to the one before when counting back); no days are added for \
+                 service by mail"
+            }
+            Self::StateRules => {
+                "counted as Fed. R. Civ. P. 6(a) does: the day of the event is not counted, and a \
+                 last day on a Saturday, Sunday or federal legal holiday moves; the state's own \
+                 rule, its holidays and extra days for service by mail were not applied"
+            }
+            Self::RussianProcedure => {
+                "ГПК РФ ст. 107, 108; АПК РФ ст. 113, 114; КАС РФ ст. 92, 93: the count begins on \
+                 the day after the event, days are working days, and a last day on a day off moves \
+                 to the next working day; weekends and the holidays of ТК РФ ст. 112 are days off, \
+                 days off that the government moved are not known"
+            }
+            Self::RussianCalendarDays => {
+                "УПК РФ ст. 128, 129; КоАП РФ ст. 4.8: the day of the event is not counted, days \
+                 are calendar days, and a last day on a day off moves to the next working day; \
+                 days off that the government moved are not known"
+            }
+            Self::RussianCivilCode => {
+                "ГК РФ ст. 191-193: the count begins on the day after the event, days are calendar \
+                 days, and a last day on a day off moves to the next working day; days off that \
+                 the government moved are not known"
+            }
+            Self::None => {
+                "the day of the event is not counted, every day after it is (business days are \
+                 Monday to Friday without federal legal holidays); no rule of weekends and \
+                 holidays was applied, so the last day stays where the count ends"
+            }
+        }
+    }
+}
+
 /// The day on which a deadline ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Due {
-    /// The day itself, moved off a weekend.
+    /// The day itself, moved by the rule.
     pub day: Date,
     /// The day at which the count ended.
     pub counted: Date,
-    /// The index of the event from which the deadline was counted.
+    /// The index of the event from which the deadline was counted, or that states its day.
     pub from: usize,
+    /// `None` where the text itself states the day.
+    pub rule: Option<CountingRule>,
 }
 
 /// `within 21 days after service`
@@ -151,12 +215,6 @@ pub struct Deadline<'t> {
 }
 
 impl Deadline<'_> {
-    /// How days are counted; shown with every deadline.
-    pub const COUNTING: &'static str = "the day of the event is not counted; every calendar day \
-        is (business days are Monday to Friday); a last day on a weekend moves to the Monday \
-        after, or to the Friday before when counting back; holidays are not known and are not \
-        taken into account, nor are extra days for service by mail";
-
     #[must_use]
     pub fn confidence(&self) -> f64 {
         self.ground.confidence()
@@ -170,4 +228,38 @@ pub struct Conflict {
     pub subject: String,
     /// Indices of events, one for each day.
     pub events: Vec<usize>,
+}
+
+/// What a court decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OutcomeKind {
+    Granted,
+    GrantedInPart,
+    Denied,
+    Affirmed,
+    AffirmedInPart,
+    Reversed,
+    Vacated,
+    Modified,
+    Remanded,
+    Dismissed,
+    /// A sum was awarded: «взыскать».
+    Awarded,
+    Convicted,
+    /// «возвратить»
+    Returned,
+    /// «оставить без движения»
+    LeftWithoutMotion,
+}
+
+/// A decision of the paper itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome<'t> {
+    pub kind: OutcomeKind,
+    /// What was decided, as the text says it: `plaintiff's motion to remand`; empty if the text
+    /// names nothing.
+    pub what: &'t str,
+    pub mention: Mention<'t>,
+    pub sentence: Mention<'t>,
+    pub ground: Ground,
 }

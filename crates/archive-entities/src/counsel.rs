@@ -200,6 +200,11 @@ fn esquire<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) 
 
 /// `attorney Jane Roe`, `counsel, Jane Roe,`
 fn named_after<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
+    // `Deputy City Attorney, Santa Clarita` is an office and its seat.
+    let office = at > 1 && text.is(at, ",") && text.capital(at - 1) && text.capital(at - 2);
+    if office {
+        return;
+    }
     let from = name::past_titles(text, at + usize::from(matches!(text.low(at), "," | "(")));
     let deputy = at > 1 && matches!(text.low(at - 2), "assistant" | "deputy" | "solicitor");
     if text.breaks(from) > 0 || text.is(at, "general") && !deputy {
@@ -241,7 +246,12 @@ fn past_title(text: &TokenText<'_>, at: usize) -> usize {
 fn appearance<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let label = at + 1 + usize::from(text.is(at + 1, "the"));
     let Some(role) = party::roles(text.low(label)).next() else { return };
-    if !text.is(label + 1, ":") {
+    // `Attorneys Present for Plaintiffs:` has its names in the columns below.
+    if !text.is(label + 1, ":") || at > 0 && text.is(at - 1, "present") {
+        return;
+    }
+    if let Some(range) = in_column_below(text, at, label + 2) {
+        out.push(EntityMatch::attorney(text, range, Ground::Layout, Some(role)));
         return;
     }
     let mut from = label + 2;
@@ -259,6 +269,31 @@ fn appearance<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>
             _ => break,
         };
     }
+}
+
+/// The name below a label that shares its line with another: `For Appellee:      For Appellant:`.
+fn in_column_below(text: &TokenText<'_>, at: usize, after: usize) -> Option<(usize, usize)> {
+    let line = text.line_start(at);
+    let end = text.line_end(at);
+    let labels = (line..end).filter(|it| {
+        text.is(*it, "for") && (*it + 1..*it + 4).any(|it| text.is(it, ":")) && text.capital(*it)
+    });
+    let labels: Vec<usize> = labels.collect();
+    let place = labels.iter().position(|it| *it == at).filter(|_| labels.len() > 1)?;
+    // A name may follow the label in its own line.
+    if text.breaks(after) == 0 && !labels.contains(&after) {
+        return None;
+    }
+    let (mut from, below) = (end, text.line_end(end));
+    let mut column = 0;
+    while from < below {
+        match name::person(text, from, false) {
+            Some(stop) if column == place => return Some((from, stop)),
+            Some(stop) => (column, from) = (column + 1, stop),
+            None => from += 1,
+        }
+    }
+    None
 }
 
 /// `представитель истца по доверенности Сидоров С.С.`

@@ -158,6 +158,8 @@ fn english(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
         }
         from = before;
     }
+    // `in the United` may end the line above `States District Court`.
+    from -= usize::from(text.is(from, "states") && from > 0 && text.is(from - 1, "united"));
     let end = after(text, at + 1);
     let qualified = from < at
         && (from..at).any(|it| {
@@ -240,7 +242,13 @@ fn headed(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
         text.at(it).is_some_and(|token| token.all_caps)
             || matches!(text.low(it), "'" | "’" | "and" | "of")
     };
-    let alone = text.breaks(at + 1) > 0 && at > from && at - from <= 7 && (from..=at).all(all_caps);
+    // A commission that sues or is sued stands where courts stand.
+    let party = (from..at).any(|it| matches!(text.low(it), "securities" | "trade"));
+    let alone = !party
+        && text.breaks(at + 1) > 0
+        && at > from
+        && at - from <= 7
+        && (from..=at).all(all_caps);
     alone.then_some((from, at + 1))
 }
 
@@ -279,6 +287,11 @@ fn tribunal(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
     (whole && capital(text, from)).then_some((from, end))
 }
 
+/// Whether the name of a state begins at this token.
+pub(crate) fn is_state(text: &TokenText<'_>, at: usize) -> bool {
+    state(text, at).is_some()
+}
+
 /// The key that all names of one court share: its words in alphabetical order.
 pub(crate) fn key(name: &str) -> String {
     let lower = name.to_lowercase().replace("u.s.", "united states");
@@ -315,7 +328,9 @@ pub(crate) fn key(name: &str) -> String {
     words.join(" ")
 }
 
+/// A Russian word without its inflection.
 fn stem(word: &str) -> String {
-    let keep = word.chars().count().saturating_sub(3).max(3);
-    word.chars().take(keep).collect()
+    let mut folded = text::fold::searched(word).unwrap_or_default();
+    text::stem::inflection(&mut folded);
+    folded
 }

@@ -1,17 +1,19 @@
-//! Deadlines given as a count of days from an anchor. The anchor is recognised here by its word;
-//! `deadline/count` finds its day.
+//! Deadlines given as a count of days. `deadline/anchor` reads what they are counted from,
+//! `deadline/count` finds its day, and `deadline/calendar` adds the days.
 
+mod anchor;
+mod calendar;
 mod count;
 
+pub(crate) use anchor::AnchorWords;
 pub(crate) use count::Anchors;
+
+use anchor::AnchorAct;
 
 use crate::chronology::{Anchor, Deadline, DeadlineUnit, UncountedReason};
 use crate::entity::Ground;
 use crate::numerals;
 use crate::text::TokenText;
-
-/// Most tokens after a count that are searched for its anchor.
-const ANCHOR_TOKENS: usize = 9;
 
 /// Most tokens before a bare count that are searched for a duty.
 const DUTY_TOKENS: usize = 45;
@@ -29,11 +31,26 @@ enum RequiredContext {
     Duty,
 }
 
-/// The deadline whose opening words stand at this token, and the token after it.
-pub(crate) fn at<'t>(text: &TokenText<'t>, at: usize) -> Option<(usize, Deadline<'t>)> {
+/// A deadline, the token after it, and the words that name its anchor.
+pub(crate) struct DeadlineMatch<'t> {
+    pub(crate) end: usize,
+    pub(crate) deadline: Deadline<'t>,
+    pub(crate) words: Option<AnchorWords>,
+    /// Whether the text gives several anchors to choose from: `the later of`.
+    pub(crate) chooses: bool,
+}
+
+/// The deadline whose opening words stand at this token; `is_date` says whether a date begins at a
+/// token.
+pub(crate) fn at<'t>(
+    text: &TokenText<'t>,
+    at: usize,
+    is_date: impl Fn(usize) -> bool,
+) -> Option<DeadlineMatch<'t>> {
     let (count_at, needs) = opening(text, at)?;
     let (count, unit, next) = term(text, count_at)?;
-    let (mut end, before, anchor) = anchor(text, next);
+    let words = anchor::read(text, next, is_date);
+    let mut end = words.as_ref().map_or(next, |it| it.end);
     let notice = notice(text, next);
     if let Some(it) = notice.filter(|_| end == next) {
         end = it;
@@ -50,12 +67,45 @@ pub(crate) fn at<'t>(text: &TokenText<'t>, at: usize) -> Option<(usize, Deadline
     if !enough || is_state(text, at) {
         return None;
     }
+    let anchor = words.as_ref().map_or(Anchor::Unknown, kind_of);
     let label = if anchor == Anchor::Unknown { Ground::Layout } else { Ground::Label };
     let mention = text.mention(at, end);
     let due = Err(UncountedReason::AnchorUnknown);
-    let found =
+    let before = words.as_ref().is_some_and(|it| it.before);
+    let deadline =
         Deadline { count, unit, before, anchor, due, mention, sentence: mention, ground: label };
-    Some((end, found))
+    Some(DeadlineMatch { end, deadline, words, chooses: anchor::chooses(text, at, end) })
+}
+
+/// The kind of anchor that the words name.
+fn kind_of(words: &AnchorWords) -> Anchor {
+    if words.date.is_some() {
+        return Anchor::Date;
+    }
+    if !words.known {
+        return Anchor::Unknown;
+    }
+    match words.act {
+        AnchorAct::Service | AnchorAct::Receipt => return Anchor::Service,
+        AnchorAct::Filing => return Anchor::Filing,
+        _ => {}
+    }
+    match words.noun {
+        "hearing" | "trial" | "conference" | "deposition" | "mediation" | "argument"
+        | "заседани" => Anchor::Hearing,
+        "accident" => Anchor::Incident,
+        _ if words.this || words.qualifiers.contains(&"effective") => Anchor::ThisDocument,
+        "order"
+        | "decree"
+        | "opinion"
+        | "decision"
+        | "ruling"
+        | "award"
+        | "определени"
+        | "постановлени" => Anchor::Order,
+        "judgment" | "решени" | "приговор" => Anchor::Judgment,
+        _ => Anchor::Unknown,
+    }
 }
 
 /// The token of the count, and the context that it needs to be a deadline.
@@ -311,124 +361,4 @@ fn unit(text: &TokenText<'_>, at: usize) -> Option<(DeadlineUnit, usize)> {
     };
     // `within 30 days' time`
     Some((unit, at + 1))
-}
-
-/// The end of the anchor's words, whether the deadline counts back from it, and the anchor.
-fn anchor(text: &TokenText<'_>, at: usize) -> (usize, bool, Anchor) {
-    let before = matches!(text.low(at), "before" | "prior" | "preceding" | "до");
-    let opens = before
-        || matches!(text.low(at), "of" | "after" | "from" | "following" | "с" | "со" | "после");
-    if matches!(text.low(at), "thereafter" | "afterwards" | "thereof") {
-        return (at + 1, false, Anchor::Unknown);
-    }
-    // `immediately preceding the hearing`
-    let at = at + usize::from(text.is(at, "immediately"));
-    if !opens {
-        return (at, false, Anchor::Unknown);
-    }
-    for step in at + 1..at + ANCHOR_TOKENS {
-        if text.breaks(step) >= 2 || matches!(text.low(step), "." | ";" | ",") {
-            return (step, before, Anchor::Unknown);
-        }
-        if let Some(anchor) = noun(text, step) {
-            return anchored(text, at, step, before, anchor);
-        }
-    }
-    ((at + ANCHOR_TOKENS).min(text.len()), before, Anchor::Unknown)
-}
-
-fn noun(text: &TokenText<'_>, at: usize) -> Option<Anchor> {
-    Some(match text.low(at) {
-        "service" | "served" | "receipt" | "receiving" | "получения" | "вручения" => {
-            Anchor::Service
-        }
-        "filing" | "filed" | "подачи" => Anchor::Filing,
-        "order"
-        | "decree"
-        | "opinion"
-        | "decision"
-        | "ruling"
-        | "award"
-        | "определения"
-        | "постановления" => Anchor::Order,
-        // The act that is pronounced may follow; then that word gives the anchor.
-        "вынесения"
-            if !["решени", "определени", "постановлени", "приговор"]
-                .iter()
-                .any(|it| text.low(at + 1).starts_with(it)) =>
-        {
-            Anchor::Judgment
-        }
-        "judgment" | "решения" | "изготовления" | "принятия" | "провозглашения" | "приговора" => {
-            Anchor::Judgment
-        }
-        "hearing" | "trial" | "conference" | "заседания" => Anchor::Hearing,
-        "letter"
-        | "email"
-        | "e-mail"
-        | "notice"
-        | "agreement"
-        | "demand"
-        | "претензии"
-        | "письма"
-        | "договора"
-        | "соглашения"
-        | "today"
-        | "hereof"
-        | "effective"
-        | "execution" => Anchor::ThisDocument,
-        _ => return None,
-    })
-}
-
-/// Resolves an anchor from its words: `the date of this order` is the document's own day, whatever
-/// the noun.
-fn anchored(
-    text: &TokenText<'_>,
-    at: usize,
-    step: usize,
-    before: bool,
-    anchor: Anchor,
-) -> (usize, bool, Anchor) {
-    let this = (at..step).any(|it| matches!(text.low(it), "this" | "настоящего" | "настоящей"));
-    let mut end = step + 1;
-    if anchor == Anchor::Service {
-        // `receipt of this letter` is not the service of a pleading.
-        let letter = (step..step + 4).find(|it| {
-            matches!(text.low(*it), "letter" | "e-mail" | "email" | "претензии" | "письма")
-        });
-        if let Some(place) = letter {
-            return (place + 1, before, Anchor::Unknown);
-        }
-        // `service of this motion`, `service hereof`
-        let this = (end..end + 4).find(|it| matches!(text.low(*it), "this" | "hereof"));
-        end = this.map_or(end, |it| (it + 1).min(text.len()));
-    }
-    if anchor == Anchor::Filing && text.is(end, "of") {
-        end = (end + 3).min(text.len());
-    }
-    let anchor = match anchor {
-        // `after this summons is served` is counted from its service.
-        Anchor::Service | Anchor::Filing | Anchor::Hearing => anchor,
-        _ if this => Anchor::ThisDocument,
-        // A notice other than this document: `after the notice was mailed`, `after written notice`.
-        Anchor::ThisDocument
-            if matches!(text.low(step), "today" | "hereof" | "effective" | "execution") =>
-        {
-            anchor
-        }
-        Anchor::ThisDocument
-            if (text.low(step).is_ascii() || text.is(step, "договора"))
-                && !dated(text, at, step) =>
-        {
-            Anchor::Unknown
-        }
-        _ => anchor,
-    };
-    (end, before, anchor)
-}
-
-/// `the date of the letter`
-fn dated(text: &TokenText<'_>, at: usize, step: usize) -> bool {
-    (at..step).any(|it| text.run(it, &["date", "of"]) || text.is(it, "подписания"))
 }

@@ -4,6 +4,9 @@ use crate::entity::{EntityKind, Ground};
 use crate::entity_match::{EntityMatch, PieceContext};
 use crate::text::TokenText;
 
+/// Most tokens at the head of a paper in which a number without a label is its own.
+const HEAD_TOKENS: usize = 160;
+
 pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let mut at = 0;
@@ -16,7 +19,14 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
             at += 1;
             continue;
         };
-        out.push(EntityMatch::new(EntityKind::CaseNumber, text, (at, end), ground));
+        let it = EntityMatch::new(EntityKind::CaseNumber, text, (at, end), ground);
+        let apart = text.slice(at, end).contains(" – ") || text.slice(at, end).contains(" - ");
+        out.push(if apart {
+            let name = text.slice(at, end).replace(" – ", "-").replace(" - ", "-");
+            it.with_name(name)
+        } else {
+            it
+        });
         at = end;
     }
 }
@@ -28,8 +38,10 @@ fn number(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
             .or_else(|| state(text, at))
             .or_else(|| spaced(text, at))
             .or_else(|| formed(text, at))
+            .or_else(|| apart(text, at))
             .or_else(|| named(text, at))
-            .or_else(|| labelled(text, at));
+            .or_else(|| labelled(text, at))
+            .or_else(|| bare(text, at));
     }
     // A case number that begins with letters begins with a capital.
     if text.is_word(at) && text.capital(at) {
@@ -39,6 +51,34 @@ fn number(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
             .or_else(|| lettered(text, at));
     }
     None
+}
+
+/// `Дело № 1 – 151/2026`, with blanks around its dash.
+fn apart(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
+    let sign = sign_before(text, at).filter(|it| label_before(text, *it))?;
+    let shaped = sign < at
+        && matches!(text.low(at + 1), "-" | "–" | "—")
+        && !text.glued(at + 2)
+        && text.is_number(at + 2)
+        && text.is(at + 3, "/")
+        && text.number(at + 4).is_some_and(|(_, it)| it == 4 || it == 2)
+        && (at + 1..at + 5).all(|it| text.breaks(it) == 0);
+    shaped.then_some((at + 5, Ground::Label))
+}
+
+/// `17-2543` in a line of its own at the head of an opinion.
+fn bare(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
+    let (_, year) = text.number(at)?;
+    let (_, serial) = text.number(at + 2)?;
+    let dashed = matches!(text.low(at + 1), "-" | "–") && tight(text, at + 1, at + 3);
+    let opens = at == 0 || text.breaks(at) > 0;
+    let suffix =
+        text.is(at + 3, "-") && matches!(text.low(at + 4), "cv" | "cr" | "ag" | "bk" | "pr");
+    let end = if suffix { at + 5 } else { at + 3 };
+    let alone = opens && text.breaks(end) > 0;
+    let head = at < HEAD_TOKENS;
+    (head && dashed && year == 2 && (3..=5).contains(&serial) && alone)
+        .then_some((end, Ground::Layout))
 }
 
 /// `23 Civ. 7716 (RLO)`, `19 Cr. 833 (SHS)`, `21 CR 618-2`, `22 C 4401`: how some courts write the
@@ -215,7 +255,9 @@ fn label_before(text: &TokenText<'_>, sign: usize) -> bool {
 fn opens(text: &TokenText<'_>, at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
     let after_gap = |it: usize| text.at(it).is_some_and(|token| token.after_gap);
-    let rule = matches!(text.low(before), ")" | "|" | "*" | "§" | ":") && !text.glued(at)
+    let rule = matches!(text.low(before), ")" | "|" | "*" | "§" | ":")
+        && !text.glued(at)
+        && (after_gap(before) || text.breaks(before) > 0)
         || text.is(before, "(") && text.breaks(before) > 0;
     let versus = matches!(text.low(before), "v" | "vs")
         || text.is(before, ".") && before > 0 && matches!(text.low(before - 1), "v" | "vs");
@@ -240,7 +282,9 @@ fn run(text: &TokenText<'_>, at: usize) -> Option<usize> {
         end += 1;
     }
     // `A 208-417-365`
-    let single = last == Some(at + 1) && text.is_word(at) && text.word(at).len() == 1;
+    let letters = text.word(at).len() == 1
+        || matches!(text.word(at), "CV" | "CR" | "EDCV" | "SACV" | "LACV" | "SA" | "ED");
+    let single = last == Some(at + 1) && text.is_word(at) && letters;
     if single && text.is_number(at + 1) && text.breaks(at + 1) == 0 {
         return run(text, at + 1);
     }

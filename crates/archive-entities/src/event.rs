@@ -1,8 +1,11 @@
 //! Finds the kind of event of a date by the words of its sentence. The nearest keyword wins, and
 //! words before the date outweigh words after it.
 
+mod due;
 mod keywords;
 mod refine;
+
+pub(crate) use due::due_ground;
 
 use crate::chronology::EventKind;
 use crate::text::TokenText;
@@ -15,70 +18,6 @@ pub(crate) const FULL_TEXT: &str = "полный текст";
 
 /// Factor by which the distance of a word after the date is multiplied.
 const AFTER_COSTS: usize = 3;
-
-/// Whether the words before the date make it the last day for something.
-pub(crate) fn is_due(text: &TokenText<'_>, date: usize) -> bool {
-    // `by the 5th day of May`
-    let date = if date > 0 && text.is(date - 1, "the") { date - 1 } else { date };
-    let back = |steps: usize| date.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
-    let near = |most: usize, stem: &str| {
-        let ends = |it: &usize| {
-            back(*it) == ";" || back(*it) == "." && !text.glued((date + 1).saturating_sub(*it))
-        };
-        (2..=most).take_while(|it| !ends(it)).any(|it| {
-            let word = back(it);
-            if stem.is_ascii() { word == stem } else { word.starts_with(stem) }
-        })
-    };
-    let ends = |word: &str| {
-        matches!(
-            word,
-            "closes"
-                | "close"
-                | "expires"
-                | "expire"
-                | "ends"
-                | "end"
-                | "terminates"
-                | "matures"
-                | "terminate"
-                | "lapses"
-                | "deadline"
-                | "cutoff"
-        )
-    };
-    match back(1) {
-        "by" | "позднее" | "due" => true,
-        "than" => matches!(back(2), "later"),
-        "before" => back(2) == "or" && back(3) == "on",
-        "until" | "through" => {
-            matches!(back(2), "have" | "has" | "extended" | "open" | "continue" | "continues")
-        }
-        "to" => matches!(back(2), "extended" | "extension"),
-        "истек" | "истёк" | "истекает" | "истекал" => near(6, "срок"),
-        // The end of an employment is not a deadline.
-        "on" | "is" if (2..=16).any(|it| back(it) == "employment") => false,
-        "is" => near(9, "deadline") || near(9, "cutoff") || near(4, "due") || back(2) == "due",
-        "on" => ends(back(2)) || (2..=5).any(|it| back(it) == "expires") || near(4, "due"),
-        "—" | "–" => near(6, "срок"),
-        "beginning" | "commencing" | "starting" => {
-            ["payments", "payment", "pay", "payable", "installments", "instalments"]
-                .iter()
-                .any(|it| near(14, it))
-        }
-        ":" => matches!(back(2), "deadline" | "due"),
-        "," => near(4, "due"),
-        "до" => {
-            back(2) == "отложено"
-                || near(8, "срок")
-                || near(4, "действ")
-                || near(4, "производ")
-                || near(8, "обяз")
-        }
-        "по" => near(6, "срок"),
-        word => ends(word) && word != "end",
-    }
-}
 
 /// `Date of Loss: 3/4/2021`
 pub(crate) fn is_loss(text: &TokenText<'_>, date: usize) -> bool {
@@ -109,9 +48,27 @@ pub(crate) fn is_own(text: &TokenText<'_>, date: usize, end: usize) -> bool {
     if text.is(line, "г") && text.at(date).is_some_and(|it| it.after_gap) {
         return true;
     }
+    // `ENTERED October 2, 2019.` in a line of its own; `Date   March 9, 2020`.
+    let at = date.saturating_sub(1);
+    let labelled = date > 0
+        && matches!(back(1), "entered" | "issued" | "date")
+        && (text.breaks(at) > 0 && (text.breaks(end) > 0 || text.is(end, "."))
+            || back(1) == "date"
+                && text.capital(at)
+                && text.at(date).is_some_and(|it| it.after_gap)
+                && text.breaks(end) > 0
+                && kind_of_word(back(2)).is_none_or(|_| text.breaks(at) > 0));
+    if labelled {
+        return true;
+    }
     if matches!(label, "dated" | "date" | "sent" | "дата" | "entered" | "enter" | "issued") {
         let at = date - if back(1) == ":" { 2 } else { 1 };
         return back(1) == ":" || (label == "dated" && text.breaks(at) > 0);
+    }
+    // `[June 13, 2022]` below the caption of an opinion.
+    let bracketed = back(1) == "[" && text.is(end, "]") && text.breaks(end + 1) > 0;
+    if bracketed && text.breaks(date - 1) > 0 {
+        return true;
     }
     // `Исх. № 318 от 14.11.2023`
     let letter = text.is(line, "исх") && date - line < 12;

@@ -3,7 +3,8 @@
 use crate::entity::{EntityKind, Ground, Role};
 use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
-use crate::text::TokenText;
+use crate::nominative;
+use crate::text::{TokenText, single_spaced};
 
 /// Most tokens of the court's name between the title and the name of a Russian judge.
 const COURT_TOKENS: usize = 14;
@@ -26,7 +27,12 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
             }
             "before" if text.capital(at) => panel(text, at + 1, out),
             "jj" if text.capital(at) => joined(text, at, out),
-            "judges" if text.capital(at) && at > 0 && text.capital(at - 1) => {
+            "judges"
+                if text.capital(at)
+                    && at > 0
+                    && text.capital(at - 1)
+                    && (party_free(text, at) || name::is_other_word(text.low(at - 1))) =>
+            {
                 joined(text, at - 1, out);
             }
             "j" | "cj" | "pj" if text.capital(at) => author(text, at, out),
@@ -53,6 +59,11 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
     }
 }
 
+/// Whether the word before `Judges` is that of a bench: `Circuit Judges`.
+fn party_free(text: &TokenText<'_>, at: usize) -> bool {
+    matches!(text.low(at - 1), "circuit" | "district" | "law" | "patent" | "senior" | "appellate")
+}
+
 fn judge<'t>(text: &TokenText<'t>, range: (usize, usize), ground: Ground) -> EntityMatch<'t> {
     EntityMatch::new(EntityKind::Person, text, range, ground).with(Role::Judge)
 }
@@ -69,7 +80,11 @@ fn titled<'t>(text: &TokenText<'t>, at: usize, single: bool, out: &mut Vec<Entit
     };
     // `Salas, Judge. Affirmed.` has its name before the title.
     let ended = text.is(at, ".") && !text.low(at.saturating_sub(1)).starts_with("hon");
-    if let Some(end) = name::person(text, from, single)
+    // `Judge Timothy` alone is the beginning of a name in the next line.
+    let given = name::person(text, from, false).is_none()
+        && name::is_given(text.low(from))
+        && text.breaks(from + 1) == 1;
+    if let Some(end) = name::person(text, from, single).filter(|_| !given)
         && !ended
         && (text.breaks(from) == 0 || runs_on(end))
     {
@@ -168,7 +183,10 @@ fn panel<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
                 | "hon"
                 | "honorable"
                 | "the"
-        ) {
+                | "patent"
+                | "law"
+        ) || name::is_other_word(word)
+        {
             next += 1;
         } else if let Some(end) = name::person(text, next, true) {
             names.push((next, end));
@@ -279,9 +297,19 @@ fn russian<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) 
     while from < at + COURT_TOKENS && goes(from) && name::person(text, from, false).is_none() {
         from += 1;
     }
+    // «судьи», «судей», «председательствующего» stand in the genitive, and so do the names.
+    let label = at.checked_sub(1).map(|it| text.low(it)).unwrap_or_default();
+    let genitive = matches!(label, "судей" | "председательствующего")
+        || label == "судьи" && !text.capital(at - 1);
     for _ in 0..6 {
         let Some(end) = name::person(text, from, false) else { break };
-        out.push(judge(text, (from, end), Ground::Label));
+        let mut found = judge(text, (from, end), Ground::Label);
+        if genitive
+            && let Some(shown) = nominative::after_genitive(&single_spaced(text.slice(from, end)))
+        {
+            found = found.with_name(shown);
+        }
+        out.push(found);
         from = match text.low(end) {
             "," | "и" => end + 1,
             // One below the other, after `Судьи:`.

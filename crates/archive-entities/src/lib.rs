@@ -14,6 +14,7 @@ mod court;
 mod date;
 mod deadline;
 mod docket;
+pub mod document_type;
 mod entity;
 mod entity_match;
 mod event;
@@ -21,8 +22,11 @@ mod judge;
 mod merge;
 mod money;
 mod name;
+mod nominative;
 mod numerals;
 mod organisation;
+mod outcome;
+mod paper;
 mod party;
 mod sentence;
 mod signature;
@@ -36,14 +40,14 @@ mod tests;
 
 use archive_text::{JoinedPages, PageText, TextSpan};
 
+use self::text::TokenText;
 pub use chronology::{
-    Anchor, CaseEvent, Conflict, DateRange, Deadline, DeadlineUnit, Due, EventKind, Precision,
-    UncountedReason,
+    Anchor, CaseEvent, Conflict, CountingRule, DateRange, Deadline, DeadlineUnit, Due, EventKind,
+    Outcome, OutcomeKind, Precision, UncountedReason,
 };
 pub use cited::cited_spans;
 pub use entity::{Currency, Entity, EntityKind, Ground, Mention, Money, Role};
 use entity_match::{EntityMatch, PieceContext};
-use text::TokenText;
 
 /// Most entities of one document.
 pub const ENTITIES_MAX: usize = 2_000;
@@ -53,6 +57,8 @@ pub const MENTIONS_MAX: usize = 200;
 pub const EVENTS_MAX: usize = 5_000;
 /// Most deadlines of one document.
 pub const DEADLINES_MAX: usize = 500;
+/// Most outcomes of one document.
+pub const OUTCOMES_MAX: usize = 100;
 /// Most contradictions of one document.
 pub const CONFLICTS_MAX: usize = 200;
 /// The longest sentence that is quoted, in words and marks.
@@ -66,6 +72,8 @@ pub struct CaseFacts<'t> {
     pub events: Vec<CaseEvent<'t>>,
     pub deadlines: Vec<Deadline<'t>>,
     pub conflicts: Vec<Conflict>,
+    /// What the document itself decides, in its order.
+    pub outcomes: Vec<Outcome<'t>>,
     /// Whether a limit omitted something.
     pub truncated: bool,
 }
@@ -106,12 +114,15 @@ pub fn read_with<'t>(
 ) -> CaseFacts<'t> {
     let mut registry = merge::EntityRegistry::default();
     let mut timeline = timeline::TimelineBuilder::default();
+    let mut outcomes = outcome::OutcomeBuilder::default();
+    let paper = paper::Paper::of(pages);
     let mut pieces = PieceCache::default();
     pieces.for_each(pages, cited, on_page, |text, cited| {
         for finding in findings(text, cited) {
             registry.add(finding);
         }
         timeline.read(text, cited);
+        outcomes.read(text, cited, &paper);
     });
     let probes = registry.probes();
     let mut taken: Vec<TextSpan> =
@@ -121,12 +132,13 @@ pub fn read_with<'t>(
         registry.add_probed_mentions(text, cited, &probes, &taken);
     });
     registry.finish();
-    timeline.finish();
+    timeline.finish(&paper);
     CaseFacts {
         entities: registry.entities,
         events: timeline.events,
         deadlines: timeline.deadlines,
         conflicts: timeline.conflicts,
+        outcomes: outcomes.outcomes,
         truncated: registry.truncated || timeline.truncated,
     }
 }

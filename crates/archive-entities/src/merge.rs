@@ -9,7 +9,7 @@ use crate::entity::{Entity, EntityKind, Mention, Role};
 use crate::entity_match::EntityMatch;
 use crate::name::{PersonKey, is_title_word, person_key};
 use crate::text::{TokenText, single_spaced};
-use crate::{ENTITIES_MAX, MENTIONS_MAX, court, docket, money, organisation};
+use crate::{ENTITIES_MAX, MENTIONS_MAX, court, docket, money, nominative, organisation};
 
 /// Most entities that one surname, or one first word, is compared with.
 const CANDIDATES_MAX: usize = 8;
@@ -36,6 +36,7 @@ impl<'t> EntityRegistry<'t> {
         if name.is_empty() {
             return;
         }
+        let name = in_nominative(finding.kind, name);
         let place = if finding.kind == EntityKind::Person {
             self.find_or_add_person(&finding, &name)
         } else {
@@ -284,6 +285,18 @@ impl<'t> EntityRegistry<'t> {
 pub(crate) struct NameProbes {
     by_word: HashMap<String, Vec<(usize, Vec<String>)>>,
     given: HashMap<usize, String>,
+}
+
+/// A Russian name in the nominative, so that all its mentions have one spelling.
+fn in_nominative(kind: EntityKind, name: String) -> String {
+    let shown = match kind {
+        _ if name.is_ascii() => None,
+        EntityKind::Person => nominative::person(&name),
+        EntityKind::Organisation => nominative::organisation(&name),
+        EntityKind::Court => nominative::court(&name),
+        EntityKind::CaseNumber | EntityKind::Money => None,
+    };
+    shown.unwrap_or(name)
 }
 
 fn words(name: &str) -> Vec<String> {

@@ -1,5 +1,7 @@
 //! Sums of money in figures and in words, as hundredths of their currency.
 
+use text::numerals::scale;
+
 use crate::entity::{Currency, EntityKind, Ground, Money};
 use crate::entity_match::EntityMatch;
 use crate::numerals;
@@ -93,6 +95,9 @@ fn figures(text: &TokenText<'_>, at: usize, spaces: bool) -> Option<(u64, usize)
     while first <= 3 && next < at + 12 {
         let group = |it: usize| text.number(it).filter(|(_, digits)| *digits == 3);
         let comma = text.is(next, ",") && text.glued(next) && text.glued(next + 1);
+        // `932.393,94 руб.`
+        let point = spaces && text.is(next, ".") && text.glued(next) && text.glued(next + 1);
+        let comma = comma || point;
         let gap = spaces && !text.glued(next) && text.breaks(next) == 0;
         let (part, step) = if let Some((part, _)) = group(next + 1).filter(|_| comma) {
             (part, 2)
@@ -106,7 +111,14 @@ fn figures(text: &TokenText<'_>, at: usize, spaces: bool) -> Option<(u64, usize)
     }
     let mut cents = value.checked_mul(100)?;
     let mark = text.is(next, ".") || (spaces && text.is(next, ","));
-    if mark && text.glued(next) && text.glued(next + 1) {
+    // `932.393, 94 руб.` has a blank before its hundredths.
+    let apart = spaces
+        && text.is(next, ",")
+        && text.glued(next)
+        && text.breaks(next + 1) == 0
+        && text.number(next + 1).is_some_and(|it| it.1 == 2)
+        && text.low(next + 2).starts_with("руб");
+    if mark && text.glued(next) && (text.glued(next + 1) || apart) {
         match text.number(next + 1) {
             Some((part, 2)) => (cents, next) = (cents.checked_add(part)?, next + 2),
             Some((part, 1)) => (cents, next) = (cents.checked_add(part * 10)?, next + 2),
@@ -118,18 +130,12 @@ fn figures(text: &TokenText<'_>, at: usize, spaces: bool) -> Option<(u64, usize)
 
 /// `1.5 million`, «2 млн»
 fn scaled(text: &TokenText<'_>, cents: u64, at: usize) -> Option<(u64, usize)> {
-    let by = match text.low(at) {
-        "thousand" | "тысяч" | "тысячи" => 1_000,
-        "million" | "миллионов" | "миллиона" => 1_000_000,
-        "billion" | "миллиардов" => 1_000_000_000,
-        "тыс" | "млн" => {
-            let by = if text.is(at, "тыс") { 1_000 } else { 1_000_000 };
-            let end = at + 1 + usize::from(text.is(at + 1, "."));
-            return Some((cents.checked_mul(by)?, end));
-        }
-        _ => return Some((cents, at)),
+    let Some(by) = scale(text.low(at)).filter(|it| *it >= 1_000) else {
+        return Some((cents, at));
     };
-    Some((cents.checked_mul(by)?, at + 1))
+    let shortened = matches!(text.low(at), "тыс" | "млн" | "млрд" | "трлн");
+    let end = at + 1 + usize::from(shortened && text.is(at + 1, "."));
+    Some((cents.checked_mul(by)?, end))
 }
 
 /// `USD 1250.00`

@@ -1,66 +1,39 @@
 //! The forms of English and Russian personal names, and the capitalised words that are not names.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
+
+use text::WordList;
+use text::stem::surname;
 
 use crate::text::TokenText;
 
-/// Capitalised words that occur beside names and are not part of them.
-const TITLE_WORDS: &str = "
-    deputy officer sheriff detective sergeant lieutenant captain trooper
-    plaintiff plaintiffs defendant defendants petitioner respondent appellant appellee
-    intervenor the a an of and or for in on at by to with from this that court courts judge
-    justice hon honorable magistrate chief circuit district county state united states
-    attorney attorneys counsel esq mr mrs ms dr case no motion order complaint answer
-    exhibit opinion judgment hearing before after if it its his her he she they we i you
-    however therefore pursuant date dated re sincerely dear regards respectfully submitted
-    counts count jury demand docket lower division appearances present per curiam law office
-    offices firm bar telephone email subject sent cc presiding when as while since under any
-    all each both january february march april june july august september october november
-    december monday tuesday wednesday thursday friday saturday sunday there here judges jj
-    cross counter third-party is was did суд суда истец ответчик судья решение дело истца
-    ответчика именем российской российская федерации город арбитражный арбитражного общество
-    определил решил установил";
+static NOT_NAMES: LazyLock<WordList> =
+    LazyLock::new(|| WordList::parse(include_str!("../data/not_names.txt")));
 
-/// Words for offices and occupations; firms may have them in their names, people do not.
-const OFFICE_WORDS: &str = "
-    assistant special administrator administratrix executor executrix personal representative
-    trustee guardian secretary president vice director manager treasurer chairman federal defender
-    prosecutor prosecuting notary clerk paralegal partner associate agent registered general
-    executive commissioner warden mayor esquire lead signature name title address phone fax
-    conservator receiver deceased individually city township";
+/// Whether the word is in no personal name.
+pub(crate) fn is_other_word(word: &str) -> bool {
+    NOT_NAMES.contains(word)
+}
 
 /// First names that distinguish a person from a firm.
-const GIVEN_NAMES: &str = "
-    aaron adam alan albert alexander alice amanda amy andrea andrew angela ann anna anthony arthur
-    barbara benjamin betty beverly brandon brenda brian bruce carl carlos carol catherine charles
-    cheryl christina christine christopher cynthia daniel david deborah denise dennis diana diane
-    donald donna dorothy douglas edward elizabeth emily emma eric ethan eugene evelyn frances frank
-    gary george gerald gloria grace gregory hannah harold heather helen henry isabella jack jacob
-    jacqueline james jane janet janice jason jean jeffrey jennifer jeremy jerry jesse jessica joan
-    joe john jonathan jordan jose joseph joshua joyce juan judith judy julia julie justin karen
-    katherine kathleen keith kelly kenneth kevin kimberly kyle larry laura lauren lawrence linda lisa
-    logan louis madison margaret maria marie marilyn mark martha mary matthew megan melissa michael
-    michelle miguel nancy natalie nathan nicholas nicole noah olivia pamela patricia patrick paul
-    peter philip rachel ralph randy raymond rebecca richard robert roger ronald rose roy russell ruth
-    ryan samantha samuel sandra sara sarah scott sean sharon shirley sophia stephanie stephen steven
-    susan teresa terry theresa thomas timothy tyler victoria vincent virginia walter wayne william
-    zachary";
-
-static GIVEN: LazyLock<HashSet<&str>> = LazyLock::new(|| GIVEN_NAMES.split_whitespace().collect());
+static GIVEN: LazyLock<WordList> =
+    LazyLock::new(|| WordList::parse(include_str!("../data/given_names.txt")));
 
 pub(crate) fn is_given(word: &str) -> bool {
     GIVEN.contains(word)
 }
 
-static TITLES: LazyLock<HashSet<&str>> = LazyLock::new(|| TITLE_WORDS.split_whitespace().collect());
+/// Capitalised words that occur beside names and are not part of them.
+static TITLES: LazyLock<WordList> =
+    LazyLock::new(|| WordList::parse(include_str!("../data/titles.txt")));
 
 pub(crate) fn is_title_word(word: &str) -> bool {
     TITLES.contains(word)
 }
 
-static OFFICES: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| OFFICE_WORDS.split_whitespace().collect());
+/// Words for offices and occupations; firms may have them in their names, people do not.
+static OFFICES: LazyLock<WordList> =
+    LazyLock::new(|| WordList::parse(include_str!("../data/offices.txt")));
 
 pub(crate) fn is_office_word(word: &str) -> bool {
     OFFICES.contains(word)
@@ -112,6 +85,41 @@ fn is_initial(text: &TokenText<'_>, at: usize) -> bool {
     text.capital(at) && text.word(at).chars().count() == 1 && text.is(at + 1, ".")
 }
 
+/// Words that begin the title of a judge after the name.
+fn is_court_word(word: &str) -> bool {
+    matches!(
+        word,
+        "administrative"
+            | "superior"
+            | "bankruptcy"
+            | "probate"
+            | "municipal"
+            | "federal"
+            | "appeals"
+            | "supreme"
+            | "part"
+            | "civil"
+            | "criminal"
+            | "date"
+            | "notice"
+            | "central"
+            | "northern"
+            | "southern"
+            | "eastern"
+            | "western"
+    )
+}
+
+/// `Marquita A Funches`: an initial without its point.
+fn is_bare_initial(text: &TokenText<'_>, at: usize) -> bool {
+    text.capital(at)
+        && text.is_word(at)
+        && text.word(at).len() == 1
+        && is_name_word(text, at + 1)
+        && text.breaks(at + 1) == 0
+        && !is_other_word(text.low(at + 1))
+}
+
 fn is_particle(word: &str) -> bool {
     matches!(
         word,
@@ -136,6 +144,10 @@ pub(crate) fn person(text: &TokenText<'_>, at: usize, single: bool) -> Option<us
     if text.word(at).starts_with(|it| matches!(it, '\u{400}'..='\u{4ff}')) {
         return russian(text, at);
     }
+    // `-AB-FFM Trinh`: the end of a case number is no name.
+    if at > 0 && text.glued(at) && text.is(at - 1, "-") {
+        return None;
+    }
     let (mut next, mut words, mut parts, mut last_word) = (at, 0, 0, at);
     while parts < 5 {
         let same_line = next == at || (text.breaks(next) == 0 && !wide(text, at, next));
@@ -145,6 +157,9 @@ pub(crate) fn person(text: &TokenText<'_>, at: usize, single: bool) -> Option<us
         if is_initial(text, next) {
             next += 2;
             parts += 1;
+        } else if words > 0 && is_bare_initial(text, next) {
+            next += 1;
+            parts += 1;
         } else if text.is(next, "st") && text.is(next + 1, ".") && is_name_word(text, next + 2) {
             // `ST. CLOUD`
             next += 2;
@@ -153,6 +168,7 @@ pub(crate) fn person(text: &TokenText<'_>, at: usize, single: bool) -> Option<us
         } else if is_name_word(text, next)
             && !is_generation(text.low(next))
             && !is_office_word(text.low(next))
+            && !is_other_word(text.low(next))
         {
             next += 1;
             (parts, words, last_word) = (parts + 1, words + 1, next);
@@ -165,6 +181,16 @@ pub(crate) fn person(text: &TokenText<'_>, at: usize, single: bool) -> Option<us
         } else {
             break;
         }
+    }
+    // A capital that goes on with a word of no name is a heading: `Santa Clara County Council`.
+    let goes_on = text.breaks(next) == 0
+        && next > at
+        && is_other_word(text.low(next))
+        && !is_court_word(text.low(next))
+        && text.capital(next)
+        && !wide(text, at, next);
+    if goes_on && !is_given(text.low(at)) {
+        return None;
     }
     // A name does not end in an initial, so `John Q.` alone is not one.
     let enough = words >= 2 || (words == 1 && (parts >= 2 || single));
@@ -287,24 +313,10 @@ pub(crate) fn person_key(name: &str) -> PersonKey {
 
 fn russian_key(words: &[&str]) -> PersonKey {
     let long = |it: &&&str| it.chars().count() > 1;
-    let surname = words.iter().find(long).copied().unwrap_or_default();
-    let rest = words.iter().filter(|it| **it != surname);
+    let family = words.iter().find(long).copied().unwrap_or_default();
+    let rest = words.iter().filter(|it| **it != family);
     let given: String = rest.filter_map(|it| it.chars().next()).collect();
-    PersonKey { surname: stem(surname), given }
-}
-
-/// A Russian surname without its case ending.
-fn stem(word: &str) -> String {
-    for end in
-        ["ого", "ому", "ой", "ым", "ом", "ем", "ий", "ая", "ую", "а", "у", "е", "ы", "я", "ю", "й"]
-    {
-        if let Some(stem) = word.strip_suffix(end)
-            && stem.chars().count() >= 3
-        {
-            return stem.to_owned();
-        }
-    }
-    word.to_owned()
+    PersonKey { surname: surname(family).to_owned(), given }
 }
 
 impl PersonKey {
@@ -325,5 +337,19 @@ impl PersonKey {
 
     pub(crate) fn shown(&self) -> String {
         format!("{} {}", self.given, self.surname).trim().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn word_lists_are_sorted_and_without_repeats() {
+        for file in [
+            include_str!("../data/titles.txt"),
+            include_str!("../data/offices.txt"),
+            include_str!("../data/given_names.txt"),
+        ] {
+            assert_eq!(text::list_problem(file), None);
+        }
     }
 }

@@ -95,7 +95,14 @@ fn by_suffix(text: &TokenText<'_>, at: usize) -> Option<(usize, usize, Ground)> 
         } else if at > 0 && text.is(at - 1, ",") {
             name_end = at - 1;
         }
-        let from = backwards(text, name_end)?;
+        // `336 LLC`
+        let numbered = name_end > 0
+            && text.is_number(name_end - 1)
+            && name_end == at
+            && text.breaks(at) == 0
+            && !(name_end > 1 && text.capital(name_end - 2) && text.breaks(name_end - 1) == 0)
+            && text.at(at).is_some_and(|it| it.all_caps);
+        let from = if numbered { name_end - 1 } else { backwards(text, name_end)? };
         return Some((from, end, Ground::Form));
     }
     if !(text.capital(at) && is_weak(text.low(at))) {
@@ -327,8 +334,54 @@ pub(crate) fn russian_form(text: &TokenText<'_>, at: usize) -> Option<usize> {
         {
             Some(at + 3)
         }
-        _ => None,
+        _ => institution(text, at),
     }
+}
+
+/// The token after a form such as «муниципальное казённое учреждение» that a name in quotation marks
+/// follows.
+fn institution(text: &TokenText<'_>, at: usize) -> Option<usize> {
+    const FIRST: [&str; 18] = [
+        "муниципальн",
+        "государственн",
+        "федеральн",
+        "казен",
+        "казён",
+        "бюджетн",
+        "автономн",
+        "унитарн",
+        "некоммерческ",
+        "общественн",
+        "садов",
+        "жилищн",
+        "товариществ",
+        "учреждени",
+        "предприяти",
+        "кооператив",
+        "сельскохозяйственн",
+        "областн",
+    ];
+    const NOUNS: [&str; 9] = [
+        "учреждени",
+        "предприяти",
+        "товариществ",
+        "кооператив",
+        "организаци",
+        "объединени",
+        "партнерств",
+        "партнёрств",
+        "обществ",
+    ];
+    if !FIRST.iter().any(|it| text.low(at).starts_with(it)) {
+        return None;
+    }
+    let small = |it: usize| {
+        text.is_word(it) && !text.low(it).is_ascii() && (it == at || !text.capital(it))
+            || text.is(it, "-")
+    };
+    let quote = (at + 1..at + 10).find(|it| !small(*it))?;
+    let noun = (at..quote).any(|it| NOUNS.iter().any(|stem| text.low(it).starts_with(stem)));
+    (noun && matches!(text.low(quote), "«" | "\"" | "“" | "„")).then_some(quote)
 }
 
 /// The key that all mentions of one organisation share.
@@ -342,14 +395,33 @@ pub(crate) fn key(name: &str) -> String {
     if words.first().is_some_and(|it| matches!(*it, "the")) {
         words = words.get(1..).unwrap_or_default();
     }
-    let russian =
-        words.iter().position(|it| it.starts_with("обществ") || *it == "ответственностью");
+    let is_form = |it: &&str| {
+        ["обществ", "учреждени", "предприяти", "товариществ", "кооператив"]
+            .iter()
+            .any(|stem| it.starts_with(stem))
+            || it.starts_with("ответственност")
+    };
+    let russian = words.iter().position(is_form);
     if russian.is_some() {
-        let last =
-            words.iter().rposition(|it| it.starts_with("обществ") || *it == "ответственностью");
+        let last = words.iter().rposition(is_form);
         words = words.get(last.map_or(0, |it| it + 1)..).unwrap_or_default();
     } else if words.len() > 1
-        && matches!(words.first().copied(), Some("ооо" | "ао" | "пао" | "оао" | "зао" | "нао"))
+        && matches!(
+            words.first().copied(),
+            Some(
+                "ооо"
+                    | "ао"
+                    | "пао"
+                    | "оао"
+                    | "зао"
+                    | "нао"
+                    | "мку"
+                    | "мбу"
+                    | "гбу"
+                    | "муп"
+                    | "гуп"
+            )
+        )
     {
         words = words.get(1..).unwrap_or_default();
     }

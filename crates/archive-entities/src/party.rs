@@ -1,6 +1,7 @@
 //! Parties: from captions, from `X v. Y`, and from the words before and after a name in prose.
 
 mod agreement;
+mod captioned;
 mod claim;
 mod facing;
 mod form;
@@ -81,8 +82,10 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
             form::find(reading, at, out);
             prose(reading, at, out);
         } else if matches!(word, "v" | "vs" | "versus") {
-            versus(reading, at, out);
-            facing::sides(reading, at, out);
+            if !captioned::find(reading, at, out) {
+                versus(reading, at, out);
+                facing::sides(reading, at, out);
+            }
         } else if word == "against" && at > 0 && text.is(at - 1, "-") && text.breaks(at - 1) > 0 {
             facing::sides(reading, at - 1, out);
         } else if matter::opens(text, at) {
@@ -257,14 +260,15 @@ fn party_at(reading: &PieceContext<'_, '_>, at: usize) -> Option<usize> {
     if name::is_name_word(text, at) && text.is(at + 1, "county") && text.capital(at + 1) {
         return Some(at + 2);
     }
-    name::person(text, at, false)
+    name::person(text, at, false).or_else(|| sort::body(text, at))
 }
 
 fn kind_of(reading: &PieceContext<'_, '_>, from: usize, to: usize) -> EntityKind {
     let text = reading.text;
     let state = matches!(text.low(from), "state" | "commonwealth")
         || government(text, from).is_some()
-        || matches!(text.low(to.saturating_sub(1)), "county" | "people" | "government");
+        || matches!(text.low(to.saturating_sub(1)), "county" | "people" | "government")
+        || sort::body(text, from) == Some(to);
     if reading.organisation_at(from).is_some() || state {
         EntityKind::Organisation
     } else {
@@ -362,6 +366,9 @@ fn named(reading: &PieceContext<'_, '_>, at: usize) -> Option<usize> {
         let from = at + 1 + usize::from(text.low(at + 1).starts_with("предпринимател"));
         return name::person(text, from, false);
     }
+    if is_placeholder(text, at) {
+        return None;
+    }
     let end = party_at(reading, at).or_else(|| name::person(text, at, true))?;
     // A capital that only opens a heading: `Plaintiff Exhibit A`.
     let single = end == at + 1;
@@ -398,6 +405,9 @@ fn versus<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMat
     let text = reading.text;
     let right = if text.is(at + 1, ".") { at + 2 } else { at + 1 };
     if at == 0 || text.breaks(at) > 0 || text.breaks(right) > 0 || reading.is_cited(right) {
+        return;
+    }
+    if !captioned::names_this_case(text, at) {
         return;
     }
     let et_al = at >= 4 && text.run(at - 4, &["et", "al", ".", ","]);

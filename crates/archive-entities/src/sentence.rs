@@ -1,5 +1,7 @@
 //! Finds the bounds of sentences. Abbreviations of courts, names and sums do not end a sentence.
 
+use text::sentences::is_abbreviation;
+
 use crate::text::{TokenKind, TokenText};
 
 /// For each token the first token of its sentence.
@@ -60,15 +62,10 @@ fn ends(text: &TokenText<'_>, at: usize) -> bool {
         // `2024 г. Суд` ends a sentence, `г. Москва` does not.
         "г" => at > 1 && text.is_number(at - 2) && text.capital(next),
         "руб" | "коп" => text.capital(next),
-        "mr" | "mrs" | "ms" | "dr" | "hon" | "no" | "nos" | "v" | "vs" | "st" | "dept" | "esq"
-        | "sec" | "art" | "rev" | "supp" | "cir" | "mich" | "app" | "jan" | "feb" | "mar"
-        | "apr" | "aug" | "sept" | "sep" | "oct" | "nov" | "dec" | "ст" | "им" | "ул" | "кв"
-        | "стр" | "пр" | "тыс" | "млн" | "ex" | "ph" | "cal" | "prob" | "stat" | "ann" | "ct"
-        | "c" | "s" | "p" | "pp" | "cl" | "para" | "pen" | "lab" | "dist" | "ins" | "fed"
-        | "civ" | "crim" | "evid" | "bankr" | "reg" | "univ" => false,
         "inc" | "corp" | "co" | "ltd" | "jr" | "sr" | "al" => {
             matches!(text.low(next), "the" | "on" | "in" | "this" | "defendant" | "plaintiff")
         }
+        _ if is_abbreviation(text.word(at - 1)) => false,
         _ => {
             let letters = text.word(at - 1).chars().count();
             let initial = letters == 1 && text.capital(at - 1);

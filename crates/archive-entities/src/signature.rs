@@ -240,7 +240,9 @@ fn appears<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMa
     let text = reading.text;
     let at = if text.run(at, &["on", "brief", ":"]) { at + 3 } else { at };
     let argued = |end: usize| if text.run(end, &["(", "argued", ")"]) { end + 3 } else { end };
-    let Some(end) = name::person(text, at, false).filter(|it| text.is(argued(*it), ",")) else {
+    let Some(end) = name::person(text, at, false)
+        .filter(|it| matches!(text.low(argued(*it)), "," | "and" | "(" | "&"))
+    else {
         return;
     };
     // `Harbor Point, N.A., for appellee` is a firm; `Jane Roe, ROE & DOE LLP, for appellee` is not.
@@ -263,6 +265,26 @@ fn appears<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMa
         let side = (place + 1..place + 4).find_map(|it| party::roles(text.low(it)).next());
         if side.is_some() {
             out.push(EntityMatch::attorney(text, (at, end), Ground::Label, side));
+            // `Jane Roe (argued), John Doe, and Mary Poe, ROE & DOE LLP, …`
+            let mut next = argued(end);
+            for _ in 0..8 {
+                next += match text.low(next) {
+                    "," if text.is(next + 1, "and") => 2,
+                    "," | "and" | "&" => 1,
+                    _ => break,
+                };
+                let Some(last) = name::person(text, next, false) else { break };
+                let firm = reading.organisation_at(next).is_some() || text.is(last, "&");
+                if firm || !matches!(text.low(argued(last)), "," | "and" | ";") {
+                    break;
+                }
+                // A place is followed by its state: `Pasadena, California`.
+                if text.is(last, ",") && crate::court::is_state(text, last + 1) {
+                    break;
+                }
+                out.push(EntityMatch::attorney(text, (next, last), Ground::Label, side));
+                next = argued(last);
+            }
         }
         return;
     }

@@ -9,5 +9,5 @@ mod expected;
 mod generator;
 mod russian;
 
-pub use expected::{ExpectedFacts, Score, found, plain, plain_court, stated};
+pub use expected::{ExpectedFacts, Score, counted, found, plain, plain_court, stated};
 pub use generator::{CorpusRng, corpus, ordinal};

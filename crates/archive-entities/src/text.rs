@@ -2,6 +2,8 @@
 //! and capitals. It knows no law.
 
 use archive_text::TextSpan;
+pub(crate) use text::TokenKind;
+use text::tokens::{Cut, is_all_caps, is_capital, tokens};
 
 use crate::entity::Mention;
 
@@ -24,13 +26,6 @@ const LINE_BYTES: usize = 300;
 const GAP_WIDE: usize = 3;
 /// Fewest spaces at the start of a line that leave its first column empty.
 const INDENT_WIDE: usize = 28;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TokenKind {
-    Word,
-    Number,
-    Mark,
-}
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Token {
@@ -97,73 +92,37 @@ impl<'t> TokenText<'t> {
     }
 
     fn cut(&mut self) {
-        let mut chars = self.raw.char_indices().peekable();
-        let (mut breaks, mut spaces, mut after_gap) = (0u8, 0usize, false);
+        let (mut breaks, mut after_gap) = (0u8, false);
         // The number of the last line, on paper whose lines are numbered.
-        let (mut numbered, mut at_line_start) = (None, true);
-        while let Some((start, first)) = chars.next() {
-            if first == '\n' || first == '\u{c}' {
-                breaks = breaks.saturating_add(1);
-                (spaces, after_gap, at_line_start) = (0, false, true);
-                continue;
-            }
-            if first.is_whitespace() || first == '\u{feff}' {
-                spaces += if first == '\t' { 4 } else { 1 };
-                continue;
-            }
-            let opens = std::mem::replace(&mut at_line_start, false);
-            if opens && first.is_ascii_digit() {
-                let number = line_number(self.raw, start, numbered);
-                numbered = number.map(|it| it.0);
-                if let Some((_, length)) = number {
-                    for _ in 1..length {
-                        chars.next();
-                    }
-                    spaces = 0;
+        let mut numbered = None;
+        for (index, token) in tokens(self.raw, Cut::PAGE).enumerate() {
+            breaks = breaks.saturating_add(token.breaks);
+            if token.breaks > 0 || index == 0 {
+                after_gap = false;
+                let digits = token.kind == TokenKind::Number;
+                numbered = digits.then(|| line_number(self.raw, token.start, numbered)).flatten();
+                if numbered.is_some() {
                     continue;
                 }
-            } else if opens {
-                numbered = None;
             }
+            let word = self.raw.get(token.start..token.end).unwrap_or_default();
             let fold_start = self.folded.len();
-            let kind = kind_of(first);
-            let mut end = start + first.len_utf8();
-            self.folded.extend(first.to_lowercase());
-            let mut all_upper = first.is_uppercase();
-            let mut letters = 1;
-            while let Some((at, next)) = chars.peek().copied() {
-                let after = at + next.len_utf8();
-                let inner = kind == TokenKind::Word
-                    && matches!(next, '\'' | '’' | '-')
-                    && self
-                        .raw
-                        .get(after..)
-                        .and_then(|it| it.chars().next())
-                        .is_some_and(char::is_alphabetic);
-                if kind == TokenKind::Mark || !(kind_of(next) == kind || inner) {
-                    break;
-                }
-                all_upper &= next.is_uppercase() || inner;
-                letters += 1;
-                self.folded.extend(next.to_lowercase());
-                end = after;
-                chars.next();
-            }
+            text::fold::push_lower(&mut self.folded, word);
             let first_in_line = breaks > 0 || self.tokens.is_empty();
-            after_gap |= spaces >= if first_in_line { INDENT_WIDE } else { GAP_WIDE };
+            after_gap |= token.spaces >= if first_in_line { INDENT_WIDE } else { GAP_WIDE };
             self.tokens.push(Token {
-                start,
-                end,
+                start: token.start,
+                end: token.end,
                 fold_start,
                 fold_end: self.folded.len(),
-                kind,
-                capital: first.is_uppercase(),
-                all_caps: kind == TokenKind::Word && all_upper && letters > 1,
+                kind: token.kind,
+                capital: is_capital(word),
+                all_caps: token.kind == TokenKind::Word && is_all_caps(word),
                 breaks,
-                glued: breaks == 0 && spaces == 0 && start > 0,
+                glued: breaks == 0 && token.is_glued(),
                 after_gap,
             });
-            (breaks, spaces) = (0, 0);
+            breaks = 0;
         }
     }
 
@@ -270,10 +229,10 @@ impl<'t> TokenText<'t> {
     }
 }
 
-/// The line number of pleading paper that begins here, and its length. It must be one more than the
+/// The line number of pleading paper that begins here. It must be one more than the
 /// number of the line before, or one less than that of the next line. Line numbers are not words of
 /// the text.
-fn line_number(raw: &str, start: usize, before: Option<u32>) -> Option<(u32, usize)> {
+fn line_number(raw: &str, start: usize, before: Option<u32>) -> Option<u32> {
     let rest = raw.get(start..)?;
     let length = rest.bytes().take(3).take_while(u8::is_ascii_digit).count();
     let value: u32 = rest.get(..length).filter(|it| it.len() < 3)?.parse().ok()?;
@@ -291,16 +250,20 @@ fn line_number(raw: &str, start: usize, before: Option<u32>) -> Option<(u32, usi
         let blank = next.get(digits..)?.starts_with([' ', '\t', '\n']);
         next.get(..digits)?.parse::<u32>().ok().filter(|it| blank && *it == value + 1)
     };
-    (follows || value == 1 && leads().is_some()).then_some((value, length))
+    (follows || value == 1 && leads().is_some()).then_some(value)
 }
 
-fn kind_of(it: char) -> TokenKind {
-    if it.is_ascii_digit() {
-        TokenKind::Number
-    } else if it.is_alphabetic() {
-        TokenKind::Word
-    } else {
-        TokenKind::Mark
+impl text::TokenRow for TokenText<'_> {
+    fn lower(&self, at: usize) -> &str {
+        self.low(at)
+    }
+
+    fn is_capital(&self, at: usize) -> bool {
+        self.capital(at)
+    }
+
+    fn is_glued(&self, at: usize) -> bool {
+        self.glued(at)
     }
 }
 

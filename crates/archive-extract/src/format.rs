@@ -29,16 +29,18 @@ struct Row {
     short: &'static str,
     /// What a sentence calls it.
     label: &'static str,
-    /// In lower case.
+    /// The extensions of files that are sent, in lower case.
     extensions: &'static [&'static str],
+    /// Further extensions that attachments of messages have.
+    attached_as: &'static [&'static str],
     media_type: &'static str,
     detection: Detection,
     read: fn(&mut ReadContext<'_>, &[u8]) -> ReadResult,
 }
 
 macro_rules! formats {
-    ($($format:ident $name:literal $short:literal $label:literal $extensions:expr, $media_type:literal,
-       $detection:expr, $read:expr;)*) => {
+    ($($format:ident $name:literal $short:literal $label:literal $extensions:expr, $attached_as:expr,
+       $media_type:literal, $detection:expr, $read:expr;)*) => {
         /// The formats that are read.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
@@ -52,6 +54,7 @@ macro_rules! formats {
             short: $short,
             label: $label,
             extensions: &$extensions,
+            attached_as: &$attached_as,
             media_type: $media_type,
             detection: $detection,
             read: $read,
@@ -62,28 +65,28 @@ macro_rules! formats {
 use Detection::{AnyText, CompoundEntry, Signature, Text, ZipEntry};
 
 formats! {
-    Pdf "pdf" "PDF" "PDF" ["pdf"], "application/pdf",
+    Pdf "pdf" "PDF" "PDF" ["pdf"], [], "application/pdf",
         Signature(pdf::has_signature), pdf::read;
-    Docx "docx" "DOCX" "DOCX" ["docx", "docm", "dotx"],
+    Docx "docx" "DOCX" "DOCX" ["docx"], ["docm", "dotx"],
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         ZipEntry("word/document"), crate::docx::read;
-    Doc "doc" "DOC" "DOC" ["doc", "dot"], "application/msword",
+    Doc "doc" "DOC" "DOC" ["doc"], ["dot"], "application/msword",
         CompoundEntry("WordDocument"), crate::doc::read;
-    Rtf "rtf" "RTF" "RTF" ["rtf"], "application/rtf",
+    Rtf "rtf" "RTF" "RTF" ["rtf"], [], "application/rtf",
         Signature(rtf::has_signature), rtf::read;
-    Text "text" "TXT" "plain text" ["txt", "text", "log"], "text/plain",
+    Text "text" "TXT" "plain text" ["txt"], ["text", "log"], "text/plain",
         AnyText, plain::read;
-    Markdown "markdown" "MD" "Markdown" ["md", "markdown"], "text/markdown",
+    Markdown "markdown" "MD" "Markdown" ["md"], ["markdown"], "text/markdown",
         Text(|_, promised| promised), plain::read;
-    Eml "eml" "EML" "an EML message" ["eml"], "message/rfc822",
+    Eml "eml" "EML" "an EML message" ["eml"], [], "message/rfc822",
         Text(eml::has_headers), eml::read;
-    Msg "msg" "MSG" "an MSG message" ["msg"], "application/vnd.ms-outlook",
+    Msg "msg" "MSG" "an MSG message" ["msg"], [], "application/vnd.ms-outlook",
         CompoundEntry("__properties_version1.0"), crate::msg::read;
-    Png "png" "PNG" "a PNG picture" ["png"], "image/png",
+    Png "png" "PNG" "a PNG picture" ["png"], [], "image/png",
         Signature(picture::is_png), picture::read_png;
-    Jpeg "jpeg" "JPG" "a JPEG picture" ["jpg", "jpeg"], "image/jpeg",
+    Jpeg "jpeg" "JPG" "a JPEG picture" ["jpg", "jpeg"], [], "image/jpeg",
         Signature(picture::is_jpeg), picture::read_jpeg;
-    Tiff "tiff" "TIFF" "a TIFF picture" ["tif", "tiff"], "image/tiff",
+    Tiff "tiff" "TIFF" "a TIFF picture" ["tiff", "tif"], [], "image/tiff",
         Signature(picture::is_tiff), picture::read_tiff;
 }
 
@@ -101,9 +104,25 @@ impl Format {
     /// The format that the extension of a name promises.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
-        let (_, extension) = name.rsplit_once('.')?;
-        let extension = extension.to_ascii_lowercase();
-        TABLE.iter().find(|it| it.extensions.contains(&extension.as_str())).map(|it| it.format)
+        let extension = extension(name)?;
+        let known =
+            |it: &&Row| it.extensions.iter().chain(it.attached_as).any(|known| *known == extension);
+        TABLE.iter().find(known).map(|it| it.format)
+    }
+
+    /// The format that the name of a sent file promises; `None` for every name that is not
+    /// accepted. Attachments of messages have more names: [`Format::of_name`].
+    #[must_use]
+    pub fn of_sent_name(name: &str) -> Option<Self> {
+        let extension = extension(name)?;
+        let known = |it: &&Row| it.extensions.contains(&extension.as_str());
+        TABLE.iter().find(known).map(|it| it.format)
+    }
+
+    /// `pdf`; the first of the extensions of this format.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        self.row().extensions.first().copied().unwrap_or_default()
     }
 
     /// `pdf`, `markdown`.
@@ -178,6 +197,22 @@ pub fn detect(name: &str, bytes: &[u8]) -> Result<Format, ReadProblem> {
         ProblemCode::Unsupported,
         format!("the content is of no known type; send {}", accepted()),
     ))
+}
+
+/// `.pdf, .docx, … or .tif`: the extensions of the files that are accepted.
+#[must_use]
+pub fn accepted_extensions() -> String {
+    let all = TABLE.iter().flat_map(|it| it.extensions).map(|it| format!(".{it}"));
+    let all: Vec<String> = all.collect();
+    match all.split_last() {
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The part of a name after its last full stop, in lower case.
+fn extension(name: &str) -> Option<String> {
+    name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase())
 }
 
 /// `PDF, DOCX, … or TIFF`.
@@ -258,8 +293,31 @@ mod tests {
         }
     }
 
+    #[track_caller]
+    fn check_name(name: &str, sent: Option<Format>, attached: Option<Format>) {
+        assert_eq!((Format::of_sent_name(name), Format::of_name(name)), (sent, attached), "{name}");
+    }
+
+    #[test]
+    fn attachments_have_more_names_than_sent_files() {
+        check_name("a.PDF", Some(Format::Pdf), Some(Format::Pdf));
+        check_name("a.b.jpeg", Some(Format::Jpeg), Some(Format::Jpeg));
+        check_name("a.tif", Some(Format::Tiff), Some(Format::Tiff));
+        check_name("a.docm", None, Some(Format::Docx));
+        check_name("a.dot", None, Some(Format::Doc));
+        check_name("a.log", None, Some(Format::Text));
+        check_name("a.markdown", None, Some(Format::Markdown));
+        for name in ["a", "pdf", "a.", ".", "", "a.html", "a.txt ", "a.pdf.exe"] {
+            check_name(name, None, None);
+        }
+        check_name(".txt", Some(Format::Text), Some(Format::Text));
+    }
+
     #[test]
     fn the_accepted_types_are_listed_from_the_table() {
+        let extensions = ".pdf, .docx, .doc, .rtf, .txt, .md, .eml, .msg, .png, .jpg, .jpeg, .tiff \
+                          or .tif";
+        assert_eq!(accepted_extensions(), extensions);
         let list = "PDF, DOCX, DOC, RTF, TXT, MD, EML, MSG, PNG, JPG or TIFF";
         assert_eq!(accepted(), list);
         let problem = detect("a", &[0, 1, 2, 3]).unwrap_err();

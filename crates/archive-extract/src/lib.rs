@@ -32,7 +32,7 @@ mod zip;
 pub use crate::document::{
     Attachment, Document, DocumentBuilder, ExtractedPage, ReadEvent, TextSource,
 };
-pub use crate::format::{Format, detect};
+pub use crate::format::{Format, accepted_extensions, detect};
 pub use crate::isolated::{ReaderProcess, worker_main};
 pub use crate::limits::ReadLimits;
 pub use crate::ocr::{NoOcr, Ocr, OcrPage, Tesseract};

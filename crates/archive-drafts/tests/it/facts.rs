@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use archive_drafts::{Category, DocumentDrafts, Draft};
-use archive_entities::testing::{ExpectedFacts, plain, plain_court};
+use archive_entities::testing::{ExpectedFacts, counted, plain, plain_court};
 use archive_entities::{DeadlineUnit, EventKind, Role};
+use jiff::civil::Date;
 use serde_json::Value;
 
 use crate::law::{bare, laws};
@@ -71,7 +72,6 @@ fn court(name: &str) -> String {
 
 pub(crate) fn stated(truth: &ExpectedFacts) -> Facts {
     let set = |list: &[String], form: fn(&str) -> String| list.iter().map(|it| form(it)).collect();
-    let day = |it: &Option<String>| it.clone().unwrap_or_default();
     Facts::from([
         ("document type", BTreeSet::from([truth.document_type.to_owned()])),
         ("citation", truth.citations.iter().flat_map(|it| laws(it)).collect()),
@@ -90,19 +90,19 @@ pub(crate) fn stated(truth: &ExpectedFacts) -> Facts {
             "event",
             truth.events.iter().map(|it| format!("{} {} {}", it.0, it.1, event(it.2))).collect(),
         ),
-        (
-            "deadline",
-            truth
-                .deadlines
-                .iter()
-                .map(|it| format!("{} {} {}", it.0, unit(it.1), day(&it.2)))
-                .collect(),
-        ),
+        ("deadline", truth.deadlines.iter().map(|it| format!("{} {}", it.0, unit(it.1))).collect()),
+        ("due day", due_days(truth)),
+        ("sure due day", due_days(truth)),
         (
             "conflict",
             truth.conflicts.iter().map(|it| format!("{} {}", event(it.0), it.1)).collect(),
         ),
     ])
+}
+
+fn due_days(truth: &ExpectedFacts) -> BTreeSet<String> {
+    let days = truth.deadlines.iter();
+    days.filter_map(|it| Some(format!("{} {} {}", it.0, unit(it.1), it.2.as_ref()?))).collect()
 }
 
 fn text<'v>(draft: &'v Draft, key: &str) -> &'v str {
@@ -152,16 +152,43 @@ pub(crate) fn read(document_drafts: &DocumentDrafts) -> Facts {
                 add("event", format!("{days} {}", text(it, "event")));
                 add("date", days);
             }
+            Category::Deadline if it.entities.contains_key("fixed") => {
+                let days = format!("{} {}", text(it, "from"), text(it, "due"));
+                add("event", format!("{days} due"));
+                add("date", days);
+            }
             Category::Deadline => {
                 let count = it.entities["count"].as_u64().unwrap();
-                add("deadline", format!("{count} {} {}", bare(text(it, "unit")), text(it, "due")));
+                let term = format!("{count} {}", bare(text(it, "unit")));
+                add("deadline", term.clone());
+                if let Some(day) = counted_day(it) {
+                    add("due day", format!("{term} {day}"));
+                    if it.confidence > 0.6 {
+                        add("sure due day", format!("{term} {day}"));
+                    }
+                }
             }
+            Category::Outcome => {}
             Category::Conflict => {
                 add("conflict", format!("{} {}", text(it, "event"), text(it, "subject")));
             }
         }
     }
     facts
+}
+
+/// The day at which the count from the anchor ends, without the rules of holidays.
+fn counted_day(draft: &Draft) -> Option<Date> {
+    let start: Date = text(draft, "countedFrom").parse().ok()?;
+    let count = u16::try_from(draft.entities["count"].as_u64()?).ok()?;
+    let unit = match text(draft, "unit") {
+        "days" => DeadlineUnit::Days,
+        "business_days" => DeadlineUnit::BusinessDays,
+        "weeks" => DeadlineUnit::Weeks,
+        "months" => DeadlineUnit::Months,
+        _ => DeadlineUnit::Years,
+    };
+    Some(counted(start, count, unit, draft.entities["before"].as_bool()?))
 }
 
 #[derive(Debug, Default, Clone, Copy)]

@@ -25,7 +25,11 @@ pub(super) fn place(text: &TokenText<'_>, at: usize) -> Option<usize> {
 
 /// The bench in a court's name: appeals, claims, a circuit or a division of the state's courts.
 pub(super) fn bench(text: &TokenText<'_>, at: usize) -> Option<usize> {
-    const NAMES: [&[&str]; 22] = [
+    const NAMES: [&[&str]; 26] = [
+        &["workers", "'", "compensation", "claims"],
+        &["workers", "’", "compensation", "claims"],
+        &["workers", "'", "compensation", "appeals"],
+        &["appeals", "for", "veterans", "claims"],
         &["common", "pleas"],
         &["federal", "claims"],
         &["veterans", "claims"],

@@ -65,8 +65,20 @@ pub(super) fn find(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
         }
         _ => {}
     }
+    end = past_region(text, at, end);
     // «суд установил» of an arbitration court without a place says which court only in a heading.
     (end > at + 1 || at - from > 1 || text.capital(from)).then_some((from, end.min(text.len())))
+}
+
+/// Past the region of a city: `г. Магнитогорска Челябинской области`.
+fn past_region(text: &TokenText<'_>, at: usize, end: usize) -> usize {
+    let region = text.capital(end)
+        && text.low(end).ends_with("ой")
+        && matches!(text.low(end + 1), "области" | "края");
+    let republic = text.is(end, "республики") && text.capital(end + 1);
+    let territory = text.low(end).ends_with("ого") && text.is(end + 1, "края");
+    let named = end > at + 1 && (region || republic) || end == at + 1 && territory;
+    if named && text.breaks(end) <= 1 { end + 2 } else { end }
 }
 
 /// The end of a city's name: `Москвы`, `Нижнего Новгорода`, `Набережные Челны`.

@@ -1,285 +1,373 @@
-//! Counts deadlines: finds the day of the anchor and adds the days. It knows weekends and no
-//! holidays.
+//! Finds the day of a deadline's anchor. A day counts only if the text says that this very thing
+//! happened on it; a deadline with no such day, or with several, stays open.
 
-use jiff::civil::{Date, Weekday};
-use jiff::{Span, ToSpan};
+use jiff::civil::Date;
 
-use crate::chronology::{
-    Anchor, CaseEvent, Deadline, DeadlineUnit, Due, EventKind, Precision, UncountedReason,
-};
+use super::anchor::{self, AnchorAct, AnchorWords};
+use super::calendar;
+use crate::chronology::{CaseEvent, Deadline, Due, EventKind, Precision, UncountedReason};
+use crate::entity::Ground;
 use crate::event::FULL_TEXT;
+use crate::paper::Paper;
 
-/// Most events that are searched for the anchor that a deadline names.
-const NAMED_MAX: usize = 400;
-/// Most days stored for one kind of anchor.
-const DAYS_MAX: usize = 16;
+/// Most events that are searched for one anchor.
+const EVENTS_MAX: usize = 400;
 
-/// The days of the anchors in this document.
-pub(crate) struct Anchors {
-    /// Whether the document is itself an order or a judgment, so that its date is the anchor's.
-    decides: bool,
-    days: [Vec<(Date, usize)>; 7],
+/// The day of an anchor: its event, and whether it is certain that the event is the anchor.
+type AnchorDay = Result<(usize, bool), UncountedReason>;
+
+/// The dated events of a document, with the words around each date.
+pub(crate) struct Anchors<'a, 't> {
+    events: &'a [CaseEvent<'t>],
+    /// The clause of each event, in lower case.
+    clauses: &'a [String],
+    paper: &'a Paper,
 }
 
-fn slot(kind: EventKind) -> Option<usize> {
-    Some(match kind {
-        EventKind::Served => 0,
-        EventKind::Filed => 1,
-        EventKind::Order => 2,
-        EventKind::Dated => 3,
-        EventKind::Judgment => 4,
-        EventKind::Hearing => 5,
-        EventKind::Agreement => 6,
-        _ => return None,
+fn says(clause: &str, word: &str) -> bool {
+    clause.split(' ').any(|it| {
+        if word.is_ascii() {
+            it == word || it.strip_suffix('s') == Some(word)
+        } else {
+            it.starts_with(word)
+        }
     })
 }
 
-impl Anchors {
-    pub(crate) fn of(events: &[CaseEvent<'_>], decides: bool) -> Self {
-        let mut days: [Vec<(Date, usize)>; 7] = Default::default();
-        for (place, it) in events.iter().enumerate() {
-            let list = slot(it.kind).and_then(|it| days.get_mut(it));
-            if let Some(list) = list.filter(|_| it.when.precision == Precision::Day)
-                && list.len() < DAYS_MAX
-                && !list.iter().any(|(day, _)| *day == it.when.from)
-            {
-                list.push((it.when.from, place));
-            }
-        }
-        Self { decides, days }
+fn says_any(clause: &str, words: &[&str]) -> bool {
+    words.iter().any(|it| says(clause, it))
+}
+
+/// Whether a clause names another paper than those of `allowed`.
+fn names_other(clause: &str, allowed: &[&str]) -> bool {
+    clause.split(' ').filter_map(anchor::noun).any(|it| !allowed.contains(&it))
+}
+
+impl<'a, 't> Anchors<'a, 't> {
+    pub(crate) fn new(
+        events: &'a [CaseEvent<'t>],
+        clauses: &'a [String],
+        paper: &'a Paper,
+    ) -> Self {
+        Self { events, clauses, paper }
     }
 
-    fn list(&self, slot: usize) -> &[(Date, usize)] {
-        self.days.get(slot).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    fn one(&self, slots: &[usize]) -> Result<(Date, usize), UncountedReason> {
-        for slot in slots {
-            match self.list(*slot) {
-                [one] => return Ok(*one),
-                [_, _, ..] => return Err(UncountedReason::AnchorAmbiguous),
-                [] => {}
-            }
-        }
-        Err(UncountedReason::AnchorUnknown)
-    }
-
-    /// The day on which a deadline ends; `known` is the event from which its own sentence counts.
+    /// Counts a deadline from the day of its anchor. `known` is the event that its own words name.
+    /// An anchor that is not certain lowers the deadline's ground.
     pub(crate) fn count(
         &self,
-        it: &Deadline<'_>,
-        known: Option<usize>,
-        events: &[CaseEvent<'_>],
+        it: &mut Deadline<'t>,
+        words: Option<&AnchorWords>,
+        known: Option<(usize, bool)>,
     ) -> Result<Due, UncountedReason> {
-        let known = known.and_then(|place| events.get(place).map(|it| (it.when.from, place)));
-        let (start, from) = match known {
-            Some(it) => it,
-            None => self.start(it, events).or_else(|why| match why {
-                UncountedReason::AnchorUnknown => named(&it.mention.quote.to_lowercase(), events),
-                _ => Err(why),
-            })?,
+        let unknown = Err(UncountedReason::AnchorUnknown);
+        let (from, is_certain) = match (known, words) {
+            (Some(known), _) => known,
+            (None, Some(words)) => self.day_of(words)?,
+            (None, None) => return unknown,
         };
-        debug_assert!(from < events.len());
-        let counted =
-            step(start, it.count, it.unit, it.before).ok_or(UncountedReason::OutOfCalendar)?;
-        let day = off_weekend(counted, it.before).ok_or(UncountedReason::OutOfCalendar)?;
-        Ok(Due { day, counted, from })
+        let Some(event) = self.events.get(from) else { return unknown };
+        let private = words.is_some_and(|it| {
+            it.qualifiers.contains(&"effective")
+                || matches!(
+                    it.noun,
+                    "agreement"
+                        | "contract"
+                        | "lease"
+                        | "note"
+                        | "letter"
+                        | "demand"
+                        | "accident"
+                        | "претензи"
+                        | "письм"
+                        | "договор"
+                        | "соглашени"
+                        | "требовани"
+                )
+        });
+        let rule = self.paper.rule(!private);
+        let counted = calendar::count(event.when.from, it.count, it.unit, it.before, rule)
+            .ok_or(UncountedReason::OutOfCalendar)?;
+        let limit = if is_certain && !counted.doubtful { event.ground } else { Ground::Shape };
+        it.ground = it.ground.min(limit).min(Ground::Label);
+        Ok(Due { day: counted.day, counted: counted.counted, from, rule: Some(rule) })
     }
 
-    fn start(
-        &self,
-        it: &Deadline<'_>,
-        events: &[CaseEvent<'_>],
-    ) -> Result<(Date, usize), UncountedReason> {
-        let words = it.mention.quote.to_lowercase();
-        match it.anchor {
-            Anchor::Service => self.service(&words),
-            Anchor::Filing => self.filing(&words, events),
-            Anchor::Order if self.decides => self.decision(&[2, 3], events),
-            Anchor::Order => self.one(&[2]),
-            Anchor::ThisDocument if words.ends_with("today") => self.one(&[3, 5]),
-            Anchor::ThisDocument => {
-                let agreed = [
-                    "effective",
-                    "execution",
-                    "agreement",
-                    "contract",
-                    "lease",
-                    "договор",
-                    "соглашен",
-                ];
-                let agreed = agreed.iter().any(|it| words.contains(it));
-                self.one(if agreed { &[6, 3] } else { &[3, 2, 4] })
+    fn day_of(&self, words: &AnchorWords) -> AnchorDay {
+        if !words.known {
+            return Err(UncountedReason::AnchorUnknown);
+        }
+        match words.act {
+            AnchorAct::Service => self.service(words),
+            AnchorAct::Receipt => self.receipt(words),
+            AnchorAct::Filing => self.filing(words),
+            AnchorAct::Mailing => self.done(words, &["mailed", "mailing"]),
+            AnchorAct::Publication => self.done(words, &["published", "publication"]),
+            AnchorAct::Issue if words.this => self.own(true),
+            AnchorAct::Issue => self.done(words, &["issued", "issuance"]),
+            AnchorAct::Signing => self.signing(words),
+            AnchorAct::Entry | AnchorAct::None => self.paper_or_event(words),
+        }
+    }
+
+    fn paper_or_event(&self, words: &AnchorWords) -> AnchorDay {
+        if words.qualifiers.contains(&"effective") {
+            return self.effective(words);
+        }
+        match words.noun {
+            "hearing" | "trial" | "conference" | "deposition" | "mediation" | "argument"
+            | "заседани" => self.hearing(words),
+            "accident" => self.one(|at| self.is(at, EventKind::Incident), false),
+            "agreement" | "contract" | "lease" | "договор" | "соглашени" => {
+                self.agreement(words)
             }
-            Anchor::Judgment if self.decides => self.decision(&[4, 3], events),
-            Anchor::Judgment => self.one(&[4]),
-            Anchor::Hearing => self.hearing(it, &words, events),
-            Anchor::Unknown => Err(UncountedReason::AnchorUnknown),
-        }
-    }
-
-    /// `service of this motion` is the service of this document, not of an earlier one.
-    fn service(&self, words: &str) -> Result<(Date, usize), UncountedReason> {
-        let served = self.list(0);
-        let this = words.contains("this") || words.contains("hereof");
-        if served.len() < 2 || !this {
-            return self.one(&[0]);
-        }
-        let own = served.iter().find(|it| self.list(3).iter().any(|own| own.0 == it.0));
-        own.or_else(|| served.last()).copied().ok_or(UncountedReason::AnchorUnknown)
-    }
-
-    /// The day on which the named paper was filed. A paper that is not filed yet has no day.
-    fn filing(
-        &self,
-        words: &str,
-        events: &[CaseEvent<'_>],
-    ) -> Result<(Date, usize), UncountedReason> {
-        const PAPERS: [&str; 6] =
-            ["answer", "response", "opposition", "reply", "objection", "motion"];
-        let Some(paper) = PAPERS.iter().find(|it| words.contains(**it)) else {
-            return self.one(&[1]);
-        };
-        let of = |it: &&(Date, usize)| {
-            let subject = events.get(it.1).and_then(|it| it.subject.as_deref());
-            subject.is_some_and(|it| it.contains(paper))
-        };
-        let mut list = self.list(1).iter().filter(of);
-        match (list.next(), list.next()) {
-            (Some(one), None) => Ok(*one),
-            (Some(_), Some(_)) => Err(UncountedReason::AnchorAmbiguous),
+            "решени" | "определени" | "постановлени" | "приговор" => {
+                self.russian_act(words)
+            }
+            "" if words.this => self.own(true),
+            "" => Err(UncountedReason::AnchorUnknown),
+            noun if words.this && (self.paper.is(noun) || self.paper.kind.is_none()) => {
+                self.own_decision(words.act)
+            }
+            _ if words.this => Err(UncountedReason::AnchorUnknown),
+            "order" | "decree" | "opinion" | "decision" | "ruling" | "award" | "judgment" => {
+                self.decision(words)
+            }
             _ => Err(UncountedReason::AnchorUnknown),
         }
     }
 
-    /// The day of the decision; for a Russian decision the day of its full text.
-    fn decision(
-        &self,
-        slots: &[usize],
-        events: &[CaseEvent<'_>],
-    ) -> Result<(Date, usize), UncountedReason> {
-        let whole = |it: &&(Date, usize)| {
-            events.get(it.1).is_some_and(|it| it.subject.as_deref() == Some(FULL_TEXT))
+    fn is(&self, at: usize, kind: EventKind) -> bool {
+        self.events.get(at).is_some_and(|it| it.kind == kind)
+    }
+
+    fn clause(&self, at: usize) -> &str {
+        self.clauses.get(at).map(String::as_str).unwrap_or_default()
+    }
+
+    /// The only day of the events that fit.
+    fn one(&self, fits: impl Fn(usize) -> bool, is_certain: bool) -> AnchorDay {
+        let mut found: Option<(Date, usize)> = None;
+        for (at, it) in self.events.iter().enumerate().take(EVENTS_MAX) {
+            if it.when.precision != Precision::Day || it.kind == EventKind::Deadline || !fits(at) {
+                continue;
+            }
+            match found {
+                Some((day, _)) if day != it.when.from => {
+                    return Err(UncountedReason::AnchorAmbiguous);
+                }
+                None => found = Some((it.when.from, at)),
+                _ => {}
+            }
+        }
+        found.map(|it| (it.1, is_certain)).ok_or(UncountedReason::AnchorUnknown)
+    }
+
+    /// The day of the paper itself. A letter has it at its head, before any other.
+    fn own(&self, is_certain: bool) -> AnchorDay {
+        let dated = |at: usize| self.is(at, EventKind::Dated);
+        if matches!(self.paper.kind, Some("letter" | "e-mail")) {
+            let first = (0..self.events.len()).find(|at| dated(*at));
+            return first.map(|it| (it, is_certain)).ok_or(UncountedReason::AnchorUnknown);
+        }
+        self.one(dated, is_certain)
+    }
+
+    /// The day of this order: of its entry where that is said, otherwise of its signature, which
+    /// may be earlier than the entry.
+    fn own_decision(&self, act: AnchorAct) -> AnchorDay {
+        let entered = |at: usize| {
+            self.is(at, EventKind::Dated) && says_any(self.clause(at), &["entered", "enter"])
         };
-        let written = [2, 4].iter().flat_map(|it| self.list(*it)).find(whole);
-        written.map_or_else(|| self.one(slots), |it| Ok(*it))
+        let decided = |at: usize| says(self.clause(at), "decided");
+        if act == AnchorAct::None
+            && let Ok(found) = self.one(decided, true)
+        {
+            return Ok(found);
+        }
+        if act == AnchorAct::Entry {
+            return self.one(entered, true).or_else(|why| match why {
+                UncountedReason::AnchorUnknown => self.own(false),
+                _ => Err(why),
+            });
+        }
+        self.own(true)
     }
 
-    /// The day of the hearing: the one that the deadline names, otherwise the last one mentioned.
-    fn hearing(
-        &self,
-        it: &Deadline<'_>,
-        words: &str,
-        events: &[CaseEvent<'_>],
-    ) -> Result<(Date, usize), UncountedReason> {
-        let all = self.list(5);
-        if all.len() < 2 {
-            return self.one(&[5]);
-        }
-        let noun = words.rsplit(' ').next().unwrap_or_default();
-        let mentions = |place: &(Date, usize)| {
-            events.get(place.1).is_some_and(|it| it.sentence.quote.to_lowercase().contains(noun))
+    /// Another order or judgment, whose entry the text gives a day for.
+    fn decision(&self, words: &AnchorWords) -> AnchorDay {
+        const ENTERED: [&str; 6] = ["entered", "issued", "dated", "filed", "decided", "rendered"];
+        let fits = |at: usize| {
+            let clause = self.clause(at);
+            let kind = matches!(
+                self.events.get(at).map(|it| it.kind),
+                Some(EventKind::Order | EventKind::Judgment | EventKind::Filed)
+            );
+            kind && says(clause, words.noun) && says_any(clause, &ENTERED)
         };
-        let named_hearings: Vec<&(Date, usize)> = all.iter().filter(|it| mentions(it)).collect();
-        let list = if named_hearings.is_empty() { all.iter().collect() } else { named_hearings };
-        // A deadline counts from a hearing after the date of the document.
-        let ahead = |it: &&&(Date, usize)| self.list(3).iter().all(|own| own.0 < it.0);
-        let coming: Vec<&(Date, usize)> = list.iter().filter(ahead).copied().collect();
-        let list = if coming.is_empty() { list } else { coming };
-        if let [one] = list.as_slice() {
-            return Ok(**one);
+        // The paper is such a decision too, so `the order` may be this one or the other.
+        match self.one(fits, true) {
+            Ok(_) if self.paper.is(words.noun) => Err(UncountedReason::AnchorAmbiguous),
+            found => found,
         }
-        let before = |place: &&&(Date, usize)| {
-            events.get(place.1).is_some_and(|event| event.date.span <= it.mention.span)
+    }
+
+    /// The day of a Russian act: that of its full text where the paper gives it.
+    fn russian_act(&self, words: &AnchorWords) -> AnchorDay {
+        if !self.paper.is(words.noun) {
+            return Err(UncountedReason::AnchorUnknown);
+        }
+        let whole = |at: usize| {
+            self.events.get(at).is_some_and(|it| it.subject.as_deref() == Some(FULL_TEXT))
+                && says_any(self.clause(at), &["изготовлен", "мотивированн", "окончательн"])
         };
-        list.iter().rev().find(before).map(|it| **it).ok_or(UncountedReason::AnchorAmbiguous)
-    }
-}
-
-/// Named anchors, and the word stems by which a sentence mentions each.
-const STEMS: [(&str, &[&str]); 30] = [
-    ("publication", &["publication", "published"]),
-    ("issu", &["issu"]),
-    ("closing", &["closing"]),
-    ("deliver", &["deliver"]),
-    ("terminat", &["terminat"]),
-    ("discharg", &["discharg"]),
-    ("inspect", &["inspect"]),
-    ("mail", &["mailed", "mailing"]),
-    ("accident", &["accident", "collision", "crash"]),
-    ("loss", &["date of loss", "loss occurred"]),
-    ("incident", &["incident"]),
-    ("injury", &["injury", "injured"]),
-    ("petition", &["petition"]),
-    ("invoice", &["invoice"]),
-    ("completion", &["complet"]),
-    ("death", &["death", "died"]),
-    ("sale", &["sale", "sold"]),
-    ("appointment", &["appoint", "letters of authority", "letters testamentary"]),
-    ("confirm", &["confirm"]),
-    ("record", &["record"]),
-    ("approv", &["approv"]),
-    ("accept", &["accept"]),
-    ("default", &["default"]),
-    ("подписания", &["подпис"]),
-    ("передачи", &["передан", "передач"]),
-    ("заключения", &["заключ"]),
-    ("увольнения", &["увол"]),
-    ("поставки", &["поставл", "поставк"]),
-    ("вручения", &["вруч"]),
-    ("смерти", &["умер", "смерт", "скончал"]),
-];
-
-/// The only day whose sentence has the anchor's word: `after the first publication`.
-fn named(words: &str, events: &[CaseEvent<'_>]) -> Result<(Date, usize), UncountedReason> {
-    let stems =
-        STEMS.iter().find(|it| words.contains(it.0)).ok_or(UncountedReason::AnchorUnknown)?.1;
-    let mut found: Option<(Date, usize)> = None;
-    for (place, it) in events.iter().enumerate().take(NAMED_MAX) {
-        let mentions = it.when.precision == Precision::Day
-            && it.kind != EventKind::Deadline
-            && stems.iter().any(|stem| it.sentence.quote.to_lowercase().contains(stem));
-        match found.filter(|_| mentions) {
-            Some((day, _)) if day != it.when.from => return Err(UncountedReason::AnchorAmbiguous),
-            None if mentions => found = Some((it.when.from, place)),
-            _ => {}
+        match self.one(whole, true) {
+            // The full text is later than the act that is read out.
+            Err(UncountedReason::AnchorUnknown) if words.whole => {
+                Err(UncountedReason::AnchorUnknown)
+            }
+            Err(UncountedReason::AnchorUnknown) => self.own(true),
+            found => found,
         }
     }
-    found.ok_or(UncountedReason::AnchorUnknown)
-}
 
-fn step(start: Date, count: u16, unit: DeadlineUnit, before: bool) -> Option<Date> {
-    let count = i64::from(count);
-    let length: Span = match unit {
-        DeadlineUnit::Days => count.days(),
-        DeadlineUnit::Weeks => count.weeks(),
-        DeadlineUnit::Months => count.months(),
-        DeadlineUnit::Years => count.years(),
-        DeadlineUnit::BusinessDays => return business(start, count, before),
-    };
-    if before { start.checked_sub(length).ok() } else { start.checked_add(length).ok() }
-}
-
-fn business(start: Date, count: i64, before: bool) -> Option<Date> {
-    let mut day = start;
-    let mut left = count;
-    while left > 0 {
-        day = if before { day.yesterday().ok()? } else { day.tomorrow().ok()? };
-        if !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday) {
-            left -= 1;
+    fn service(&self, words: &AnchorWords) -> AnchorDay {
+        const PLEADINGS: [&str; 4] = ["summons", "complaint", "petition", ""];
+        // The act must be told as done: `was served`, `date of service`, not `within 15 days of service`.
+        let served = |at: usize| {
+            let clause = self.clause(at);
+            let done = says(clause, "served")
+                || says(clause, "service")
+                    && says_any(clause, &["made", "effected", "completed", "accepted", "date"]);
+            let future = ["shall", "must", "will", "may", "within", "be"];
+            self.is(at, EventKind::Served) && done && !says_any(clause, &future)
+        };
+        if self.paper.is_russian() {
+            return self.receipt(words);
         }
+        let certain = |found: AnchorDay| {
+            found.map(|(at, is_certain)| (at, is_certain && !says(self.clause(at), "mail")))
+        };
+        if words.this {
+            let this = |at: usize| {
+                served(at)
+                    && (says_any(self.clause(at), &["foregoing", "this", "above", "certify"])
+                        || says(self.clause(at), words.noun))
+            };
+            return certain(self.one(this, true));
+        }
+        let named = |at: usize| served(at) && says(self.clause(at), words.noun);
+        if !words.noun.is_empty() {
+            let found = certain(self.one(named, true));
+            let pleading = PLEADINGS.contains(&words.noun);
+            if !matches!(found, Err(UncountedReason::AnchorUnknown)) || !pleading {
+                return found;
+            }
+            let plain = |at: usize| served(at) && !names_other(self.clause(at), &PLEADINGS);
+            return certain(self.one(plain, true));
+        }
+        certain(self.one(served, true))
     }
-    Some(day)
-}
 
-/// The day itself, or the nearest working day in the direction of the count.
-fn off_weekend(day: Date, before: bool) -> Option<Date> {
-    let move_by = match (day.weekday(), before) {
-        (Weekday::Saturday, false) => 2,
-        (Weekday::Sunday, false) => 1,
-        (Weekday::Saturday, true) => -1,
-        (Weekday::Sunday, true) => -2,
-        _ => 0,
-    };
-    day.checked_add(move_by.days()).ok()
+    /// Receipt of this very paper is never in the paper.
+    fn receipt(&self, words: &AnchorWords) -> AnchorDay {
+        const WORDS: [&str; 6] = ["received", "receipt", "получил", "получен", "вручен", "вручил"];
+        if words.this || words.noun.is_empty() {
+            return Err(UncountedReason::AnchorUnknown);
+        }
+        let fits =
+            |at: usize| says(self.clause(at), words.noun) && says_any(self.clause(at), &WORDS);
+        self.one(fits, true)
+    }
+
+    fn filing(&self, words: &AnchorWords) -> AnchorDay {
+        let filed = |at: usize| self.is(at, EventKind::Filed);
+        if words.noun.is_empty() || words.this {
+            // The clerk's stamp: `FILED: March 3, 2024`.
+            let stamp = |at: usize| filed(at) && self.clause(at).starts_with("filed");
+            return self.one(stamp, words.this);
+        }
+        let fits = |at: usize| {
+            let clause = self.clause(at);
+            (filed(at) || says(clause, "filed")) && says(clause, words.noun)
+        };
+        self.one(fits, true)
+    }
+
+    /// A clause that has the paper and one of the words for what happened to it.
+    fn done(&self, words: &AnchorWords, verbs: &[&str]) -> AnchorDay {
+        let noun =
+            |at: usize| words.noun.is_empty() || words.this || says(self.clause(at), words.noun);
+        let fits = |at: usize| says_any(self.clause(at), verbs) && noun(at);
+        self.one(fits, !words.noun.is_empty() && !words.this)
+    }
+
+    fn signing(&self, words: &AnchorWords) -> AnchorDay {
+        if words.noun.is_empty() && !words.this {
+            return Err(UncountedReason::AnchorUnknown);
+        }
+        self.agreement(words)
+    }
+
+    /// The day of this agreement, or of the only one that the paper is about.
+    fn agreement(&self, words: &AnchorWords) -> AnchorDay {
+        const MADE: [&str; 9] = [
+            "made",
+            "entered",
+            "dated",
+            "executed",
+            "signed",
+            "this",
+            "заключен",
+            "подписан",
+            "от",
+        ];
+        let made = |at: usize| {
+            let clause = self.clause(at);
+            self.is(at, EventKind::Agreement)
+                && !says_any(clause, &["amended", "amendment", "effective", "expire", "prior"])
+                && (says(clause, words.noun) || words.noun.is_empty())
+                && says_any(clause, &MADE)
+        };
+        let of_paper = self.paper.kind == Some("contract");
+        if words.this && !of_paper && self.paper.kind.is_some() {
+            return Err(UncountedReason::AnchorUnknown);
+        }
+        if !of_paper {
+            // An agreement that is only spoken of: `the date of the Agreement`.
+            return self.one(made, false);
+        }
+        if !words.this && words.act == AnchorAct::None {
+            return Err(UncountedReason::AnchorUnknown);
+        }
+        let own = |at: usize| self.is(at, EventKind::Dated) || made(at);
+        self.one(own, true)
+    }
+
+    /// The day that the paper calls effective.
+    fn effective(&self, words: &AnchorWords) -> AnchorDay {
+        let fits = |at: usize| {
+            let clause = self.clause(at);
+            says(clause, "effective") && !says_any(clause, &["plan", "amendment", "law"])
+        };
+        if words.noun.is_empty() || words.this {
+            return self.one(fits, true);
+        }
+        Err(UncountedReason::AnchorUnknown)
+    }
+
+    /// The hearing that the words name; of several only the one with their qualifiers.
+    fn hearing(&self, words: &AnchorWords) -> AnchorDay {
+        let own = self.own(true).ok().and_then(|it| self.events.get(it.0)).map(|it| it.when.from);
+        let fits = |at: usize| {
+            let clause = self.clause(at);
+            let ahead =
+                self.events.get(at).is_some_and(|it| own.is_none_or(|own| own < it.when.from));
+            self.is(at, EventKind::Hearing)
+                && says(clause, words.noun)
+                && ahead
+                && words.qualifiers.iter().all(|it| says(clause, it))
+        };
+        self.one(fits, true)
+    }
 }

@@ -4,7 +4,8 @@
 use super::{kind_of, named};
 use crate::entity::{EntityKind, Ground, Role};
 use crate::entity_match::{EntityMatch, PieceContext};
-use crate::text::TokenText;
+use crate::nominative;
+use crate::text::{TokenText, single_spaced};
 
 /// Most names of one side that are read.
 const NAMES_MAX: usize = 6;
@@ -148,10 +149,15 @@ pub(super) fn labelled<'t>(
         }
         if let Some(end) = named(reading, from).filter(|end| *end > from + 1) {
             let from = if text.is(from, "ип") { from + 1 } else { from };
-            out.push(
-                EntityMatch::new(kind_of(reading, from, end), text, (from, end), Ground::Label)
-                    .with(role),
-            );
+            let kind = kind_of(reading, from, end);
+            let mut found = EntityMatch::new(kind, text, (from, end), Ground::Label).with(role);
+            // The names of a claim's sides stand in the genitive and the dative.
+            let written = single_spaced(text.slice(from, end));
+            let oblique = kind == EntityKind::Person && role != Role::ThirdParty;
+            if let Some(shown) = nominative::after_genitive(&written).filter(|_| oblique) {
+                found = found.with_name(shown);
+            }
+            out.push(found);
             return Some(end);
         }
         if !matches!(

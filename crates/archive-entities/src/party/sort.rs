@@ -42,6 +42,43 @@ pub(super) fn government(text: &TokenText<'_>, at: usize) -> Option<usize> {
     None
 }
 
+/// The end of a body's name that no other rule knows, `HARBOR CENTRAL ASSOCIATION,`: capitals to the
+/// end of the line or a comma, among them a word that is in no personal name.
+pub(super) fn body(text: &TokenText<'_>, at: usize) -> Option<usize> {
+    let goes = |it: &usize| {
+        text.is_word(*it)
+            && text.capital(*it)
+            && text.word(*it).len() > 1
+            && (*it == at || text.breaks(*it) == 0)
+            && text.at(*it).map(|it| it.after_gap) == text.at(at).map(|it| it.after_gap)
+            && super::roles(text.low(*it)).next().is_none()
+            && !matches!(text.low(*it), "court" | "judge" | "case" | "order" | "v" | "the")
+    };
+    let end = (at..at + 8).take_while(goes).last()? + 1;
+    let closed = text.breaks(end) > 0 || matches!(text.low(end), "," | ";" | ")");
+    let other = (at..end).any(|it| {
+        matches!(
+            text.low(it),
+            "trust"
+                | "association"
+                | "commission"
+                | "board"
+                | "bank"
+                | "company"
+                | "department"
+                | "university"
+                | "insurance"
+                | "fund"
+                | "systems"
+                | "technologies"
+                | "industries"
+                | "council"
+                | "republic"
+        )
+    });
+    (end - at > 1 && closed && other).then_some(end)
+}
+
 /// `JOHN DOES 1-3`, `JANE DOE 1`, `DOES 1 through 25`: placeholder parties.
 pub(super) fn is_placeholder(text: &TokenText<'_>, at: usize) -> bool {
     let last = at + usize::from(matches!(text.low(at), "john" | "jane" | "abc" | "xyz"));

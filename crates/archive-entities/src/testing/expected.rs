@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::civil::{Date, Weekday};
+use jiff::{Span, ToSpan};
+
 use crate::{CaseFacts, DeadlineUnit, EntityKind, EventKind, Ground, Role};
 
 /// The facts that a generated document states; its generator fills each list together with the
@@ -87,9 +90,14 @@ pub fn stated(truth: &ExpectedFacts) -> FactSets {
         ("money", set(&truth.money, str::to_owned)),
         ("date", truth.events.iter().map(days).collect()),
         ("event", truth.events.iter().map(events).collect()),
+        ("deadline", truth.deadlines.iter().map(|it| format!("{} {:?}", it.0, it.1)).collect()),
         (
-            "deadline",
-            truth.deadlines.iter().map(|it| format!("{} {:?} {:?}", it.0, it.1, it.2)).collect(),
+            "due day",
+            truth
+                .deadlines
+                .iter()
+                .filter_map(|it| Some(format!("{} {:?} {}", it.0, it.1, it.2.as_ref()?)))
+                .collect(),
         ),
         ("conflict", truth.conflicts.iter().map(|it| format!("{:?} {}", it.0, it.1)).collect()),
     ])
@@ -121,13 +129,41 @@ pub fn found(facts: &CaseFacts<'_>) -> Vec<(&'static str, String, Ground)> {
         list.push(("event", format!("{} {} {:?}", it.when.from, it.when.to, it.kind), it.ground));
     }
     for it in &facts.deadlines {
-        let day = it.due.ok().map(|it| it.day.to_string());
-        list.push(("deadline", format!("{} {:?} {day:?}", it.count, it.unit), it.ground));
+        list.push(("deadline", format!("{} {:?}", it.count, it.unit), Ground::Shape));
+        let from = it.due.ok().and_then(|due| facts.events.get(due.from));
+        if let Some(from) = from {
+            let day = counted(from.when.from, it.count, it.unit, it.before);
+            list.push(("due day", format!("{} {:?} {day}", it.count, it.unit), it.ground));
+        }
     }
     for it in &facts.conflicts {
         list.push(("conflict", format!("{:?} {}", it.kind, it.subject), Ground::Label));
     }
     list
+}
+
+/// The day at which a count ends, moved off a weekend. Labels name the anchor of a deadline; the
+/// rules and holidays by which the last day moves have their own tests.
+pub fn counted(start: Date, count: u16, unit: DeadlineUnit, before: bool) -> Date {
+    let sign = if before { -1 } else { 1 };
+    let count = i64::from(count) * sign;
+    let add = |day: Date, span: Span| day.checked_add(span).unwrap_or(day);
+    let free = |day: Date| matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday);
+    let next = |mut day: Date| {
+        while free(day) {
+            day = add(day, sign.days());
+        }
+        day
+    };
+    next(match unit {
+        DeadlineUnit::Years => add(start, count.years()),
+        DeadlineUnit::Months => add(start, count.months()),
+        DeadlineUnit::Weeks => add(start, count.weeks()),
+        DeadlineUnit::Days => add(start, count.days()),
+        DeadlineUnit::BusinessDays => {
+            (0..count.abs()).fold(start, |day, _| next(add(day, sign.days())))
+        }
+    })
 }
 
 #[derive(Debug, Default, Clone, Copy)]

@@ -2,10 +2,9 @@
 
 use archive_entities::testing::{CorpusRng, ExpectedFacts};
 use archive_entities::{DeadlineUnit, EventKind, Role};
-use jiff::ToSpan;
 use jiff::civil::Date;
 
-use super::{GeneratedDocument, later, working};
+use super::{GeneratedDocument, later};
 
 /// Nominative, genitive and dative.
 const PEOPLE: [(&str, &str, &str); 6] = [
@@ -80,8 +79,8 @@ pub(super) fn judgment(rng: &mut CorpusRng) -> GeneratedDocument {
     truth.event(made, EventKind::Dated);
     truth.event(lent, EventKind::Agreement);
     truth.event(back, EventKind::Deadline);
-    let due = working(made.checked_add(1.months()).unwrap());
-    truth.deadlines.push((1, DeadlineUnit::Months, Some(due.to_string())));
+    // The text does not say on which day the decision got its final form.
+    truth.deadlines.push((1, DeadlineUnit::Months, None));
     truth.parties =
         vec![(ours.0.to_owned(), Role::Plaintiff), (theirs.0.to_owned(), Role::Defendant)];
     truth.judges.push(judge.0.to_owned());

@@ -8,15 +8,17 @@ pub(super) fn normalize(facts: &mut Facts) {
     for (kind, list) in facts.iter_mut() {
         list.retain(|it| is_labelled(kind, it));
     }
-    let days = facts.entry("deadline").or_default();
-    *days = std::mem::take(days).iter().map(|it| in_days(it)).collect();
+    for kind in ["deadline", "due day", "sure due day"] {
+        let days = facts.entry(kind).or_default();
+        *days = std::mem::take(days).iter().map(|it| in_days(it)).collect();
+    }
 }
 
 /// The labels contain neither third parties nor deadlines in years.
 fn is_labelled(kind: &str, fact: &str) -> bool {
     match kind {
         "party" => !fact.ends_with(" thirdparty"),
-        "deadline" => !fact.contains(" years "),
+        "deadline" | "due day" | "sure due day" => !fact.contains(" years"),
         _ => true,
     }
 }

@@ -1,10 +1,9 @@
 //! The labelled documents of a lot: names, texts, and what is true of them, from the rows below
 //! each.
 
-use archive_entities::testing::ExpectedFacts;
+use archive_entities::testing::{ExpectedFacts, counted};
 use archive_entities::{DeadlineUnit, EventKind, Role};
-use jiff::civil::{Date, Weekday};
-use jiff::{Span, ToSpan};
+use jiff::civil::Date;
 
 pub(super) struct Sample {
     pub(super) name: String,
@@ -103,32 +102,7 @@ fn deadline(value: &str) -> (u16, DeadlineUnit, Option<String>) {
     };
     let day = words.get(3).map(|it| {
         let start: Date = it.parse().unwrap();
-        let sign = if words[2] == "before" { -1 } else { 1 };
-        counted(start, i64::from(count) * sign, unit).to_string()
+        counted(start, count, unit, words[2] == "before").to_string()
     });
     (count, unit, day)
-}
-
-fn counted(start: Date, count: i64, unit: DeadlineUnit) -> Date {
-    let add = |day: Date, span: Span| day.checked_add(span).unwrap();
-    let free = |day: Date| matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday);
-    let step = count.signum();
-    let mut day = match unit {
-        DeadlineUnit::Months => add(start, count.months()),
-        DeadlineUnit::Days => add(start, count.days()),
-        _ => {
-            let mut day = start;
-            for _ in 0..count.abs() {
-                day = add(day, step.days());
-                while free(day) {
-                    day = add(day, step.days());
-                }
-            }
-            day
-        }
-    };
-    while free(day) {
-        day = add(day, step.days());
-    }
-    day
 }

@@ -1,7 +1,7 @@
 //! Finds the type of a document (complaint, order, letter, …) by its headings and its first lines,
 //! with the line that shows it.
 
-use archive_entities::Ground;
+use crate::entity::Ground;
 use archive_text::{PageText, TextSpan};
 
 /// Only this many lines are searched for a heading.
@@ -12,10 +12,10 @@ const LINE_BYTES: usize = 240;
 const HEAD_LINES: usize = 14;
 
 /// The type of a document, the evidence for it and the line that shows it.
-pub(crate) struct DocumentType {
-    pub(crate) word: &'static str,
-    pub(crate) ground: Ground,
-    pub(crate) span: TextSpan,
+pub struct DocumentType {
+    pub word: &'static str,
+    pub ground: Ground,
+    pub span: TextSpan,
 }
 
 struct HeadingLine<'t> {
@@ -24,7 +24,7 @@ struct HeadingLine<'t> {
 }
 
 /// The document type of the pages of one part.
-pub(crate) fn of(pages: &[PageText<'_>]) -> Option<DocumentType> {
+pub fn of(pages: &[PageText<'_>]) -> Option<DocumentType> {
     let lines = lines(pages);
     let found = |it: Option<(&'static str, TextSpan)>, ground| {
         it.map(|(word, span)| DocumentType { word, ground, span })
@@ -88,8 +88,39 @@ fn heading(lines: &[HeadingLine<'_>], all_capitals: bool) -> Option<(&'static st
             return None;
         }
         let lower = without_letter_spacing(bare).to_lowercase();
+        if is_label(&lower) {
+            return None;
+        }
         words(&lower).find_map(type_of_word).map(|word| (refined_type(&lower, word), line.span))
     })
+}
+
+/// Whether a line only mentions a paper: the cell of a form, a docket's stamp, a section within a
+/// paper, an institution.
+fn is_label(line: &str) -> bool {
+    const LABELS: [&str; 20] = [
+        "motion date",
+        "motion seq",
+        "motion cal",
+        "order to show cause",
+        "notice: this opinion",
+        "notice of electronic filing",
+        "jury demand",
+        "demand for",
+        "hearing date",
+        "brief answer",
+        "summary of argument",
+        "statement of",
+        "table of",
+        "order of the court",
+        "contract no",
+        "purchase order",
+        "court order no",
+        "not for publication",
+        "for publication",
+        "response date",
+    ];
+    LABELS.iter().any(|it| line.starts_with(it)) && line != "order to show cause"
 }
 
 /// Whether a short line begins every word of more than three letters with a capital and does not
@@ -115,7 +146,7 @@ fn is_short_line(line: &str) -> bool {
 }
 
 /// Joins the letters of a letter-spaced heading: `Р Е Ш Е Н И Е`.
-fn without_letter_spacing(line: &str) -> String {
+pub(crate) fn without_letter_spacing(line: &str) -> String {
     let letters = line.split(' ').filter(|it| !it.is_empty());
     if letters.clone().count() > 3 && letters.clone().all(|it| it.chars().count() == 1) {
         return letters.collect();
@@ -133,7 +164,19 @@ fn type_of_word(word: &str) -> Option<&'static str> {
         "motion" => "motion",
         "order" => "order",
         "judgment" => "judgment",
-        "opinion" => "opinion",
+        "opinion" | "syllabus" | "opinions" => "opinion",
+        "decision" => "decision",
+        "minutes" => "order",
+        "indictment" => "indictment",
+        "warrant" => "warrant",
+        "verdict" => "verdict",
+        "decree" => "judgment",
+        "mandate" => "order",
+        "award" => "award",
+        "proposal" => "proposal",
+        "claim" => "claim",
+        "certificate" => "certificate",
+        "counterclaim" => "answer",
         "brief" => "brief",
         "memorandum" => "memorandum",
         "answer" => "answer",
@@ -149,6 +192,14 @@ fn type_of_word(word: &str) -> Option<&'static str> {
         "deposition" | "transcript" => "transcript",
         "agreement" | "contract" | "lease" => "contract",
         "invoice" => "invoice",
+        "приговор" => "judgment",
+        "приказ" => "order",
+        "доверенность" => "power of attorney",
+        "протокол" => "minutes",
+        "иск" => "complaint",
+        "заявление" => "petition",
+        "возражения" | "возражение" => "response",
+        "уведомление" => "notice",
         "решение" => "judgment",
         "определение" => "order",
         "постановление" => "ruling",
@@ -166,7 +217,18 @@ fn type_of_word(word: &str) -> Option<&'static str> {
 fn refined_type(line: &str, word: &'static str) -> &'static str {
     let has = |it: &str| words(line).any(|word| word == it);
     match word {
-        "memorandum" if has("opinion") => "opinion",
+        // `DECISION + ORDER ON MOTION`, `ORDER AND DECISION`
+        "decision" if has("order") => "order",
+        "decision" => "opinion",
+        "claim" if !has("proof") => "complaint",
+        "claim" => "proof of claim",
+        "заявление" if has("исковое") => "complaint",
+        "award" if !has("arbitration") && !has("final") && words(line).count() > 3 => "order",
+        "petition" if has("writ") => "petition",
+        "notice" if has("decision") => "notice",
+        "memorandum" if has("order") && has("opinion") => "opinion",
+        "memorandum" if has("order") => "order",
+        "memorandum" if has("opinion") || has("decision") => "opinion",
         "order" if has("opinion") => "opinion",
         "memorandum" if has("law") || has("support") || has("opposition") => "brief",
         "motion" if has("brief") && line.starts_with("brief") => "brief",
@@ -183,7 +245,11 @@ fn letter(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
 
 /// The type by a phrase that only one type of document has, for a document without a heading.
 fn phrase(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
-    const PHRASES: [(&str, &str); 10] = [
+    const PHRASES: [(&str, &str); 14] = [
+        ("delivered the opinion of the court", "opinion"),
+        ("circuit judge:", "opinion"),
+        ("circuit judge.", "opinion"),
+        ("appeal from the", "opinion"),
         ("it is ordered", "order"),
         ("ordered that", "order"),
         ("it is hereby ordered", "order"),
