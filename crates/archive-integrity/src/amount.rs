@@ -1,7 +1,7 @@
 //! Numbers with their units: figures and words, thousands and millions, money, percent and
 //! measures. The module only reads numbers; it does not verify sums that the writer computed.
 
-mod numeral;
+use text::numerals;
 
 use crate::Span;
 use crate::text::{Word, stem};
@@ -111,19 +111,6 @@ const UNITS: [&str; 34] = [
     "лет",
     "час",
     "недел",
-];
-
-const SCALES: [(&str, u128); 10] = [
-    ("hundred", 100),
-    ("thousand", 1_000),
-    ("million", 1_000_000),
-    ("billion", 1_000_000_000),
-    ("trillion", 1_000_000_000_000),
-    ("тыс", 1_000),
-    ("тысяч", 1_000),
-    ("млн", 1_000_000),
-    ("миллион", 1_000_000),
-    ("млрд", 1_000_000_000),
 ];
 
 const ABOUT: [&str; 12] = [
@@ -305,40 +292,29 @@ fn figures(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usi
 }
 
 fn scale(word: &Word<'_>) -> Option<u128> {
-    let folded = word.fold();
-    let base = folded.trim_end_matches(['а', 'о', 'в', 'и']);
-    SCALES.iter().find(|(name, _)| *name == folded || *name == base).map(|(_, it)| *it)
+    numerals::scale(&word.fold()).map(u128::from)
 }
 
-/// A number in words: `twenty-one`, `three hundred fifty thousand`. `one` alone is no number.
+/// Most words of a number in words.
+const SPELLED_MAX: usize = 12;
+
+/// A number in words: `twenty-one`, `three hundred fifty thousand`. `one` alone is no number, and
+/// `thousands` of something is none either.
 fn spelled(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usize)> {
-    let (mut total, mut part, mut end) = (0_u128, 0_u128, at);
-    while let Some(word) = words.get(end).filter(|_| end - at < 12) {
-        if end > at {
-            let gap = &text[words[end - 1].end..word.start];
-            if !matches!(gap, " " | "-") {
-                break;
-            }
-        }
-        let folded = word.fold();
-        if let Some(value) = numeral::small(&folded) {
-            part += value;
-        } else if let Some(scale) = (part > 0).then(|| scale(word)).flatten() {
-            part = part.saturating_mul(scale);
-            if scale >= 1_000 {
-                (total, part) = (total + part, 0);
-            }
-        } else {
-            break;
-        }
-        end += 1;
+    let first = words.get(at)?.fold();
+    if numerals::small(&first).is_none() && numerals::scale(&first).is_none_or(|it| it >= 100) {
+        return None;
     }
-    let value = total + part;
-    let counts = value > 1 && end > at;
+    let rest = words.get(at..).unwrap_or_default();
+    let joined = |it: &[Word<'_>]| matches!(text.get(it[0].end..it[1].start), Some(" " | "-"));
+    let count = 1 + rest.windows(2).take(SPELLED_MAX - 1).take_while(|it| joined(it)).count();
+    let folded: Vec<String> = rest.iter().take(count).map(Word::fold).collect();
+    let (value, length) = numerals::spelled(folded.iter().map(String::as_str))?;
+    let end = at + length;
     let word = |at: usize| words.get(at).map(Word::fold).unwrap_or_default();
     let half = word(end) == "and" && word(end + 1) == "a" && word(end + 2) == "half";
     let (more, end) = if half { (ONE / 2, end + 3) } else { (0, end) };
-    counts.then_some((value.saturating_mul(ONE).saturating_add(more), ONE, end))
+    (value > 1).then_some((u128::from(value).saturating_mul(ONE).saturating_add(more), ONE, end))
 }
 
 fn unit_after(text: &str, words: &[Word<'_>], end: usize) -> Unit {
@@ -391,6 +367,9 @@ mod tests {
         check("fourteen (14) days", &[(14, Unit::Named(0)), (14, Unit::Named(0))]);
         check("twenty-one calendar days", &[(21, Unit::Named(0))]);
         check("three hundred fifty thousand dollars", &[(350_000, Unit::Money('$'))]);
+        check("two dozen pages", &[(24, Unit::Named(8))]);
+        check("two hundred and fifty dollars", &[(250, Unit::Money('$'))]);
+        check("thousands of dollars", &[]);
         check("12.5 percent and 40%", &[(12, Unit::Percent), (40, Unit::Percent)]);
         check("500 000 руб.", &[(500_000, Unit::Money('₽'))]);
         check("one of them, the 21st", &[]);

@@ -1,5 +1,10 @@
-//! Dates as people write them: `2021-03-04`, `03/04/2021`, `04.03.2021`, `March 4, 2021`,
-//! `4th day of March 2021`, `March 2021`, `in 2021`, `4 марта 2021 г.`. It computes no dates.
+//! The dates of a text with the words that they cover, and whether two dates may be the same day.
+//! `text::dates` reads them; a year alone is read here, after a preposition.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use text::{TokenList, TokenRow as _, dates, months};
 
 use crate::Span;
 use crate::text::{Word, stem};
@@ -47,205 +52,106 @@ pub(crate) struct DateMention {
     pub(crate) words: (usize, usize),
 }
 
-const MONTHS: [(&str, u8); 48] = [
-    ("january", 1),
-    ("february", 2),
-    ("march", 3),
-    ("april", 4),
-    ("may", 5),
-    ("june", 6),
-    ("july", 7),
-    ("august", 8),
-    ("september", 9),
-    ("october", 10),
-    ("november", 11),
-    ("december", 12),
-    ("jan", 1),
-    ("feb", 2),
-    ("mar", 3),
-    ("apr", 4),
-    ("jun", 6),
-    ("jul", 7),
-    ("aug", 8),
-    ("sept", 9),
-    ("sep", 9),
-    ("oct", 10),
-    ("nov", 11),
-    ("dec", 12),
-    ("января", 1),
-    ("февраля", 2),
-    ("марта", 3),
-    ("апреля", 4),
-    ("мая", 5),
-    ("июня", 6),
-    ("июля", 7),
-    ("августа", 8),
-    ("сентября", 9),
-    ("октября", 10),
-    ("ноября", 11),
-    ("декабря", 12),
-    ("январе", 1),
-    ("феврале", 2),
-    ("марте", 3),
-    ("апреле", 4),
-    ("мае", 5),
-    ("июне", 6),
-    ("июле", 7),
-    ("августе", 8),
-    ("сентябре", 9),
-    ("октябре", 10),
-    ("ноябре", 11),
-    ("декабре", 12),
-];
-
+/// The month that a word names; an English one needs a capital.
 pub(crate) fn month(word: &Word<'_>) -> Option<u8> {
-    let folded = word.fold();
-    let latin = folded.is_ascii();
-    let number = MONTHS.iter().find(|(name, _)| *name == folded).map(|(_, it)| *it)?;
-    (!latin || word.is_capital()).then_some(number)
+    let month = months::month(word.text)?;
+    (!word.text.is_ascii() || word.is_capital()).then_some(month)
 }
 
 /// Whether a stem is that of a month.
 pub(crate) fn is_month(base: &str) -> bool {
-    base.len() > 2 && MONTHS.iter().any(|it| it.0 == base || stem(it.0) == base)
+    static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+        let forms = months::forms().map(text::fold::lower);
+        forms.flat_map(|it| [stem(&it), it]).collect()
+    });
+    base.len() > 2 && STEMS.contains(base)
 }
 
-fn figures(word: &Word<'_>) -> Option<u32> {
-    let plain = word.text.len() <= 4 && word.text.bytes().all(|it| it.is_ascii_digit());
-    plain.then(|| word.text.parse().ok()).flatten()
-}
-
-fn day(word: &Word<'_>) -> Option<u8> {
-    let text = word.text.trim_end_matches(['s', 't', 'n', 'd', 'r', 'h']);
-    let number: u8 = (text.len() <= 2).then(|| text.parse().ok()).flatten()?;
-    (1..=31).contains(&number).then_some(number)
-}
-
-fn year(word: &Word<'_>) -> Option<u16> {
-    let number = figures(word).filter(|it| word.text.len() == 4 && (1700..2200).contains(it))?;
-    u16::try_from(number).ok()
-}
-
-/// All dates among the words, in order, none overlapping.
-pub(crate) fn find(text: &str, words: &[Word<'_>]) -> Vec<DateMention> {
+/// All dates in the sentences, in order, none overlapping.
+pub(crate) fn find(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<DateMention> {
     let mut list: Vec<DateMention> = Vec::new();
-    let mut at = 0;
-    while at < words.len() {
-        let floor = list.last().map_or(0, |it| it.words.1);
-        let found = in_figures(text, words, at)
-            .or_else(|| with_month(text, words, at, floor))
-            .or_else(|| alone(words, at));
-        at = match found {
-            Some((first, end, date, ambiguous)) => {
-                let span = Span { start: words[first].start, end: words[end - 1].end };
-                list.push(DateMention { date, ambiguous, span, words: (first, end) });
-                end
+    let mut first = 0;
+    for sentence in sentences {
+        let body = text.get(sentence.start..sentence.end).unwrap_or_default();
+        if !body.bytes().any(|it| it.is_ascii_digit()) {
+            continue;
+        }
+        let row = TokenList::new(body);
+        let mut at = 0;
+        while let Some(token) = row.tokens().get(at) {
+            let (start, end) = match written(&row, at) {
+                Some((date, end)) => {
+                    let last = row.tokens().get(end - 1).map_or(token.end, |it| it.end);
+                    let span =
+                        Span { start: sentence.start + token.start, end: sentence.start + last };
+                    push(&mut list, words, &mut first, span, date);
+                    at = end;
+                    continue;
+                }
+                None => (sentence.start + token.start, sentence.start + token.end),
+            };
+            if let Some(year) = year_alone(&row, at) {
+                let date = Date { year: Some(year), ..Date::default() };
+                push(&mut list, words, &mut first, Span { start, end }, (date, false));
             }
-            None => at + 1,
-        };
+            at += 1;
+        }
     }
     list
 }
 
-type Hit = (usize, usize, Date, bool);
-
-fn gap<'t>(text: &'t str, words: &[Word<'_>], at: usize) -> &'t str {
-    match (words.get(at), words.get(at + 1)) {
-        (Some(one), Some(next)) => &text[one.end..next.start],
-        _ => "",
+/// Adds a date with the words that its span covers; `first` is a word before it.
+fn push(
+    list: &mut Vec<DateMention>,
+    words: &[Word<'_>],
+    first: &mut usize,
+    span: Span,
+    (date, ambiguous): (Date, bool),
+) {
+    *first += words.get(*first..).unwrap_or_default().partition_point(|it| it.end <= span.start);
+    let rest = words.get(*first..).unwrap_or_default();
+    let count = rest.partition_point(|it| it.start < span.end);
+    let covered = (*first, *first + count);
+    // A date within a longer word, `v2021`, is none.
+    let whole = rest.first().is_some_and(|it| it.start >= span.start)
+        && rest.get(count.saturating_sub(1)).is_some_and(|it| it.end <= span.end);
+    if count > 0 && whole {
+        list.push(DateMention { date, ambiguous, span, words: covered });
     }
 }
 
-fn in_figures(text: &str, words: &[Word<'_>], at: usize) -> Option<Hit> {
-    let mark = gap(text, words, at);
-    if !matches!(mark, "/" | "-" | ".") || gap(text, words, at + 1) != mark {
+/// A date with a year, or a day and a month.
+fn written(row: &TokenList<'_>, at: usize) -> Option<((Date, bool), usize)> {
+    if !dates::may_begin(row, at) {
         return None;
     }
-    let parts = [words.get(at)?, words.get(at + 1)?, words.get(at + 2)?];
-    let [one, two, three] = [figures(parts[0])?, figures(parts[1])?, figures(parts[2])?];
-    let end = at + 3;
-    let whole = |year: u32, month: u32, day: u32| {
-        let (year, month, day) =
-            (u16::try_from(year).ok()?, u8::try_from(month).ok()?, u8::try_from(day).ok()?);
-        let fits = (1..=12).contains(&month) && (1..=31).contains(&day) && year > 1700;
-        fits.then_some(Date { year: Some(year), month: Some(month), day: Some(day) })
-    };
-    if parts[0].text.len() == 4 {
-        return whole(one, two, three).map(|date| (at, end, date, false));
-    }
-    let year = match parts[2].text.len() {
-        4 => three,
-        2 if mark == "/" => 2000 + three,
-        _ => return None,
-    };
-    if mark == "." {
-        return whole(year, two, one).map(|date| (at, end, date, false));
-    }
-    let date = whole(year, one, two).or_else(|| whole(year, two, one))?;
-    Some((at, end, date, true))
+    let (it, end) = dates::date(row, at).or_else(|| dates::without_year(row, at))?;
+    let year = it.year.and_then(|it| u16::try_from(it).ok());
+    Some(((Date { year, month: Some(it.month), day: it.day }, it.ambiguous), end))
 }
 
-/// A month in letters with the day and the year around it.
-fn with_month(text: &str, words: &[Word<'_>], at: usize, floor: usize) -> Option<Hit> {
-    let number = month(&words[at])?;
-    let close = |at: usize| {
-        gap(text, words, at).chars().all(|it| it.is_whitespace() || matches!(it, ',' | '.' | '-'))
-    };
-    let before = day_before(words, at, floor).filter(|it| (*it..at).all(close));
-    let after = words.get(at + 1).filter(|_| close(at));
-    let (mut first, mut end) = (at, at + 1);
-    let mut date = Date { month: Some(number), ..Date::default() };
-    if let Some(from) = before {
-        (first, date.day) = (from, day(&words[from]));
-        if words.get(end).is_some_and(|it| it.fold() == "of") {
-            end += 1;
-        }
-        date.year = words.get(end).filter(|_| close(end - 1)).and_then(year);
-        end = if date.year.is_some() { end + 1 } else { at + 1 };
-    } else if let Some(found) = after.and_then(day) {
-        (date.day, end) = (Some(found), at + 2);
-        date.year = words.get(end).filter(|_| close(at + 1)).and_then(year);
-        end += usize::from(date.year.is_some());
-    } else {
-        let skip = usize::from(after.is_some_and(|it| it.fold() == "of"));
-        date.year = words.get(at + 1 + skip).filter(|_| close(at)).and_then(year);
-        end += date.year.map_or(0, |_| 1 + skip);
-    }
-    (date.day.is_some() || date.year.is_some()).then_some((first, end, date, false))
-}
-
-fn day_before(words: &[Word<'_>], at: usize, floor: usize) -> Option<usize> {
-    let mut from = at.checked_sub(1)?;
-    if words[from].fold() == "of" {
-        from = from.checked_sub(1)?;
-        if words[from].fold() == "day" {
-            from = from.checked_sub(1)?;
-        }
-    }
-    (from >= floor && day(&words[from]).is_some()).then_some(from)
-}
-
+/// Words before a year that stands alone.
 const YEAR_AFTER: [&str; 13] = [
     "in", "of", "since", "year", "by", "from", "until", "during", "through", "early", "late", "to",
     "в",
 ];
 
 /// A year that a preposition or «год» marks.
-fn alone(words: &[Word<'_>], at: usize) -> Option<Hit> {
-    let year = year(&words[at]).filter(|it| (1900..2100).contains(it))?;
-    let lead = at.checked_sub(1).is_some_and(|it| YEAR_AFTER.contains(&words[it].fold().as_str()));
-    let tail = words.get(at + 1).is_some_and(|it| it.fold().starts_with("год"));
-    (lead || tail).then_some((at, at + 1, Date { year: Some(year), ..Date::default() }, false))
+fn year_alone(row: &TokenList<'_>, at: usize) -> Option<u16> {
+    let year = dates::year(row, at).filter(|it| (1900..2100).contains(it))?;
+    let lead = at.checked_sub(1).is_some_and(|it| YEAR_AFTER.contains(&row.lower(it)));
+    let tail = row.lower(at + 1).starts_with("год");
+    u16::try_from(year).ok().filter(|_| lead || tail)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::words;
+    use crate::text::{sentences, words};
 
     #[track_caller]
     fn check(text: &str, want: &[(u16, u8, u8)]) {
-        let got: Vec<_> = find(text, &words(text))
+        let got: Vec<_> = find(text, &words(text), &sentences(text))
             .iter()
             .map(|it| {
                 let date = it.date;
@@ -267,11 +173,14 @@ mod tests {
             "03/04/2021",
             "3/4/21",
             "04.03.2021",
+            "4-Mar-2021",
+            "«4» марта 2021 г.",
             "4 марта 2021 года",
         ] {
             check(text, &[(2021, 3, 4)]);
         }
         check("March 2021", &[(2021, 3, 0)]);
+        check("за март 2021 года", &[(2021, 3, 0)]);
         check("March 4 and March 9, 2020", &[(0, 3, 4), (2020, 3, 9)]);
         check("in 2019", &[(2019, 0, 0)]);
         check("you may 3 times march", &[]);

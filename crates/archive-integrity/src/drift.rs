@@ -11,6 +11,8 @@ mod word_lists;
 
 use std::collections::{HashMap, HashSet};
 
+use text::WordList;
+
 use crate::holding::{is_holding, is_opposed};
 use crate::honesty::own_hits;
 use crate::lexicon::{Tone, ToneHit, has};
@@ -18,7 +20,7 @@ use crate::reading::{Reading, Sentence, Value};
 use crate::report::{InsightReport, Issue, OpinionChange, insufficient_evidence};
 use crate::text::{Word, clip, fold, is_stop, stem, words};
 use crate::{Insight, Span, TestOptions, readable};
-use word_lists::{BAD, GOOD, HIGH, LOW, WordList};
+use word_lists::{BAD, GOOD, HIGH, LOW};
 
 /// Excluded from topics, because they occur beside every decision.
 const NEUTRAL: [&str; 6] = ["doubt", "possible", "proceed", "fault", "refuses", "refused"];

@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use text::WordList;
+
 use crate::Span;
 use crate::date;
 use crate::text::{Word, is_stop};
@@ -18,47 +20,18 @@ pub(crate) struct NameMention {
     pub(crate) doubtful: bool,
 }
 
-const TITLES: &str = "councillor cllr dame lord lady rev reverend father sister brother sheriff \
-deputy sgt lt col capt inspector constable senator governor mayor esq jr sr md phd mr mrs ms dr hon judge justice chief magistrate honorable attorney counsel \
-professor prof sir plaintiff plaintiffs defendant defendants appellant appellee petitioner \
-respondent landlord tenant buyer seller lender borrower employer employee licensor licensee \
-contractor owner witness expert officer sergeant detective captain president director manager \
-chairman secretary clerk trustee arbitrator mediator lessor lessee claimant insurer insured \
-counterclaimant the inc llc llp co corp ltd company corporation incorporated limited plc lp pllc pc \
-judges nurse mssrs usd eur gbp rub судья истец ответчик ооо зао пао ао ип г гражданин адвокат";
+static TITLES: LazyLock<WordList> =
+    LazyLock::new(|| WordList::parse(include_str!("../data/titles.txt")));
 
-const PLAIN: &str = "court courts judge motion order opinion agreement contract lease section article \
-state county city united states exhibit act complaint answer appeal rule law code statute title \
-chapter page paragraph count claim claims party parties january february march april may june july \
-august september october november december monday tuesday wednesday thursday friday saturday sunday \
-summary judgment however therefore thus moreover further furthermore finally first second third \
-fourth fifth overall additionally notably accordingly because although since once if when while both \
-neither either every some many most several no yes not there here now then later earlier meanwhile \
-under upon per pursuant according after before during within without about interest damages costs \
-fees rent payment payments delivery notice damage evidence testimony trial hearing jury verdict \
-liability breach negligence settlement discovery deposition deadline decision ruling findings \
-conclusion background facts background analysis discussion introduction relief judgment sanctions \
-injunction arbitration mediation counsel insurance policy coverage premium invoice invoices total \
-based given following despite instead nothing nobody everyone everything counterclaim dismissal \
-termination employment salary warranty inspection report letter email memo memorandum affidavit \
-declaration transcript stipulation subpoena brief reply response petition dated signed filed held \
-note see cf also id supra infra ibid english american agreements i we you he she it they this that \
-these those his her its their our your who what which where why how all each any such only even \
-just still again perhaps maybe likely clearly obviously certainly undoubtedly without unfortunately \
-суд иск решение определение договор дело статья закон сумма срок истец ответчик апелляционный \
-suite room floor building date cc bcc sent re dear subject premises examination interrogatory objections answers minutes amendment identify describe affirmative defenses expert last testament civil action file inspector plumber driver bartender applicant neighbor member \
-арбитражный верховный кассационный районный городской кодекс россии рф";
+static PLAIN: LazyLock<WordList> =
+    LazyLock::new(|| WordList::parse(include_str!("../data/plain.txt")));
 
 pub(crate) fn is_title(folded: &str) -> bool {
-    static WORDS: LazyLock<HashSet<&str>> =
-        LazyLock::new(|| TITLES.split_ascii_whitespace().collect());
-    WORDS.contains(folded)
+    TITLES.contains(folded)
 }
 
 pub(crate) fn is_plain(folded: &str) -> bool {
-    static WORDS: LazyLock<HashSet<&str>> =
-        LazyLock::new(|| PLAIN.split_ascii_whitespace().collect());
-    WORDS.contains(folded)
+    PLAIN.contains(folded)
 }
 
 /// The most words of a name.

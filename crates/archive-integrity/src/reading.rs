@@ -218,7 +218,7 @@ fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<ValueMark> {
             list.push(ValueMark { value: Value::Citation(key), span });
         }
     }
-    for it in date::find(text, words) {
+    for it in date::find(text, words, sentences) {
         // The date of a Russian ruling is part of its citation; a year alone belongs to the
         // citation.
         if taken[it.words.0] && it.date.day.is_none() {
