@@ -1,7 +1,9 @@
 //! Cases: created by the first use of their name, and shared with other users by their owner.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
+use clock::Millis;
 use fault::Fault;
 use store::Tx;
 
@@ -26,7 +28,28 @@ pub struct CaseMember {
     pub may_write: bool,
 }
 
+/// What a list of cases shows of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseRecord {
+    /// The username of its owner; `None` if the owner is no user but the subject of a token.
+    pub owner_name: Option<String>,
+    pub created_at: Millis,
+    /// Users it is shared with.
+    pub members: u64,
+}
+
 impl Accounts {
+    /// The records of cases that the caller sees, by their ids; other ids are left out.
+    pub async fn case_records(
+        &self,
+        visibility: &Visibility,
+        ids: &[&str],
+    ) -> Result<HashMap<String, CaseRecord>, Fault> {
+        let is_visible = |id: &&str| visibility.case(id).is_some();
+        let visible: Vec<&str> = ids.iter().copied().filter(is_visible).collect();
+        sql::case_records(&self.0.db, &visible).await
+    }
+
     /// What an owner (see [`Accounts::owner`]) may see.
     pub async fn visibility(&self, owner: &str) -> Result<Visibility, Fault> {
         let cases = sql::visible_cases(&self.0.db, owner).await?;

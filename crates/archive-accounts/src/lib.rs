@@ -6,6 +6,7 @@
 mod cases;
 mod client_sessions;
 mod faults;
+mod local_user;
 mod login_limiter;
 mod passwords;
 mod refresh;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use auth::Secret;
-pub use cases::{CaseMember, SharePermission};
+pub use cases::{CaseMember, CaseRecord, SharePermission};
 pub use client_sessions::ClientLogin;
 use clock::{Clock, IdGenerator, Millis};
 pub use schema::MIGRATIONS;

@@ -208,7 +208,7 @@ impl Buckets {
     fn wait(&mut self, key: u64, now: u64) -> Duration {
         let Some(bucket) = self.by_key.get_mut(&key) else { return Duration::ZERO };
         let wait = bucket.wait(&self.quota, now);
-        bucket.settle(&self.quota, now);
+        bucket.forget_clock_step(&self.quota, now);
         wait
     }
 

@@ -28,7 +28,7 @@ const REGISTRATIONS: (usize, usize) = (16, 8);
 
 /// A hash that matches no password (its digest is all zeros). Checking against it takes as long as
 /// checking a real one.
-const UNMATCHABLE_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$\
+pub(crate) const UNMATCHABLE_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$\
                        AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 pub(crate) struct Passwords {

@@ -11,7 +11,8 @@ use crate::passwords::Queue;
 use crate::sql::{NewSession, SessionEnd};
 use crate::users::{User, owner_of};
 use crate::{
-    Accounts, SESSION_LIFE, SESSIONS_MAX, Secret, faults, millis, refresh, sql, validation,
+    Accounts, SESSION_LIFE, SESSIONS_MAX, Secret, faults, local_user, millis, refresh, sql,
+    validation,
 };
 
 /// Reuse of a refresh token within this time is a race of two clients, not a theft.
@@ -219,9 +220,12 @@ impl Accounts {
         tx.commit().await
     }
 
-    /// The owner behind a token subject: `user:<id>` while the session is alive, `token:<subject>` for
-    /// a token without a session.
+    /// The owner behind a subject: `user:<id>` while the session is alive and for the local user,
+    /// `token:<subject>` for a token without a session.
     pub async fn owner(&self, subject: &str) -> Result<String, Fault> {
+        if local_user::is_local(subject) {
+            return self.local_owner().await;
+        }
         let Some((user_id, session_id)) = session_of(subject) else {
             return Ok(format!("token:{subject}"));
         };

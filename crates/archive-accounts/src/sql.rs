@@ -1,11 +1,14 @@
 //! All SQL of this crate. PostgreSQL locks the rows that a decision depends on; SQLite has one writer
 //! and runs the same statements without locks.
 
+use std::collections::HashMap;
+
 use auth::Secret;
 use clock::Millis;
 use fault::Fault;
-use store::{Db, SqlRow, Tx, sql, sql_built};
+use store::{Db, SqlRow, Tx, placeholders, sql, sql_built};
 
+use crate::cases::CaseRecord;
 use crate::users::{User, UserListing};
 use crate::visibility::CaseAccess;
 
@@ -43,6 +46,15 @@ pub(crate) async fn email_exists(db: &Db, key: &str) -> Result<bool, Fault> {
 pub(crate) async fn count_users(db: &Db) -> Result<u64, Fault> {
     let count = sql("SELECT COUNT(*) FROM archive_users");
     db.fetch_optional(count).await?.map_or(Ok(0), |row| row.count(0))
+}
+
+pub(crate) async fn user_exists(db: &Db, id: &str) -> Result<bool, Fault> {
+    Ok(username_of(db, id).await?.is_some())
+}
+
+pub(crate) async fn username_of(db: &Db, id: &str) -> Result<Option<String>, Fault> {
+    let select = sql("SELECT username FROM archive_users WHERE id = $1").bind(id);
+    db.fetch_optional(select).await?.map(|row| row.text(0)).transpose()
 }
 
 /// Inserts the user; false if the name or the email is taken.
@@ -269,6 +281,30 @@ fn seen(row: &SqlRow) -> Result<CaseAccess, Fault> {
 pub(crate) async fn visible_cases(db: &Db, member: &str) -> Result<Vec<CaseAccess>, Fault> {
     let select = format!("{SEEN} WHERE member = $1 ORDER BY name");
     db.fetch_all(sql_built(select).bind(member)).await?.iter().map(seen).collect()
+}
+
+pub(crate) async fn case_records(
+    db: &Db,
+    ids: &[&str],
+) -> Result<HashMap<String, CaseRecord>, Fault> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let list = placeholders(1, ids.len());
+    let select = format!(
+        "SELECT c.id, u.username, c.created_at, \
+             (SELECT COUNT(*) FROM archive_members m WHERE m.case_id = c.id AND m.own = FALSE) \
+         FROM archive_cases c LEFT JOIN archive_users u \
+             ON c.owner LIKE 'user:%' AND u.id = SUBSTR(c.owner, 6) \
+         WHERE c.id IN ({list})"
+    );
+    let record = |row: &SqlRow| {
+        let owner_name = row.text_or_null(1)?;
+        let (created_at, members) = (Millis(row.int(2)?), row.count(3)?);
+        Ok((row.text(0)?, CaseRecord { owner_name, created_at, members }))
+    };
+    let rows = db.fetch_all(sql_built(select).bind_all(ids.iter().copied())).await?;
+    rows.iter().map(record).collect()
 }
 
 pub(crate) async fn case_by_name(

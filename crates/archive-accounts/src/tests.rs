@@ -13,6 +13,7 @@ use crate::{Accounts, MIGRATIONS, RegistrationPolicy, Session, User};
 
 mod cases;
 mod crowd;
+mod local_user;
 mod sessions;
 mod users;
 

@@ -4,12 +4,15 @@
 //! blob both take it. PostgreSQL uses an advisory lock of the transaction; on SQLite the single
 //! writer is the lock. It therefore also works between processes that share the data folder.
 
+mod pending;
 mod reading;
 mod sweeping;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use archive_accounts::Visibility;
 use clock::{Clock, DAY_MS, IdGenerator, Millis};
@@ -17,23 +20,31 @@ use fault::{Fault, Kind};
 use store::{BlobHash, Db, DiskBlobs, StagedBlob, Tx};
 use tokio::task::spawn_blocking;
 
+pub use pending::{NewPendingUpload, PendingUpload, UploadPiece};
 pub use sweeping::SweepReport;
 
 use crate::file::{FileFilter, FileRecord, FileStatus};
 use crate::page::storable;
 use crate::quota::{self, HOUR_MS};
 use crate::receive::{FileReceiver, ReceivedFile, megabytes};
-use crate::{name, sql};
+use crate::{kind, name, sql};
 
 /// Longer than the queue keeps the result of a job.
 const JOB_LINK_LIFE_MS: i64 = 45 * DAY_MS;
 
+/// Files of one upload where no rate limits them.
+const FILES_PER_UPLOAD_MAX: u32 = 500;
+
 /// How much one owner may upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UploadLimits {
+    /// 0 means any number.
     pub uploads_per_minute: u32,
+    /// 0 means any number.
     pub uploads_per_hour: u32,
     pub file_bytes: u64,
+    /// Bytes of all files of one upload, which the reader of the form enforces.
+    pub batch_bytes: u64,
     /// Bytes of all files of the owner.
     pub owner_bytes: u64,
 }
@@ -44,8 +55,37 @@ impl Default for UploadLimits {
             uploads_per_minute: 10,
             uploads_per_hour: 100,
             file_bytes: 100 << 20,
+            batch_bytes: 500 << 20,
             owner_bytes: 20 << 30,
         }
+    }
+}
+
+impl UploadLimits {
+    /// What `file_bytes` may be. The process that reads a file has 2 GB of memory and holds it whole.
+    pub const FILE_BYTES: RangeInclusive<u64> = 1 << 20..=1 << 30;
+
+    fn has_rate(&self) -> bool {
+        self.uploads_per_minute > 0 || self.uploads_per_hour > 0
+    }
+
+    /// The limits in force, each with the setting that changes it.
+    fn refusal(&self, wait: Duration) -> String {
+        let limits = [
+            (self.uploads_per_minute, "a minute (archive_uploads_per_minute)"),
+            (self.uploads_per_hour, "an hour (archive_uploads_per_hour)"),
+        ];
+        let set = limits.iter().filter(|(limit, _)| *limit > 0);
+        let set: Vec<String> = set.map(|(limit, per)| format!("{limit} files {per}")).collect();
+        let seconds = wait.as_millis().div_ceil(1_000);
+        format!("at most {} may be sent; try again in {seconds} seconds", set.join(" and "))
+    }
+
+    /// The files of one upload: no more than the rates allow at once.
+    fn files_per_upload(&self) -> u32 {
+        let rates = [self.uploads_per_minute, self.uploads_per_hour];
+        let rates = rates.into_iter().filter(|limit| *limit > 0);
+        rates.fold(FILES_PER_UPLOAD_MAX, u32::min)
     }
 }
 
@@ -82,35 +122,39 @@ impl Documents {
         Self { db, blobs, clock, rules, ids: Arc::default() }
     }
 
-    /// Starts receiving a file. It counts as an upload even if it fails later.
+    /// Starts receiving a file with a name of an accepted type. It counts as an upload even if it
+    /// fails later.
     pub async fn begin(&self, owner: &str, file_name: &str) -> Result<FileReceiver, Fault> {
-        let name = name::clean_file_name(file_name)?;
+        kind::check_name(&name::clean_file_name(file_name)?)?;
         self.count_upload(owner).await?;
+        self.begin_counted(file_name).await
+    }
+
+    /// Starts receiving a file that was counted before, or that is of the user of this machine,
+    /// whose uploads are not counted.
+    pub async fn begin_counted(&self, file_name: &str) -> Result<FileReceiver, Fault> {
+        let name = name::clean_file_name(file_name)?;
+        kind::check_name(&name)?;
         let writer = self.blobs.begin(u64::MAX).await?;
         Ok(FileReceiver { name, writer, bytes_max: self.rules.file_bytes })
     }
 
-    async fn count_upload(&self, owner: &str) -> Result<(), Fault> {
+    /// Counts an upload; a fault if the owner has sent too many files, or has no room for more.
+    pub async fn count_upload(&self, owner: &str) -> Result<(), Fault> {
         let (now, rules) = (self.clock.now(), &self.rules);
         let mut tx = self.db.begin().await?;
         sql::lock(&self.db, &mut tx, "owner", owner).await?;
-        let limit = rules.uploads_per_minute.max(rules.uploads_per_hour);
-        let sent = sql::upload_times(&mut tx, owner, limit).await?;
-        if let Some(wait) =
-            quota::wait(&sent, now, rules.uploads_per_minute, rules.uploads_per_hour)
-        {
-            let message = format!(
-                "at most {} files a minute and {} an hour may be sent; try again in {} seconds",
-                rules.uploads_per_minute,
-                rules.uploads_per_hour,
-                wait.as_millis().div_ceil(1_000)
-            );
-            let fault = Fault::new(Kind::RateLimited, "too_many_uploads", message);
+        let minute = sql::nth_upload(&mut tx, owner, rules.uploads_per_minute).await?;
+        let hour = sql::nth_upload(&mut tx, owner, rules.uploads_per_hour).await?;
+        if let Some(wait) = quota::wait(minute, hour, now) {
+            let fault = Fault::new(Kind::RateLimited, "too_many_uploads", rules.refusal(wait));
             return Err(fault.retry_after(wait));
         }
         self.check_room(&mut tx, owner, 1).await?;
         tx.execute(sql::delete_uploads_of(owner, Millis(now.0.saturating_sub(HOUR_MS)))).await?;
-        sql::record_upload(&mut tx, owner, now).await?;
+        if rules.has_rate() {
+            sql::record_upload(&mut tx, owner, now).await?;
+        }
         tx.commit().await
     }
 
@@ -121,8 +165,8 @@ impl Documents {
         }
         let (has, may) = (megabytes(has), megabytes(may));
         let message = format!(
-            "your files take {has} of the {may} that you may store, and this would be more; \
-             delete some"
+            "your files take {has} of the {may} (archive_user_bytes_max) that you may store, and \
+             this would be more; delete some"
         );
         Err(Fault::invalid("quota_exceeded", message))
     }
@@ -195,9 +239,25 @@ impl Documents {
         sql::by_id(&self.db, id).await?.ok_or_else(|| unknown(id))
     }
 
-    /// Files of one upload: no more than the limits allow in one minute.
+    /// Files of one upload: no more than the limits allow in one minute, and 500 without limits.
     pub fn files_per_upload_max(&self) -> usize {
-        self.rules.uploads_per_minute.min(self.rules.uploads_per_hour) as usize
+        self.rules.files_per_upload() as usize
+    }
+
+    pub fn upload_limits(&self) -> &UploadLimits {
+        &self.rules
+    }
+
+    /// How many files each of these cases has, by the case's id. A case without files, or one that
+    /// the caller may not see, is left out.
+    pub async fn count_by_case(
+        &self,
+        visibility: &Visibility,
+        case_ids: &[&str],
+    ) -> Result<HashMap<String, u64>, Fault> {
+        let is_visible = |id: &&str| visibility.case(id).is_some();
+        let visible: Vec<&str> = case_ids.iter().copied().filter(is_visible).collect();
+        sql::count_by_case(&self.db, &visible).await
     }
 
     /// The record, locked until the transaction ends.
@@ -235,6 +295,7 @@ impl Documents {
     /// Removes the record and the pages of a file. After the commit, [`Self::release`] its hash.
     pub async fn delete(&self, tx: &mut Tx, id: &str) -> Result<FileRecord, Fault> {
         check_id(id)?;
+        pending::forget_file(tx, id).await?;
         sql::delete(tx, id).await?.ok_or_else(|| unknown(id))
     }
 
@@ -245,6 +306,11 @@ impl Documents {
         let now = self.clock.now();
         let forget = Millis(now.0.saturating_sub(JOB_LINK_LIFE_MS));
         sql::link_quoting_job(tx, (&file.id, job_id), now, forget).await
+    }
+
+    /// The jobs whose results quote this file.
+    pub async fn quoting_jobs(&self, tx: &mut Tx, id: &str) -> Result<Vec<String>, Fault> {
+        sql::quoting_jobs(tx, id).await
     }
 
     /// Removes and returns the links to jobs whose results quote this file.

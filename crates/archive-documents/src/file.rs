@@ -66,6 +66,9 @@ pub struct FileFilter {
     pub case_id: Option<String>,
     pub status: Option<FileStatus>,
     pub hash: Option<String>,
+    /// A part of the name.
+    pub name: Option<String>,
+    pub tag: Option<String>,
 }
 
 /// The result of a successful extraction.

@@ -18,9 +18,15 @@ mod sql;
 #[cfg(test)]
 mod tests;
 
-pub use documents::{Documents, StoredFile, SweepReport, UploadLimits, UploadMetadata};
+pub use documents::{
+    Documents, NewPendingUpload, PendingUpload, StoredFile, SweepReport, UploadLimits,
+    UploadMetadata, UploadPiece,
+};
 pub use file::{ExtractionResult, FileFilter, FileRecord, FileStatus};
 pub use name::clean_file_name;
-pub use page::{PageBatch, PageChunk, PageRecord, PagesWritten, count_words};
+pub use page::{
+    PageBatch, PageChunk, PageRecord, PagesWritten, chunk_starts, count_words, storable,
+};
 pub use receive::{FileReceiver, ReceivedFile};
 pub use schema::MIGRATIONS;
+pub use sql::ChunkAddress;

@@ -20,6 +20,23 @@ pub fn clean_file_name(name: &str) -> Result<String, Fault> {
     Ok(shorten(seen))
 }
 
+/// `LIKE` patterns for a part of a name, as it is written, in lower case, in capitals, and with a
+/// capital first letter. The letters A to Z are in lower case, as the statement compares them.
+pub(crate) fn spellings(part: &str) -> Vec<String> {
+    let lower = part.to_lowercase();
+    let mut letters = lower.chars();
+    let capital: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let all = [part.to_owned(), part.to_uppercase(), capital + letters.as_str(), lower];
+    let mut patterns: Vec<String> = all
+        .iter()
+        .map(|it| it.to_ascii_lowercase().replace('!', "!!").replace('%', "!%").replace('_', "!_"))
+        .map(|it| format!("%{it}%"))
+        .collect();
+    patterns.sort();
+    patterns.dedup();
+    patterns
+}
+
 /// Controls, direction marks, and line and paragraph separators.
 fn is_unseen(it: char) -> bool {
     it.is_control()
@@ -67,6 +84,13 @@ mod tests {
         check(&format!("{long}.pdf"), &format!("{}.pdf", "ж".repeat(251)));
         check(&long, &"ж".repeat(255));
         check(&format!("a.{long}"), &format!("a.{}", "ж".repeat(253)));
+    }
+
+    #[test]
+    fn a_part_of_a_name_has_few_spellings() {
+        assert_eq!(spellings("Brief 50%_!"), ["%brief 50!%!_!!%"]);
+        assert_eq!(spellings("жаЛоба"), ["%ЖАЛОБА%", "%Жалоба%", "%жаЛоба%", "%жалоба%"]);
+        assert_eq!(spellings(""), ["%%"]);
     }
 
     #[test]

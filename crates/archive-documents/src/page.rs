@@ -59,8 +59,17 @@ pub fn count_words(text: &str) -> u64 {
     text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count() as u64
 }
 
+/// The byte at which each chunk but the first of a stored text begins.
+pub fn chunk_starts(text: &str) -> Vec<usize> {
+    let ends = split(text).scan(0, |end, chunk| {
+        *end += chunk.len();
+        Some(*end)
+    });
+    ends.filter(|&end| end < text.len()).collect()
+}
+
 /// Replaces NUL, which PostgreSQL cannot store, by one other character: positions stay the same.
-pub(crate) fn storable(text: &str) -> Cow<'_, str> {
+pub fn storable(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
 }
 
@@ -132,6 +141,8 @@ mod tests {
             let text = seed.repeat(times);
             let chunks: Vec<&str> = split(&text).collect();
             prop_assert!(chunks.iter().all(|it| it.len() <= CHUNK_BYTES && !it.is_empty()));
+            let starts: Vec<usize> = chunks[1..].iter().map(|it| it.as_ptr().addr() - text.as_ptr().addr()).collect();
+            prop_assert_eq!(chunk_starts(&text), starts);
             prop_assert_eq!(chunks.concat(), text);
         }
     }

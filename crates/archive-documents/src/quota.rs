@@ -7,25 +7,19 @@ use clock::Millis;
 pub(crate) const MINUTE_MS: i64 = 60_000;
 pub(crate) const HOUR_MS: i64 = 3_600_000;
 
-/// How long until another upload is allowed; `None` if it is allowed now. `sent` has the times of
-/// the last uploads, newest first, at least as many as the larger limit. The n-th newest upload
-/// must have left its window before one more is allowed.
+/// How long until another upload is allowed; `None` if it is allowed now. Each limit is given by the
+/// time of the upload that uses it up: with ten a minute, that of the tenth newest. It must have left
+/// its window before one more is allowed.
 ///
 /// Not `limits::Bucket`: the windows slide over times in the database, so a restart forgets
 /// nothing.
-pub(crate) fn wait(
-    sent: &[Millis],
-    now: Millis,
-    per_minute: u32,
-    per_hour: u32,
-) -> Option<Duration> {
-    let within = |limit: u32, window: i64| {
-        let Some(last) = (limit as usize).checked_sub(1) else { return Some(window) };
-        let left = sent.get(last)?.0.saturating_add(window).saturating_sub(now.0);
+pub(crate) fn wait(minute: Option<Millis>, hour: Option<Millis>, now: Millis) -> Option<Duration> {
+    let within = |last: Option<Millis>, window: i64| {
+        let left = last?.0.saturating_add(window).saturating_sub(now.0);
         // After the clock was set back, the wait is at most the window.
         (left > 0).then_some(left.min(window))
     };
-    let left = within(per_minute, MINUTE_MS).max(within(per_hour, HOUR_MS))?;
+    let left = within(minute, MINUTE_MS).max(within(hour, HOUR_MS))?;
     Some(Duration::from_millis(left.unsigned_abs()))
 }
 
@@ -35,10 +29,16 @@ mod tests {
 
     use super::*;
 
+    /// The wait after uploads at these times, newest first; a limit of 0 is none.
+    fn wait_after(sent: &[Millis], now: Millis, limits: (u32, u32)) -> Option<Duration> {
+        let nth = |limit: u32| sent.get((limit as usize).checked_sub(1)?).copied();
+        wait(nth(limits.0), nth(limits.1), now)
+    }
+
     #[track_caller]
     fn check(sent: &[i64], now: i64, limits: (u32, u32), expected: Option<u64>) {
         let sent: Vec<Millis> = sent.iter().copied().map(Millis).collect();
-        let wait = wait(&sent, Millis(now), limits.0, limits.1);
+        let wait = wait_after(&sent, Millis(now), limits);
         assert_eq!(wait, expected.map(Duration::from_millis));
     }
 
@@ -52,7 +52,8 @@ mod tests {
         check(&[200_000, 100_000, 0], 300_000, (2, 3), Some(3_300_000));
         check(&[299_999, 299_998, 0], 300_000, (2, 3), Some(3_300_000));
         check(&[900_000, 900_000], 1_000, (2, 3), Some(60_000));
-        check(&[], 5, (0, 3), Some(60_000));
+        check(&[4, 3, 2, 1], 5, (0, 0), None);
+        check(&[4, 3, 2, 1], 5, (0, 3), Some(3_599_997));
     }
 
     proptest! {
@@ -66,9 +67,9 @@ mod tests {
             let (mut now, mut sent) = (0, Vec::<Millis>::new());
             for step in steps {
                 now += step;
-                if let Some(left) = wait(&sent, Millis(now), per_minute, per_hour) {
+                if let Some(left) = wait_after(&sent, Millis(now), (per_minute, per_hour)) {
                     now += left.as_millis() as i64;
-                    prop_assert_eq!(wait(&sent, Millis(now), per_minute, per_hour), None);
+                    prop_assert_eq!(wait_after(&sent, Millis(now), (per_minute, per_hour)), None);
                 }
                 sent.insert(0, Millis(now));
                 let since = |window| sent.iter().filter(|at| at.0 > now - window).count();

@@ -18,7 +18,8 @@ impl FileReceiver {
     pub async fn write(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         if self.writer.length().saturating_add(bytes.len() as u64) > self.bytes_max {
             let (name, limit) = (&self.name, megabytes(self.bytes_max));
-            let message = format!("the file {name:?} is larger than {limit}");
+            let message =
+                format!("the file {name:?} is larger than {limit} (archive_file_bytes_max)");
             return Err(Fault::invalid("file_too_large", message));
         }
         self.writer.write(bytes).await

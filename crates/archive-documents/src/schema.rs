@@ -54,6 +54,39 @@ CREATE TABLE archive_traces (
 );
 ";
 
+/// Uploads that arrive in pieces or by a link, with the type of a column of bytes.
+macro_rules! pending {
+    ($bytes:literal) => {
+        concat!(
+            "
+CREATE TABLE archive_pending_uploads (
+    id TEXT NOT NULL PRIMARY KEY,
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    about TEXT NOT NULL,
+    received BIGINT NOT NULL,
+    file_id TEXT,
+    expires_at BIGINT NOT NULL
+);
+CREATE INDEX archive_pending_uploads_owner ON archive_pending_uploads (owner);
+CREATE INDEX archive_pending_uploads_expiry ON archive_pending_uploads (expires_at);
+CREATE INDEX archive_pending_uploads_file ON archive_pending_uploads (file_id);
+CREATE TABLE archive_upload_pieces (
+    upload_id TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    bytes ",
+            $bytes,
+            " NOT NULL,
+    PRIMARY KEY (upload_id, position)
+);
+"
+        )
+    };
+}
+
 /// Apply before the first upload.
-pub const MIGRATIONS: Migrations =
-    Migrations { owner: "documents", sqlite: &[FILES, TRACES], postgres: &[FILES, TRACES] };
+pub const MIGRATIONS: Migrations = Migrations {
+    owner: "documents",
+    sqlite: &[FILES, TRACES, pending!("BLOB")],
+    postgres: &[FILES, TRACES, pending!("BYTEA")],
+};

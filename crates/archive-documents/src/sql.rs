@@ -1,12 +1,13 @@
 //! All SQL for files, pages and upload times.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use clock::Millis;
 use fault::Fault;
 use store::{Db, Engine, Sql, SqlRow, SqlValue, Tx, placeholders, sql, sql_built};
 
 use crate::file::{FileFilter, FileRecord, FileStatus};
+use crate::name;
 use crate::page::{PageChunk, PageRecord, split, storable};
 
 const COLUMNS: &str = "id, owner, case_id, name, size, mime, hash, tags, description, \
@@ -99,6 +100,23 @@ pub(crate) async fn by_id(db: &Db, id: &str) -> Result<Option<FileRecord>, Fault
     db.fetch_optional(select.bind(id)).await?.as_ref().map(file).transpose()
 }
 
+/// The records with these ids that exist, in no order.
+pub(crate) async fn by_ids(tx: &mut Tx, ids: &[String]) -> Result<Vec<FileRecord>, Fault> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let list = placeholders(1, ids.len());
+    let select = format!("SELECT {COLUMNS} FROM archive_files WHERE id IN ({list})");
+    tx.fetch_all(sql_built(select).bind_all(ids)).await?.iter().map(file).collect()
+}
+
+/// The next ids of all files, in their order.
+pub(crate) async fn ids_after(db: &Db, after: &str, limit: u32) -> Result<Vec<String>, Fault> {
+    let select = "SELECT id FROM archive_files WHERE id > $1 ORDER BY id LIMIT $2";
+    let rows = db.fetch_all(sql(select).bind(after).bind(limit)).await?;
+    rows.iter().map(|row| row.text(0)).collect()
+}
+
 /// The record, locked until the transaction ends.
 pub(crate) async fn by_id_locked(
     db: &Db,
@@ -108,6 +126,15 @@ pub(crate) async fn by_id_locked(
     let lock = db.choose("", "FOR UPDATE");
     let select = sql_built(format!("SELECT {COLUMNS} FROM archive_files WHERE id = $1 {lock}"));
     tx.fetch_optional(select.bind(id)).await?.as_ref().map(file).transpose()
+}
+
+/// The name with the letters A to Z in lower case. SQLite knows no other letters, so the
+/// collation of PostgreSQL is set to change no others.
+fn ascii_lower(db: &Db) -> &'static str {
+    db.choose(
+        "lower(name)",
+        "translate(name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')",
+    )
 }
 
 /// One page of the visible files, newest first, and their total, from one statement.
@@ -133,6 +160,24 @@ pub(crate) async fn list(
         values.push(value.into());
         conditions.push_str(&format!(" AND {column} = ${}", values.len()));
     }
+    if let Some(tag) = &filter.tag {
+        values.push(tag.into());
+        let tags = db.choose("json_each(tags)", "jsonb_array_elements_text(CAST(tags AS jsonb))");
+        let value = db.choose("t.value", "t");
+        let at = values.len();
+        conditions
+            .push_str(&format!(" AND EXISTS (SELECT 1 FROM {tags} AS t WHERE {value} = ${at})"));
+    }
+    if let Some(part) = &filter.name {
+        let spellings: Vec<String> = name::spellings(part)
+            .into_iter()
+            .map(|pattern| {
+                values.push(pattern.into());
+                format!("{} LIKE ${} ESCAPE '!'", ascii_lower(db), values.len())
+            })
+            .collect();
+        conditions.push_str(&format!(" AND ({})", spellings.join(" OR ")));
+    }
     let count = format!("SELECT COUNT(*) FROM archive_files WHERE {conditions}");
     let count = sql_built(count).bind_all(values.clone());
     let (first, second) = (values.len() + 1, values.len() + 2);
@@ -146,6 +191,22 @@ pub(crate) async fn list(
     let files = tx.fetch_all(select).await?.iter().map(file).collect::<Result<_, _>>()?;
     tx.commit().await?;
     Ok((files, total))
+}
+
+/// How many files each of the cases has; a case without files is left out.
+pub(crate) async fn count_by_case(
+    db: &Db,
+    case_ids: &[&str],
+) -> Result<HashMap<String, u64>, Fault> {
+    if case_ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let list = placeholders(1, case_ids.len());
+    let count = format!(
+        "SELECT case_id, COUNT(*) FROM archive_files WHERE case_id IN ({list}) GROUP BY case_id"
+    );
+    let rows = db.fetch_all(sql_built(count).bind_all(case_ids.iter().copied())).await?;
+    rows.iter().map(|row| Ok((row.text(0)?, row.count(1)?))).collect()
 }
 
 pub(crate) fn set_status(id: &str, status: FileStatus) -> Sql {
@@ -209,6 +270,11 @@ pub(crate) async fn link_quoting_job(
     tx.execute(sql(insert).bind(file_id).bind(job_id).bind(now.0)).await.map(drop)
 }
 
+pub(crate) async fn quoting_jobs(tx: &mut Tx, file_id: &str) -> Result<Vec<String>, Fault> {
+    let select = sql("SELECT job_id FROM archive_traces WHERE file_id = $1").bind(file_id);
+    tx.fetch_all(select).await?.iter().map(|row| row.text(0)).collect()
+}
+
 pub(crate) async fn take_quoting_jobs(tx: &mut Tx, file_id: &str) -> Result<Vec<String>, Fault> {
     let take = sql("DELETE FROM archive_traces WHERE file_id = $1 RETURNING job_id").bind(file_id);
     tx.fetch_all(take).await?.iter().map(|row| row.text(0)).collect()
@@ -249,16 +315,17 @@ pub(crate) async fn bytes_of(tx: &mut Tx, owner: &str) -> Result<u64, Fault> {
     tx.fetch_optional(sql(sum).bind(owner)).await?.map_or(Ok(0), |row| row.count(0))
 }
 
-/// The times of the last uploads of the owner, newest first.
-pub(crate) async fn upload_times(
+/// The time of the owner's `nth` newest upload, counted from 1; `None` for 0, or if there are fewer.
+pub(crate) async fn nth_upload(
     tx: &mut Tx,
     owner: &str,
-    limit: u32,
-) -> Result<Vec<Millis>, Fault> {
+    nth: u32,
+) -> Result<Option<Millis>, Fault> {
+    let Some(before) = nth.checked_sub(1) else { return Ok(None) };
     let select = "SELECT sent_at FROM archive_uploads WHERE owner = $1 \
-                  ORDER BY sent_at DESC LIMIT $2";
-    let rows = tx.fetch_all(sql(select).bind(owner).bind(limit)).await?;
-    rows.iter().map(|row| row.int(0).map(Millis)).collect()
+                  ORDER BY sent_at DESC LIMIT 1 OFFSET $2";
+    let row = tx.fetch_optional(sql(select).bind(owner).bind(before)).await?;
+    row.map(|row| row.int(0).map(Millis)).transpose()
 }
 
 pub(crate) async fn record_upload(tx: &mut Tx, owner: &str, now: Millis) -> Result<(), Fault> {
@@ -348,4 +415,38 @@ pub(crate) fn chunk(row: &SqlRow) -> Result<PageChunk, Fault> {
         ocr_confidence: row.real_or_null(4)?,
         text: row.text(5)?,
     })
+}
+
+/// A chunk of a page.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ChunkAddress {
+    pub file_id: String,
+    pub page: u32,
+    pub chunk: u32,
+}
+
+/// These chunks and the one after each, with their files, in the order of pages.
+pub(crate) async fn chunks_at(
+    tx: &mut Tx,
+    wanted: &[ChunkAddress],
+) -> Result<Vec<(String, PageChunk)>, Fault> {
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<String> =
+        (0..wanted.len()).map(|row| format!("({})", placeholders(row * 3 + 1, 3))).collect();
+    let select = format!(
+        "WITH wanted (file_id, page, piece) AS (VALUES {}) \
+         SELECT p.page, p.piece, p.part, p.part_page, p.ocr_confidence, p.text, p.file_id \
+         FROM wanted w CROSS JOIN archive_pages p \
+         WHERE p.file_id = w.file_id AND p.page = w.page \
+           AND p.piece >= w.piece AND p.piece <= w.piece + 1 \
+         ORDER BY p.file_id, p.page, p.piece",
+        rows.join(", ")
+    );
+    let values = wanted.iter().flat_map(|it| {
+        [SqlValue::from(&it.file_id), SqlValue::from(it.page), SqlValue::from(it.chunk)]
+    });
+    let rows = tx.fetch_all(sql_built(select).bind_all(values)).await?;
+    rows.iter().map(|row| Ok((row.text(6)?, chunk(row)?))).collect()
 }

@@ -15,6 +15,7 @@ use crate::{
 
 mod file_types;
 mod listing;
+mod pending;
 mod racing;
 mod reading;
 mod sweeping;

@@ -46,14 +46,15 @@ async fn open(config: &StoreConfig) -> (Db, Documents) {
 
 /// The content that belongs to a file name; the same number gives the same content.
 fn content(name: &str) -> String {
-    let number: usize = name.rsplit_once('-').unwrap().1.parse().unwrap();
+    let number = name.strip_suffix(".txt").unwrap().rsplit_once('-').unwrap().1;
+    let number: usize = number.parse().unwrap();
     format!("line {number}\n").repeat(1 + number % 7 * 20_000)
 }
 
 /// Stores two files in one transaction, one of them with content that other tasks share, and
 /// deletes one of the two.
 async fn send(db: &Db, documents: &Documents, task: &str, number: usize) {
-    let names = [format!("{task}-{number}"), format!("{task} shared-{}", number % 3)];
+    let names = [format!("{task}-{number}.txt"), format!("{task} shared-{}.txt", number % 3)];
     let mut receipts = Vec::new();
     for name in &names {
         let mut receiver = documents.begin(OWNER, name).await.unwrap();

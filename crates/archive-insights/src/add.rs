@@ -58,6 +58,8 @@ impl Insights {
         Ok((end - count..end).collect())
     }
 
+    /// Records which owner wrote into which scope. Rejected insights are recorded under the scope
+    /// they had before, so that no query takes their own scope for one of the owner's.
     pub(crate) async fn record_scopes(&self, tx: &mut Tx, new: &[NewInsight]) -> Result<(), Fault> {
         let pair = |it: &NewInsight| {
             (scope::owner(&it.owner), scope::scope_of(&it.owner, it.case_id.as_deref()))
@@ -127,7 +129,7 @@ async fn insert_rows(tx: &mut Tx, rows: &[NumberedInsight<'_>]) -> Result<(), Fa
         let it = row.insight;
         [
             SqlValue::from(row.seq),
-            SqlValue::from(scope::scope_of(&it.owner, it.case_id.as_deref())),
+            SqlValue::from(it.scope()),
             SqlValue::from(row.created_at.0),
             SqlValue::from(it.confidence),
             SqlValue::from(scope::owner(&it.owner)),

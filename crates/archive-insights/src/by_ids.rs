@@ -25,6 +25,30 @@ impl Insights {
             let message = format!("at most {RESULTS_MAX} insights can be asked for at once");
             return Err(Fault::invalid("too_many_insights", message));
         }
+        let known = self.visible_by_id(visibility, ids).await?;
+        let missing: Vec<&String> = ids.iter().filter(|id| !known.contains_key(*id)).collect();
+        if !missing.is_empty() {
+            return Err(not_found(&missing, "insightIds"));
+        }
+        Ok(ids.iter().filter_map(|id| known.get(id).cloned()).collect())
+    }
+
+    /// Those of the insights that the caller still sees, in the order of `ids`, of which there are at
+    /// most [`RESULTS_MAX`].
+    pub async fn left_of_ids(
+        &self,
+        visibility: &Visibility,
+        ids: &[String],
+    ) -> Result<Vec<Insight>, Fault> {
+        let known = self.visible_by_id(visibility, ids).await?;
+        Ok(ids.iter().filter_map(|id| known.get(id).cloned()).collect())
+    }
+
+    async fn visible_by_id(
+        &self,
+        visibility: &Visibility,
+        ids: &[String],
+    ) -> Result<HashMap<String, Insight>, Fault> {
         let mut known = HashMap::new();
         let wanted: Vec<&String> = ids.iter().filter(|id| is_id(id)).collect();
         if !wanted.is_empty() {
@@ -37,27 +61,22 @@ impl Insights {
                 }
             }
         }
-        let missing: Vec<&String> = ids.iter().filter(|id| !known.contains_key(*id)).collect();
-        if !missing.is_empty() {
-            return Err(not_found(&missing));
-        }
-        Ok(ids.iter().filter_map(|id| known.get(id).cloned()).collect())
+        Ok(known)
     }
 }
 
 /// Whether the text can be an id; other texts are not queried.
-fn is_id(text: &str) -> bool {
+pub(crate) fn is_id(text: &str) -> bool {
     text.len() == 36 && text.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
 }
 
-fn not_found(missing: &[&String]) -> Fault {
+/// `field` is the argument that named them.
+pub(crate) fn not_found(missing: &[&String], field: &str) -> Fault {
     let shorten = |id: &&&String| id.chars().take(64).collect::<String>();
     let named: Vec<String> = missing.iter().take(NAMED_MAX).map(|id| shorten(&id)).collect();
     let more = missing.len() - named.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!("there is no insight {}{more} that you may see", named.join(", "));
     let fault = Fault::not_found("insight_not_found", message);
-    named
-        .into_iter()
-        .fold(fault, |fault, id| fault.problem("insightIds", format!("another id than {id}")))
+    named.into_iter().fold(fault, |fault, id| fault.problem(field, format!("another id than {id}")))
 }

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use crate::insight::NewInsight;
 use crate::keywords::Term;
 use crate::scope;
-use crate::words::words;
+use archive_search::words::words;
 
 /// Separates scope and key; both engines treat it as a letter.
 const KEY_MARK: char = '§';
@@ -30,7 +30,7 @@ pub(crate) struct IndexEntry {
 
 impl IndexEntry {
     pub(crate) fn of(insight: &NewInsight) -> Self {
-        let scope = scope::scope_of(&insight.owner, insight.case_id.as_deref());
+        let scope = insight.scope();
         let mut room = INDEX_BYTES_MAX;
         let title = take(&insight.title, &mut room);
         let content = take(&insight.content, &mut room);

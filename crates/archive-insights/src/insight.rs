@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::SqlRow;
 
+use crate::scope;
+
 /// A passage of a file that an insight rests on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InsightSource {
@@ -41,8 +43,36 @@ pub struct NewInsight {
     pub sources: Vec<InsightSource>,
     /// How many sources there are; `sources` may be only the first of them.
     pub sources_total: u32,
-    /// The job that made it; `None` if a caller stored it.
+    /// The job that made it; `None` if a caller stored or corrected it.
     pub job_id: Option<String>,
+    /// Its last correction by a caller.
+    pub correction: Option<Correction>,
+}
+
+/// Who corrected an insight, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Correction {
+    /// The name of the user, or the subject of the token.
+    pub by: String,
+    /// In milliseconds, as [`Millis`].
+    pub at_ms: i64,
+    /// Whether the insight is marked as wrong. Queries do not find it unless they ask for such.
+    pub is_rejected: bool,
+    /// The title under which a job found it; processing the file again does not find it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_as: Option<String>,
+}
+
+impl NewInsight {
+    pub fn is_rejected(&self) -> bool {
+        self.correction.as_ref().is_some_and(|it| it.is_rejected)
+    }
+
+    /// The scope that its words are indexed in.
+    pub(crate) fn scope(&self) -> i64 {
+        let scope = scope::scope_of(&self.owner, self.case_id.as_deref());
+        if self.is_rejected() { scope::rejected(scope) } else { scope }
+    }
 }
 
 /// A stored insight; dereferences to its fields.
@@ -82,6 +112,8 @@ struct StoredFields {
     sources_total: u32,
     #[serde(rename = "made_by")]
     job_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    correction: Option<Correction>,
 }
 
 /// The columns that [`Insight::read`] reads, in its order.
@@ -113,6 +145,7 @@ impl NewInsight {
             sources: self.sources.clone(),
             sources_total: self.sources_total,
             job_id: self.job_id.clone(),
+            correction: self.correction.clone(),
         };
         serde_json::to_string(&rest).map_err(Fault::internal)
     }
@@ -140,6 +173,7 @@ impl Insight {
             sources: rest.sources,
             sources_total: rest.sources_total,
             job_id: rest.job_id,
+            correction: rest.correction,
         };
         Ok(Self { id: row.text(at)?, created_at: Millis(row.int(at + 1)?), fields })
     }

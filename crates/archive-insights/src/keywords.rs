@@ -2,7 +2,7 @@
 
 use fault::Fault;
 
-use crate::words::{self, Word};
+use archive_search::words::{self, Word};
 
 /// Terms of one query.
 const TERMS_MAX: usize = 32;
@@ -28,7 +28,7 @@ impl Term {
         }
         let text = text.trim_end();
         let word = text.trim_end_matches('*');
-        let open = (starred || word.len() < text.len()) && word.ends_with(words::is_word);
+        let open = (starred || word.len() < text.len()) && word.ends_with(char::is_alphanumeric);
         let prefix = if open { words::folded(text).last() } else { None };
         Some(Self { stems, prefix })
     }

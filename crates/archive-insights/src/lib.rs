@@ -1,11 +1,12 @@
 //! Stores insights with their sources and searches them.
 //!
-//! This crate splits and stems the words itself, so SQLite and PostgreSQL find the same; the engines
+//! `archive-search` splits and stems the words, so SQLite and PostgreSQL find the same; the engines
 //! only intersect, count and rank. An insight is written in the transaction of the caller and can be
 //! found after the commit. A [`Visibility`] says which insights a caller may see.
 
 mod add;
 mod by_ids;
+mod correct;
 mod index;
 mod insight;
 mod keywords;
@@ -16,8 +17,6 @@ mod scope;
 mod search;
 mod snippet;
 mod statement;
-mod stem;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +25,8 @@ use std::sync::Arc;
 
 pub use archive_accounts::Visibility;
 use clock::{Clock, IdGenerator};
-pub use insight::{Insight, InsightSource, NewInsight};
+pub use correct::InsightChange;
+pub use insight::{Correction, Insight, InsightSource, NewInsight};
 pub use query::{InsightQuery, RESULTS_MAX, SearchResults, SortKey};
 pub use schema::MIGRATIONS;
 use store::Db;

@@ -31,6 +31,8 @@ pub struct InsightQuery {
     pub to: Option<Millis>,
     pub min_confidence: Option<f64>,
     pub category: Option<String>,
+    /// Only insights that were rejected; otherwise none of them.
+    pub rejected: bool,
     pub sort: SortKey,
     pub descending: bool,
     pub limit: u32,
@@ -49,6 +51,7 @@ impl Default for InsightQuery {
             to: None,
             min_confidence: None,
             category: None,
+            rejected: false,
             sort: SortKey::CreatedAt,
             descending: true,
             limit: 20,

@@ -1,5 +1,7 @@
 //! Deletes insights, and moves the insights of a file to another case.
 
+use std::collections::HashSet;
+
 use clock::Millis;
 use fault::Fault;
 use store::{Engine, SqlRow, Tx, sql, sql_built};
@@ -15,7 +17,8 @@ const MOVE_BATCH: i64 = 200;
 const MERGE_ALL_BELOW: i64 = 10_000;
 
 impl Insights {
-    /// Replaces the insights that earlier processing made of the file.
+    /// Replaces the insights that earlier processing made of the file. What a caller corrected or
+    /// rejected is kept, and is not found a second time.
     pub async fn replace_extracted(
         &self,
         tx: &mut Tx,
@@ -24,7 +27,30 @@ impl Insights {
     ) -> Result<Vec<(String, Millis)>, Fault> {
         new.iter().try_for_each(NewInsight::check)?;
         self.delete(tx, file_id, "AND made = TRUE").await?;
-        self.add(tx, new).await
+        let corrected = self.corrected(tx, file_id).await?;
+        let is_new = |it: &NewInsight| {
+            !corrected.contains(&(it.category.clone().unwrap_or_default(), it.title.clone()))
+        };
+        self.add(tx, new.into_iter().filter(is_new).collect()).await
+    }
+
+    /// The categories and titles under which jobs found the insights that callers have corrected.
+    async fn corrected(
+        &self,
+        tx: &mut Tx,
+        file_id: &str,
+    ) -> Result<HashSet<(String, String)>, Fault> {
+        let select = sql_built(format!(
+            "SELECT {COLUMNS} FROM insight_body b JOIN insight i ON i.seq = b.seq
+             WHERE i.file = $1 AND i.made = FALSE"
+        ));
+        let mut found = HashSet::new();
+        for row in tx.fetch_all(select.bind(scope::file(file_id))).await? {
+            let fields = Insight::read(&row, 0)?.fields;
+            let found_as = fields.correction.and_then(|it| it.found_as);
+            found.extend(found_as.map(|title| (fields.category.unwrap_or_default(), title)));
+        }
+        Ok(found)
     }
 
     /// Deletes all insights of a file and returns their number.
@@ -90,15 +116,10 @@ impl Insights {
     }
 
     async fn move_step(&self, tx: &mut Tx, step: Vec<(i64, NewInsight)>) -> Result<(), Fault> {
-        let delete = self.0.db.choose(
-            "DELETE FROM insight_text WHERE rowid = $1",
-            "DELETE FROM insight_text WHERE seq = $1",
-        );
         for (seq, insight) in &step {
-            let scope = scope::scope_of(&insight.owner, insight.case_id.as_deref());
-            tx.execute(sql(delete).bind(*seq)).await?;
+            self.remove_entry(tx, *seq).await?;
             let row = "UPDATE insight SET scope = $2 WHERE seq = $1";
-            tx.execute(sql(row).bind(*seq).bind(scope)).await?;
+            tx.execute(sql(row).bind(*seq).bind(insight.scope())).await?;
             let body = "UPDATE insight_body SET rest = $2 WHERE seq = $1";
             tx.execute(sql(body).bind(*seq).bind(insight.rest()?)).await?;
         }

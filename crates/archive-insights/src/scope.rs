@@ -8,35 +8,16 @@
 //! compares the real owner and case of every row it returns with the caller's [`Visibility`].
 
 use archive_accounts::Visibility;
+use archive_search::scope::fingerprint;
+pub(crate) use archive_search::scope::{file, owner, scope_of, tag};
 use fault::Fault;
-use sha2::{Digest as _, Sha256};
 use store::{SqlRow, sql};
 
 use crate::Insights;
 
-/// The first 64 bits of a SHA-256, the same in every process.
-fn fingerprint(kind: &str, name: &str) -> i64 {
-    let digest = Sha256::new().chain_update(kind).chain_update([0]).chain_update(name).finalize();
-    digest.iter().take(8).fold(0, |bits, byte| bits << 8 | i64::from(*byte))
-}
-
-pub(crate) fn scope_of(owner: &str, case_id: Option<&str>) -> i64 {
-    match case_id {
-        Some(case) => fingerprint("case", case),
-        None => fingerprint("owner", owner),
-    }
-}
-
-pub(crate) fn owner(name: &str) -> i64 {
-    fingerprint("owner", name)
-}
-
-pub(crate) fn file(id: &str) -> i64 {
-    fingerprint("file", id)
-}
-
-pub(crate) fn tag(name: &str) -> i64 {
-    fingerprint("tag", name)
+/// The scope of the rejected insights of a scope.
+pub(crate) fn rejected(scope: i64) -> i64 {
+    fingerprint("rejected", &label(scope))
 }
 
 pub(crate) fn model(name: &str) -> i64 {
@@ -61,6 +42,14 @@ pub(crate) struct Scopes {
     pub visible: Vec<i64>,
     /// Cases the caller wrote into and no longer sees: only the caller's own insights are visible.
     pub own_only: Vec<i64>,
+}
+
+impl Scopes {
+    /// The same for rejected insights.
+    pub(crate) fn rejected(self) -> Self {
+        let of = |scopes: Vec<i64>| scopes.into_iter().map(rejected).collect();
+        Self { visible: of(self.visible), own_only: of(self.own_only) }
+    }
 }
 
 impl Insights {

@@ -1,7 +1,10 @@
 //! Runs a query and cuts a snippet for each result.
 
+use std::collections::HashMap;
+
 use archive_accounts::Visibility;
 use fault::Fault;
+use store::{placeholders, sql_built};
 
 use crate::Insights;
 use crate::insight::Insight;
@@ -32,6 +35,7 @@ impl Insights {
             return Ok(SearchResults::default());
         }
         let scopes = self.scopes(visibility, query.case_id.as_deref()).await?;
+        let scopes = if query.rejected { scopes.rejected() } else { scopes };
         let (engine, owner) = (self.0.db.engine(), scope::owner(&visibility.owner));
         let statement = if terms.is_empty() && query.tags.is_empty() {
             statement::listing(engine, query, &scopes, owner)
@@ -66,6 +70,32 @@ impl Insights {
         let query = InsightQuery { file_id, descending: false, limit, ..InsightQuery::default() };
         let found = self.query(visibility, &query).await?;
         Ok((found.insights.into_iter().map(|(insight, _)| insight).collect(), found.total))
+    }
+
+    /// How many insights each of these cases has, by the case's id. A case without insights, or one
+    /// that the caller may not see, is left out.
+    pub async fn count_by_case(
+        &self,
+        visibility: &Visibility,
+        case_ids: &[&str],
+    ) -> Result<HashMap<String, u64>, Fault> {
+        let visible = case_ids.iter().filter(|id| visibility.case(id).is_some());
+        let scopes: HashMap<i64, &str> =
+            visible.map(|id| (scope::scope_of("", Some(id)), *id)).collect();
+        if scopes.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let list = placeholders(1, scopes.len());
+        let count =
+            format!("SELECT scope, COUNT(*) FROM insight WHERE scope IN ({list}) GROUP BY scope");
+        let rows = self.0.db.fetch_all(sql_built(count).bind_all(scopes.keys().copied())).await?;
+        let mut counts = HashMap::new();
+        for row in rows {
+            if let Some(id) = scopes.get(&row.int(0)?) {
+                counts.insert((*id).to_owned(), row.count(1)?);
+            }
+        }
+        Ok(counts)
     }
 
     pub async fn count_by_file(

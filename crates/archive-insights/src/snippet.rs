@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::keywords::Term;
-use crate::words::{Word, words};
+use archive_search::words::{Word, words};
 
 const SNIPPET_CHARS: usize = 200;
 /// Characters before the first match.

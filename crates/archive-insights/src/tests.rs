@@ -12,6 +12,7 @@ use crate::{InsightQuery, Insights, MIGRATIONS, NewInsight, SearchResults, SortK
 
 mod asking;
 mod concurrency;
+mod correcting;
 mod hostile;
 mod model;
 mod removing;
@@ -84,5 +85,6 @@ fn insight(owner: &str, case: Option<&str>, title: &str, content: &str) -> NewIn
         sources: Vec::new(),
         sources_total: 0,
         job_id: None,
+        correction: None,
     }
 }

@@ -35,6 +35,33 @@ async fn a_name_is_a_case_of_ones_own() {
 }
 
 #[tokio::test]
+async fn the_record_of_a_case_names_its_owner_and_counts_its_members() {
+    on_every_engine(async |db| {
+        let fixture = Fixture::new(db).await;
+        let accounts = &fixture.accounts;
+        let (ann, bob) = (fixture.user("Ann").await.owner(), fixture.user("Bob").await.owner());
+        let shared = fixture.case(&ann, "x").await.unwrap();
+        let other = fixture.case(&bob, "y").await.unwrap();
+        let of_token = fixture.case("token:cli", "z").await.unwrap();
+        accounts.share(&ann, "x", "bob", SharePermission::Read).await.unwrap();
+        let ids = [shared.as_str(), other.as_str(), of_token.as_str(), "none"];
+        let records = async |owner: &str| {
+            let visibility = accounts.visibility(owner).await.unwrap();
+            accounts.case_records(&visibility, &ids).await.unwrap()
+        };
+        let hers = records(&ann).await;
+        assert_eq!(hers.len(), 1, "a case of another owner is left out: {hers:?}");
+        assert_eq!((hers[&shared].owner_name.as_deref(), hers[&shared].members), (Some("Ann"), 1));
+        let his = records(&bob).await;
+        assert_eq!(his[&shared], hers[&shared]);
+        assert_eq!((his[&other].owner_name.as_deref(), his[&other].members), (Some("Bob"), 0));
+        assert_eq!(records("token:cli").await[&of_token].owner_name, None);
+        assert!(records("user:nobody").await.is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn sharing_is_by_username_and_can_be_taken_back() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;

@@ -7,9 +7,9 @@ use fault::{Fault, Kind};
 use store::{Sql, Tx};
 
 use super::{Documents, check_id, unknown};
-use crate::file::{ExtractionResult, FileStatus, bounded, short};
+use crate::file::{ExtractionResult, FileRecord, FileStatus, bounded, short};
 use crate::page::{PageBatch, PageChunk, PageRecord, PagesWritten, join};
-use crate::sql::{self, PageRows};
+use crate::sql::{self, ChunkAddress, PageRows};
 
 /// Bytes counted per page besides its text, so that empty pages are bounded too.
 const PAGE_OVERHEAD: usize = 64;
@@ -132,6 +132,38 @@ impl Documents {
         }
         tx.commit().await?;
         Ok(run)
+    }
+
+    /// These chunks and the one after each, joined: one piece of text for each page.
+    pub async fn texts_at(
+        &self,
+        tx: &mut Tx,
+        wanted: &[ChunkAddress],
+    ) -> Result<Vec<(String, PageRecord)>, Fault> {
+        let mut texts: Vec<(String, PageRecord)> = Vec::new();
+        for (file_id, chunk) in sql::chunks_at(tx, wanted).await? {
+            match texts.last_mut() {
+                Some((last, page)) if *last == file_id && page.page.number == chunk.page => {
+                    page.page.text.push_str(&chunk.text);
+                }
+                _ => {
+                    let mut pages = Vec::new();
+                    join(&mut pages, chunk);
+                    texts.extend(pages.into_iter().map(|page| (file_id.clone(), page)));
+                }
+            }
+        }
+        Ok(texts)
+    }
+
+    /// The records with these ids that exist, in no order.
+    pub async fn records(&self, tx: &mut Tx, ids: &[String]) -> Result<Vec<FileRecord>, Fault> {
+        sql::by_ids(tx, ids).await
+    }
+
+    /// The next ids of all files of all owners, in their order, for maintenance.
+    pub async fn ids_after(&self, after: &str, limit: u32) -> Result<Vec<String>, Fault> {
+        sql::ids_after(&self.db, after, limit).await
     }
 
     /// The chunks after the given page and chunk number; an empty list is the end. Each call reads its

@@ -26,6 +26,7 @@ impl Documents {
         let mut swept = SweepReport { temporary, blobs: 0 };
         let past = Millis(self.clock.now().0.saturating_sub(HOUR_MS));
         self.db.execute(sql::delete_uploads_before(past)).await?;
+        self.sweep_pending().await?;
         for first in 0..=u8::MAX {
             let found = self.blobs.hashes_with_first_byte(first).await?;
             let found: Vec<String> = found.iter().map(ToString::to_string).collect();

@@ -75,8 +75,7 @@ async fn the_content_decides() {
     let rows: [(&str, &[u8], &str); 20] = [
         ("a.pdf", PDF, "application/pdf"),
         ("A.PDF", PDF, "application/pdf"),
-        ("Smith v. Jones", PDF, "application/pdf"),
-        ("noextension", TEXT, "text/plain"),
+        ("Smith v. Jones.pdf", PDF, "application/pdf"),
         ("a.docx", &docx, word),
         ("a.doc", &doc, "application/msword"),
         ("a.doc", RTF, "application/rtf"),
@@ -87,6 +86,7 @@ async fn the_content_decides() {
         ("a.jpg", JPEG, "image/jpeg"),
         ("a.jpeg", JPEG, "image/jpeg"),
         ("a.tif", TIFF, "image/tiff"),
+        ("a.tiff", TIFF, "image/tiff"),
         ("a.txt", TEXT, "text/plain"),
         ("a.md", TEXT, "text/markdown"),
         ("a.md", MAIL, "text/markdown"),
@@ -109,19 +109,19 @@ async fn a_name_that_says_something_else_is_refused_with_both() {
     let huge: String = "x".repeat(60_000);
     let huge = zip(&vec![huge.as_str(); 80], 0);
     let rows: [(&str, &[u8], &[&str]); 13] = [
-        ("a.docx", PDF, &["\"a.docx\"", "says DOCX", "content is PDF"]),
+        ("a.docx", PDF, &["\"a.docx\"", "says DOCX", "content is PDF", "(.pdf)"]),
         ("a.pdf", PROGRAM, &["says PDF", "content is a program"]),
-        ("a", PROGRAM, &["the content of \"a\" is a program"]),
+        ("a.txt", PROGRAM, &["says plain text", "content is a program"]),
         ("a.pdf", TEXT, &["says PDF", "is plain text"]),
         ("a.txt", PDF, &["says plain text", "is PDF"]),
         ("a.jpg", PNG, &["says a JPEG picture", "is a PNG picture"]),
         ("a.docx", &spreadsheet, &["is a spreadsheet"]),
-        ("a.zip", &archive, &["is an archive"]),
+        ("a.docx", &archive, &["is an archive"]),
         ("a.docx", cut, &["\"a.docx\" cannot be read", "save the file again"]),
         ("a.docx", &locked, &["encrypted"]),
         ("a.doc", damaged, &["damaged"]),
         ("a.docx", &huge, &["missing or too large"]),
-        ("a.bin", &[1, 2, 3, 0, 5], &["is of no known type"]),
+        ("a.txt", &[1, 2, 3, 0, 5], &["is of no known type"]),
     ];
     for (name, bytes, words) in rows {
         let (code, message) = received_type(name, bytes).await.unwrap_err();
@@ -132,6 +132,59 @@ async fn a_name_that_says_something_else_is_refused_with_both() {
     }
     let (code, message) = received_type("a.txt", b"").await.unwrap_err();
     assert_eq!((code.as_str(), message.as_str()), ("empty_file", "the file \"a.txt\" is empty"));
+}
+
+#[tokio::test]
+async fn a_name_of_another_type_is_refused_whatever_the_content() {
+    let rows: [(&str, &[u8]); 24] = [
+        ("a.html", b"<!DOCTYPE html><p>text"),
+        ("a.csv", b"a,b\n1,2\n"),
+        ("a.json", b"{}"),
+        ("a.xml", b"<?xml version=\"1.0\"?><a/>"),
+        ("a.js", TEXT),
+        ("a.py", TEXT),
+        ("a.sh", b"#!/bin/sh\n"),
+        ("a.log", TEXT),
+        ("a.yaml", TEXT),
+        ("a.xyz", TEXT),
+        ("a.text", TEXT),
+        ("a.markdown", TEXT),
+        ("noextension", TEXT),
+        ("a.", TEXT),
+        ("a.exe", TEXT),
+        ("a.pdf.exe", PDF),
+        ("a.txt\u{202e}.exe", TEXT),
+        ("Smith v. Jones", PDF),
+        ("a.docm", &zip(&["word/document.xml"], 10)),
+        ("a.dot", &compound(&["WordDocument"], 10)),
+        ("a.zip", &zip(&["a.txt"], 10)),
+        ("a.gif", b"GIF89a"),
+        ("a.exe", PROGRAM),
+        ("a.exe", b""),
+    ];
+    for (name, bytes) in rows {
+        let (code, message) = received_type(name, bytes).await.unwrap_err();
+        assert_eq!(code, "unsupported_file_type", "{name}: {message}");
+        let accepted = ".pdf, .docx, .doc, .rtf, .txt, .md, .eml, .msg, .png, .jpg, .jpeg, .tiff";
+        assert!(message.contains(accepted) && message.contains(".tif"), "{message}");
+    }
+}
+
+/// A refused name is no upload: it was refused before its bytes were read.
+#[tokio::test]
+async fn a_refused_name_does_not_count_as_an_upload() {
+    let folder = TempFolder::new();
+    let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
+    let rules = crate::UploadLimits { uploads_per_minute: 1, ..crate::UploadLimits::default() };
+    let fixture = Fixture::under(&db, rules).await;
+    let long = format!("{}.exe", "x".repeat(250));
+    for name in ["a.html", "a.exe", long.as_str()] {
+        let refused = fixture.documents.begin("user:1", name).await.err().unwrap();
+        assert_eq!(refused.code(), "unsupported_file_type");
+        assert!(refused.message().len() < 300, "{}", refused.message());
+        assert_eq!(refused.problems()[0].field, "file");
+    }
+    fixture.documents.begin("user:1", "a.txt").await.unwrap();
 }
 
 /// `outline` reads only a part of the file and must detect the type that the whole file has.

@@ -126,6 +126,9 @@ async fn uploads_are_counted_by_owner_even_across_a_restart() {
         let refused = again.begin("user:1", "a.txt").await.err().unwrap();
         assert_eq!((refused.kind(), refused.code()), (Kind::RateLimited, "too_many_uploads"));
         assert_eq!(refused.retry_wait(), Some(Duration::from_secs(40)));
+        let limits = "at most 2 files a minute (archive_uploads_per_minute) and 3 files an hour \
+                      (archive_uploads_per_hour) may be sent; try again in 40 seconds";
+        assert_eq!(refused.message(), limits);
         // The name is checked before the rate, and other owners are not limited.
         assert_eq!(again.begin("user:1", "..").await.err().unwrap().code(), "invalid_file_name");
         again.begin("user:2", "a.txt").await.unwrap();
@@ -135,6 +138,32 @@ async fn uploads_are_counted_by_owner_even_across_a_restart() {
         assert_eq!(refused.retry_wait(), Some(Duration::from_secs(3_600 - 60)));
         fixture.clock.advance(Duration::from_secs(3_540));
         again.begin("user:1", "a.txt").await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_of_0_is_none() {
+    on_every_engine(async |db| {
+        let limits = |uploads_per_minute, uploads_per_hour| UploadLimits {
+            uploads_per_minute,
+            uploads_per_hour,
+            ..UploadLimits::default()
+        };
+        let none = Fixture::under(db, limits(0, 0)).await;
+        for _ in 0..150 {
+            none.documents.begin("user:1", "a.txt").await.unwrap();
+        }
+        assert_eq!(none.documents.files_per_upload_max(), 500);
+        // Uploads without a limit are not recorded, so a limit that is set later starts from zero.
+        let hourly = Fixture::under(db, limits(0, 2)).await;
+        assert_eq!(hourly.documents.files_per_upload_max(), 2);
+        hourly.documents.begin("user:1", "a.txt").await.unwrap();
+        hourly.documents.begin("user:1", "a.txt").await.unwrap();
+        let refused = hourly.documents.begin("user:1", "a.txt").await.err().unwrap();
+        let message = "at most 2 files an hour (archive_uploads_per_hour) may be sent; \
+                       try again in 3600 seconds";
+        assert_eq!(refused.message(), message);
     })
     .await;
 }

@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use super::*;
 use crate::Insight;
 use crate::keywords::parse;
-use crate::words::{Word, words};
+use archive_search::words::{Word, words};
 
 const VOCABULARY: [&str; 12] = [
     "court", "Courts", "motion", "motions", "denied", "deny", "410", "U.S.", "суд", "суда", "café",
@@ -75,6 +75,7 @@ fn any_ask() -> impl Strategy<Value = InsightQuery> {
             from: numbers.0.filter(|_| keep.3).map(|at| Millis(START.0 + at)),
             to: numbers.1.filter(|_| keep.3).map(|at| Millis(START.0 + at)),
             min_confidence: numbers.2.filter(|_| keep.0).map(|at| f64::from(at) / 4.0),
+            rejected: false,
             sort: sort.0,
             descending: sort.1,
             limit: 1_000,
