@@ -3,7 +3,7 @@
 
 use archive_accounts::Visibility;
 use archive_drafts::Category;
-use archive_insights::Insight;
+use archive_insights::{Insight, InsightQuery};
 use contract::JsonReply;
 use fault::{Fault, Kind};
 use jobs::{Job, JobState};
@@ -14,11 +14,43 @@ use crate::clip::clip;
 use crate::processing::ProcessSummary;
 use crate::{Archive, INTEGRITY, integrity, wire};
 
-/// Insights in one status reply.
-const INSIGHTS_SHOWN: usize = 50;
-/// Insights of a file that are read to find them.
-const INSIGHTS_READ: u32 = 1000;
+/// Insights in one status reply, unless the caller asks for another number.
+const INSIGHTS_SHOWN: u32 = 50;
+/// Insights of a file that one query reads.
+const INSIGHTS_PER_QUERY: u32 = 1000;
 const TEXT_MAX: usize = 16_000;
+
+/// Which part of a result a reply has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ResultPage {
+    offset: u64,
+    limit: u32,
+    /// Whether the caller asked for a part. Otherwise the results of a test are whole.
+    is_asked: bool,
+}
+
+impl Default for ResultPage {
+    fn default() -> Self {
+        Self::new(None, None)
+    }
+}
+
+impl ResultPage {
+    pub(crate) fn new(offset: Option<u64>, limit: Option<u32>) -> Self {
+        Self {
+            offset: offset.unwrap_or_default(),
+            limit: limit.unwrap_or(INSIGHTS_SHOWN),
+            is_asked: offset.is_some() || limit.is_some(),
+        }
+    }
+
+    fn of<T>(self, mut all: Vec<T>) -> Vec<T> {
+        let offset = usize::try_from(self.offset).unwrap_or(usize::MAX).min(all.len());
+        let mut page = all.split_off(offset);
+        page.truncate(self.limit as usize);
+        page
+    }
+}
 
 /// A test that ran inside its call is over at once: its job carries the results from the start.
 pub(crate) fn is_over(job: &Job) -> bool {
@@ -57,6 +89,7 @@ impl Archive {
         &self,
         visibility: &Visibility,
         job: &Job,
+        page: ResultPage,
     ) -> Result<JsonReply, Fault> {
         let mut json = json!({ "success": true, "jobId": job.id, "status": status_word(job),
             "progress": progress(job), "fileId": file_of(job)? });
@@ -70,7 +103,7 @@ impl Archive {
                 format!("{note}; ask again in 3 s, or with waitSeconds")
             }
             "completed" => {
-                let (mut result, shown) = self.result(visibility, job).await?;
+                let (mut result, shown) = self.result(visibility, job, page).await?;
                 let message = take_note(&mut result).unwrap_or_else(|| "completed".to_owned());
                 json["result"] = result;
                 text.push_str(&shown);
@@ -98,21 +131,25 @@ impl Archive {
         &self,
         visibility: &Visibility,
         job: &Job,
+        page: ResultPage,
     ) -> Result<(Value, String), Fault> {
         if job.kind == INTEGRITY {
-            let results = results_of(job)?;
+            let mut results = results_of(job)?;
+            let pagination = page.is_asked.then(|| cut_details(&mut results, page));
             let text = integrity::results_text(&results);
             let took = job.started_at.zip(job.finished_at);
             let seconds = took.map_or(0.0, |(from, to)| (to.0 - from.0).max(0) as f64 / 1000.0);
             let metadata = json!({ "processingTime": seconds, "extractorsUsed": [],
                 "processorsUsed": ["integrity"] });
-            let json = json!({ "insights": [], "metadata": metadata, "integrity": results });
+            let mut json = json!({ "insights": [], "metadata": metadata, "integrity": results });
+            wire::put(&mut json, "pagination", pagination);
             return Ok((json, text));
         }
         let summary: ProcessSummary = job.result_as()?.unwrap_or_default();
         let file_id = file_of(job)?;
-        let mut insights = self.insights_of_job(visibility, &file_id, &job.id).await?;
-        insights.truncate(INSIGHTS_SHOWN);
+        let all = self.insights_of_job(visibility, &file_id, &job.id).await?;
+        let total = all.len() as u64;
+        let insights = page.of(all);
         let mut text = format!(
             " {} pages, {} words, {} insights in {} s.",
             summary.page_count, summary.word_count, summary.insights, summary.processing_time
@@ -120,10 +157,10 @@ impl Archive {
         for problem in summary.problems.iter().take(5) {
             text.push_str(&format!("\nProblem: {problem}"));
         }
-        let mut in_text = 0;
+        let mut next = page.offset;
         for insight in &insights {
             text.push_str(&insight_line(insight));
-            in_text += 1;
+            next += 1;
             if text.len() > TEXT_MAX {
                 break;
             }
@@ -136,17 +173,17 @@ impl Archive {
             insights.iter().map(|it| wire::insight(it, None, visibility)).collect();
         let mut json = json!({ "insights": shown, "insightsTotal": summary.insights,
             "metadata": metadata });
-        if insights.is_empty() && summary.insights > 0 {
+        json["pagination"] = wire::pagination(page.limit, page.offset, insights.len(), total);
+        if total == 0 && summary.insights > 0 {
             json["note"] =
                 Value::from("the file was deleted or processed again, and these insights with it");
-        } else if (in_text as u64) < summary.insights {
-            let call = json!({ "filters": { "fileId": file_id },
-                "sort": { "field": "createdAt", "order": "asc" },
-                "pagination": { "limit": 100, "offset": 0 } });
-            let more = format!("all of them: arkiver_query_insights {call}");
-            text.push_str(&format!("\nFor {more}"));
-            if (insights.len() as u64) < summary.insights {
-                json["more"] = Value::from(more);
+        } else if next < total && !insights.is_empty() {
+            let call = json!({ "jobId": job.id, "offset": next, "limit": page.limit });
+            text.push_str(&format!("\nnext: arkiver_job_status {call}"));
+            let after = page.offset + insights.len() as u64;
+            if after < total {
+                let call = json!({ "jobId": job.id, "offset": after, "limit": page.limit });
+                json["more"] = Value::from(format!("arkiver_job_status {call}"));
             }
         }
         Ok((json, text))
@@ -160,9 +197,24 @@ impl Archive {
         file_id: &str,
         job_id: &str,
     ) -> Result<Vec<Insight>, Fault> {
-        let (all, _) = self.insights.list_by_file(visibility, file_id, INSIGHTS_READ).await?;
-        let mut insights: Vec<Insight> =
-            all.into_iter().filter(|it| it.job_id.as_deref() == Some(job_id)).collect();
+        let mut query = InsightQuery {
+            file_id: Some(file_id.to_owned()),
+            descending: false,
+            limit: INSIGHTS_PER_QUERY,
+            ..InsightQuery::default()
+        };
+        let mut insights: Vec<Insight> = Vec::new();
+        loop {
+            let found = self.insights.query(visibility, &query).await?;
+            query.offset += found.insights.len() as u64;
+            let is_last = found.insights.is_empty() || query.offset >= found.total;
+            let of_job = |it: &Insight| it.job_id.as_deref() == Some(job_id);
+            let all = found.insights.into_iter().map(|(insight, _)| insight);
+            insights.extend(all.filter(of_job));
+            if is_last {
+                break;
+            }
+        }
         let rank = |it: &Insight| {
             let place = |known: &Category| Some(known.word()) == it.category.as_deref();
             Category::ALL.iter().position(place).unwrap_or(usize::MAX)
@@ -172,6 +224,20 @@ impl Archive {
         });
         Ok(insights)
     }
+}
+
+/// Keeps one page of the details of a test, and returns which.
+fn cut_details(results: &mut Value, page: ResultPage) -> Value {
+    let details = results["details"].take();
+    let details = match details {
+        Value::Array(details) => details,
+        _ => Vec::new(),
+    };
+    let total = details.len() as u64;
+    let shown = page.of(details);
+    let pagination = wire::pagination(page.limit, page.offset, shown.len(), total);
+    results["details"] = Value::from(shown);
+    pagination
 }
 
 /// Moves the note out of a result; the note becomes the message of the reply.

@@ -1,8 +1,8 @@
 //! The archive's contract: uploading and processing files, searching their insights, and testing
 //! insights against their sources.
 //!
-//! Accounts and cases are in `archive-accounts`, bytes and pages in `archive-documents`, insights and
-//! the search index in `archive-insights`, the rules that read a document in `archive-drafts`.
+//! Accounts and cases are in `archive-accounts`, bytes and pages in `archive-documents`, insights in
+//! `archive-insights`, the index of the pages in `archive-search`, the rules that read a document in `archive-drafts`.
 
 mod access;
 mod clip;
@@ -10,21 +10,28 @@ mod envelope;
 mod file_state;
 mod integrity;
 mod job_report;
+mod local_file;
 mod number;
+mod open_arguments;
+mod page_index;
+mod page_reader;
 mod processing;
 mod quote;
 mod task_follower;
 mod tools;
 mod upload_tracker;
+mod uploading;
 mod wire;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use archive_accounts::Accounts;
 use archive_documents::Documents;
 use archive_insights::Insights;
+use archive_search::Search;
 use clock::Clock;
 use contract::{Contract, ContractError, Scope, Service, Tools};
 use jobs::{JobHandler, JobMeter, Jobs, Worker, WorkerConfig};
@@ -38,9 +45,11 @@ use tokio_util::task::TaskTracker;
 pub use processing::analysis::analysis_main;
 pub use tools::auth::{IssuedToken, TokenIssuer};
 
+use open_arguments::InputSchemas;
 use tools::{
-    auth, cancel_job, delete_file, export_file, file_content, file_status, integrity_test,
-    job_status, list_files, process_file, query_insights, share_case, store_insight, upload,
+    add_file, auth, cancel_job, delete_file, delete_insight, export, export_file, file_content,
+    file_status, integrity_test, job_status, list_cases, list_files, process_file, query_insights,
+    read_page, search_documents, share_case, store_insight, update_insight, upload, upload_by_link,
     upload_progress,
 };
 use upload_tracker::UploadTracker;
@@ -62,7 +71,7 @@ const GRACE: Duration = Duration::from_secs(3);
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
 /// What the archive is built from. The database needs the migrations of `archive-accounts`,
-/// `archive-documents`, `archive-insights` and `jobs`.
+/// `archive-documents`, `archive-insights`, `archive-search` and `jobs`.
 pub struct ArchiveParts {
     pub db: Db,
     pub jobs: Jobs,
@@ -70,8 +79,12 @@ pub struct ArchiveParts {
     pub accounts: Accounts,
     pub documents: Documents,
     pub insights: Insights,
-    /// Issues the tokens of `auth`.
+    pub search: Search,
+    /// Issues the tokens of `auth` and of upload links.
     pub tokens: Arc<dyn TokenIssuer>,
+    /// The address at which clients reach this server over HTTP, for upload links. Without it a
+    /// link is a path.
+    pub base_url: Option<String>,
     /// Models for integrity tests; the first one also writes summaries in deep processing.
     pub models: Vec<Arc<dyn Model>>,
     pub extractor: ExtractorCommand,
@@ -102,7 +115,11 @@ pub(crate) struct Archive {
     accounts: Accounts,
     documents: Documents,
     insights: Insights,
+    search: Search,
+    /// Whether files of an earlier version are still being added to the page index.
+    is_indexing: Arc<AtomicBool>,
     tokens: Arc<dyn TokenIssuer>,
+    base_url: Option<String>,
     models: Vec<Arc<dyn Model>>,
     upload_tracker: UploadTracker,
     upload_slots: OwnerLimiter<String>,
@@ -111,42 +128,68 @@ pub(crate) struct Archive {
     /// Shared by tests inside calls and tests as jobs. The threads that test cannot be cancelled,
     /// so each holds its permit until it ends.
     test_permits: Arc<Semaphore>,
+    inputs: InputSchemas,
 }
 
 /// The service with its tool table. Also spawns the workers of its jobs.
 pub fn service(parts: ArchiveParts) -> Result<Service, ContractError> {
-    let contract = Contract::load("archive")?;
-    Tools::of(Arc::new(assemble(parts)))
+    let mut contract = Contract::load("archive")?;
+    let limits = parts.documents.upload_limits();
+    for upload in &mut contract.uploads {
+        (upload.file_bytes, upload.batch_bytes) = (limits.file_bytes, limits.batch_bytes);
+    }
+    let inputs = InputSchemas::of(&contract);
+    Tools::of(Arc::new(assemble(parts, inputs)))
         .tool("arkiver_process_file", Scope::Write, process_file::call)
         .tool("arkiver_job_status", Scope::Read, job_status::call)
         .tool("arkiver_store_insight", Scope::Write, store_insight::call)
         .tool("arkiver_query_insights", Scope::Read, query_insights::call)
+        .tool("arkiver_search_documents", Scope::Read, search_documents::call)
+        .tool("arkiver_search_pages", Scope::Read, search_documents::call_flat)
         .tool("arkiver_integrity_test", Scope::Read, integrity_test::call)
         .tool("auth", Scope::Open, auth::call)
+        .tool("arkiver_add_file", Scope::Write, add_file::call)
+        .tool("arkiver_read_page", Scope::Read, read_page::call)
+        .tool("arkiver_update_insight", Scope::Write, update_insight::call)
+        .tool("arkiver_delete_insight", Scope::Write, delete_insight::call)
+        .tool("arkiver_export", Scope::Read, export::call)
         .tool("arkiver_file_status", Scope::Read, file_status::call)
         .tool("arkiver_list_files", Scope::Read, list_files::call)
         .tool("arkiver_delete_file", Scope::Write, delete_file::call)
         .tool("arkiver_cancel_job", Scope::Write, cancel_job::call)
         .tool("arkiver_share_case", Scope::Write, share_case::call)
         .tool("arkiver_upload_progress", Scope::Read, upload_progress::call)
+        .tool("arkiver_list_cases", Scope::Read, list_cases::call)
         .follow("arkiver_process_file", task_follower::processing)
         .follow("arkiver_integrity_test", task_follower::testing)
         .upload("arkiver_upload", Scope::Write, upload::call)
+        .upload("arkiver_upload_by_link", Scope::Open, upload_by_link::call)
         .download("arkiver_file_content", Scope::Read, file_content::call)
         .download("arkiver_export_file", Scope::Read, export_file::call)
         .bind(contract, envelope::ArkiverEnvelope)
 }
 
-fn assemble(parts: ArchiveParts) -> Archive {
-    let ArchiveParts { db, jobs, clock, accounts, documents, insights, tokens, models, .. } = parts;
+fn assemble(parts: ArchiveParts, inputs: InputSchemas) -> Archive {
+    let ArchiveParts { db, jobs, clock, accounts, documents, insights, search, .. } = parts;
+    let ArchiveParts { tokens, base_url, models, .. } = parts;
     let left = processing::scratch::sweep(parts.extractor.scratch.clone(), jobs.clone());
     parts.tasks.spawn(left);
+    let is_indexing = Arc::new(AtomicBool::new(true));
+    let backfill = page_index::Backfill {
+        db: db.clone(),
+        documents: documents.clone(),
+        search: search.clone(),
+        is_indexing: Arc::clone(&is_indexing),
+    };
+    let stop = parts.stop.clone();
+    parts.tasks.spawn(async move { stop.run_until_cancelled(backfill.run()).await });
     let processing = processing::job::ProcessingJob {
         db: db.clone(),
         clock: Arc::clone(&clock),
         accounts: accounts.clone(),
         documents: documents.clone(),
         insights: insights.clone(),
+        search: search.clone(),
         extractor: parts.extractor,
         model: models.first().cloned(),
         permits: Arc::new(Semaphore::new(PROCESSING_CONCURRENCY)),
@@ -182,11 +225,15 @@ fn assemble(parts: ArchiveParts) -> Archive {
         accounts,
         documents,
         insights,
+        search,
+        is_indexing,
         tokens,
+        base_url,
         models,
         upload_tracker: UploadTracker::default(),
         upload_slots: OwnerLimiter::per_owner(UPLOADS_PER_OWNER),
         wait_slots: OwnerLimiter::per_owner(WAITS_PER_OWNER),
         test_permits,
+        inputs,
     }
 }

@@ -10,7 +10,9 @@ use jobs::{Job, JobState};
 use serde_json::json;
 
 use crate::access::file_of;
-use crate::job_report::{failure_reason, is_over, progress, results_of, status_word, take_note};
+use crate::job_report::{
+    ResultPage, failure_reason, is_over, progress, results_of, status_word, take_note,
+};
 use crate::wire::reply;
 use crate::{Archive, INTEGRITY, PROCESS, integrity};
 
@@ -71,7 +73,7 @@ impl Archive {
                 "results": results });
             return Ok(Box::new(reply(json, text)));
         }
-        let (mut result, text) = self.result(visibility, job).await?;
+        let (mut result, text) = self.result(visibility, job, ResultPage::default()).await?;
         let message = take_note(&mut result).unwrap_or_else(|| "Processing completed".to_owned());
         let json = json!({ "success": true, "jobId": job.id, "fileId": file_of(job)?,
             "status": "completed", "message": message, "result": result });

@@ -3,8 +3,11 @@
 use archive_accounts::Visibility;
 use archive_documents::FileRecord;
 use archive_insights::{Insight, InsightSource};
+use clock::Millis;
 use contract::JsonReply;
 use serde_json::{Value, json};
+
+use crate::clip::clip;
 
 pub(crate) fn insight(it: &Insight, snippet: Option<&str>, visibility: &Visibility) -> Value {
     let mut json = json!({
@@ -28,6 +31,13 @@ pub(crate) fn insight(it: &Insight, snippet: Option<&str>, visibility: &Visibili
         json["sourcesTotal"] = Value::from(it.sources_total);
     }
     put(&mut json, "snippet", snippet);
+    if let Some(correction) = &it.correction {
+        json["correctedBy"] = Value::from(correction.by.as_str());
+        json["correctedAt"] = Value::from(Millis(correction.at_ms).to_rfc3339_millis());
+    }
+    if it.is_rejected() {
+        json["rejected"] = Value::from(true);
+    }
     json
 }
 
@@ -64,13 +74,14 @@ pub(crate) fn file(it: &FileRecord, visibility: &Visibility) -> Value {
 
 /// One line about a file.
 pub(crate) fn file_text(file: &FileRecord) -> String {
-    let mut text = format!("{} ({}, {} bytes): ", file.name, file.mime, file.size);
+    let name = clip(&file.name, 100);
+    let mut text = format!("{name} ({}, {} bytes): ", file.mime, file.size);
     text.push_str(file.status.word());
     if let Some(pages) = file.page_count {
         text.push_str(&format!(", {pages} pages"));
     }
     if let Some(error) = &file.error {
-        text.push_str(&format!(", {error}"));
+        text.push_str(&format!(", {}", clip(error, 200)));
     }
     format!("{text}. File {}.", file.id)
 }
@@ -78,6 +89,11 @@ pub(crate) fn file_text(file: &FileRecord) -> String {
 /// The name of a case that the caller sees.
 pub(crate) fn case_name<'a>(visibility: &'a Visibility, id: Option<&str>) -> Option<&'a str> {
     visibility.case(id?).map(|case| case.name.as_str())
+}
+
+/// The case that a caller names; a blank name is none.
+pub(crate) fn given_case(name: Option<&str>) -> Option<&str> {
+    name.filter(|it| !it.trim().is_empty())
 }
 
 /// A reply of this contract, whose clients parse the tool text as JSON.

@@ -54,7 +54,8 @@ impl IntegrityJob {
             IntegrityTest::parse(&payload.test).ok_or_else(|| Fault::internal("no such test"))?;
         let owner = context.job().owner.clone().unwrap_or_default();
         let visibility = self.accounts.visibility(&owner).await?;
-        let insights = self.insights.by_ids(&visibility, &payload.insight_ids).await?;
+        let insights = self.insights.left_of_ids(&visibility, &payload.insight_ids).await?;
+        let gone = payload.insight_ids.len() - insights.len();
         let run = TestRun {
             documents: &self.documents,
             visibility: &visibility,
@@ -71,7 +72,11 @@ impl IntegrityJob {
         let done = run.run(insights, &options, SourceLimit::FirstBytes, &report).await?;
         let FinishedTest { mut results, judged_insights } =
             done.ok_or_else(|| Fault::internal("a test without a limit refused its sources"))?;
+        results.rest = payload.rest();
         results.notes.extend(payload.note);
+        if gone > 0 {
+            results.notes.push(format!("{gone} insights were deleted before they were tested"));
+        }
         if has_model {
             let model =
                 self.models.iter().find(|it| it.name() == payload.llm).ok_or_else(|| {

@@ -7,6 +7,7 @@ use clock::Millis;
 use serde_json::{Map, Value, json};
 
 use crate::clip::clip;
+use crate::integrity::RestOfInsights;
 use crate::integrity::model_judgement::Judgement;
 
 /// Bytes of JSON that fit into a stored job, less the fields around the results.
@@ -24,11 +25,14 @@ pub(crate) struct TestResults {
     pub(crate) model: Option<String>,
     /// What was left out, and why.
     pub(crate) notes: Vec<String>,
+    /// Set if there are more insights than one test checks.
+    pub(crate) rest: Option<RestOfInsights>,
 }
 
 impl TestResults {
     pub(crate) fn new(test: IntegrityTest) -> Self {
-        Self { test, details: Vec::new(), judgements: Vec::new(), model: None, notes: Vec::new() }
+        let (details, judgements, notes) = (Vec::new(), Vec::new(), Vec::new());
+        Self { test, details, judgements, model: None, notes, rest: None }
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -84,6 +88,12 @@ impl TestResults {
             "method": self.method(),
             "detailsTotal": self.details.len(),
         });
+        if let Some(rest) = &self.rest {
+            json["insightsTotal"] = Value::from(rest.total);
+            if let Some(next) = &rest.next {
+                json["next"] = Value::from(next.as_str());
+            }
+        }
         if explained < self.details.len() {
             json["more"] = Value::from(
                 "the worst come first; for the issues of the others run the test again with \
@@ -161,6 +171,10 @@ pub(crate) fn results_text(results: &Value) -> String {
         shown("warnings"),
         shown("failed"),
     );
+    if let Some(next) = results["next"].as_str() {
+        let (most, total) = (shown("insightsTested"), shown("insightsTotal"));
+        text.push_str(&format!(" One test checks {most} of the {total} insights; next: {next}"));
+    }
     let details = results["details"].as_array().map(Vec::as_slice).unwrap_or_default();
     for (at, detail) in details.iter().enumerate() {
         let issues = detail["issues"].as_array().map(Vec::as_slice).unwrap_or_default();

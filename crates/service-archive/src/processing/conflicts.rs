@@ -1,5 +1,5 @@
-//! Deep processing: compares a file with the other files of its case. The same docket with other
-//! parties and the same event on another day are conflicts; nothing else is compared.
+//! Deep processing: compares a file with the other files of the same docket. Other parties, and an
+//! event that a case has once on another day, are conflicts; nothing else is compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 /// Conflicts reported for one file.
 const CONFLICTS_MAX: usize = 50;
-const CONFIDENCE: f64 = 0.7;
+const CONFIDENCE: f64 = 0.6;
 const MEANING: &str = "two files of the case say different things, by rules; one may be wrong, or \
                        they may speak of different things";
 
@@ -26,8 +26,9 @@ pub(crate) const COMPARED: [Category; 3] = [Category::CaseNumber, Category::Part
 /// The conflicts between this file's drafts and the other files, each with its passages here.
 pub(crate) fn conflicts(drafts: &[Draft], others: &[OtherFile]) -> Vec<Draft> {
     let mut found = Vec::new();
-    for other in others {
-        found.extend(parties(drafts, other));
+    let Some(docket) = of(drafts, Category::CaseNumber).next() else { return found };
+    for other in others.iter().filter(|it| is_same_docket(docket, it)) {
+        found.extend(parties(drafts, docket, other));
         found.extend(dates(drafts, other));
         if found.len() >= CONFLICTS_MAX {
             break;
@@ -35,6 +36,12 @@ pub(crate) fn conflicts(drafts: &[Draft], others: &[OtherFile]) -> Vec<Draft> {
     }
     found.truncate(CONFLICTS_MAX);
     found
+}
+
+/// Whether the first case number of both files, which stands in the caption, is the same.
+fn is_same_docket(docket: &Draft, other: &OtherFile) -> bool {
+    let theirs = other.of(Category::CaseNumber).next().and_then(|it| text(it, "key"));
+    theirs.is_some() && theirs == text(&docket.entities, "key")
 }
 
 fn of(drafts: &[Draft], category: Category) -> impl Iterator<Item = &Draft> {
@@ -75,25 +82,44 @@ fn display_name(entities: &Map<String, Value>) -> &str {
     text(entities, "name").or_else(|| text(entities, "key")).unwrap_or_default()
 }
 
-/// The same docket, and a role without a common party.
-fn parties(drafts: &[Draft], other: &OtherFile) -> Vec<Draft> {
-    let theirs: BTreeSet<&str> =
-        other.of(Category::CaseNumber).filter_map(|it| text(it, "key")).collect();
-    let shared = of(drafts, Category::CaseNumber)
-        .find(|it| text(&it.entities, "key").is_some_and(|key| theirs.contains(key)));
-    let Some(docket) = shared else { return Vec::new() };
+/// The words of a name by which two spellings of it are compared: of at least four letters, without
+/// `ё` and without the ending, which a Russian case changes.
+fn stems(name: &str) -> BTreeSet<String> {
+    let lower = name.to_lowercase().replace('ё', "е");
+    let words = lower.split(|it: char| !it.is_alphanumeric());
+    let long = words.filter(|it| it.chars().count() > 3);
+    long.map(|it| it.chars().take(5).collect()).collect()
+}
+
+/// Two names that share a word may be one party: `Воробьёва Виктора` and `Воробьев В.В.`.
+fn may_be_one(one: &str, other: &str) -> bool {
+    !stems(one).is_disjoint(&stems(other))
+}
+
+/// A role whose parties have no name in common, where the other side of the case is the same.
+fn parties(drafts: &[Draft], docket: &Draft, other: &OtherFile) -> Vec<Draft> {
     let there = parties_by_role(other.of(Category::Party));
     let here = parties_by_role(of(drafts, Category::Party).map(|it| &it.entities));
     let mut found = Vec::new();
-    for (role, ours) in here {
+    for (role, ours) in &here {
+        let role = *role;
         let Some(theirs) = there.get(role) else { continue };
-        if ours.keys().any(|key| theirs.contains_key(key)) {
+        // A party of another role there is the same party: an appellee was the plaintiff.
+        let known: Vec<&str> = there.values().flat_map(BTreeMap::values).copied().collect();
+        if ours.values().any(|name| known.iter().any(|it| may_be_one(name, it))) {
+            continue;
+        }
+        // Without one common party the two captions are not of one case.
+        let common = |(it, ours): (&&str, &BTreeMap<&str, &str>)| {
+            *it != role && ours.values().any(|name| known.iter().any(|it| may_be_one(name, it)))
+        };
+        if !here.iter().any(common) {
             continue;
         }
         let names = |parties: &BTreeMap<&str, &str>| {
             parties.values().copied().collect::<Vec<_>>().join(", ")
         };
-        let (here, there) = (names(&ours), names(theirs));
+        let (ours_named, theirs_named) = (names(ours), names(theirs));
         let number = display_name(&docket.entities);
         let first = of(drafts, Category::Party)
             .find(|it| text(&it.entities, "key").is_some_and(|key| ours.contains_key(key)));
@@ -102,21 +128,32 @@ fn parties(drafts: &[Draft], other: &OtherFile) -> Vec<Draft> {
             first,
             other,
             format!("Case {number}: another {role} in \"{}\"", other.file_name),
-            format!("The {role} is {here} here and {there} in \"{}\".", other.file_name),
+            format!(
+                "The {role} is {ours_named} here and {theirs_named} in \"{}\".",
+                other.file_name
+            ),
             json!({ "kind": "conflict", "conflict": "parties", "docket": number, "role": role,
-                "here": here, "there": there }),
+                "here": ours_named, "there": theirs_named }),
         ));
     }
     found
 }
 
-/// An event that each file mentions once, to the day, and on different days.
+/// An event that a case has once, that each file mentions once to the day, and on different days.
 fn dates(drafts: &[Draft], other: &OtherFile) -> Vec<Draft> {
     type DaysByEvent<'a, T> = BTreeMap<(&'a str, &'a str), Vec<(&'a str, T)>>;
     fn event_day(entities: &Map<String, Value>) -> Option<((&str, &str), &str)> {
         text(entities, "precision").filter(|it| *it == "day")?;
-        let subject = text(entities, "subject").unwrap_or_default();
-        Some(((text(entities, "event")?, subject), text(entities, "from")?))
+        // Only the first pleading of a case and the accident it is about happen once; hearings,
+        // orders and decisions of several instances each have their own day.
+        let subject = text(entities, "subject")?;
+        let event = text(entities, "event")?;
+        let once = match event {
+            "filed" => matches!(subject, "complaint" | "lawsuit" | "иск"),
+            "incident" => true,
+            _ => false,
+        };
+        once.then_some(((event, subject), text(entities, "from")?))
     }
     let mut here: DaysByEvent<'_, &Draft> = BTreeMap::new();
     for draft in of(drafts, Category::Event) {
@@ -239,17 +276,46 @@ mod tests {
         let more = [docket("24-1"), party("jones", "defendant"), party("brown", "defendant")];
         check(&here, &more, &[]);
         check(&here, &[docket("24-1")], &[]);
+        // Another docket of the file does not make it one of this case.
+        let cites = [docket("24-9"), docket("24-1"), party("brown", "defendant")];
+        check(&here, &cites, &[]);
+    }
+
+    #[test]
+    fn spellings_and_instances_of_one_case_are_no_conflict() {
+        let first = [
+            docket("2-1"),
+            party("Воробьёва Виктора Викторовича", "plaintiff"),
+            party("МКУ «Декабрист»", "defendant"),
+        ];
+        let appeal = [
+            docket("2-1"),
+            party("Воробьев В.В.", "appellant"),
+            party("Воробьев В.В.", "plaintiff"),
+            party("МКУ Декабрист", "appellee"),
+        ];
+        check(&first, &appeal, &[]);
+        check(&appeal, &first, &[]);
+        let here = [docket("2-1"), event("judgment", "judgment", "2024-03-01", "day")];
+        check(&here, &[docket("2-1"), event("judgment", "judgment", "2024-06-01", "day")], &[]);
+        let here = [docket("2-1"), event("filed", "", "2024-03-01", "day")];
+        check(&here, &[docket("2-1"), event("filed", "", "2024-06-01", "day")], &[]);
     }
 
     #[test]
     fn one_event_on_two_days_is_a_conflict() {
-        let here = [event("filed", "complaint", "2024-03-01", "day")];
+        let day = |subject: &str, from: &str, precision: &str| {
+            [docket("24-1"), event("filed", subject, from, precision)]
+        };
+        let here = day("complaint", "2024-03-01", "day");
         let title = "Another date of filed of complaint in \"b.pdf\"";
-        check(&here, &[event("filed", "complaint", "2024-03-05", "day")], &[title]);
-        check(&here, &[event("filed", "complaint", "2024-03-01", "day")], &[]);
-        check(&here, &[event("filed", "answer", "2024-03-05", "day")], &[]);
-        check(&here, &[event("filed", "complaint", "2024-03-01", "month")], &[]);
+        check(&here, &day("complaint", "2024-03-05", "day"), &[title]);
+        check(&here, &day("complaint", "2024-03-01", "day"), &[]);
+        check(&here, &day("answer", "2024-03-05", "day"), &[]);
+        check(&here, &day("complaint", "2024-03-01", "month"), &[]);
+        check(&here, &[event("filed", "complaint", "2024-03-05", "day")], &[]);
         let two = [
+            docket("24-1"),
             event("filed", "complaint", "2024-03-05", "day"),
             event("filed", "complaint", "2024-03-07", "day"),
         ];

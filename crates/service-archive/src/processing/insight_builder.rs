@@ -42,6 +42,7 @@ impl InsightBuilder<'_> {
             sources: draft.passages.into_iter().map(|it| self.source(it)).collect(),
             sources_total: draft.passages_total,
             job_id: Some(self.job_id.to_owned()),
+            correction: None,
         }
     }
 

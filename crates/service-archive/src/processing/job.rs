@@ -8,6 +8,7 @@ use archive_documents::{Documents, ExtractionResult, FileFilter, FileRecord, Pag
 use archive_drafts::{Category, DocumentDrafts, Draft};
 use archive_extract::ReaderProcess;
 use archive_insights::{Insights, NewInsight};
+use archive_search::{FileIndex, Search};
 use async_trait::async_trait;
 use clock::{Clock, Millis};
 use fault::Fault;
@@ -19,13 +20,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-use crate::ExtractorCommand;
 use crate::processing::conflicts::{self, OtherFile};
 use crate::processing::insight_builder::InsightBuilder;
 use crate::processing::page_collector::{CollectedPages, PageCollector};
 use crate::processing::scratch::{self, ScratchFolder};
 use crate::processing::settings::{ExtractionMode, ProcessingSettings};
 use crate::processing::{ProcessPayload, ProcessSummary, analysis, summary};
+use crate::{ExtractorCommand, page_index};
 
 /// Files of the case that deep processing compares with, newest first.
 const OTHER_FILES_MAX: u32 = 50;
@@ -43,6 +44,7 @@ pub(crate) struct ProcessingJob {
     pub(crate) accounts: Accounts,
     pub(crate) documents: Documents,
     pub(crate) insights: Insights,
+    pub(crate) search: Search,
     pub(crate) extractor: ExtractorCommand,
     /// Writes the summary in deep processing.
     pub(crate) model: Option<Arc<dyn Model>>,
@@ -135,14 +137,16 @@ impl ProcessingJob {
             problems: work.problems.iter().take(PROBLEMS_IN_RESULT).cloned().collect(),
             insights: new.len() as u64,
         };
-        self.store(&work, new, &summary).await
+        let index = self.index(&work).await?;
+        self.store(&work, new, index, &summary).await
     }
 
-    /// One transaction for the pages, the insights, the status of the file and the end of the job.
+    /// One transaction for the pages, their index, the insights, the status of the file and the end of the job.
     async fn store(
         &self,
         work: &FileInProgress<'_>,
         mut new: Vec<NewInsight>,
+        index: FileIndex,
         summary: &ProcessSummary,
     ) -> Result<(), Fault> {
         let (context, id) = (work.context, &work.file.id);
@@ -160,10 +164,25 @@ impl ProcessingJob {
         };
         self.documents.finish(&mut tx, id, context.id(), &reading).await?;
         self.documents.replace_pages(&mut tx, id, work.pages.iter()).await?;
+        let (owner, case) = (&file.owner, file.case_id.as_deref());
+        self.search.replace(&mut tx, id, owner, case, index).await?;
         self.insights.replace_extracted(&mut tx, id, new).await?;
         context.progress(100, Some(100), None);
         context.fence().complete_in(&mut tx, summary).await?;
-        tx.commit().await
+        tx.commit().await?;
+        page_index::merge(&self.search, owner, case).await;
+        Ok(())
+    }
+
+    /// Splits the pages into words on a blocking thread, before the transaction begins.
+    async fn index(&self, work: &FileInProgress<'_>) -> Result<FileIndex, Fault> {
+        let (file, pages) = (work.file.clone(), Arc::clone(work.pages));
+        let permit = Arc::clone(&work.permit);
+        let build = move || {
+            let _permit = permit;
+            page_index::build(&file, &pages)
+        };
+        spawn_blocking(build).await.map_err(Fault::internal)
     }
 
     /// Extracts the text in a child process, supervised by a blocking thread.
@@ -182,7 +201,7 @@ impl ProcessingJob {
             scratch: scratch::job_folder(&self.extractor.scratch, context.id()),
             languages: ocr.then(|| self.extractor.languages.clone()).filter(|it| !it.is_empty()),
         };
-        let (limits, context, halt) = (settings.limits(), context.clone(), halt.clone());
+        let (limits, context, halt) = (settings.limits(bytes), context.clone(), halt.clone());
         let work = move || {
             let _scratch = ScratchFolder::make(&child.scratch)?;
             let mut collector = PageCollector::new(bytes, ocr);

@@ -55,13 +55,29 @@ fn yes() -> bool {
 }
 
 impl ProcessingSettings {
+    /// The standard mode with everything switched on.
+    pub(crate) fn standard() -> Self {
+        Self {
+            extraction_mode: ExtractionMode::Standard,
+            enable_ocr: None,
+            categories: Vec::new(),
+            extract_citations: true,
+            extract_entities: true,
+            extract_timeline: true,
+            case_id: None,
+        }
+    }
+
     /// Whether pages without text go to OCR: as the caller chose, else in every mode but fast.
     pub(crate) fn ocr(&self) -> bool {
         self.enable_ocr.unwrap_or(self.extraction_mode != ExtractionMode::Fast)
     }
 
-    pub(crate) fn limits(&self) -> ReadLimits {
+    /// The limits of reading a file of this size. Its size was limited when it was uploaded, by a
+    /// setting that may be above the reader's default.
+    pub(crate) fn limits(&self, file_bytes: u64) -> ReadLimits {
         let usual = ReadLimits::default();
+        let usual = ReadLimits { bytes: usual.bytes.max(file_bytes), ..usual };
         match self.extraction_mode {
             ExtractionMode::Fast => {
                 ReadLimits { ocr_pages: OCR_PAGES_FAST, seconds: FAST_SECONDS, ..usual }
@@ -110,7 +126,8 @@ mod tests {
         assert!(asked.ocr());
         let deep = settings(serde_json::json!({ "extractionMode": "deep" }));
         assert!(deep.ocr() && deep.looks_at(500, 1000));
-        assert!(deep.limits().ocr_pages > fast.limits().ocr_pages);
+        assert!(deep.limits(1).ocr_pages > fast.limits(1).ocr_pages);
+        assert_eq!([1, 200 << 20].map(|it| deep.limits(it).bytes), [100 << 20, 200 << 20]);
         let none = settings(serde_json::json!({ "extractionMode": "deep", "enableOCR": false }));
         assert!(!none.ocr());
     }

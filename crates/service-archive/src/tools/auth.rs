@@ -23,10 +23,22 @@ pub struct IssuedToken {
     pub expires_at: Millis,
 }
 
-/// Issues tokens with read and write access to the archive and nothing else.
+/// Issues the tokens of the archive's users, and of their upload links.
 #[async_trait]
 pub trait TokenIssuer: Send + Sync {
+    /// A token with read and write access to the archive and nothing else.
     async fn issue(&self, subject: &str, ttl: Duration) -> Result<IssuedToken, Fault>;
+
+    /// A token that can send the bytes of this one upload and do nothing else.
+    async fn issue_upload(
+        &self,
+        subject: &str,
+        upload_id: &str,
+        ttl: Duration,
+    ) -> Result<IssuedToken, Fault>;
+
+    /// The subject of a token that is for this upload; a fault for every other token.
+    async fn verify_upload(&self, token: &str, upload_id: &str) -> Result<String, Fault>;
 }
 
 #[derive(Deserialize)]

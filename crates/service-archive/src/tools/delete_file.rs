@@ -24,6 +24,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     }
     let mut tx = archive.db.begin().await?;
     let file = archive.documents.delete(&mut tx, &file.id).await?;
+    archive.search.remove(&mut tx, &file.id).await?;
     let deleted = archive.insights.delete_by_file(&mut tx, &file.id).await?;
     // The results of integrity tests quote sentences of the file.
     let tests = archive.documents.take_quoting_jobs(&mut tx, &file.id).await?;
@@ -41,7 +42,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
 
 /// Removes the words of deleted rows from the database files. A failure is logged and does not
 /// fail the call: the rows themselves are gone.
-async fn purge(archive: &Archive, file_id: &str) {
+pub(crate) async fn purge(archive: &Archive, file_id: &str) {
     let purged = async {
         archive.insights.purge_deleted_words().await?;
         archive.db.truncate_wal().await

@@ -37,21 +37,24 @@ pub(crate) struct Args {
     parameters: Map<String, Value>,
 }
 
-pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
+pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
+    let (args, ignored): (Args, _) = archive.inputs.read("arkiver_integrity_test", given)?;
     let visibility = archive.visibility(&cx.caller).await?;
     let test = IntegrityTest::parse(&args.test_type)
         .ok_or_else(|| Fault::internal("the contract has a test that is not implemented"))?;
     let parameters = Parameters::read(&args.parameters)?;
     archive.check_model(&args.llm_source)?;
-    let selection =
-        archive.select_insights(&visibility, &args.insight_ids, args.file_id.as_deref()).await?;
+    let (ids, file_id) = (&args.insight_ids, args.file_id.as_deref());
+    let selection = archive.select_insights(&visibility, ids, file_id, parameters.offset).await?;
     let mut payload = TestPayload {
         file_id: selection.file_id,
         test: test.word().to_owned(),
         llm: args.llm_source,
         parameters,
         note: selection.note,
+        part: selection.part,
+        of_file: args.file_id.is_some(),
         ..TestPayload::default()
     };
     let ids: Vec<String> = selection.insights.iter().map(|it| it.id.clone()).collect();
@@ -67,22 +70,29 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
         let options = payload.parameters.options();
         if let Some(mut done) = run.run(selection.insights, &options, limit, &|_, _| {}).await? {
             done.results.notes.extend(payload.note.take());
+            done.results.rest = payload.rest();
             let whole = done.results.json();
             payload.results = Some(done.results.json_within(STORED_BYTES_MAX));
             let id = archive.queue_test(&visibility.owner, &payload, &files).await?;
-            let text = format!("{}\nKept for 30 days as test {id}.", results_text(&whole));
-            let json = json!({ "success": true, "testId": id, "status": "completed",
+            let mut text = format!("{}\nKept for 30 days as test {id}.", results_text(&whole));
+            let mut json = json!({ "success": true, "testId": id, "status": "completed",
                 "results": whole });
+            ignored.note(&mut json, &mut text);
             return Ok(reply(json, text));
         }
     }
     payload.insight_ids = ids;
     let id = archive.queue_test(&visibility.owner, &payload, &files).await?;
-    let message = format!(
-        "{} insights are being tested; ask arkiver_job_status with jobId {id} and waitSeconds",
+    let of = payload.part.as_ref().map_or_else(String::new, |part| format!(" of {}", part.total));
+    let mut message = format!(
+        "{}{of} insights are being tested; ask arkiver_job_status with jobId {id} and waitSeconds",
         payload.insight_ids.len()
     );
-    let json = json!({ "success": true, "testId": id, "status": "queued", "message": message });
+    if let Some(next) = payload.rest().and_then(|rest| rest.next) {
+        message.push_str(&format!("; the next ones: {next}"));
+    }
+    let mut json = json!({ "success": true, "testId": id, "status": "queued", "message": message });
+    ignored.note(&mut json, &mut message);
     Ok(reply(json, message).with_job(&id))
 }
 

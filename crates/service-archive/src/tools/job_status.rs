@@ -10,7 +10,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use crate::Archive;
-use crate::job_report::{is_over, progress, status_word};
+use crate::job_report::{ResultPage, is_over, progress, status_word};
 
 /// The part of the call's deadline that is left for writing the reply.
 const TIME_TO_REPLY: Duration = Duration::from_secs(2);
@@ -21,6 +21,8 @@ pub(crate) struct Args {
     job_id: String,
     #[serde(default)]
     wait_seconds: f64,
+    offset: Option<u64>,
+    limit: Option<u32>,
 }
 
 pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
@@ -32,7 +34,8 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     if slot.is_ok() && !timeout.is_zero() {
         job = wait(&cx, job, timeout).await?;
     }
-    cx.service.job_report(&visibility, &job).await
+    let page = ResultPage::new(args.offset, args.limit);
+    cx.service.job_report(&visibility, &job, page).await
 }
 
 /// Returns the job when it is over or after `timeout`, and reports each change of its progress.

@@ -10,11 +10,16 @@ use serde_json::{Value, json};
 use crate::Archive;
 use crate::wire::{self, reply};
 
+/// Bytes of the text.
+const TEXT_MAX: usize = 20_000;
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Args {
     case_id: Option<String>,
     status: Option<String>,
+    name: Option<String>,
+    tag: Option<String>,
     limit: u32,
     offset: u64,
 }
@@ -29,8 +34,17 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     let listed: Vec<Value> = files.iter().map(|it| wire::file(it, &visibility)).collect();
     let pagination = wire::pagination(args.limit, args.offset, files.len(), total);
     let mut text = format!("{total} files.");
+    let mut next = args.offset;
     for file in &files {
+        next += 1;
         text.push_str(&format!("\n- {}", wire::file_text(file)));
+        if text.len() > TEXT_MAX {
+            break;
+        }
+    }
+    if next < total && !files.is_empty() {
+        let page = json!({ "limit": args.limit, "offset": next });
+        text.push_str(&format!("\nnext: arkiver_list_files with the same filters and {page}"));
     }
     let json =
         json!({ "success": true, "files": listed, "total": total, "pagination": pagination });
@@ -50,6 +64,7 @@ async fn list(
         },
     };
     let status = args.status.as_deref().and_then(FileStatus::parse);
-    let filter = FileFilter { case_id, status, ..FileFilter::default() };
+    let (name, tag) = (args.name.clone(), args.tag.clone());
+    let filter = FileFilter { case_id, status, name, tag, hash: None };
     archive.documents.list(visibility, &filter, args.limit, args.offset).await
 }

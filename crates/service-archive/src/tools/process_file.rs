@@ -6,12 +6,12 @@ use contract::{Cx, JsonReply};
 use fault::{Fault, Kind};
 use jobs::{Job, NewJob};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use store::Tx;
 
 use crate::processing::ProcessPayload;
 use crate::processing::settings::ProcessingSettings;
-use crate::wire::reply;
+use crate::wire::{given_case, reply};
 use crate::{Archive, PROCESS};
 
 /// A child process may be killed from outside, but three times in a row means the file is bad.
@@ -28,37 +28,21 @@ pub(crate) struct Args {
     processing_settings: ProcessingSettings,
 }
 
-pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
+pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
+    let (args, ignored): (Args, _) = archive.inputs.read("arkiver_process_file", given)?;
     let visibility = archive.visibility(&cx.caller).await?;
     let file = archive.file_to_write(&visibility, &args.file_id).await?;
-    let payload = ProcessPayload { file_id: file.id.clone(), settings: args.processing_settings };
-    let job = NewJob::new(PROCESS, &payload)?
-        .owner(&visibility.owner)
-        .key(format!("file:{}", file.id))
-        .max_attempts(ATTEMPTS);
-    let mut tx = archive.db.begin().await?;
-    let pushed = archive.jobs.push_in(&mut tx, &job).await?;
-    if pushed.is_new {
-        archive.documents.begin_processing(&mut tx, &file.id, &pushed.job.id).await?;
-        if let Some(name) = &payload.settings.case_id {
-            archive.put_into_case(&mut tx, &visibility, &file, name).await?;
-        }
-        tx.commit().await?;
-        archive.jobs.notify_workers();
-    } else {
-        drop(tx);
-        check_same_settings(&pushed.job, &payload)?;
-    }
+    let id = &archive.start_processing(&visibility, &file, args.processing_settings).await?;
     let seconds = estimate(&file);
-    let id = &pushed.job.id;
-    let text = format!(
+    let mut text = format!(
         "Processing of {} ({}) has started as job {id}; about {seconds} s. \
          Ask arkiver_job_status with this jobId and waitSeconds.",
         file.name, file.id
     );
-    let json = json!({ "success": true, "jobId": id, "fileId": file.id, "status": "queued",
+    let mut json = json!({ "success": true, "jobId": id, "fileId": file.id, "status": "queued",
         "estimatedDuration": seconds, "message": "Processing started" });
+    ignored.note(&mut json, &mut text);
     Ok(reply(json, text).with_job(id))
 }
 
@@ -76,6 +60,34 @@ fn check_same_settings(running: &Job, payload: &ProcessPayload) -> Result<(), Fa
 }
 
 impl Archive {
+    /// Queues the job that processes a file, or joins the one that does, and returns its id.
+    pub(crate) async fn start_processing(
+        &self,
+        visibility: &Visibility,
+        file: &FileRecord,
+        settings: ProcessingSettings,
+    ) -> Result<String, Fault> {
+        let payload = ProcessPayload { file_id: file.id.clone(), settings };
+        let job = NewJob::new(PROCESS, &payload)?
+            .owner(&visibility.owner)
+            .key(format!("file:{}", file.id))
+            .max_attempts(ATTEMPTS);
+        let mut tx = self.db.begin().await?;
+        let pushed = self.jobs.push_in(&mut tx, &job).await?;
+        if pushed.is_new {
+            self.documents.begin_processing(&mut tx, &file.id, &pushed.job.id).await?;
+            if let Some(name) = given_case(payload.settings.case_id.as_deref()) {
+                self.put_into_case(&mut tx, visibility, file, name).await?;
+            }
+            tx.commit().await?;
+            self.jobs.notify_workers();
+        } else {
+            drop(tx);
+            check_same_settings(&pushed.job, &payload)?;
+        }
+        Ok(pushed.job.id)
+    }
+
     /// Moves a file with its insights into the named case. A caller who may not delete the file
     /// may not take it out of its case.
     async fn put_into_case(
@@ -94,6 +106,7 @@ impl Archive {
             return Err(Fault::new(Kind::Forbidden, "file_not_yours", message));
         }
         self.documents.set_case(tx, &file.id, Some(&case)).await?;
+        self.search.move_case(tx, &file.id, &file.owner, Some(&case)).await?;
         self.insights.move_case(tx, &file.id, file.case_id.as_deref(), Some(&case)).await?;
         Ok(())
     }
@@ -103,6 +116,6 @@ impl Archive {
 fn estimate(file: &FileRecord) -> u64 {
     let megabytes = file.size as f64 / f64::from(1 << 20);
     let pictures = if file.mime.starts_with("image/") { SECONDS_FOR_OCR } else { 0.0 };
-    // A file has at most 100 MB, so the number is small and not negative.
+    // A file has at most 1 GB, so the number is small and not negative.
     (SECONDS_PER_FILE + SECONDS_PER_MEGABYTE * megabytes + pictures).ceil() as u64
 }

@@ -9,12 +9,12 @@ use fault::Fault;
 use jiff::civil::Time;
 use jiff::fmt::temporal::Pieces;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::Archive;
 use crate::clip::clip;
 use crate::job_report::insight_line;
-use crate::number::{small, whole};
+use crate::number::rounded_down;
 use crate::wire;
 
 const LIMIT: f64 = 20.0;
@@ -45,12 +45,14 @@ struct Filters {
     date_range: Option<DateRange>,
     min_confidence: Option<f64>,
     category: Option<String>,
+    #[serde(default)]
+    rejected: bool,
 }
 
 #[derive(Deserialize)]
-struct DateRange {
-    start: Option<String>,
-    end: Option<String>,
+pub(crate) struct DateRange {
+    pub(crate) start: Option<String>,
+    pub(crate) end: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -80,11 +82,13 @@ struct Pagination {
     offset: Option<f64>,
 }
 
-pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
+pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
+    let (args, ignored): (Args, _) = archive.inputs.read("arkiver_query_insights", given)?;
     let visibility = archive.visibility(&cx.caller).await?;
-    let limit = small(args.pagination.limit.unwrap_or(LIMIT), "pagination.limit")?;
-    let offset = whole(args.pagination.offset.unwrap_or(0.0), "pagination.offset")?;
+    let limit = u32::try_from(rounded_down(args.pagination.limit.unwrap_or(LIMIT)));
+    let limit = limit.unwrap_or(u32::MAX);
+    let offset = rounded_down(args.pagination.offset.unwrap_or(0.0));
     let mut query = query(args.filters, &args.sort)?;
     (query.limit, query.offset) = (limit, offset);
     let found = match resolve_case(&visibility, &mut query) {
@@ -96,9 +100,22 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     };
     let insights: Vec<Value> = found.insights.iter().map(to_json).collect();
     let pagination = wire::pagination(limit, offset, insights.len(), found.total);
-    let json = json!({ "success": true, "insights": insights, "total": found.total,
+    let mut json = json!({ "success": true, "insights": insights, "total": found.total,
         "pagination": pagination });
-    Ok(wire::reply(json, text(&found, limit, offset)))
+    let mut text = text(&found, limit, offset);
+    if found.total == 0 && query.keywords.as_deref().is_some_and(has_operators) {
+        text.push_str(
+            " In keywords AND, OR, NOT and -word are plain words that must all occur; \
+             arkiver_search_documents reads them as operators.",
+        );
+    }
+    ignored.note(&mut json, &mut text);
+    Ok(wire::reply(json, text))
+}
+
+fn has_operators(keywords: &str) -> bool {
+    let is_operator = |word: &str| matches!(word, "AND" | "OR" | "NOT");
+    keywords.split_whitespace().any(|word| is_operator(word) || word.starts_with('-'))
 }
 
 /// Replaces the name of the case by its id; false if the caller sees no such case.
@@ -110,17 +127,8 @@ fn resolve_case(visibility: &Visibility, query: &mut InsightQuery) -> bool {
 
 /// The query; `case_id` still has the name of the case.
 fn query(filters: Filters, sort: &Sorting) -> Result<InsightQuery, Fault> {
-    let range = filters.date_range.as_ref();
-    let end = |text: Option<&String>, field: &str| text.map(|it| time(it, field)).transpose();
-    let from = end(range.and_then(|it| it.start.as_ref()), "filters.dateRange.start")?;
-    let to = end(range.and_then(|it| it.end.as_ref()), "filters.dateRange.end")?;
-    if let (Some(from), Some(to)) = (from, to)
-        && from > to
-    {
-        let message = "the dateRange ends before it starts";
-        return Err(Fault::invalid("invalid_input", message)
-            .problem("filters.dateRange.end", "a time after filters.dateRange.start"));
-    }
+    let fields = ["filters.dateRange.start", "filters.dateRange.end"];
+    let (from, to) = time_range(filters.date_range.as_ref(), fields)?;
     let mut query = InsightQuery {
         keywords: filters.keywords,
         source_llm: filters.source_llm,
@@ -131,6 +139,7 @@ fn query(filters: Filters, sort: &Sorting) -> Result<InsightQuery, Fault> {
         to,
         min_confidence: filters.min_confidence,
         category: filters.category,
+        rejected: filters.rejected,
         descending: sort.order != Some(SortOrderArg::Asc),
         ..InsightQuery::default()
     };
@@ -142,6 +151,25 @@ fn query(filters: Filters, sort: &Sorting) -> Result<InsightQuery, Fault> {
         None => SortKey::CreatedAt,
     };
     Ok(query)
+}
+
+/// The start and the end of a range, whose fields have these names.
+pub(crate) fn time_range(
+    range: Option<&DateRange>,
+    [start, end]: [&str; 2],
+) -> Result<(Option<Millis>, Option<Millis>), Fault> {
+    let read = |text: Option<&String>, field: &str| text.map(|it| time(it, field)).transpose();
+    let from = read(range.and_then(|it| it.start.as_ref()), start)?;
+    let to = read(range.and_then(|it| it.end.as_ref()), end)?;
+    if let (Some(from), Some(to)) = (from, to)
+        && from > to
+    {
+        let message = "the dateRange ends before it starts";
+        return Err(
+            Fault::invalid("invalid_input", message).problem(end, format!("a time after {start}"))
+        );
+    }
+    Ok((from, to))
 }
 
 /// Parses a time with a zone. The schema checked the form, but not that the day exists.

@@ -10,9 +10,8 @@ use serde_json::{Map, Value, json};
 use tokio::task::spawn_blocking;
 
 use crate::Archive;
-use crate::number::small;
 use crate::quote::{QuoteMatch, locate, words_at};
-use crate::wire;
+use crate::wire::{self, given_case};
 
 const ENTITIES_BYTES_MAX: usize = 64 * 1024;
 /// Text of a file that one query reads.
@@ -49,18 +48,19 @@ struct InsightArgs {
     quote: Option<String>,
 }
 
-pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
+pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
+    let (args, ignored): (Args, _) = archive.inputs.read("arkiver_store_insight", given)?;
     let visibility = archive.visibility(&cx.caller).await?;
     let file = archive.file_to_write(&visibility, &args.file_id).await?;
     let given = args.insight;
-    let page = page_of(&given, &file)?;
+    let (page, note) = page_of(&given, &file)?;
     check_entities(&given.entities)?;
     let source = match &given.quote {
         Some(quote) => Some(archive.source_of(&file, quote, page).await?),
         None => None,
     };
-    let case_name = given.case_id.clone();
+    let case_name = given_case(given.case_id.as_deref()).map(ToOwned::to_owned);
     let mut new = insight(given, &file, &visibility.owner);
     new.page = page.or(source.as_ref().map(|it| it.passage.page));
     new.sources = source.into_iter().collect();
@@ -78,12 +78,17 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     let stored = archive.insights.add(&mut tx, vec![new]).await?;
     tx.commit().await?;
     let (id, at) = stored.into_iter().next().ok_or_else(|| Fault::internal("nothing was added"))?;
-    let text = format!("Stored as insight {id} of file {}.", file.id);
+    let mut text = format!("Stored as insight {id} of file {}.", file.id);
     let mut json = json!({ "success": true, "insightId": id, "storedAt": at.to_rfc3339_millis(),
         "message": "Insight stored successfully" });
     if !sources.is_empty() {
         json["sources"] = Value::from(sources);
     }
+    if let Some(note) = note {
+        text.push_str(&format!(" {note}"));
+        json["note"] = Value::from(note);
+    }
+    ignored.note(&mut json, &mut text);
     Ok(wire::reply(json, text))
 }
 
@@ -109,26 +114,33 @@ fn insight(given: InsightArgs, file: &FileRecord, owner: &str) -> NewInsight {
         sources: Vec::new(),
         sources_total: 0,
         job_id: None,
+        correction: None,
     }
 }
 
-/// The named page; refused if the processed file has fewer pages.
-fn page_of(given: &InsightArgs, file: &FileRecord) -> Result<Option<u32>, Fault> {
-    let Some(number) = given.page_number else { return Ok(None) };
+/// The named page; refused if the processed file has fewer pages. The contract takes every number:
+/// one that can be no page, such as 0, is not stored, and the sentence says so.
+fn page_of(given: &InsightArgs, file: &FileRecord) -> Result<(Option<u32>, Option<String>), Fault> {
+    let Some(number) = given.page_number else { return Ok((None, None)) };
+    if number < 1.0 || number.fract() != 0.0 {
+        let note = format!("Pages are counted 1, 2, 3: pageNumber {number} is not stored.");
+        return Ok((None, Some(note)));
+    }
     let field = "insight.pageNumber";
-    let page = small(number, field)?;
-    if page > PAGE_MAX {
+    if number > f64::from(PAGE_MAX) {
         let message = format!("there is no page {number}");
         return Err(Fault::invalid("invalid_input", message)
             .problem(field, format!("a page from 1 to {PAGE_MAX}")));
     }
+    // A whole number from 1 to PAGE_MAX.
+    let page = number as u32;
     match file.page_count {
         Some(pages) if u64::from(page) > pages => {
             let message = format!("there is no page {page}: the file has {pages}");
             let expected = format!("a page from 1 to {pages}");
             Err(Fault::invalid("invalid_input", message).problem(field, expected))
         }
-        _ => Ok(Some(page)),
+        _ => Ok((Some(page), None)),
     }
 }
 

@@ -1,50 +1,33 @@
 //! `arkiver_upload`: receives the files of one form, streams their bytes to `documents`, and stores
 //! all files of the form in one transaction or none of them.
 
-use std::time::Duration;
-
-use archive_accounts::Visibility;
-use archive_documents::{ReceivedFile, StoredFile, UploadMetadata};
+use archive_documents::ReceivedFile;
 use contract::{Cx, FilePart, JsonReply, Upload, UploadPart};
-use fault::{Fault, Kind};
+use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Archive;
 use crate::upload_tracker::TrackedUpload;
-use crate::wire::{case_name, put, reply};
-
-/// When a caller with too many uploads may try again.
-const RETRY_AFTER: Duration = Duration::from_secs(5);
+use crate::uploading::{self, Metadata, file_json, name_the_setting};
+use crate::wire::reply;
 
 #[derive(Default, Deserialize)]
 pub(crate) struct Form {
     metadata: Option<Metadata>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata {
-    case_id: Option<String>,
-    #[serde(default)]
-    tags: Vec<String>,
-    description: Option<String>,
-}
-
 pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
     let owner = archive.accounts.owner(&cx.caller.subject).await?;
-    let Ok(_slot) = archive.upload_slots.try_acquire(owner.clone()) else {
-        let message = "too many uploads of yours are under way; wait for one of them to end";
-        let fault = Fault::new(Kind::RateLimited, "too_many_uploads", message);
-        return Err(fault.retry_after(RETRY_AFTER));
-    };
+    let _slot = archive.upload_slot(&owner)?;
     let tracked = archive.upload_tracker.track(&owner, &upload);
     let received = receive_all(archive, &owner, &mut upload, tracked.as_ref()).await?;
     let form: Form = upload.form()?;
     // Checked again: a session may have ended while a large file was arriving.
     let owner = archive.accounts.owner(&cx.caller.subject).await?;
-    let stored = archive.store_files(&owner, form.metadata.unwrap_or_default(), received).await?;
+    let metadata = form.metadata.unwrap_or_default();
+    let stored = archive.store_files(&owner, metadata, received, None).await?;
     // Read after the files are stored, because the case of the upload may be new.
     let visibility = archive.accounts.visibility(&owner).await?;
     if let Some(tracked) = &tracked {
@@ -71,11 +54,11 @@ async fn receive_all(
     let files_max = archive.documents.files_per_upload_max();
     let mut received = Vec::new();
     loop {
-        match upload.next().await? {
+        match upload.next().await.map_err(name_the_setting)? {
             None => break,
             Some(UploadPart::File(_)) if received.len() >= files_max => {
                 let message =
-                    format!("an upload has at most {files_max} files; send the rest later");
+                    format!("an upload has at most {files_max} files; send the rest in others");
                 let fault = Fault::invalid("too_many_files", message);
                 return Err(fault.problem("file", format!("at most {files_max} files")));
             }
@@ -92,73 +75,17 @@ async fn receive_all(
     Ok(received)
 }
 
-/// Receives one file. Dropping the future removes the bytes received so far.
+/// Receives one file.
 async fn receive(
     archive: &Archive,
     owner: &str,
-    mut file: FilePart<'_>,
+    file: FilePart<'_>,
     tracked: Option<&TrackedUpload<'_>>,
 ) -> Result<ReceivedFile, Fault> {
     if !matches!(file.name.as_str(), "file" | "files" | "file[]" | "files[]") {
         let message = format!("files are sent in the field \"file\", not {:?}", file.name);
         return Err(Fault::invalid("invalid_input", message).problem(&file.name, "the name file"));
     }
-    let mut receiver = archive.documents.begin(owner, &file.file_name).await?;
-    while let Some(chunk) = file.chunk().await? {
-        receiver.write(&chunk).await?;
-        if let Some(tracked) = tracked {
-            tracked.received(file.upload_received_bytes());
-        }
-    }
-    receiver.finish().await
-}
-
-impl Archive {
-    async fn store_files(
-        &self,
-        owner: &str,
-        metadata: Metadata,
-        received: Vec<ReceivedFile>,
-    ) -> Result<Vec<StoredFile>, Fault> {
-        let hashes: Vec<String> = received.iter().map(ReceivedFile::hash).collect();
-        let stored = async {
-            let mut tx = self.db.begin().await?;
-            let case_id = match &metadata.case_id {
-                Some(name) => Some(self.accounts.case_for_writing(&mut tx, owner, name).await?),
-                None => None,
-            };
-            let Metadata { tags, description, .. } = metadata;
-            let metadata = UploadMetadata { case_id, tags, description };
-            let stored = self.documents.store(&mut tx, owner, &metadata, received).await?;
-            tx.commit().await?;
-            Ok(stored)
-        };
-        let stored = stored.await;
-        if stored.is_err() {
-            for hash in &hashes {
-                if let Err(fault) = self.documents.release(hash).await {
-                    tracing::warn!("a blob without a record is left to the sweep: {fault}");
-                }
-            }
-        }
-        stored
-    }
-}
-
-fn file_json(stored: &StoredFile, visibility: &Visibility) -> Value {
-    let file = &stored.file;
-    let mut json = json!({
-        "fileId": file.id,
-        "fileName": file.name,
-        "fileSize": file.size,
-        "mimeType": file.mime,
-        "uploadedAt": file.uploaded_at.to_rfc3339_millis(),
-        "status": "uploaded",
-        "sha256": file.hash,
-        "tags": file.tags,
-        "storedBefore": stored.stored_before,
-    });
-    put(&mut json, "caseId", case_name(visibility, file.case_id.as_deref()));
-    put(&mut json, "description", file.description.as_deref());
-    json
+    let receiver = archive.documents.begin(owner, &file.file_name).await?;
+    uploading::receive(receiver, file, tracked).await
 }

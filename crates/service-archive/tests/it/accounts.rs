@@ -1,6 +1,6 @@
 //! Registration, login, sessions, and which files and cases a user sees.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::fixture::{COMPLAINT, Fixture, PASSWORD, User, on_sqlite};
 
@@ -95,6 +95,66 @@ pub(crate) fn cases_are_shared() {
         assert_eq!(code, "AUTHORIZATION_FAILED");
         let nobody = json!({ "caseId": "Smith", "username": "carol", "access": "read" });
         assert_eq!(ann.refused("arkiver_share_case", nobody).await.0, "INVALID_INPUT");
+        fixture.close().await;
+    });
+}
+
+pub(crate) fn cases_are_listed_with_their_contents() {
+    on_sqlite(async |db| {
+        let fixture = Fixture::new(db).await;
+        let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
+        let list = "arkiver_list_cases";
+        let empty = ann.ok(list, json!({})).await;
+        assert_eq!((&empty["cases"], &empty["total"]), (&json!([]), &json!(0)));
+        for (name, case) in [("a.txt", "Roe"), ("b.txt", "Roe"), ("c.txt", "Smith")] {
+            ann.file(name, name.as_bytes(), json!({ "caseId": case })).await;
+        }
+        let file = ann.file("d.txt", b"in no case", json!({})).await;
+        for (title, case) in [("one", "Roe"), ("two", "Roe"), ("three", "Later")] {
+            let insight =
+                json!({ "title": title, "content": "c", "sourceLLM": "m", "caseId": case });
+            let args = json!({ "fileId": file, "insight": insight });
+            ann.ok("arkiver_store_insight", args).await;
+        }
+        bob.file("e.txt", b"of bob", json!({ "caseId": "Bob's" })).await;
+        for (case, access) in [("Roe", "read"), ("Smith", "write")] {
+            let share = json!({ "caseId": case, "username": "bob", "access": access });
+            ann.ok("arkiver_share_case", share).await;
+        }
+        let row = |case: &Value| {
+            let word = |name: &str| case[name].as_str().unwrap_or_default().to_owned();
+            let number = |name: &str| case[name].as_u64().unwrap();
+            assert_eq!(case["own"], case["access"] == "owner", "{case}");
+            let counts = (number("fileCount"), number("insightCount"), number("sharedWith"));
+            (word("caseId"), word("access"), word("owner"), counts)
+        };
+        let rows = |reply: &Value| reply["cases"].as_array().unwrap().iter().map(row).collect();
+        let case = |name: &str, access: &str, owner: &str, counts: (u64, u64, u64)| {
+            (name.to_owned(), access.to_owned(), owner.to_owned(), counts)
+        };
+        let hers: Vec<_> = rows(&ann.ok(list, json!({})).await);
+        let later = case("Later", "owner", "ann", (0, 1, 0));
+        let roe = case("Roe", "owner", "ann", (2, 2, 1));
+        assert_eq!(hers, [later, roe, case("Smith", "owner", "ann", (1, 0, 1))]);
+        let shared =
+            [case("Roe", "read", "ann", (2, 2, 1)), case("Smith", "write", "ann", (1, 0, 1))];
+        let his: Vec<_> = rows(&bob.ok(list, json!({ "access": "shared" })).await);
+        assert_eq!(his, shared);
+        let own = bob.ok(list, json!({ "access": "own" })).await;
+        assert_eq!((&own["total"], &own["cases"][0]["caseId"]), (&json!(1), &json!("Bob's")));
+        // Pages make the whole.
+        let (first, text) = bob.call(list, json!({ "limit": 2 })).await.unwrap();
+        assert!(text.contains("Roe (read): 2 files, 2 insights"), "{text}");
+        assert_eq!(first["pagination"], json!({ "limit": 2, "offset": 0, "hasMore": true }));
+        let last = bob.ok(list, json!({ "limit": 2, "offset": 2 })).await;
+        assert_eq!((&last["total"], &last["pagination"]["hasMore"]), (&json!(3), &json!(false)));
+        let both = [&first, &last].into_iter().flat_map(|it| it["cases"].as_array().unwrap());
+        let names: Vec<&str> = both.map(|it| it["caseId"].as_str().unwrap()).collect();
+        assert_eq!(names, ["Bob's", "Roe", "Smith"]);
+        let beyond = bob.ok(list, json!({ "offset": 1_000_000_000_000_u64 })).await;
+        assert_eq!((&beyond["cases"], &beyond["total"]), (&json!([]), &json!(3)));
+        let (code, _) = fixture.anonymous().refused(list, json!({})).await;
+        assert_eq!(code, "AUTHENTICATION_FAILED");
         fixture.close().await;
     });
 }

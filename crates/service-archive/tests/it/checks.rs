@@ -84,7 +84,11 @@ pub(crate) fn large_tests_are_jobs() {
         let made = reply["result"]["insightsTotal"].as_u64().unwrap();
         assert!(made > 200, "{made}");
         assert_eq!(reply["result"]["insights"].as_array().unwrap().len(), 50);
-        assert!(reply["result"]["more"].as_str().unwrap().contains(&file));
+        let more = reply["result"]["more"].as_str().unwrap();
+        assert!(
+            more.starts_with("arkiver_job_status ") && more.contains(r#""offset":50"#),
+            "{more}"
+        );
         let args = json!({ "testType": "fact_check", "fileId": file, "llmSource": "local" });
         let queued = user.ok("arkiver_integrity_test", args).await;
         assert_eq!(queued["status"], "queued", "{queued}");
@@ -95,6 +99,58 @@ pub(crate) fn large_tests_are_jobs() {
         let results = &reply["result"]["integrity"];
         assert_eq!(results["insightsTested"].as_u64().unwrap(), made);
         assert_eq!(results["detailsTotal"].as_u64().unwrap(), made);
+        fixture.close().await;
+    });
+}
+
+pub(crate) fn all_insights_are_tested_in_parts() {
+    on_sqlite(async |db| {
+        let fixture = Fixture::new(db).await;
+        let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
+        let test = "arkiver_integrity_test";
+        let all = json!({ "testType": "bias", "llmSource": "local" });
+        // Nothing to test is no error.
+        let none = ann.ok(test, all.clone()).await;
+        assert_eq!(
+            (&none["status"], &none["results"]["insightsTested"]),
+            (&json!("completed"), &json!(0))
+        );
+        assert!(none["results"]["method"].as_str().unwrap().contains("process a file"), "{none}");
+        let line =
+            |at: usize| format!("Smith v. Jones, {at} U.S. {} (1990), holds it.\n", at + 100);
+        let text: String = (1..=1100).map(line).collect();
+        let file = ann.file("many.txt", text.as_bytes(), json!({})).await;
+        let reply = ann.processed(&file, json!({ "extractionMode": "standard" })).await;
+        let made = reply["result"]["insightsTotal"].as_u64().unwrap();
+        assert!((1001..1200).contains(&made), "{made}");
+        let (queued, text) = ann.call(test, all.clone()).await.unwrap();
+        assert_eq!(queued["status"], "queued", "{queued}");
+        let next = json!({ "testType": "bias", "llmSource": "local",
+            "parameters": { "offset": 1000 } });
+        let next = format!("arkiver_integrity_test {next}");
+        assert!(text.contains(&format!("1000 of {made} insights")), "{text}");
+        assert!(text.contains(&next), "{text}");
+        let reply = ann.waited(queued["testId"].as_str().unwrap()).await;
+        let results = &reply["result"]["integrity"];
+        assert_eq!(
+            (&results["insightsTested"], &results["insightsTotal"]),
+            (&json!(1000), &json!(made))
+        );
+        assert_eq!(results["next"], next, "{results}");
+        // The rest, by the call that the answer named.
+        let (_, call) = next.split_once(' ').unwrap();
+        let rest = ann.ok(test, call.parse().unwrap()).await;
+        let results = &rest["results"];
+        assert_eq!(results["insightsTested"].as_u64().unwrap(), made - 1000, "{rest}");
+        assert!(results.get("next").is_none() && results["insightsTotal"] == made, "{results}");
+        let mut beyond = all.clone();
+        beyond["parameters"] = json!({ "offset": 5000, "topic": "x" });
+        assert_eq!(ann.ok(test, beyond).await["results"]["insightsTested"], 0);
+        // Of a file: the call names it.
+        let of_file = json!({ "testType": "bias", "llmSource": "local", "fileId": file });
+        let queued = ann.ok(test, of_file).await;
+        assert!(queued["message"].as_str().unwrap().contains(&file), "{queued}");
+        assert_eq!(bob.ok(test, all).await["results"]["insightsTested"], 0);
         fixture.close().await;
     });
 }

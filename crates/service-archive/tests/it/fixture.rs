@@ -7,6 +7,7 @@ use std::time::Duration;
 use archive_accounts::{Accounts, RegistrationPolicy, Secret};
 use archive_documents::Documents;
 use archive_insights::Insights;
+use archive_search::Search;
 use async_trait::async_trait;
 use clock::{Clock as _, Millis};
 use contract::{
@@ -55,6 +56,23 @@ impl TokenIssuer for TestTokenIssuer {
         let expires_at = Millis(self.0.now().0 + life);
         Ok(IssuedToken { token: Secret::new(format!("token-of {subject}")), expires_at })
     }
+
+    async fn issue_upload(
+        &self,
+        subject: &str,
+        upload_id: &str,
+        ttl: Duration,
+    ) -> Result<IssuedToken, Fault> {
+        self.issue(&format!("{subject} for {upload_id}"), ttl).await
+    }
+
+    async fn verify_upload(&self, token: &str, upload_id: &str) -> Result<String, Fault> {
+        let subject = token.strip_prefix("token-of ");
+        let subject = subject.and_then(|it| it.strip_suffix(&format!(" for {upload_id}")));
+        subject.map(str::to_owned).ok_or_else(|| {
+            Fault::new(Kind::Unauthenticated, "upload_link_invalid", "the link is not valid")
+        })
+    }
 }
 
 struct TestAuthenticator;
@@ -94,7 +112,7 @@ impl Fixture {
         let owners =
             [jobs::MIGRATIONS, archive_accounts::MIGRATIONS, archive_documents::MIGRATIONS];
         db.migrate(&owners).await.unwrap();
-        db.migrate(&[archive_insights::MIGRATIONS]).await.unwrap();
+        db.migrate(&[archive_insights::MIGRATIONS, archive_search::MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(NOW));
         let jobs = Jobs::new(db.clone(), Arc::clone(&clock) as _, QueueLimits::default());
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
@@ -117,7 +135,9 @@ impl Fixture {
             accounts,
             documents,
             insights: Insights::new(db.clone(), Arc::clone(&clock) as _),
+            search: Search::new(db.clone()),
             tokens: Arc::new(TestTokenIssuer(Arc::clone(&clock))),
+            base_url: Some("http://archive.test".to_owned()),
             models,
             extractor: ExtractorCommand {
                 program: std::env::current_exe().unwrap(),

@@ -9,7 +9,7 @@ use testkit::on_every_engine;
 
 use crate::fixture::{COMPLAINT, Fixture, User, block_on, on_sqlite, sources_stand};
 
-fn standard() -> Value {
+pub(crate) fn standard() -> Value {
     json!({ "extractionMode": "standard" })
 }
 

@@ -4,9 +4,12 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "this is a test")]
 
 mod accounts;
+mod chat;
 mod checks;
 mod fixture;
 mod flow;
+mod open_input;
+mod search;
 mod tasks;
 mod trouble;
 mod uploads;
@@ -45,6 +48,10 @@ fn trials() -> Vec<Trial> {
         flow::extraction_modes_differ,
         flow::queries_apply_their_filters,
         flow::an_export_is_one_document,
+        search::pages_are_found_with_their_words,
+        search::unreadable_queries_name_the_place,
+        search::pages_follow_their_file,
+        search::files_of_an_earlier_version_are_added_after_the_start,
         trouble::an_unreadable_file_reports_the_reason,
         trouble::a_running_job_is_cancelled,
         trouble::missing_and_foreign_files_and_jobs_are_refused,
@@ -55,12 +62,21 @@ fn trials() -> Vec<Trial> {
         uploads::uploads_are_whole_or_nothing,
         uploads::uploads_report_their_progress,
         uploads::an_upload_ends_with_its_session,
+        chat::a_file_is_added_by_path_by_the_local_caller_only,
+        chat::a_file_is_added_in_pieces,
+        chat::an_upload_link_works_once_for_its_file,
+        chat::pages_are_read_in_parts_that_join_to_the_text,
+        chat::a_finding_is_corrected_rejected_and_deleted,
+        chat::lists_and_results_have_pages,
         accounts::sessions_begin_and_end,
         accounts::cases_are_shared,
         checks::rules_test_insights_at_once,
         checks::large_tests_are_jobs,
         checks::a_model_judges_beside_the_rules,
         checks::a_test_reads_only_files_its_caller_may_read,
+        checks::all_insights_are_tested_in_parts,
+        open_input::what_the_contract_leaves_open_is_answered,
+        accounts::cases_are_listed_with_their_contents,
         tasks::tasks_are_followed_to_their_end,
         tasks::a_task_is_cancelled_on_the_way,
         tasks::tests_that_are_jobs_are_tasks,

@@ -159,15 +159,16 @@ pub(crate) fn invalid_input_names_the_field() {
         let rows = [
             (store, insight(json!({ "quote": "never message" })), "insight.quote"),
             (store, insight(json!({ "pageNumber": 2 })), "insight.pageNumber"),
-            (store, insight(json!({ "pageNumber": 1.5 })), "insight.pageNumber"),
+            (store, insight(json!({ "pageNumber": 1e300 })), "insight.pageNumber"),
             (store, insight(json!({ "confidence": 2 })), "insight.confidence"),
-            (store, insight(json!({ "title": "" })), "insight.title"),
+            (store, insight(json!({ "title": "t".repeat(501) })), "insight.title"),
+            (store, insight(json!({ "caseId": "c".repeat(201) })), "insight.caseId"),
             (
                 store,
                 insight(json!({ "entities": { "x": "y".repeat(70_000) } })),
                 "insight.entities",
             ),
-            (query, json!({ "pagination": { "limit": 2.5 } }), "pagination.limit"),
+            (query, json!({ "pagination": { "limit": 0.5 } }), "pagination.limit"),
             (query, json!({ "pagination": { "limit": 101 } }), "pagination.limit"),
             (
                 query,
@@ -182,7 +183,7 @@ pub(crate) fn invalid_input_names_the_field() {
             ),
             (test, with(json!({ "llmSource": "gpt-9" })), "llmSource"),
             (test, with(json!({ "parameters": { "runs": 9 } })), "parameters.runs"),
-            (test, json!({ "testType": "bias", "llmSource": "local" }), "fileId"),
+            (test, with(json!({ "parameters": { "offset": -1 } })), "parameters.offset"),
             (test, with(json!({ "insightIds": [unknown] })), unknown),
             ("auth", json!({ "action": "login", "username": "ann" }), "password"),
             ("auth", json!({ "action": "register" }), "username"),
