@@ -1,7 +1,7 @@
 //! A circuit breaker: after `failures_max` failures in a row it refuses requests for `open_for`, then
 //! lets one probe request through, and closes when that request succeeds.
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::time::Duration;
 
 use clock::Millis;
@@ -39,7 +39,7 @@ pub struct Breaker {
 pub struct CircuitOpen {
     /// How long to wait before the next attempt.
     pub wait: Duration,
-    /// The last failure, if it was reported with `failed_by`.
+    /// The last failure, if the holder of its permit reported it with `failed_with`.
     pub cause: Option<Fault>,
 }
 
@@ -49,20 +49,16 @@ impl Breaker {
         Self { state: Mutex::new(state), failures_max: failures_max.max(1), open_for }
     }
 
-    fn lock(&self) -> MutexGuard<'_, CircuitState> {
-        self.state.lock()
-    }
-
     /// A permit to send one request, or the reason why none may be sent.
     pub fn admit(&self, now: Millis) -> Result<Permit<'_>, CircuitOpen> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let wait = match state.phase {
             Phase::Closed { .. } => {
-                return Ok(Permit { breaker: self, probe: false, settled: false });
+                return Ok(Permit { breaker: self, probe: false, reported: false });
             }
             Phase::Open { until } if until <= now => {
                 state.phase = Phase::Probing;
-                return Ok(Permit { breaker: self, probe: true, settled: false });
+                return Ok(Permit { breaker: self, probe: true, reported: false });
             }
             Phase::Open { until } => Duration::from_millis((until.0 - now.0).unsigned_abs()),
             Phase::Probing => Duration::from_secs(1),
@@ -71,7 +67,7 @@ impl Breaker {
     }
 
     pub fn status(&self) -> BreakerStatus {
-        match self.lock().phase {
+        match self.state.lock().phase {
             Phase::Closed { failures: 0 } => BreakerStatus::Healthy,
             Phase::Closed { .. } => BreakerStatus::Failing,
             Phase::Open { .. } | Phase::Probing => BreakerStatus::Open,
@@ -94,32 +90,32 @@ pub enum BreakerStatus {
 pub struct Permit<'a> {
     breaker: &'a Breaker,
     probe: bool,
-    settled: bool,
+    reported: bool,
 }
 
 impl Permit<'_> {
     pub fn succeeded(mut self) {
-        self.settled = true;
-        let mut state = self.breaker.lock();
+        self.reported = true;
+        let mut state = self.breaker.state.lock();
         if self.probe || matches!(state.phase, Phase::Closed { .. }) {
             *state = CircuitState { phase: Phase::Closed { failures: 0 }, cause: None };
         }
     }
 
     pub fn failed(self, now: Millis) {
-        self.settle(now, None);
+        self.record_failure(now, None);
     }
 
     /// Like `failed`, and stores the fault that callers get while the breaker is open.
-    pub fn failed_by(self, now: Millis, cause: &Fault) {
-        self.settle(now, Some(cause.shared()));
+    pub fn failed_with(self, now: Millis, cause: &Fault) {
+        self.record_failure(now, Some(cause.shared()));
     }
 
-    fn settle(mut self, now: Millis, cause: Option<Fault>) {
-        self.settled = true;
+    fn record_failure(mut self, now: Millis, cause: Option<Fault>) {
+        self.reported = true;
         let open_for = i64::try_from(self.breaker.open_for.as_millis()).unwrap_or(i64::MAX);
         let open = Phase::Open { until: Millis(now.0.saturating_add(open_for)) };
-        let mut state = self.breaker.lock();
+        let mut state = self.breaker.state.lock();
         let phase = match state.phase {
             Phase::Closed { failures } if failures + 1 < self.breaker.failures_max => {
                 Phase::Closed { failures: failures + 1 }
@@ -136,8 +132,8 @@ impl Permit<'_> {
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
         // A cancelled probe proves nothing, so the next request becomes the probe at once.
-        if self.probe && !self.settled {
-            self.breaker.lock().phase = Phase::Open { until: Millis(i64::MIN) };
+        if self.probe && !self.reported {
+            self.breaker.state.lock().phase = Phase::Open { until: Millis(i64::MIN) };
         }
     }
 }
@@ -175,13 +171,13 @@ mod tests {
         let breaker = Breaker::new(2, Duration::from_millis(OPEN_MS as u64));
         let fail = |now: i64, code: &'static str| {
             let cause = Fault::unavailable(code, "no").caused_by("secret");
-            breaker.admit(Millis(now)).unwrap().failed_by(Millis(now), &cause);
+            breaker.admit(Millis(now)).unwrap().failed_with(Millis(now), &cause);
         };
         let cause = |now: i64| breaker.admit(Millis(now)).unwrap_err().cause.unwrap();
         fail(0, "first");
         let late = breaker.admit(Millis(0)).unwrap();
         fail(0, "second");
-        late.failed_by(Millis(0), &Fault::unavailable("third", "no"));
+        late.failed_with(Millis(0), &Fault::unavailable("third", "no"));
         assert_eq!(cause(1).code(), "second");
         fail(OPEN_MS, "probe");
         assert_eq!(cause(OPEN_MS + 1).code(), "probe");

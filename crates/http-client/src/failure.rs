@@ -1,5 +1,5 @@
-//! What a failed request means, as far as it is the same for every venue: its fault, whether a retry
-//! can help, and whether it counts against the venue.
+//! Failed requests, as they are the same for every venue: the fault, whether a retry can help, and
+//! whether the circuit breaker counts the failure.
 
 use std::time::Duration;
 
@@ -99,11 +99,12 @@ impl RequestFailure {
             Some(cause) => {
                 let last = cause.message();
                 let message =
-                    format!("{last}; after repeated failures it is left alone for {seconds} s");
+                    format!("{last}; after repeated failures no request is sent for {seconds} s");
                 Fault::new(cause.kind(), cause.code(), message)
             }
             None => {
-                let message = "the exchange failed repeatedly and is left alone for a moment";
+                let message =
+                    format!("the exchange failed repeatedly; no request is sent for {seconds} s");
                 Fault::unavailable("upstream_circuit_open", message)
             }
         };
@@ -122,20 +123,20 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(cause: Option<Fault>, kind: Kind, code: &str, begins: &str) {
+    fn check(cause: Option<Fault>, kind: Kind, code: &str, message_start: &str) {
         let wait = Duration::from_millis(28_500);
         let failure = RequestFailure::circuit_open(CircuitOpen { wait, cause });
         let fault = &failure.fault;
         assert_eq!((fault.kind(), fault.code(), fault.retry_wait()), (kind, code, Some(wait)));
-        assert!(fault.message().starts_with(begins), "{fault}");
+        assert!(fault.message().starts_with(message_start), "{fault}");
         assert_eq!((failure.retry, failure.trips_breaker), (Retry::NotSent, false));
     }
 
     #[test]
     fn an_open_breaker_answers_with_the_failure_that_opened_it() {
         let timeout = RequestFailure::timeout(Duration::from_micros(9_999_946)).fault;
-        let message = "the exchange did not answer within 10 s; after repeated failures it is left \
-                     alone for 29 s";
+        let message = "the exchange did not answer within 10 s; after repeated failures no request is \
+                     sent for 29 s";
         check(Some(timeout), Kind::Timeout, "upstream_timeout", message);
         let failed = Fault::unavailable("upstream_failed", "the exchange failed with status 503");
         check(Some(failed), Kind::Unavailable, "upstream_failed", "the exchange failed with");

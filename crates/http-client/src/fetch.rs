@@ -1,4 +1,4 @@
-//! The seam between the client's policy and the network: one GET request, one complete response.
+//! Sends one GET request and reads the complete response; separates the client's policy from the network.
 //! Production uses `reqwest`; tests serve a simulated exchange in memory.
 
 use std::pin::Pin;
@@ -62,7 +62,7 @@ impl ReqwestFetch {
 }
 
 /// The cause leaves out the URL, because it may contain a password.
-fn cut_short(error: reqwest::Error) -> RequestFailure {
+fn body_failure(error: reqwest::Error) -> RequestFailure {
     RequestFailure::truncated(error.without_url())
 }
 
@@ -79,7 +79,7 @@ impl Fetch for ReqwestFetch {
             let mut response = sent.map_err(RequestFailure::transport)?;
             let (status, headers) = (response.status(), response.headers().clone());
             let mut body = Vec::new();
-            while let Some(chunk) = response.chunk().await.map_err(cut_short)? {
+            while let Some(chunk) = response.chunk().await.map_err(body_failure)? {
                 if body.len() + chunk.len() > body_bytes_max {
                     return Err(RequestFailure::too_large(body_bytes_max));
                 }

@@ -38,7 +38,7 @@ impl<C: Fn() -> io::Result<DuplexStream> + Send + Sync> Fetch for InMemoryFetch<
             let stream = (self.connect)().map_err(RequestFailure::unreachable)?;
             let handshake = http1::handshake(TokioIo::new(stream)).await;
             let (mut sender, connection) = handshake.map_err(RequestFailure::unreachable)?;
-            // Ends the connection when the request is over or given up.
+            // Dropping the set ends the connection, also when the caller drops this future.
             let mut driver = JoinSet::new();
             driver.spawn(connection);
             let target = format!("{}?{}", url.path(), url.query().unwrap_or_default());

@@ -12,11 +12,11 @@ pub fn jitter(attempt: u32, first: Duration, longest: Duration) -> Duration {
     bound(attempt, first, longest).mul_f64(fastrand::f64())
 }
 
-/// Whether something learnt at `then` is younger than `age`. A clock that was set back makes
-/// everything old.
-pub fn is_fresh(then: Millis, now: Millis, age: Duration) -> bool {
-    let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-    (0..age).contains(&(now.0.saturating_sub(then.0)))
+/// Whether something received at `received_at` is younger than `age_max`. A time after `now`, which a
+/// clock that was set back causes, is not fresh.
+pub fn is_fresh(received_at: Millis, now: Millis, age_max: Duration) -> bool {
+    let age_max = i64::try_from(age_max.as_millis()).unwrap_or(i64::MAX);
+    (0..age_max).contains(&(now.0.saturating_sub(received_at.0)))
 }
 
 #[cfg(test)]

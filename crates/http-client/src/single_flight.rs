@@ -4,7 +4,7 @@
 //! callers give up, `WhenAbandoned` decides: work whose result is cached runs to its end, long work is
 //! cancelled.
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -56,7 +56,9 @@ where
         match result.as_deref() {
             Ok(Some(Ok(value))) => Ok(value.clone()),
             Ok(Some(Err(fault))) => Err(fault.shared()),
-            Ok(None) | Err(_) => Err(Fault::internal("work ended without an outcome")),
+            Ok(None) | Err(_) => {
+                Err(Fault::internal("the work of a single flight ended without a result"))
+            }
         }
     }
 
@@ -68,7 +70,7 @@ where
     where
         F: Future<Output = Result<V, Fault>> + Send + 'static,
     {
-        let mut running = lock(&self.running);
+        let mut running = self.running.lock();
         if let Some(sender) = running.get(&key) {
             return Ok(sender.subscribe());
         }
@@ -80,34 +82,30 @@ where
         let sender = Arc::new(sender);
         running.insert(key.clone(), Arc::clone(&sender));
         drop(running);
-        let registered = Registered { running: Arc::clone(&self.running), key, sender };
+        let entry = RunningEntry { running: Arc::clone(&self.running), key, sender };
         let when_abandoned = self.when_abandoned;
         self.tasks.spawn(async move {
             let result = match when_abandoned {
                 WhenAbandoned::RunToEnd => Some(work.await),
-                WhenAbandoned::Cancel => registered.run_while_awaited(work).await,
+                WhenAbandoned::Cancel => entry.run_while_awaited(work).await,
             };
             if let Some(result) = result {
-                registered.publish(result.map_err(Arc::new));
+                entry.publish(result.map_err(Arc::new));
             }
         });
         Ok(receiver)
     }
 }
 
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock()
-}
-
-/// Running work. Dropping it removes its key, however the work ended.
-struct Registered<K: Hash + Eq, V> {
+/// The entry of running work; dropping it removes its key, however the work ended.
+struct RunningEntry<K: Hash + Eq, V> {
     running: RunningWork<K, V>,
     key: K,
     sender: ResultSender<V>,
 }
 
-impl<K: Hash + Eq, V> Registered<K, V> {
-    /// `None` as soon as no caller waits for the result.
+impl<K: Hash + Eq, V> RunningEntry<K, V> {
+    /// Runs the work; `None` as soon as no caller waits for its result.
     async fn run_while_awaited<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::pin!(work);
         loop {
@@ -115,7 +113,7 @@ impl<K: Hash + Eq, V> Registered<K, V> {
                 result = &mut work => return Some(result),
                 () = self.sender.closed() => {
                     // Under the lock no caller can subscribe to work that is being cancelled.
-                    let mut running = lock(&self.running);
+                    let mut running = self.running.lock();
                     if self.sender.receiver_count() == 0 {
                         running.remove(&self.key);
                         return None;
@@ -133,9 +131,9 @@ impl<K: Hash + Eq, V> Registered<K, V> {
     }
 }
 
-impl<K: Hash + Eq, V> Drop for Registered<K, V> {
+impl<K: Hash + Eq, V> Drop for RunningEntry<K, V> {
     fn drop(&mut self) {
-        let mut running = lock(&self.running);
+        let mut running = self.running.lock();
         // After a cancellation the key may already belong to newer work.
         if running.get(&self.key).is_some_and(|sender| Arc::ptr_eq(sender, &self.sender)) {
             running.remove(&self.key);
@@ -165,7 +163,7 @@ mod tests {
         assert_eq!(call(2).await.unwrap(), 1);
         // A finished result is not cached.
         assert_eq!(call(1).await.unwrap(), 2);
-        assert!(lock(&single_flight.running).is_empty());
+        assert!(single_flight.running.lock().is_empty());
     }
 
     #[tokio::test]
@@ -191,7 +189,7 @@ mod tests {
         assert!(both.iter().all(|result| result.as_ref().unwrap_err().code() == "upstream_failed"));
         let fault = single_flight.run(2, async { panic!("on purpose") }).await.unwrap_err();
         assert_eq!(fault.code(), "internal");
-        assert!(lock(&single_flight.running).is_empty());
+        assert!(single_flight.running.lock().is_empty());
     }
 
     #[tokio::test]
@@ -215,7 +213,7 @@ mod tests {
             // The receiver is gone exactly when the work was dropped.
             assert_eq!(go.send(()).is_ok(), finishes);
             assert_eq!(finished.await.is_ok(), finishes);
-            assert!(lock(&single_flight.running).is_empty());
+            assert!(single_flight.running.lock().is_empty());
             assert!(single_flight.run((), async { Ok(()) }).await.is_ok());
         }
     }

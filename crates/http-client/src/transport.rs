@@ -74,7 +74,7 @@ impl HttpTransport {
         Ok(Self::with_fetch(Arc::new(fetch), policy, clock))
     }
 
-    /// The same policy over another way to send requests.
+    /// Like `new`, with another implementation of [`Fetch`].
     pub fn with_fetch(fetch: Arc<dyn Fetch>, policy: ClientPolicy, clock: Arc<dyn Clock>) -> Self {
         Self {
             fetch,
@@ -100,7 +100,7 @@ impl HttpTransport {
             };
             log_failure(endpoint, count, &failure);
             match failure.retry {
-                // The last attempt that was sent has the better cause, the breaker the better wait.
+                // Returns the cause of the last attempt that was sent, with the breaker's wait.
                 Retry::NotSent => {
                     let Some(last) = last else { return Err(failure.fault) };
                     return Err(match failure.fault.retry_wait() {
@@ -132,20 +132,20 @@ impl HttpTransport {
             retry: Retry::Never,
             trips_breaker: false,
         })?;
-        let name = |failure: RequestFailure| RequestFailure {
+        let with_venue_name = |failure: RequestFailure| RequestFailure {
             fault: self.policy.upstream.reword(failure.fault),
             ..failure
         };
         let admitted = self.breaker.admit(self.clock.now()).map_err(RequestFailure::circuit_open);
-        let permit = admitted.map_err(name)?;
+        let permit = admitted.map_err(with_venue_name)?;
         let limit = self.policy.request_timeout;
         let result = match tokio::time::timeout(limit, request).await {
-            Ok(result) => result.map_err(name),
-            Err(_) => Err(name(RequestFailure::timeout(limit))),
+            Ok(result) => result.map_err(with_venue_name),
+            Err(_) => Err(with_venue_name(RequestFailure::timeout(limit))),
         };
         match &result {
             Err(failure) if failure.trips_breaker => {
-                permit.failed_by(self.clock.now(), &failure.fault);
+                permit.failed_with(self.clock.now(), &failure.fault);
             }
             _ => permit.succeeded(),
         }
@@ -169,7 +169,7 @@ fn log_failure(endpoint: &str, attempt: u32, failure: &RequestFailure) {
     if failure.retry == Retry::NotSent || fault.kind() == Kind::NotFound {
         return;
     }
-    let cause = causes(fault);
+    let cause = cause_chain(fault);
     tracing::warn!(
         endpoint,
         attempt,
@@ -181,7 +181,7 @@ fn log_failure(endpoint: &str, attempt: u32, failure: &RequestFailure) {
 }
 
 /// The chain of causes, the outermost first; adapters have removed URLs from them.
-fn causes(fault: &Fault) -> Option<String> {
+fn cause_chain(fault: &Fault) -> Option<String> {
     let first = std::error::Error::source(fault)?;
     let chain = std::iter::successors(Some(first), |error| error.source());
     Some(chain.map(ToString::to_string).collect::<Vec<_>>().join(": "))
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_url_is_plain_http() {
+    fn a_base_url_is_http_or_https_without_query_and_fragment() {
         check_base_url("https://iss.moex.com/iss/", Some("https://iss.moex.com/iss"));
         check_base_url("http://127.0.0.1:9", Some("http://127.0.0.1:9"));
         for bad in ["", "moex", "ftp://example.org", "http://", "http://a?x=1", "http://a#x"] {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_failures_that_may_pass_are_retried() {
+    async fn only_failures_that_a_retry_can_help_are_retried() {
         for (retry, fails, attempts) in [
             (Retry::AfterBackoff, 9, 4),
             (Retry::WhenUnblocked, 9, 4),
@@ -298,17 +298,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_closed_port_is_told_with_its_venue_its_cause_and_the_way_out() {
+    async fn an_unreachable_venue_is_named_with_the_cause_and_the_fallback() {
         let mut transport = transport(0, 1);
         transport.policy.request_timeout = Duration::from_secs(10);
-        let told = "the venue could not be reached: the connection was refused; `stoa doctor` \
+        let expected = "the venue could not be reached: the connection was refused; `stoa doctor` \
                     checks the connection, X=sim serves the simulated exchange";
         let attempt = || transport.attempt(transport.get("x", &[]));
-        assert_eq!(attempt().await.unwrap_err().fault.message(), told);
-        // The open circuit breaker repeats it.
+        assert_eq!(attempt().await.unwrap_err().fault.message(), expected);
+        // The open circuit breaker repeats the message.
         let again = attempt().await.unwrap_err().fault;
-        assert!(again.message().starts_with(told), "{again}");
-        assert!(again.message().ends_with("it is left alone for 30 s"), "{again}");
+        assert!(again.message().starts_with(expected), "{again}");
+        assert!(again.message().ends_with("no request is sent for 30 s"), "{again}");
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! What error messages call a venue, why it could not be reached, and what its user can do then.
+//! The name of a venue in error messages, the cause of a failed connection, and what the user can do.
 
 use std::error::Error;
 use std::io;
@@ -8,17 +8,18 @@ use fault::Fault;
 /// A venue as error messages name it.
 #[derive(Debug, Clone, Copy)]
 pub struct UpstreamName {
-    /// `Binance`.
+    /// For example `Binance`.
     pub name: &'static str,
-    /// The setting that serves the simulated exchange in its place; `None` if that is in use.
+    /// The setting that replaces the venue by the simulated exchange; `None` for the simulated exchange
+    /// itself.
     pub fallback: Option<&'static str>,
 }
 
 impl UpstreamName {
     pub const SIMULATED: Self = Self { name: "the simulated exchange", fallback: None };
 
-    /// The fault with the venue's name for "the exchange", and with the way out if the venue could
-    /// not be reached. A fault that has the name already stays as it is.
+    /// Replaces "the exchange" at the start of the message by the venue's name. If the venue could not
+    /// be reached, adds the command and the setting that help. Other messages stay as they are.
     pub(crate) fn reword(self, fault: Fault) -> Fault {
         let Some(rest) = fault.message().strip_prefix("the exchange") else { return fault };
         let mut message = format!("{}{rest}", self.name);
@@ -32,19 +33,18 @@ impl UpstreamName {
     }
 }
 
-/// Why no connection was made or kept, as far as the chain of causes tells it.
+/// Why a connection failed or broke: the innermost error in the chain of causes that has a known reason.
 pub fn connection_cause(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let mut next = Some(error);
     let mut found = None;
-    // The innermost cause that says something is the best.
     while let Some(error) = next {
-        found = cause_of(error).or(found);
+        found = known_reason(error).or(found);
         next = error.source();
     }
     found
 }
 
-fn cause_of(error: &(dyn Error + 'static)) -> Option<&'static str> {
+fn known_reason(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let text = error.to_string().to_lowercase();
     if text.contains("dns error") || text.contains("failed to lookup address") {
         return Some("its host name could not be resolved (DNS)");
@@ -83,15 +83,15 @@ mod tests {
     }
 
     #[test]
-    fn a_venue_is_named_and_the_way_out_is_told() {
+    fn a_message_names_the_venue_and_the_fallback() {
         let failed = "the exchange failed with status 503";
         check(BINANCE, "upstream_failed", failed, "Binance failed with status 503");
         let unreachable = "the exchange could not be reached: the connection was refused";
-        let told = "Binance could not be reached: the connection was refused; `stoa doctor` checks \
+        let expected = "Binance could not be reached: the connection was refused; `stoa doctor` checks \
                     the connection, PROVIDER=sim serves the simulated exchange";
-        check(BINANCE, "upstream_unreachable", unreachable, told);
-        let told = "the simulated exchange could not be reached: the connection was refused";
-        check(UpstreamName::SIMULATED, "upstream_unreachable", unreachable, told);
+        check(BINANCE, "upstream_unreachable", unreachable, expected);
+        let expected = "the simulated exchange could not be reached: the connection was refused";
+        check(UpstreamName::SIMULATED, "upstream_unreachable", unreachable, expected);
     }
 
     #[track_caller]
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_innermost_cause_is_named() {
+    fn the_innermost_known_reason_is_returned() {
         let of = |kind: io::ErrorKind| io::Error::from(kind);
         check_cause(of(io::ErrorKind::ConnectionRefused), Some("the connection was refused"));
         check_cause(of(io::ErrorKind::TimedOut), Some("the connection timed out"));

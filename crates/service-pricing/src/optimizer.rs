@@ -1,10 +1,11 @@
-//! The optimizer's contract: the life of a proposal, the merchant's policies, the kill switch and
-//! the audit log.
+//! The optimizer's contract: the life of a proposal, the merchant's policies, the kill switch, the
+//! pushes to shops and the audit log.
 
 mod lifecycle;
 mod paging;
 mod pricing_input;
 mod proposing;
+mod push_wire;
 mod tools;
 mod wire;
 
@@ -13,9 +14,13 @@ use std::time::Duration;
 
 use clock::{IdGenerator, Millis};
 use contract::{Contract, ContractError, Scope, Service, Tools};
+use jobs::{JobMeter, Jobs};
 use store::Db;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::envelope::PricingEnvelope;
+use crate::push::{self, Outbox, PushMeter, PushParts, PushTargets, PushTiming};
 use crate::service_info::{Dependency, HealthReporting, ServiceInfo};
 use crate::storage::group_commit::GroupCommit;
 use crate::storage::proposals::LIFE_MAX_MS;
@@ -28,6 +33,14 @@ pub struct OptimizerParts {
     pub service_info: ServiceInfo,
     /// How long a proposal stands; a week at most.
     pub proposal_life: Duration,
+    /// The queue that pushes and webhooks go through; the database has its migrations.
+    pub jobs: Jobs,
+    /// Where prices are pushed to.
+    pub push_targets: PushTargets,
+    pub job_meter: Option<Arc<dyn JobMeter>>,
+    pub push_meter: Option<Arc<dyn PushMeter>>,
+    pub tasks: TaskTracker,
+    pub stop: CancellationToken,
 }
 
 pub(crate) struct Optimizer {
@@ -36,6 +49,7 @@ pub(crate) struct Optimizer {
     life_ms: i64,
     ids: IdGenerator,
     group_commit: GroupCommit,
+    outbox: Arc<Outbox>,
     probe: StoreProbe,
 }
 
@@ -52,13 +66,30 @@ impl HealthReporting for Optimizer {
 
     async fn dependencies(&self) -> Vec<Dependency> {
         let trouble = self.probe.trouble(self.now()).await;
-        vec![Dependency { name: "database", trouble, vital: true }]
+        let mut found = vec![Dependency { name: "database", trouble, vital: true }];
+        found.extend(push_wire::dependencies(self).await);
+        found
     }
 }
 
-/// The service with its tool table, ready for the catalogue.
+/// The service with its tool table, and a worker for its pushes on the given tracker.
 pub fn optimizer(parts: OptimizerParts) -> Result<Service, ContractError> {
-    let OptimizerParts { db, service_info, proposal_life } = parts;
+    bind(parts, PushTiming::default())
+}
+
+fn bind(parts: OptimizerParts, timing: PushTiming) -> Result<Service, ContractError> {
+    let OptimizerParts { db, service_info, proposal_life, .. } = parts;
+    let push_parts = PushParts {
+        db: db.clone(),
+        jobs: parts.jobs,
+        clock: Arc::clone(&service_info.clock),
+        job_meter: parts.job_meter,
+        meter: parts.push_meter,
+        tasks: parts.tasks,
+        stop: parts.stop,
+        timing,
+    };
+    let outbox = push::start(parts.push_targets, push_parts);
     let life_ms = i64::try_from(proposal_life.as_millis()).unwrap_or(i64::MAX).min(LIFE_MAX_MS);
     let optimizer = Optimizer {
         probe: StoreProbe::new(db.clone(), "optimizer"),
@@ -67,6 +98,7 @@ pub fn optimizer(parts: OptimizerParts) -> Result<Service, ContractError> {
         life_ms,
         ids: IdGenerator::default(),
         group_commit: GroupCommit::default(),
+        outbox,
     };
     Tools::of(Arc::new(optimizer))
         .tool("propose_price", Scope::Propose, tools::propose_price::call)
@@ -82,6 +114,8 @@ pub fn optimizer(parts: OptimizerParts) -> Result<Service, ContractError> {
         .tool("get_pricing_policy", Scope::Read, tools::get_pricing_policy::call)
         .tool("set_kill_switch", Scope::Admin, tools::set_kill_switch::call)
         .tool("list_price_changes", Scope::Read, tools::list_price_changes::call)
+        .tool("list_price_pushes", Scope::Read, tools::list_price_pushes::call)
+        .tool("retry_price_push", Scope::Apply, tools::retry_price_push::call)
         .tool("auth_metrics", Scope::Admin, health_tools::auth_metrics::<Optimizer>)
         .tool("ping_health", Scope::Open, health_tools::ping::<Optimizer>)
         .tool("health_check", Scope::Open, health_tools::health::<Optimizer>)

@@ -1,10 +1,10 @@
 //! Text and numbers as spreadsheet programs write them: encodings, decimal commas, thousands
-//! separators. Pure; what the columns of a table mean is not known here.
+//! separators. Pure functions; the callers decide what the columns of a table mean.
 
 mod headings;
 mod numbers;
 mod text;
 
-pub use headings::{listed, simplified};
-pub use numbers::{DecimalMark, MarkEvidence, plain};
+pub use headings::{list_headings, normalize_heading};
+pub use numbers::{DecimalMark, MarkEvidence, plain_number};
 pub use text::{NotText, decode};

@@ -1,7 +1,7 @@
 //! Numbers with a decimal point or a decimal comma, with and without thousands separators and
 //! currency signs. A number that can be read in two ways is reported instead of guessed.
 
-/// Which character stands before the fraction.
+/// The character before the fraction of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DecimalMark {
     #[default]
@@ -18,30 +18,33 @@ impl DecimalMark {
     }
 }
 
-/// What the numbers of a table show about their decimal mark.
+/// Finds out from the numbers of a table which decimal mark they use.
 #[derive(Debug, Default)]
 pub struct MarkEvidence {
-    shown: Option<DecimalMark>,
-    unclear: Option<String>,
+    decided: Option<DecimalMark>,
+    ambiguous: Option<String>,
 }
 
 impl MarkEvidence {
-    /// Takes one number into account; a text that is no number shows nothing.
-    pub fn look(&mut self, text: &str) {
-        if self.shown.is_some() {
+    /// Takes one number into account; ignores a text that is not a number.
+    pub fn observe(&mut self, text: &str) {
+        if self.decided.is_some() {
             return;
         }
-        let number = bare(text);
-        if !number.chars().all(|c| c.is_ascii_digit() || is_gap(c) || matches!(c, ',' | '.')) {
+        let number = without_currency(text);
+        if !number
+            .chars()
+            .all(|c| c.is_ascii_digit() || is_thousands_space(c) || matches!(c, ',' | '.'))
+        {
             return;
         }
         let (commas, points) = (number.matches(',').count(), number.matches('.').count());
-        self.shown = match (commas, points) {
+        self.decided = match (commas, points) {
             (0, 0) => None,
-            (1, 0) if fraction_is_sure(number, ',') => Some(DecimalMark::Comma),
-            (0, 1) if fraction_is_sure(number, '.') => Some(DecimalMark::Point),
+            (1, 0) if is_surely_fraction(number, ',') => Some(DecimalMark::Comma),
+            (0, 1) if is_surely_fraction(number, '.') => Some(DecimalMark::Point),
             (1, 0) => {
-                self.unclear.get_or_insert_with(|| number.to_owned());
+                self.ambiguous.get_or_insert_with(|| number.to_owned());
                 None
             }
             // One point before three digits is a decimal point unless another number has a comma.
@@ -53,14 +56,15 @@ impl MarkEvidence {
         };
     }
 
-    /// Whether another number could change the answer.
-    pub fn is_settled(&self) -> bool {
-        self.shown.is_some()
+    /// Whether the numbers so far decide the mark; later numbers cannot change it.
+    pub fn is_decided(&self) -> bool {
+        self.decided.is_some()
     }
 
-    /// The mark; the error is a number that can be read in two ways where none shows the mark.
+    /// The decimal mark; a point if no number has a mark. The error is the first number that can be
+    /// read in two ways, such as `1,234`, when no other number decides.
     pub fn mark(self) -> Result<DecimalMark, String> {
-        match (self.shown, self.unclear) {
+        match (self.decided, self.ambiguous) {
             (Some(mark), _) => Ok(mark),
             (None, Some(number)) => Err(number),
             (None, None) => Ok(DecimalMark::Point),
@@ -69,20 +73,20 @@ impl MarkEvidence {
 }
 
 /// Whether the one mark of a number cannot separate thousands: `1,5`, `0,125`, `12345,678`.
-fn fraction_is_sure(number: &str, mark: char) -> bool {
+fn is_surely_fraction(number: &str, mark: char) -> bool {
     let Some((whole, fraction)) = number.split_once(mark) else { return false };
     fraction.len() != 3 || whole.starts_with('0') || whole.is_empty() || whole.len() > 3
 }
 
 /// The number with a decimal point and without thousands separators, currency sign or plus:
-/// `1 290,50 ₽` is `1290.50`. A group of thousands has three digits, else there is no number.
-pub fn plain(text: &str, mark: DecimalMark) -> Option<String> {
+/// `1 290,50 ₽` is `1290.50`. `None` unless every group of thousands has three digits.
+pub fn plain_number(text: &str, mark: DecimalMark) -> Option<String> {
     let text = text.trim();
     let (minus, text) = match text.strip_prefix(['-', '\u{2212}']) {
         Some(rest) => ("-", rest),
         None => ("", text),
     };
-    let number = bare(text);
+    let number = without_currency(text);
     let (point, comma) = match mark {
         DecimalMark::Point => ('.', ','),
         DecimalMark::Comma => (',', '.'),
@@ -92,33 +96,33 @@ pub fn plain(text: &str, mark: DecimalMark) -> Option<String> {
         None => (number, None),
     };
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
-    let mut groups = whole.split(|c| c == comma || is_gap(c));
+    let mut groups = whole.split(|c| c == comma || is_thousands_space(c));
     let first = groups.next().filter(|it| digits(it))?;
-    let mut plain = format!("{minus}{first}");
+    let mut joined = format!("{minus}{first}");
     for group in groups {
         if first.len() > 3 || group.len() != 3 || !digits(group) {
             return None;
         }
-        plain.push_str(group);
+        joined.push_str(group);
     }
     match fraction {
         None => {}
         Some(fraction) if digits(fraction) => {
-            plain.push('.');
-            plain.push_str(fraction);
+            joined.push('.');
+            joined.push_str(fraction);
         }
         Some(_) => return None,
     }
-    Some(plain)
+    Some(joined)
 }
 
-/// The number without spaces, signs of currencies and a plus around it.
-fn bare(text: &str) -> &str {
+/// The number without spaces, currency signs and plus signs around it.
+fn without_currency(text: &str) -> &str {
     text.trim_matches(|c: char| matches!(c, '$' | '€' | '£' | '¥' | '₽' | '+') || c.is_whitespace())
 }
 
-/// What separates thousands besides commas and points.
-fn is_gap(c: char) -> bool {
+/// Spaces and apostrophes that separate thousands.
+fn is_thousands_space(c: char) -> bool {
     matches!(c, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}' | '\'' | '\u{2019}')
 }
 
@@ -128,12 +132,12 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, point: Option<&str>, comma: Option<&str>) {
-        assert_eq!(plain(text, DecimalMark::Point).as_deref(), point, "{text} with a point");
-        assert_eq!(plain(text, DecimalMark::Comma).as_deref(), comma, "{text} with a comma");
+        assert_eq!(plain_number(text, DecimalMark::Point).as_deref(), point, "{text} with a point");
+        assert_eq!(plain_number(text, DecimalMark::Comma).as_deref(), comma, "{text} with a comma");
     }
 
     #[test]
-    fn numbers_lose_what_is_no_number() {
+    fn separators_and_currency_signs_are_removed() {
         check("12", Some("12"), Some("12"));
         check("271,9", None, Some("271.9"));
         check("271.9", Some("271.9"), None);
@@ -148,31 +152,31 @@ mod tests {
         for text in
             ["", "-", "$", "1,23,456", "12,3456", "1 23", "1..2", ",5", "5,", "x", "1234 567"]
         {
-            assert!(plain(text, DecimalMark::Point).is_none(), "{text}");
+            assert!(plain_number(text, DecimalMark::Point).is_none(), "{text}");
         }
     }
 
     #[track_caller]
-    fn shows(numbers: &[&str], expected: Result<DecimalMark, &str>) {
+    fn check_mark(numbers: &[&str], expected: Result<DecimalMark, &str>) {
         let mut evidence = MarkEvidence::default();
-        numbers.iter().for_each(|it| evidence.look(it));
+        numbers.iter().for_each(|it| evidence.observe(it));
         assert_eq!(evidence.mark(), expected.map_err(str::to_owned), "{numbers:?}");
     }
 
     #[test]
-    fn the_mark_is_shown_by_the_numbers_or_asked_for() {
-        shows(&[], Ok(DecimalMark::Point));
-        shows(&["1", "nan", "1.234"], Ok(DecimalMark::Point));
-        shows(&["271,9"], Ok(DecimalMark::Comma));
-        shows(&["1,234", "271,9"], Ok(DecimalMark::Comma));
-        shows(&["1,234", "271.95"], Ok(DecimalMark::Point));
-        shows(&["0,125"], Ok(DecimalMark::Comma));
-        shows(&["1,234,567"], Ok(DecimalMark::Point));
-        shows(&["1.234.567"], Ok(DecimalMark::Comma));
-        shows(&["1.234,5"], Ok(DecimalMark::Comma));
-        shows(&["1,234.5"], Ok(DecimalMark::Point));
-        shows(&["1 290,00 ₽"], Ok(DecimalMark::Comma));
-        shows(&["5", "1,234", "271,950"], Err("1,234"));
+    fn the_mark_comes_from_the_numbers_or_is_unclear() {
+        check_mark(&[], Ok(DecimalMark::Point));
+        check_mark(&["1", "nan", "1.234"], Ok(DecimalMark::Point));
+        check_mark(&["271,9"], Ok(DecimalMark::Comma));
+        check_mark(&["1,234", "271,9"], Ok(DecimalMark::Comma));
+        check_mark(&["1,234", "271.95"], Ok(DecimalMark::Point));
+        check_mark(&["0,125"], Ok(DecimalMark::Comma));
+        check_mark(&["1,234,567"], Ok(DecimalMark::Point));
+        check_mark(&["1.234.567"], Ok(DecimalMark::Comma));
+        check_mark(&["1.234,5"], Ok(DecimalMark::Comma));
+        check_mark(&["1,234.5"], Ok(DecimalMark::Point));
+        check_mark(&["1 290,00 ₽"], Ok(DecimalMark::Comma));
+        check_mark(&["5", "1,234", "271,950"], Err("1,234"));
     }
 
     proptest::proptest! {
@@ -186,14 +190,14 @@ mod tests {
                 }
                 grouped.push(digit);
             }
-            let read = plain(&format!("{grouped},{cents:02} €"), DecimalMark::Comma);
+            let read = plain_number(&format!("{grouped},{cents:02} €"), DecimalMark::Comma);
             proptest::prop_assert_eq!(read, Some(format!("{whole}.{cents:02}")));
         }
 
         #[test]
-        fn no_text_is_too_strange(text in ".{0,40}") {
-            plain(&text, DecimalMark::Comma);
-            MarkEvidence::default().look(&text);
+        fn no_text_panics(text in ".{0,40}") {
+            plain_number(&text, DecimalMark::Comma);
+            MarkEvidence::default().observe(&text);
         }
     }
 }

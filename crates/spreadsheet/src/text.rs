@@ -5,12 +5,12 @@ use std::borrow::Cow;
 
 use encoding_rs::{Encoding, WINDOWS_1251, WINDOWS_1252};
 
-/// The bytes are a text in no encoding that is known here.
+/// The bytes are not text in any of the encodings that [`decode`] reads.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NotText;
 
-/// The text without its byte order mark. Bytes that are no UTF-8 are taken as Windows-1251 where
-/// most of the letters beyond ASCII stand side by side, as in Russian words, else as Windows-1252.
+/// The text without its byte order mark. Bytes that are not UTF-8 are read as Windows-1251 if most
+/// letters beyond ASCII stand side by side, as in Russian words, and otherwise as Windows-1252.
 pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, NotText> {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         let (text, damaged) = encoding.decode_without_bom_handling(&bytes[mark..]);
@@ -27,6 +27,7 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, NotText> {
     if damaged { Err(NotText) } else { Ok(text) }
 }
 
+/// Whether most bytes that are letters beyond ASCII have such a letter as neighbour.
 fn is_cyrillic(bytes: &[u8]) -> bool {
     let letter = |byte: u8| byte >= 0xc0 || matches!(byte, 0xa8 | 0xb8);
     let letters = bytes.iter().filter(|it| letter(**it)).count();
@@ -44,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings_are_known_by_their_bytes() {
+    fn the_encoding_is_found_from_the_bytes() {
         check(b"sku,price", Ok("sku,price"));
         check("\u{feff}Дата".as_bytes(), Ok("Дата"));
         check(b"\xff\xfea\0;\0b\0", Ok("a;b"));

@@ -1,5 +1,6 @@
-//! SSRF guard: which URLs of users may be requested. Only public addresses are allowed; names are checked
-//! when they are resolved, so the checked address is the one that is connected to.
+//! SSRF guard: decides which URLs that users name the server may request. Only public addresses are
+//! allowed. Host names are checked when they are resolved, so that the address that was checked is the
+//! one that the client connects to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -9,20 +10,20 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 /// The longest URL that is accepted.
 const URL_CHARS_MAX: usize = 2_048;
 
-/// What is expected instead, if the text is not a URL that may be requested. `private` allows this machine
-/// and private networks.
-pub fn address_problem(text: &str, private: bool) -> Option<&'static str> {
+/// `None` if the server may request this URL; otherwise what is expected instead. `allow_private` allows
+/// this machine and private networks.
+pub fn address_problem(text: &str, allow_private: bool) -> Option<&'static str> {
     if text.len() > URL_CHARS_MAX {
         return Some("a shorter address");
     }
     match Url::parse(text) {
-        Ok(url) => url_problem(&url, private),
+        Ok(url) => url_problem(&url, allow_private),
         Err(_) => Some("an absolute http or https address"),
     }
 }
 
 /// Like [`address_problem`], for a parsed URL.
-pub fn url_problem(url: &Url, private: bool) -> Option<&'static str> {
+pub fn url_problem(url: &Url, allow_private: bool) -> Option<&'static str> {
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Some("an absolute http or https address");
     }
@@ -32,14 +33,14 @@ pub fn url_problem(url: &Url, private: bool) -> Option<&'static str> {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).trim_end_matches('.');
     let literal: Option<IpAddr> = host.parse().ok();
     let local = host.eq_ignore_ascii_case("localhost") || host.ends_with(".localhost");
-    let inside = local || literal.is_some_and(|it| !is_public(it));
-    (inside && !private).then_some("a public address")
+    let is_private = local || literal.is_some_and(|it| !is_public(it));
+    (is_private && !allow_private).then_some("a public address")
 }
 
 /// A DNS resolver that returns public addresses only.
-pub struct PublicOnly;
+pub struct PublicOnlyResolver;
 
-impl Resolve for PublicOnly {
+impl Resolve for PublicOnlyResolver {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
@@ -93,10 +94,10 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(url: &str, public: bool, private: bool) {
+    fn check(url: &str, accepted_by_default: bool, accepted_with_private: bool) {
         let accepted =
             (address_problem(url, false).is_none(), address_problem(url, true).is_none());
-        assert_eq!(accepted, (public, private), "{url}");
+        assert_eq!(accepted, (accepted_by_default, accepted_with_private), "{url}");
     }
 
     #[test]
@@ -105,7 +106,7 @@ mod tests {
         check("http://93.184.216.34:8080/", true, true);
         check("https://[2606:2800:220:1::1]/", true, true);
         check("https://[64:ff9b::808:808]/", true, true);
-        for inside in [
+        for private in [
             "http://127.0.0.1/",
             "http://localhost:1/",
             "http://LOCALHOST./",
@@ -128,7 +129,7 @@ mod tests {
             "http://[fd00::1]/",
             "http://[fe80::1]/",
         ] {
-            check(inside, false, true);
+            check(private, false, true);
         }
         let long = format!("http://a.example/{}", "x".repeat(URL_CHARS_MAX));
         for wrong in

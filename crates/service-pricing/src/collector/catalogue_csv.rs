@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use clock::Millis;
 use fault::Fault;
 use serde_json::{Map, Value};
-use spreadsheet::{DecimalMark, MarkEvidence, listed, plain, simplified};
+use spreadsheet::{DecimalMark, MarkEvidence, list_headings, normalize_heading, plain_number};
 use store::Db;
 
 use crate::collector::catalogue::{Imported, PROBLEMS_MAX, import};
@@ -118,7 +118,7 @@ pub async fn import_csv(
 fn decimal_mark(rows: &[(usize, HashMap<String, String>)]) -> Result<DecimalMark, Fault> {
     let mut evidence = MarkEvidence::default();
     let numbers = rows.iter().flat_map(|(_, row)| MONEY.iter().filter_map(|name| row.get(*name)));
-    numbers.for_each(|number| evidence.look(number));
+    numbers.for_each(|number| evidence.observe(number));
     evidence.mark().map_err(|number| {
         let message = format!(
             "the comma of {number:?} can separate thousands or a fraction, and no price in the \
@@ -137,7 +137,7 @@ struct ShopifyProduct {
 
 impl Columns {
     fn of(headings: &[String]) -> Result<Self, Fault> {
-        let plain: Vec<String> = headings.iter().map(|it| simplified(it)).collect();
+        let plain: Vec<String> = headings.iter().map(|it| normalize_heading(it)).collect();
         let has = |name: &str| plain.iter().any(|it| it == name);
         let export = if has("variantsku") || (has("urlhandle") && has("sku")) {
             Export::Shopify
@@ -161,7 +161,7 @@ impl Columns {
         let message = format!(
             "the first line names no column for the sku (its columns are: {}); accepted names, \
              without case and punctuation, are {}",
-            listed(headings.iter().map(String::as_str)),
+            list_headings(headings.iter().map(String::as_str)),
             accepted.join("; "),
         );
         Err(Fault::invalid("not_a_table", message))
@@ -216,7 +216,7 @@ impl Columns {
         for (name, text) in row {
             let text = match MONEY.contains(&name.as_str()) {
                 false => text,
-                true => plain(&text, mark).ok_or_else(|| {
+                true => plain_number(&text, mark).ok_or_else(|| {
                     let shown: String = text.chars().take(40).collect();
                     let heading = self.headings.get(name.as_str()).cloned().unwrap_or(name.clone());
                     (line, heading, format!("a number, not {shown:?}"))
@@ -230,7 +230,7 @@ impl Columns {
 
 fn keep(fields: &HashMap<String, String>, renamed: &mut HashMap<String, String>) {
     for (name, text) in fields {
-        let name = simplified(name);
+        let name = normalize_heading(name);
         if let Some((_, kept)) = KEPT.iter().find(|(heading, _)| *heading == name) {
             renamed.insert((*kept).to_owned(), text.clone());
         }

@@ -5,9 +5,10 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::optimizer::Optimizer;
 use crate::optimizer::pricing_input::MARKET;
+use crate::optimizer::{Optimizer, push_wire};
 use crate::storage::proposals::{self, StoredProposal};
+use crate::storage::pushes::Push;
 
 #[derive(Deserialize)]
 pub(crate) struct ProposalArgs {
@@ -31,9 +32,11 @@ pub(crate) fn reply_with_end(
     status: &str,
     message: String,
     next: &str,
+    pushes: &[Push],
 ) -> JsonReply {
     let mut result = json!({ "proposal_id": stored.id, "status": status, "message": message,
         "sku": stored.sku, "simulated": stored.body.simulated });
     result[format!("{status}_at")] = stored.ended.map(|at| at.to_rfc3339()).into();
+    push_wire::add(&mut result, pushes);
     JsonReply::new(json!({ "ok": true, "result": result }), message + next)
 }

@@ -4,6 +4,7 @@ mod concurrency;
 mod explanations;
 mod limits;
 mod model;
+mod pushes;
 mod rules;
 
 use std::sync::Arc;
@@ -12,14 +13,17 @@ use std::time::Duration;
 use clock::Millis;
 use contract::{Authenticator, Call, Caller, Catalog, Credential, Pipeline};
 use fault::Fault;
+use jobs::{Jobs, QueueLimits};
 use pricing_engine::Amount;
 use serde_json::{Value, json};
 use store::Db;
 use testkit::FakeClock;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::storage::products::{self, Product};
 use crate::storage::ticks::{self, Tick};
-use crate::{OptimizerParts, ServiceInfo, optimizer};
+use crate::{OptimizerParts, PushTargets, ServiceInfo, optimizer};
 
 const NOW: Millis = Millis(1_800_000_000_000);
 const LIFE: Duration = Duration::from_hours(24);
@@ -59,7 +63,7 @@ fn amount(text: &str) -> Amount {
 
 impl Fixture {
     async fn new(db: &Db) -> Self {
-        db.migrate(&[crate::MIGRATIONS]).await.unwrap();
+        db.migrate(&[jobs::MIGRATIONS, crate::MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(NOW));
         let service_info = ServiceInfo {
             service: "price-optimizer",
@@ -70,7 +74,18 @@ impl Fixture {
             started: NOW,
             counters: Box::new(|| json!({})),
         };
-        let parts = OptimizerParts { db: db.clone(), service_info, proposal_life: LIFE };
+        let jobs = Jobs::new(db.clone(), Arc::clone(&clock) as _, QueueLimits::default());
+        let parts = OptimizerParts {
+            db: db.clone(),
+            service_info,
+            proposal_life: LIFE,
+            jobs,
+            push_targets: PushTargets::default(),
+            job_meter: None,
+            push_meter: None,
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        };
         let catalog = Catalog::new(vec![optimizer(parts).unwrap()]).unwrap();
         let patience = Duration::from_secs(120);
         let pipeline = Pipeline::new(catalog, Arc::new(Closed), Arc::new(NoMeter), patience);

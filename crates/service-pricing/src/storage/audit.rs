@@ -11,8 +11,8 @@ use crate::storage::proposals::within;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AuditEntry {
     pub(crate) at: Millis,
-    /// `proposed`, `applied`, `cancelled`, `reverted`, `policy`, `kill_switch`,
-    /// `simulated_ticks_removed`.
+    /// `proposed`, `applied`, `cancelled`, `reverted`, `pushed`, `push_failed`, `policy`,
+    /// `kill_switch`, `simulated_ticks_removed`.
     pub(crate) action: String,
     /// Empty if the change concerns no single product.
     pub(crate) sku: String,

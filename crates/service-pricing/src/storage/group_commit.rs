@@ -10,6 +10,7 @@ use fault::{Fault, Kind};
 use store::Db;
 use tokio::sync::oneshot::{self, error::TryRecvError};
 
+use crate::push::Outbox;
 use crate::storage::proposals::{self, StoredProposal};
 
 /// How many proposals may wait, and so how many one commit takes at most.
@@ -29,7 +30,12 @@ struct PendingWrite {
 
 impl GroupCommit {
     /// Returns once the proposal survives a crash.
-    pub(crate) async fn keep(&self, db: &Db, stored: &Arc<StoredProposal>) -> Result<(), Fault> {
+    pub(crate) async fn keep(
+        &self,
+        db: &Db,
+        outbox: &Outbox,
+        stored: &Arc<StoredProposal>,
+    ) -> Result<(), Fault> {
         let mut answer = self.hand_in(stored)?;
         loop {
             let _turn = self.turn.lock().await;
@@ -40,7 +46,7 @@ impl GroupCommit {
                 Err(TryRecvError::Closed) => answer = self.hand_in(stored)?,
                 Err(TryRecvError::Empty) => {}
             }
-            self.write(db).await;
+            self.write(db, outbox).await;
         }
     }
 
@@ -60,21 +66,23 @@ impl GroupCommit {
     }
 
     /// Writes everything that waits, and answers for it.
-    async fn write(&self, db: &Db) {
+    async fn write(&self, db: &Db, outbox: &Outbox) {
         let mut batch = std::mem::take(&mut *self.waiting.lock());
         // Skips callers that were cancelled; they got no reply.
         batch.retain(|it| !it.answer.is_closed());
-        let written = write_all(db, &batch).await;
+        let written = write_all(db, outbox, &batch).await;
         for it in batch {
             drop(it.answer.send(written.as_ref().map_err(Fault::shared).copied()));
         }
     }
 }
 
-async fn write_all(db: &Db, batch: &[PendingWrite]) -> Result<(), Fault> {
+async fn write_all(db: &Db, outbox: &Outbox, batch: &[PendingWrite]) -> Result<(), Fault> {
     let mut tx = db.begin().await?;
     for it in batch {
-        proposals::keep(&mut tx, &it.stored).await?;
+        proposals::keep(&mut tx, outbox, &it.stored).await?;
     }
-    tx.commit().await
+    tx.commit().await?;
+    outbox.notify();
+    Ok(())
 }

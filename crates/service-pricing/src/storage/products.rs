@@ -76,6 +76,9 @@ const KEEP: &str = "ON CONFLICT (sku) DO UPDATE SET
     price_changed_ms = CASE
         WHEN excluded.price IS NULL OR excluded.price = pricing_product.price
         THEN pricing_product.price_changed_ms ELSE excluded.updated_ms END,
+    price_simulated = CASE
+        WHEN excluded.price IS NULL OR excluded.price = pricing_product.price
+        THEN pricing_product.price_simulated ELSE FALSE END,
     price = COALESCE(excluded.price, pricing_product.price),
     cost = COALESCE(excluded.cost, pricing_product.cost),
     min_price = COALESCE(excluded.min_price, pricing_product.min_price),
@@ -116,27 +119,46 @@ fn upsert(products: &[Product], now: Millis) -> Result<Sql, Fault> {
     Ok(statement)
 }
 
+/// A price that replaces another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Repricing {
+    pub(crate) expected: Amount,
+    pub(crate) new: Amount,
+    /// Whether simulated ticks took part in the new price.
+    pub(crate) simulated: bool,
+}
+
 /// Sets a price if the stored price is the expected one or is unknown. Returns `false` if the
 /// stored price is a different one.
 pub(crate) async fn reprice(
     tx: &mut Tx,
     sku: &str,
-    (expected, new): (Amount, Amount),
+    Repricing { expected, new, simulated }: Repricing,
     now: Millis,
 ) -> Result<bool, Fault> {
     // A price that stays the same is no change, and must not begin a cooldown.
     let known = sql("UPDATE pricing_product SET price = $1, updated_ms = $2,
-             price_changed_ms = CASE WHEN price = $1 THEN price_changed_ms ELSE $2 END
+             price_changed_ms = CASE WHEN price = $1 THEN price_changed_ms ELSE $2 END,
+             price_simulated = $5
          WHERE sku = $3 AND (price = $4 OR price IS NULL)");
     let known = known.bind(new.micros()).bind(now.0).bind(sku).bind(expected.micros());
-    if tx.execute(known).await? == 1 {
+    if tx.execute(known.bind(simulated)).await? == 1 {
         return Ok(true);
     }
     let first = sql(
         "INSERT INTO pricing_product (sku, price, sources, extra, price_changed_ms, created_ms,
-             updated_ms) VALUES ($1, $2, '[]', '{}', $3, $3, $3) ON CONFLICT DO NOTHING",
+             updated_ms, price_simulated)
+         VALUES ($1, $2, '[]', '{}', $3, $3, $3, $4) ON CONFLICT DO NOTHING",
     );
-    Ok(tx.execute(first.bind(sku).bind(new.micros()).bind(now.0)).await? == 1)
+    let first = first.bind(sku).bind(new.micros()).bind(now.0).bind(simulated);
+    Ok(tx.execute(first).await? == 1)
+}
+
+/// Whether simulated ticks took part in the price in force.
+pub(crate) async fn is_price_simulated(tx: &mut Tx, sku: &str) -> Result<bool, Fault> {
+    let statement = sql("SELECT price_simulated FROM pricing_product WHERE sku = $1");
+    let row = tx.fetch_optional(statement.bind(sku)).await?;
+    row.map_or(Ok(false), |row| row.flag(0))
 }
 
 fn read(row: &SqlRow) -> Result<Product, Fault> {

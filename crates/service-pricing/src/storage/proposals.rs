@@ -1,16 +1,19 @@
 //! Proposals and their states: pending → applied → reverted, or cancelled, or expired.
 //!
-//! Every step is one transaction that writes the proposal's state, the catalogue's price and the
-//! audit log together. A price is only ever changed from the one the proposal was made for, so that
+//! Every step is one transaction that writes the proposal's state, the catalogue's price, the audit
+//! log and what shops and webhooks are to be told. A price is only ever changed from the one the proposal was made for, so that
 //! of two proposals from one state at most one is applied.
 
 use clock::{DAY_MS, Millis};
 use fault::{Fault, Kind};
 use pricing_engine::{Amount, Proposal};
+use serde_json::{Value, json};
 use store::{Db, Sql, SqlRow, SqlValue, Tx, sql, sql_built};
 
+use crate::push::{EventKind, Outbox, PriceSet};
 use crate::storage::audit::{self, AuditEntry};
-use crate::storage::{products, switch};
+use crate::storage::products::{self, Repricing};
+use crate::storage::switch;
 
 const COLUMNS: &str = "id, sku, status, current_price, proposed_price, by_subject, created_ms, \
                        expires_ms, ended_ms, body";
@@ -78,7 +81,11 @@ pub(crate) struct ChangeContext<'a> {
 }
 
 /// Keeps a new proposal. Doing it again changes nothing.
-pub(crate) async fn keep(tx: &mut Tx, stored: &StoredProposal) -> Result<(), Fault> {
+pub(crate) async fn keep(
+    tx: &mut Tx,
+    outbox: &Outbox,
+    stored: &StoredProposal,
+) -> Result<(), Fault> {
     let statement = sql(
         "INSERT INTO pricing_proposal (id, sku, status, current_price, proposed_price, by_subject,
              created_ms, expires_ms, ended_ms, body)
@@ -100,7 +107,9 @@ pub(crate) async fn keep(tx: &mut Tx, stored: &StoredProposal) -> Result<(), Fau
         return Ok(());
     }
     let change = ChangeContext { by: &stored.by, now: stored.created, note: None };
-    audit::write(tx, &entry("proposed", stored, change)).await
+    let entry = entry("proposed", stored, change);
+    outbox.event(tx, EventKind::Proposed, change.now, event_data(&entry)).await?;
+    audit::write(tx, &entry).await
 }
 
 /// Whether this could be the id of a proposal, so that anything else is not looked up.
@@ -200,6 +209,7 @@ pub(crate) fn within(prefixes: Option<&[String]>, values: &mut Vec<SqlValue>) ->
 /// are stopped.
 pub(crate) async fn apply(
     db: &Db,
+    outbox: &Outbox,
     id: &str,
     change: ChangeContext<'_>,
 ) -> Result<StoredProposal, Fault> {
@@ -213,15 +223,57 @@ pub(crate) async fn apply(
     }
     switch::must_be_off(db, &mut tx).await?;
     let stored = find_in(&mut tx, id).await?;
-    if !products::reprice(&mut tx, &stored.sku, (stored.current, stored.proposed), change.now)
-        .await?
-    {
-        let found = products::find_in(&mut tx, &stored.sku).await?.and_then(|it| it.price);
-        return Err(stale(&stored, stored.current, found));
-    }
-    audit::write(&mut tx, &entry("applied", &stored, change)).await?;
+    let was_simulated = products::is_price_simulated(&mut tx, &stored.sku).await?;
+    keep_from_simulated(&mut tx, id, was_simulated).await?;
+    // A price that stays the same stays what it was.
+    let is_same = stored.current == stored.proposed;
+    let repricing = Repricing {
+        expected: stored.current,
+        new: stored.proposed,
+        simulated: if is_same { was_simulated } else { stored.body.simulated },
+    };
+    let entry = entry("applied", &stored, change);
+    set_price(&mut tx, outbox, &stored, repricing, (EventKind::Applied, entry)).await?;
     tx.commit().await?;
+    outbox.notify();
     Ok(stored)
+}
+
+/// Changes the catalogue's price, tells shops and webhooks, and writes the audit log.
+async fn set_price(
+    tx: &mut Tx,
+    outbox: &Outbox,
+    stored: &StoredProposal,
+    repricing: Repricing,
+    (event, entry): (EventKind, AuditEntry),
+) -> Result<(), Fault> {
+    if !products::reprice(tx, &stored.sku, repricing, entry.at).await? {
+        let found = products::find_in(tx, &stored.sku).await?.and_then(|it| it.price);
+        return Err(stale(stored, repricing.expected, found));
+    }
+    let set = PriceSet {
+        sku: &stored.sku,
+        price: repricing.new,
+        proposal: &stored.id,
+        simulated: repricing.simulated,
+        at: entry.at,
+    };
+    outbox.price_set(tx, &set).await?;
+    outbox.event(tx, event, entry.at, event_data(&entry)).await?;
+    audit::write(tx, &entry).await
+}
+
+/// Keeps whether the price before a proposal was simulated, for its revert.
+async fn keep_from_simulated(tx: &mut Tx, id: &str, simulated: bool) -> Result<(), Fault> {
+    let statement = sql("UPDATE pricing_proposal SET from_simulated = $1
+         WHERE id = $2 AND from_simulated <> $1");
+    tx.execute(statement.bind(simulated).bind(id)).await.map(drop)
+}
+
+async fn from_simulated(tx: &mut Tx, id: &str) -> Result<bool, Fault> {
+    let statement = sql("SELECT from_simulated FROM pricing_proposal WHERE id = $1");
+    let row = tx.fetch_optional(statement.bind(id)).await?;
+    row.map_or(Ok(false), |row| row.flag(0))
 }
 
 pub(crate) async fn cancel(
@@ -246,6 +298,7 @@ pub(crate) async fn cancel(
 /// Sets the price back to what it was, unless it has changed since.
 pub(crate) async fn revert(
     db: &Db,
+    outbox: &Outbox,
     id: &str,
     change: ChangeContext<'_>,
 ) -> Result<StoredProposal, Fault> {
@@ -259,16 +312,16 @@ pub(crate) async fn revert(
         };
     }
     switch::must_be_off(db, &mut tx).await?;
-    if !products::reprice(&mut tx, &stored.sku, (stored.proposed, stored.current), change.now)
-        .await?
-    {
-        let found = products::find_in(&mut tx, &stored.sku).await?.and_then(|it| it.price);
-        return Err(stale(&stored, stored.proposed, found));
-    }
+    let repricing = Repricing {
+        expected: stored.proposed,
+        new: stored.current,
+        simulated: from_simulated(&mut tx, id).await?,
+    };
     let mut entry = entry("reverted", &stored, change);
     std::mem::swap(&mut entry.from, &mut entry.to);
-    audit::write(&mut tx, &entry).await?;
+    set_price(&mut tx, outbox, &stored, repricing, (EventKind::Reverted, entry)).await?;
     tx.commit().await?;
+    outbox.notify();
     Ok(stored)
 }
 
@@ -294,6 +347,13 @@ fn entry(action: &str, stored: &StoredProposal, change: ChangeContext<'_>) -> Au
         simulated: stored.body.simulated,
         ..AuditEntry::new(change.now, action, &stored.sku, change.by)
     }
+}
+
+/// The `data` of a webhook event about an entry of the audit log.
+fn event_data(entry: &AuditEntry) -> Value {
+    json!({ "sku": entry.sku, "proposal_id": entry.proposal, "by": entry.by,
+        "from_price": entry.from, "to_price": entry.to, "note": entry.note,
+        "simulated": entry.simulated })
 }
 
 fn read(row: &SqlRow) -> Result<StoredProposal, Fault> {

@@ -4,8 +4,8 @@ use store::Migrations;
 
 pub const MIGRATIONS: Migrations = Migrations {
     owner: "pricing",
-    sqlite: &[SQLITE, SWITCH, SIMULATED, PROBE, SCHEDULE],
-    postgres: &[POSTGRES, SWITCH, SIMULATED, PROBE, SCHEDULE],
+    sqlite: &[SQLITE, SWITCH, SIMULATED, PROBE, SCHEDULE, PUSH],
+    postgres: &[POSTGRES, SWITCH, SIMULATED, PROBE, SCHEDULE, PUSH],
 };
 
 /// What reads the same on both engines.
@@ -130,6 +130,30 @@ CREATE TABLE pricing_schedule (
     created_ms BIGINT NOT NULL
 );
 CREATE INDEX pricing_schedule_due ON pricing_schedule (next_ms)";
+// A price is simulated if simulated ticks took part in the proposal that set it. A proposal keeps
+// whether the price before it was, for its revert.
+const PUSH: &str = "
+CREATE TABLE pricing_push (
+    target TEXT NOT NULL,
+    sku TEXT NOT NULL,
+    id TEXT NOT NULL,
+    price BIGINT NOT NULL,
+    proposal_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    attempts BIGINT NOT NULL,
+    reason TEXT,
+    created_ms BIGINT NOT NULL,
+    updated_ms BIGINT NOT NULL,
+    PRIMARY KEY (target, sku)
+);
+CREATE UNIQUE INDEX pricing_push_id ON pricing_push (id);
+CREATE INDEX pricing_push_state ON pricing_push (state, id);
+CREATE INDEX pricing_push_sku ON pricing_push (sku);
+ALTER TABLE pricing_proposal ADD COLUMN from_simulated BOOLEAN NOT NULL DEFAULT FALSE;
+ALTER TABLE pricing_product ADD COLUMN price_simulated BOOLEAN NOT NULL DEFAULT FALSE;
+UPDATE pricing_product SET price_simulated = TRUE WHERE sku IN (
+    SELECT sku FROM pricing_audit WHERE action = 'applied' AND simulated = TRUE AND seq IN (
+        SELECT MAX(seq) FROM pricing_audit WHERE action IN ('applied', 'reverted') GROUP BY sku))";
 // The switch's row is there from the start, so that a change of a price can hold it while it reads.
 const SWITCH: &str = "INSERT INTO pricing_switch (name, is_on, reason, since_ms, by_subject)
     VALUES ('all', FALSE, NULL, 0, '')";

@@ -25,6 +25,10 @@ pub(crate) async fn find(db: &Db) -> Result<Option<Switch>, Fault> {
     Ok(found.filter(|it| it.since.0 > 0))
 }
 
+pub(crate) async fn is_on(db: &Db) -> Result<bool, Fault> {
+    Ok(find(db).await?.is_some_and(|it| it.on))
+}
+
 /// Fails while the switch is on.
 pub(crate) async fn must_be_off(db: &Db, tx: &mut Tx) -> Result<(), Fault> {
     let found =

@@ -9,7 +9,7 @@ use std::time::Duration;
 use fault::Fault;
 use reqwest::header::LOCATION;
 use reqwest::{Response, Url};
-use ssrf_guard::{PublicOnly, url_problem};
+use ssrf_guard::{PublicOnlyResolver, url_problem};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -55,7 +55,7 @@ impl Fetcher {
             .connect_timeout(fetch_policy.patience);
         let builder = match fetch_policy.private {
             true => builder,
-            false => builder.dns_resolver(Arc::new(PublicOnly)),
+            false => builder.dns_resolver(Arc::new(PublicOnlyResolver)),
         };
         let client = builder.build().map_err(Fault::internal)?;
         Ok(Self { client, fetch_policy, sites: Mutex::default() })

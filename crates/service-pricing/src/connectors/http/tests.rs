@@ -182,7 +182,7 @@ async fn our_own_network_is_not_asked() {
 #[tokio::test]
 async fn a_name_that_leads_inside_is_not_followed() {
     use reqwest::dns::Resolve as _;
-    let resolve = |name: &str| ssrf_guard::PublicOnly.resolve(name.parse().unwrap());
+    let resolve = |name: &str| ssrf_guard::PublicOnlyResolver.resolve(name.parse().unwrap());
     assert!(resolve("localhost").await.is_err());
 }
 

@@ -96,6 +96,8 @@ async fn a_credential_for_another_market_reaches_no_proposal() {
             ("revert_proposal", id),
             ("list_proposals", json!({})),
             ("list_price_changes", json!({})),
+            ("list_price_pushes", json!({})),
+            ("retry_price_push", json!({})),
             ("get_pricing_policy", json!({})),
             ("get_pricing_policy", json!({ "sku": "A" })),
             ("set_pricing_policy", json!({ "sku": "A", "policy": {} })),

@@ -17,5 +17,5 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: ProposalArgs) -> Result<JsonRe
         format!("the proposal for {} was taken back; its price was not touched", stored.sku);
     let next =
         next_step("propose_price", &json!({ "sku": stored.sku, "our_price": stored.current }));
-    Ok(reply_with_end(&stored, "cancelled", message, &next))
+    Ok(reply_with_end(&stored, "cancelled", message, &next, &[]))
 }

@@ -69,10 +69,11 @@ async fn store_all(
     let mut tx = service_info.db.begin().await?;
     for it in items.iter() {
         if let BatchItem::Proposed(stored, _) = it {
-            proposals::keep(&mut tx, stored).await?;
+            proposals::keep(&mut tx, &service_info.outbox, stored).await?;
         }
     }
     tx.commit().await?;
+    service_info.outbox.notify();
     for it in items {
         let BatchItem::Proposed(stored, remark) = it else { continue };
         if stored.body.mode != Mode::Auto {
@@ -90,7 +91,7 @@ async fn store_all(
             now: service_info.now(),
             note: Some("by its policy: auto"),
         };
-        match proposals::apply(&service_info.db, &stored.id, change).await {
+        match proposals::apply(&service_info.db, &service_info.outbox, &stored.id, change).await {
             Ok(applied) => **stored = applied,
             Err(fault) => *remark = Some(format!("not applied: {}", fault.message())),
         }

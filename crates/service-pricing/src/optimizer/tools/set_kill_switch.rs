@@ -11,6 +11,9 @@ use crate::optimizer::pricing_input;
 use crate::storage::audit::{self, AuditEntry};
 use crate::storage::switch::{self, Switch};
 
+/// Pushes that are queued at once when the switch is turned off; the others follow.
+const PENDING_MAX: u32 = 500;
+
 #[derive(Deserialize)]
 pub(crate) struct Args {
     on: bool,
@@ -31,10 +34,15 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     audit::write(&mut tx, &AuditEntry { note, ..AuditEntry::new(now, "kill_switch", "", by) })
         .await?;
     tx.commit().await?;
+    if !switch.on {
+        cx.service.outbox.enqueue_pending(&cx.service.db, "", PENDING_MAX).await?;
+    }
     let text = match switch.on {
         true => {
             let next = next_step("set_kill_switch", &json!({ "on": false }));
-            format!("Price changes are stopped until they are allowed again.{next}")
+            format!(
+                "Price changes and pushes to shops are stopped until they are allowed again.{next}"
+            )
         }
         false => "Price changes are allowed.".to_owned(),
     };

@@ -1,0 +1,58 @@
+//! Queues pushes that are pending without a job: after the kill switch, after a full queue, or where
+//! a job was lost. It also measures how many prices wait.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fault::Fault;
+use store::Db;
+
+use crate::push::PushMeter;
+use crate::push::outbox::Outbox;
+use crate::storage::pushes::{self, PushState};
+use crate::storage::switch;
+
+/// Pushes that one look queues.
+const PAGE: u32 = 500;
+
+pub(crate) struct Requeue {
+    pub(crate) db: Db,
+    pub(crate) outbox: Arc<Outbox>,
+    pub(crate) meter: Option<Arc<dyn PushMeter>>,
+    pub(crate) interval: Duration,
+}
+
+impl Requeue {
+    /// Looks again and again until the future is dropped; each look goes on where the last ended.
+    pub(crate) async fn run(self) {
+        let mut after = String::new();
+        loop {
+            after = match self.look(&after).await {
+                Ok(next) => next.unwrap_or_default(),
+                Err(fault) => {
+                    tracing::warn!(code = fault.code(), "waiting pushes were not queued: {fault}");
+                    String::new()
+                }
+            };
+            tokio::time::sleep(self.interval).await;
+        }
+    }
+
+    async fn look(&self, after: &str) -> Result<Option<String>, Fault> {
+        self.measure().await?;
+        match switch::is_on(&self.db).await? {
+            true => Ok(None),
+            false => self.outbox.enqueue_pending(&self.db, after, PAGE).await,
+        }
+    }
+
+    async fn measure(&self) -> Result<(), Fault> {
+        let Some(meter) = &self.meter else { return Ok(()) };
+        let counts = pushes::counts(&self.db, None).await?;
+        for target in self.outbox.targets() {
+            let of = counts.iter().find(|it| it.target == target && it.state == PushState::Pending);
+            meter.waiting(target, of.map_or(0, |it| it.count));
+        }
+        Ok(())
+    }
+}
