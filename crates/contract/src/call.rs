@@ -204,12 +204,15 @@ pub struct RequestMeta {
     pub credential: Credential,
     /// The address of the client; `None` for a call from this machine's own process or over stdio.
     pub client: Option<IpAddr>,
+    /// Whether the caller is the user who started this process, over stdio or on the command line.
+    /// Such a caller may name files of this machine.
+    pub is_local: bool,
 }
 
 impl RequestMeta {
-    /// A request without a client address.
+    /// A request without a client address, of a caller who did not start this process.
     pub fn new(request_id: Arc<str>, credential: Credential) -> Self {
-        Self { request_id, credential, client: None }
+        Self { request_id, credential, client: None, is_local: false }
     }
 }
 
@@ -254,6 +257,8 @@ pub struct Cx<S> {
     pub request_id: Arc<str>,
     /// The address of the client, for limits per client; `None` if it is not known.
     pub client: Option<IpAddr>,
+    /// Whether the caller is the user who started this process; see [`RequestMeta::is_local`].
+    pub is_local: bool,
     /// When the pipeline stops waiting for the handler.
     pub deadline: Instant,
     /// Cancelled when the client gives up.
@@ -278,6 +283,7 @@ pub(crate) struct CallContext {
     pub(crate) caller: Caller,
     pub(crate) request_id: Arc<str>,
     pub(crate) client: Option<IpAddr>,
+    pub(crate) is_local: bool,
     pub(crate) deadline: Instant,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Progress,
@@ -292,6 +298,7 @@ impl CallContext {
             caller: self.caller,
             request_id: self.request_id,
             client: self.client,
+            is_local: self.is_local,
             deadline: self.deadline,
             cancel: self.cancel,
             progress: self.progress,

@@ -238,10 +238,12 @@ fn check_addresses(services: &[Service]) -> Result<(), ContractError> {
     for service in services {
         let bound = service.tools.iter().filter_map(|tool| tool.spec.http.as_ref());
         let tools = bound.flat_map(|http| http.paths().map(|at| (http.method.as_str(), at)));
-        let uploads = service.uploads.iter().flat_map(|row| row.spec.paths());
+        let uploads = service.uploads.iter().flat_map(|row| {
+            let methods = row.spec.methods().iter();
+            methods.flat_map(|method| row.spec.paths().map(move |at| (*method, at)))
+        });
         let downloads = service.downloads.iter().flat_map(|row| row.spec.paths());
-        let all =
-            tools.chain(uploads.map(|at| ("POST", at))).chain(downloads.map(|at| ("GET", at)));
+        let all = tools.chain(uploads).chain(downloads.map(|at| ("GET", at)));
         for (method, path) in all {
             if !taken.insert((method, path)) {
                 return Err(ContractError(format!("two tools answer at {method} {path}")));

@@ -1,5 +1,6 @@
 //! The envelope: a contract's own form of an error.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use fault::{Fault, Kind};
@@ -49,4 +50,7 @@ pub struct CallFailure {
     pub tool_error: Value,
     /// The body of an HTTP response.
     pub http_body: Value,
+    /// Where the data of the service come from. Transports send it beside the error object, which
+    /// may have no room for it.
+    pub source: Option<Arc<str>>,
 }

@@ -53,15 +53,17 @@ impl ErrorTable {
     /// The row of the fault's code, else of its kind. [`crate::Contract::load`] fails if a kind has
     /// none.
     pub fn row(&self, fault: &Fault) -> &ErrorRow {
+        self.codes.get(fault.code()).unwrap_or_else(|| self.kind_row(fault.kind()))
+    }
+
+    /// The row of a kind, for faults whose code has none.
+    pub fn kind_row(&self, kind: Kind) -> &ErrorRow {
         static LAST_RESORT: std::sync::LazyLock<ErrorRow> = std::sync::LazyLock::new(|| ErrorRow {
             r#type: "INTERNAL_ERROR".to_owned(),
             http_status: 500,
             retryable: false,
         });
-        self.codes
-            .get(fault.code())
-            .or_else(|| self.kinds.get(fault.kind().word()))
-            .unwrap_or(&LAST_RESORT)
+        self.kinds.get(kind.word()).unwrap_or(&LAST_RESORT)
     }
 
     /// Loads `contracts/<service>/errors.json`.

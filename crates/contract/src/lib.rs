@@ -13,6 +13,7 @@ mod authenticator;
 mod call;
 mod catalog;
 mod concurrency;
+mod cpu_pool;
 mod credential_monitor;
 mod download;
 mod envelope;
@@ -46,6 +47,7 @@ pub use call::{
 };
 pub use catalog::{Catalog, ToolRef, View, VisibleTool, host_safe};
 pub use concurrency::Concurrency;
+pub use cpu_pool::{CpuPool, POOLED_VALUES_MIN};
 pub use download::Download;
 pub use envelope::{CallFailure, Envelope, FailureContext};
 pub use errors::{ErrorRow, ErrorTable};

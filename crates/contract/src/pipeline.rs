@@ -253,6 +253,7 @@ impl Pipeline {
             caller,
             request_id: call.meta.request_id,
             client: call.meta.client,
+            is_local: call.meta.is_local,
             deadline,
             cancel: call.cancel,
             progress: call.progress,
@@ -416,6 +417,7 @@ fn envelop(
         retry_after: fault.retry_wait(),
         tool_error: service.envelope.tool_error(fault, &cx),
         http_body: service.envelope.http_body(fault, &cx),
+        source: service.source.clone(),
     };
     debug_assert!(service.errors.envelope.check(&failure.tool_error).is_ok());
     debug_assert!(service.errors.http_envelope.check(&failure.http_body).is_ok());

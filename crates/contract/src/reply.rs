@@ -38,6 +38,12 @@ pub trait Reply: Send + Sync {
         None
     }
 
+    /// About how many JSON values the result has, if it may have thousands. Transports write a large
+    /// result beside the async workers.
+    fn values(&self) -> usize {
+        0
+    }
+
     /// The HTTP response.
     fn http(&self) -> HttpReply {
         HttpReply { status: 200, body: self.result(), max_age_s: None, headers: Vec::new() }

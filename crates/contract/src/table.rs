@@ -1,5 +1,6 @@
 //! Binds a contract's tools to handlers. Start-up fails if either side has one that the other lacks.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -38,6 +39,7 @@ pub struct Tools<S> {
     uploads: Vec<Unbound<Receiver>>,
     downloads: Vec<Unbound<Handler<Download>>>,
     followers: Vec<(&'static str, Handler<JobReport>)>,
+    source: Option<Arc<str>>,
 }
 
 type Unbound<H> = (&'static str, Scope, H);
@@ -47,7 +49,16 @@ impl<S: Send + Sync + 'static> Tools<S> {
     pub fn of(service: Arc<S>) -> Self {
         let (tools, streams) = (Vec::new(), Vec::new());
         let (uploads, downloads) = (Vec::new(), Vec::new());
-        Self { service, tools, streams, uploads, downloads, followers: Vec::new() }
+        let (followers, source) = (Vec::new(), None);
+        Self { service, tools, streams, uploads, downloads, followers, source }
+    }
+
+    /// Says where the data of the service come from; its errors name each source once.
+    #[must_use]
+    pub fn sources<'a>(self, sources: impl IntoIterator<Item = &'a str>) -> Self {
+        let distinct: BTreeSet<&str> = sources.into_iter().collect();
+        let joined = distinct.into_iter().collect::<Vec<_>>().join(", ");
+        Self { source: (!joined.is_empty()).then(|| Arc::from(joined)), ..self }
     }
 
     /// Adds a tool. Boxing happens here, so that a handler is a plain `async fn`.
@@ -165,6 +176,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
             host,
             documents,
             envelope: Box::new(envelope),
+            source: self.source,
         })
     }
 }
@@ -262,6 +274,8 @@ pub struct Service {
     /// How faults are reported.
     pub errors: Arc<crate::errors::ErrorTable>,
     pub(crate) envelope: Box<dyn Envelope>,
+    /// Where the data of the service come from, such as `file, simulated`.
+    pub source: Option<Arc<str>>,
     /// The tools, in contract order.
     pub tools: Vec<ToolRow>,
     /// The streams.

@@ -2,6 +2,7 @@
 //! themselves are in [`crate::upload`] and [`crate::download`].
 
 use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
 use crate::address;
 use crate::concurrency::Concurrency;
@@ -29,6 +30,8 @@ pub struct UploadSpec {
     pub form: Schema,
     /// The schema of the reply.
     pub output: Schema,
+    /// Whether the body may also be one file as it is, sent with `PUT` or `POST`.
+    pub raw: bool,
     /// How many uploads run at once; `None` for the server's default.
     pub concurrency: Option<Concurrency>,
 }
@@ -55,6 +58,11 @@ impl UploadSpec {
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         address::all_paths(&self.path, &self.also)
     }
+
+    /// The HTTP methods that send it.
+    pub fn methods(&self) -> &'static [&'static str] {
+        if self.raw { &["POST", "PUT"] } else { &["POST"] }
+    }
 }
 
 impl DownloadSpec {
@@ -77,6 +85,8 @@ pub(crate) struct UploadFile {
     batch_bytes: u64,
     form: String,
     output: String,
+    #[serde(default)]
+    raw: bool,
     concurrency: Option<Concurrency>,
 }
 
@@ -95,8 +105,12 @@ pub(crate) struct DownloadFile {
 impl UploadFile {
     pub(crate) fn load(self, service: &str) -> Result<UploadSpec, ContractError> {
         let form = Schema::compile(resolve(service, &self.form)?)?;
-        // Any argument name passes, because the fields come with the form and not with the path.
-        address::check(&self.path, &self.also, &Schema::compile(true.into())?)?;
+        // An argument in the path is any text; its name need not be one of the form's fields.
+        let names = address::path_parameters(&self.path);
+        let texts: Map<String, Value> =
+            names.map(|name| (name.to_owned(), json!({ "type": "string" }))).collect();
+        let arguments = Schema::compile(json!({ "properties": texts }))?;
+        address::check(&self.path, &self.also, &arguments)?;
         Ok(UploadSpec {
             form,
             output: Schema::compile(resolve(service, &self.output)?)?,
@@ -107,6 +121,7 @@ impl UploadFile {
             also: self.also,
             file_bytes: self.file_bytes,
             batch_bytes: self.batch_bytes,
+            raw: self.raw,
             concurrency: self.concurrency,
         })
     }

@@ -56,6 +56,8 @@ pub struct Upload {
     spec: Option<Arc<UploadSpec>>,
     announced: Option<u64>,
     id: Option<String>,
+    /// The arguments in the path.
+    path: Vec<(String, String)>,
     /// The fields read so far.
     fields: BTreeMap<String, String>,
     parts: usize,
@@ -124,6 +126,7 @@ impl Upload {
             spec: None,
             announced: None,
             id: None,
+            path: Vec::new(),
             fields: BTreeMap::new(),
             parts: 0,
             state: ReadState::BetweenParts,
@@ -144,6 +147,19 @@ impl Upload {
     pub fn named(mut self, id: Option<String>) -> Self {
         self.id = id;
         self
+    }
+
+    /// Sets the arguments in the path of the upload.
+    #[must_use]
+    pub fn at(mut self, path: Vec<(String, String)>) -> Self {
+        self.path = path;
+        self
+    }
+
+    /// An argument in the path; empty if the path has no such argument.
+    pub fn path_argument(&self, name: &str) -> &str {
+        let found = self.path.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str()).unwrap_or_default()
     }
 
     /// Sets the limits and the form's schema of a contract.

@@ -1,4 +1,4 @@
-//! Entity tags: a hash of the body, which changes whenever the body does.
+//! Entity tags (`ETag`): a hash of the response body.
 
 use data_encoding::HEXLOWER;
 use http::header::IF_NONE_MATCH;
@@ -11,7 +11,7 @@ const HASH_BYTES: usize = 16;
 /// The entity tag of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntityTag {
-    /// With its quotes.
+    /// The hash in hexadecimal between double quotes.
     quoted: String,
 }
 
@@ -38,7 +38,7 @@ impl EntityTag {
     /// Whether `If-None-Match` lists the tag or `*`. Compares weakly, because a proxy may add or drop
     /// the `W/`.
     #[must_use]
-    pub fn is_known(&self, request: &HeaderMap) -> bool {
+    pub fn matches_if_none_match(&self, request: &HeaderMap) -> bool {
         let list = request.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
         list.is_some_and(|list| {
             let mut tags = list.split(',').map(|tag| tag.trim().trim_start_matches("W/"));
@@ -52,14 +52,18 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(list: &str, known: bool) {
+    fn check(if_none_match: &str, matches: bool) {
         let mut request = HeaderMap::new();
-        request.insert(IF_NONE_MATCH, list.parse().unwrap());
-        assert_eq!(EntityTag::of(b"body").is_known(&request), known, "{list}");
+        request.insert(IF_NONE_MATCH, if_none_match.parse().unwrap());
+        assert_eq!(
+            EntityTag::of(b"body").matches_if_none_match(&request),
+            matches,
+            "{if_none_match}"
+        );
     }
 
     #[test]
-    fn a_tag_is_compared_weakly() {
+    fn if_none_match_is_compared_weakly() {
         let tag = EntityTag::of(b"body");
         let (strong, weak) = (tag.strong().unwrap(), tag.weak().unwrap());
         let (strong, weak) = (strong.to_str().unwrap(), weak.to_str().unwrap());
@@ -69,7 +73,7 @@ mod tests {
         check(&format!("\"other\", {weak}"), true);
         check("*", true);
         check("\"other\"", false);
-        assert!(!tag.is_known(&HeaderMap::new()));
+        assert!(!tag.matches_if_none_match(&HeaderMap::new()));
         assert_ne!(tag, EntityTag::of(b"another body"));
     }
 }

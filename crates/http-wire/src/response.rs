@@ -5,8 +5,8 @@ use std::time::Duration;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
-/// Asks a proxy not to buffer the events.
-const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+/// With the value `no` it asks a proxy not to buffer the events.
+const PROXY_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// Sets the headers of a refusal: no caching, `Retry-After` in whole seconds, and `WWW-Authenticate`
 /// with status 401.
@@ -31,7 +31,7 @@ pub fn event_stream<B>(body: B) -> Response<B> {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(BUFFERING, HeaderValue::from_static("no"));
+    headers.insert(PROXY_BUFFERING, HeaderValue::from_static("no"));
     response
 }
 

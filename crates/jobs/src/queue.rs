@@ -261,6 +261,21 @@ impl Jobs {
         Ok(forgotten)
     }
 
+    /// Deletes those of the jobs whose payload or result contains this id, in the caller's
+    /// transaction, also unfinished ones. Returns their number.
+    pub async fn delete_mentioning_in(
+        &self,
+        tx: &mut Tx,
+        jobs: &[String],
+        id: &str,
+    ) -> Result<u64, Fault> {
+        let mut deleted = 0;
+        for batch in jobs.chunks(BATCH_MAX as usize).filter(|_| is_id(id)) {
+            deleted += sql::delete_mentioning(tx, batch, id).await?;
+        }
+        Ok(deleted)
+    }
+
     pub(crate) fn now(&self) -> Millis {
         self.0.clock.now()
     }

@@ -195,6 +195,19 @@ pub(crate) async fn delete(tx: &mut Tx, ids: &[String]) -> Result<u64, Fault> {
     tx.execute(delete.bind_all(ids)).await
 }
 
+/// Deletes jobs that contain an id, which has no character that `LIKE` takes for a pattern.
+pub(crate) async fn delete_mentioning(
+    tx: &mut Tx,
+    jobs: &[String],
+    id: &str,
+) -> Result<u64, Fault> {
+    let (marks, at) = (placeholders(1, jobs.len()), jobs.len() + 1);
+    let delete = sql_built(format!(
+        "DELETE FROM job WHERE id IN ({marks}) AND (payload LIKE ${at} OR result LIKE ${at})"
+    ));
+    tx.execute(delete.bind_all(jobs).bind(format!("%{id}%"))).await
+}
+
 /// The owner of a job as the index `job_ready` has it; no owner's name is empty.
 const OWNER_KEY: &str = "COALESCE(owner, '')";
 

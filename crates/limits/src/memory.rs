@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::ClientAddress;
 
-/// Clients are counted in this many counters. Two clients in one counter share one share, and a
-/// random hash keeps a client from choosing its counter.
-const COUNTERS: usize = 1_024;
+/// How many counters the clients share. Clients whose hashes fall on one counter share one limit; the
+/// hash is random, so a client cannot choose its counter.
+const CLIENT_COUNTERS: usize = 1_024;
 
 /// Bounds how many bytes are held at once, by all clients together and by each.
 #[derive(Debug, Clone)]
 pub struct MemoryBudget {
-    shared: Arc<Shared>,
+    shared: Arc<BudgetState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct BudgetState {
     bytes_max: usize,
     client_bytes_max: usize,
     held: AtomicUsize,
@@ -30,16 +30,16 @@ struct Shared {
 /// Bytes that one holder, such as a request, has reserved; dropping it gives them back.
 #[derive(Debug)]
 pub struct MemoryReservation {
-    shared: Arc<Shared>,
+    shared: Arc<BudgetState>,
     counter: usize,
     bytes: usize,
 }
 
-/// Bytes that belong to no client and are held even beyond the budget, such as a shared event;
+/// Bytes that belong to no client and count even when they exceed the budget, such as a shared event;
 /// dropping the charge gives them back.
 #[derive(Debug)]
 pub struct MemoryCharge {
-    shared: Arc<Shared>,
+    shared: Arc<BudgetState>,
     bytes: usize,
 }
 
@@ -56,9 +56,9 @@ impl MemoryBudget {
     /// `client_bytes_max` is the most of `bytes_max` that one client may hold.
     #[must_use]
     pub fn new(bytes_max: usize, client_bytes_max: usize) -> Self {
-        let by_client = (0..COUNTERS).map(|_| AtomicUsize::new(0)).collect();
+        let by_client = (0..CLIENT_COUNTERS).map(|_| AtomicUsize::new(0)).collect();
         let (held, hasher) = (AtomicUsize::new(0), RandomState::new());
-        let shared = Shared { bytes_max, client_bytes_max, held, by_client, hasher };
+        let shared = BudgetState { bytes_max, client_bytes_max, held, by_client, hasher };
         Self { shared: Arc::new(shared) }
     }
 
@@ -66,18 +66,18 @@ impl MemoryBudget {
     #[must_use]
     pub fn reservation(&self, client: Option<ClientAddress>) -> MemoryReservation {
         let hash = self.shared.hasher.hash_one(client);
-        let counter = usize::try_from(hash % COUNTERS as u64).unwrap_or_default();
+        let counter = usize::try_from(hash % CLIENT_COUNTERS as u64).unwrap_or_default();
         MemoryReservation { shared: Arc::clone(&self.shared), counter, bytes: 0 }
     }
 
-    /// Counts bytes that are held whatever the budget says.
+    /// Counts bytes that are in memory already, even when they exceed the budget.
     #[must_use]
     pub fn charge(&self, bytes: usize) -> MemoryCharge {
         self.shared.held.fetch_add(bytes, Ordering::Relaxed);
         MemoryCharge { shared: Arc::clone(&self.shared), bytes }
     }
 
-    /// Whether more is held than the budget has, which only charges can cause.
+    /// Whether more bytes are held than the budget allows, which only charges can cause.
     #[must_use]
     pub fn is_exceeded(&self) -> bool {
         self.shared.is_exceeded()
@@ -96,7 +96,7 @@ impl MemoryBudget {
     }
 }
 
-impl Shared {
+impl BudgetState {
     fn is_exceeded(&self) -> bool {
         self.held.load(Ordering::Relaxed) > self.bytes_max
     }
@@ -109,10 +109,10 @@ impl MemoryReservation {
         if more == 0 {
             return Ok(());
         }
-        let Shared { bytes_max, client_bytes_max, held, by_client, .. } = &*self.shared;
+        let BudgetState { bytes_max, client_bytes_max, held, by_client, .. } = &*self.shared;
         let own = &by_client[self.counter];
-        add(own, more, *client_bytes_max).ok_or(BudgetExceeded::Client)?;
-        if add(held, more, *bytes_max).is_none() {
+        add_within(own, more, *client_bytes_max).ok_or(BudgetExceeded::Client)?;
+        if add_within(held, more, *bytes_max).is_none() {
             own.fetch_sub(more, Ordering::Relaxed);
             return Err(BudgetExceeded::Total);
         }
@@ -130,7 +130,7 @@ impl MemoryReservation {
         }
     }
 
-    /// Whether more is held, by all clients together, than the budget has.
+    /// Whether all clients together hold more bytes than the budget allows.
     #[must_use]
     pub fn is_budget_exceeded(&self) -> bool {
         self.shared.is_exceeded()
@@ -144,7 +144,7 @@ impl MemoryReservation {
 }
 
 /// Adds to a counter unless that takes it above `max`.
-fn add(counter: &AtomicUsize, more: usize, max: usize) -> Option<usize> {
+fn add_within(counter: &AtomicUsize, more: usize, max: usize) -> Option<usize> {
     let sum = |held: usize| held.checked_add(more).filter(|sum| *sum <= max);
     counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum).ok()
 }

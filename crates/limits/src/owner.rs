@@ -20,11 +20,11 @@ pub struct OwnerLimiter<K: Eq + Hash> {
 struct LimiterState<K> {
     total_max: usize,
     per_owner_max: usize,
-    held: Mutex<Held<K>>,
+    held: Mutex<HeldSlots<K>>,
 }
 
 #[derive(Debug)]
-struct Held<K> {
+struct HeldSlots<K> {
     total: usize,
     by_owner: HashMap<K, usize>,
 }
@@ -33,7 +33,7 @@ struct Held<K> {
 #[derive(Debug)]
 pub struct OwnerSlot<K: Eq + Hash> {
     shared: Arc<LimiterState<K>>,
-    /// `None` where owners are not counted.
+    /// `None` if the slot counts in the total alone.
     owner: Option<K>,
 }
 
@@ -56,7 +56,7 @@ impl<K: Eq + Hash + Clone> OwnerLimiter<K> {
     /// A limiter with both limits; `usize::MAX` is no limit.
     #[must_use]
     pub fn new(total_max: usize, per_owner_max: usize) -> Self {
-        let held = Mutex::new(Held { total: 0, by_owner: HashMap::new() });
+        let held = Mutex::new(HeldSlots { total: 0, by_owner: HashMap::new() });
         Self { shared: Arc::new(LimiterState { total_max, per_owner_max, held }) }
     }
 

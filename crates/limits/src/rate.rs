@@ -20,7 +20,7 @@ const EVICTION_CANDIDATES: usize = 8;
 pub struct RateLimit {
     /// How many requests may come at once; zero turns the limit off.
     pub burst: u32,
-    /// How many requests come back each second; zero, negative or not finite turns the limit off.
+    /// How many further requests each second allows; zero, negative or not finite turns the limit off.
     pub per_second: f64,
 }
 
@@ -33,9 +33,9 @@ pub struct Admission {
     pub limit: u32,
     /// How many more requests would be allowed right now.
     pub remaining: u32,
-    /// Until the bucket is full again.
+    /// How long until the bucket is full again.
     pub reset_after: Duration,
-    /// Until the next request is allowed; only after a refusal.
+    /// How long until the next request is allowed; `None` unless this one was refused.
     pub retry_after: Option<Duration>,
 }
 
@@ -119,7 +119,7 @@ impl<K: Eq + Hash + Clone> Shard<K> {
             self.buckets.push(entry);
             self.buckets.len() - 1
         } else {
-            let at = self.fullest();
+            let at = self.position_to_evict();
             self.positions.remove(&self.buckets[at].0);
             self.buckets[at] = entry;
             at
@@ -128,9 +128,9 @@ impl<K: Eq + Hash + Clone> Shard<K> {
         at
     }
 
-    /// The fullest of the next few buckets: evicting a full one loses nothing. Comparing a few keeps
-    /// the cost of a flood of new clients constant.
-    fn fullest(&mut self) -> usize {
+    /// The position of the fullest of the next 8 buckets: evicting a full bucket loses nothing, and
+    /// comparing only 8 keeps the cost of a flood of new clients constant.
+    fn position_to_evict(&mut self) -> usize {
         let count = self.buckets.len();
         let from = self.evict_from;
         self.evict_from = (from + EVICTION_CANDIDATES) % count;

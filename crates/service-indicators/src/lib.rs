@@ -17,7 +17,7 @@ mod wire;
 use std::sync::Arc;
 
 use clock::Clock;
-use contract::{Contract, ContractError, ErrorTable, Scope, Service, Tools};
+use contract::{Contract, ContractError, CpuPool, ErrorTable, Scope, Service, Tools};
 
 pub use live::{CHANNELS_MAX, LiveSetup, Queues, StreamLimits, Tasks};
 pub use ports::{Market, VenueCandles};
@@ -32,6 +32,8 @@ pub struct Indicators {
     pub(crate) version: &'static str,
     /// Start time of the service; `health` computes the uptime from it.
     pub(crate) started: clock::Millis,
+    /// Computes large requests.
+    pub(crate) pool: Arc<CpuPool>,
     /// Error rows of the contract, for the faults of single symbols in a batch reply.
     pub(crate) errors: Arc<ErrorTable>,
 }
@@ -47,8 +49,10 @@ pub fn service(
     let errors = Arc::clone(&contract.errors);
     let started = clock.now();
     let candles = Arc::new(CandleReader::new(market));
+    let sources = candles.sources();
     let live = Live::new(Arc::clone(&candles), Arc::clone(&clock), setup.into());
-    let indicators = Arc::new(Indicators { candles, live, clock, version, started, errors });
+    let pool = Arc::clone(CpuPool::shared());
+    let indicators = Arc::new(Indicators { candles, live, clock, version, started, pool, errors });
     Tools::of(indicators)
         .tool("compute_indicators", Scope::Read, tools::compute::call)
         .tool("stream_klines", Scope::Read, tools::stream::call)
@@ -59,5 +63,6 @@ pub fn service(
         .tool("list_intervals", Scope::Read, tools::list_intervals::call)
         .stream("klines", Scope::Read, tools::stream::open)
         .stream("klines_batch", Scope::Read, tools::stream::open_batch)
+        .sources(sources.values().map(String::as_str))
         .bind(contract, envelope::Traide)
 }

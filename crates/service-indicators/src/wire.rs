@@ -114,6 +114,9 @@ fn candles_json(selection: &CandleSelection) -> Value {
     })
 }
 
+/// The values of a candle in JSON: its object and its six fields.
+const CANDLE_VALUES: usize = 7;
+
 fn candle(it: ta::Candle) -> Value {
     json!({ "t": it.t, "o": it.o, "h": it.h, "l": it.l, "c": it.c, "v": it.v })
 }
@@ -182,6 +185,12 @@ impl Computed {
 }
 
 impl Reply for Computed {
+    fn values(&self) -> usize {
+        let candles = if self.include_candles { self.selection.candles.len() } else { 0 };
+        let of_series: usize = self.series().map(|(_, column)| column.len()).sum();
+        of_series + candles * CANDLE_VALUES
+    }
+
     fn result(&self) -> Value {
         let series: Map<String, Value> = self
             .series()
@@ -233,6 +242,10 @@ impl Reply for Computed {
 pub(crate) struct Klines(pub(crate) CandleSelection);
 
 impl Reply for Klines {
+    fn values(&self) -> usize {
+        self.0.candles.len() * CANDLE_VALUES
+    }
+
     fn result(&self) -> Value {
         candles_json(&self.0)
     }
@@ -267,6 +280,10 @@ impl KlinesBatch {
 }
 
 impl Reply for KlinesBatch {
+    fn values(&self) -> usize {
+        self.served.iter().map(|it| it.candles.len() * CANDLE_VALUES).sum()
+    }
+
     fn result(&self) -> Value {
         let results: Map<String, Value> = self
             .served

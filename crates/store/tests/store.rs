@@ -183,3 +183,24 @@ async fn what_was_deleted_is_in_no_file_of_the_database() {
     db.truncate_wal().await.unwrap();
     assert!(!is_there());
 }
+
+/// A damaged database is neither a bug of ours nor one that a retry can help.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_was_overwritten_is_reported_as_damaged() {
+    let folder = TempFolder::new();
+    let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
+    db.migrate(&[ITEMS]).await.unwrap();
+    assert_eq!(count(&db).await, 0);
+    for name in ["stoa.db", "stoa.db-wal", "stoa.db-shm"] {
+        // Not truncated first: this process has mapped one of them into its memory.
+        let file = std::fs::OpenOptions::new().write(true).open(folder.path().join(name));
+        std::io::Write::write_all(&mut file.unwrap(), &[0x5a; 65_536]).unwrap();
+    }
+    let read = db.fetch_all(sql("SELECT COUNT(*) FROM t_item")).await.err().unwrap();
+    let written = db.execute(sql("DELETE FROM t_item")).await.unwrap_err();
+    for fault in [read, written] {
+        assert_eq!((fault.kind(), fault.code()), (Kind::Internal, "store_damaged"), "{fault:?}");
+        assert!(!fault.message().contains("not a database"), "{}", fault.message());
+    }
+    db.close().await;
+}

@@ -17,9 +17,9 @@ impl RequestId {
     /// The caller's id if it is 1 to 128 characters of `A-Z a-z 0-9 - _ . : @`, which cannot break a
     /// log line or a response header.
     pub fn parse(text: &str) -> Option<Self> {
-        let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.:@".contains(&b);
-        let good = (1..=REQUEST_ID_MAX).contains(&text.len()) && text.bytes().all(plain);
-        good.then(|| Self(text.to_owned()))
+        let is_allowed = |b: u8| b.is_ascii_alphanumeric() || b"-_.:@".contains(&b);
+        let is_valid = (1..=REQUEST_ID_MAX).contains(&text.len()) && text.bytes().all(is_allowed);
+        is_valid.then(|| Self(text.to_owned()))
     }
 
     /// A new id in the form of a version 4 UUID.
@@ -55,7 +55,7 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// The flags version 00 defines (sampled, random); the others are sent on as zero.
+    /// The flags that version 00 defines (sampled, random); all others are sent on as zero.
     const FLAGS_KNOWN: u8 = 0b11;
 
     /// Parses a header strictly; the standard asks to ignore one that breaks any rule.
@@ -64,7 +64,7 @@ impl TraceContext {
         let (head, rest) = bytes.split_first_chunk::<55>()?;
         let [version] = hex(&head[..2])?;
         // A later version may append fields after another dash; version 00 may not.
-        let ends_well = match version {
+        let end_is_valid = match version {
             0 => rest.is_empty(),
             0xff => false,
             _ => rest.first().is_none_or(|&b| b == b'-'),
@@ -73,14 +73,19 @@ impl TraceContext {
         let trace = hex::<16>(&head[3..35])?;
         let parent = hex::<8>(&head[36..52])?;
         let [flags] = hex(&head[53..])?;
-        let named = trace != [0; 16] && parent != [0; 8];
+        let ids_are_nonzero = trace != [0; 16] && parent != [0; 8];
         let flags = flags & Self::FLAGS_KNOWN;
-        (ends_well && dashes && named).then_some(Self { trace, parent, flags })
+        (end_is_valid && dashes && ids_are_nonzero).then_some(Self { trace, parent, flags })
     }
 
     /// The first context of a new trace, not sampled.
     pub fn make() -> Self {
         Self { trace: nonzero(random_128()), parent: nonzero(random_64()), flags: 0 }
+    }
+
+    /// A context in the trace with this id, not sampled.
+    pub fn in_trace(trace: [u8; 16]) -> Self {
+        Self { trace: nonzero(trace), ..Self::make() }
     }
 
     /// The context for an upstream call: the same trace with a new parent id.
@@ -109,8 +114,8 @@ impl fmt::Display for TraceContext {
     }
 }
 
-/// Unique, not secret: a keyed hash of a counter needs no system call. The keys come from the
-/// operating system, once per process.
+/// A unique number that need not be secret: a keyed hash of a counter, which needs no system call. The
+/// keys come from the operating system once per process.
 fn random_64() -> [u8; 8] {
     static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -145,8 +150,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_id(text: &str, good: bool) {
-        assert_eq!(RequestId::parse(text).is_some(), good, "{text:?}");
+    fn check_id(text: &str, is_valid: bool) {
+        assert_eq!(RequestId::parse(text).is_some(), is_valid, "{text:?}");
     }
 
     #[test]
@@ -221,5 +226,8 @@ mod tests {
         assert_eq!(TraceContext::parse(&child.to_string()), Some(child));
         let made = TraceContext::make();
         assert_eq!(TraceContext::parse(&made.to_string()), Some(made));
+        let named = TraceContext::in_trace([7; 16]);
+        assert_eq!((named.trace_id(), named.is_sampled()), ("07".repeat(16), false));
+        assert!(TraceContext::parse(&TraceContext::in_trace([0; 16]).to_string()).is_some());
     }
 }

@@ -1,7 +1,7 @@
 //! Logs on stderr with secrets masked, request ids, W3C trace context and Prometheus metrics.
 //!
 //! It depends on no other crate of the project, reads no configuration and never writes to stdout,
-//! which belongs to the MCP stdio transport.
+//! because the MCP stdio transport uses stdout.
 
 mod ids;
 mod logs;

@@ -14,12 +14,12 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::process::Process;
+use crate::process::ProcessCollector;
 
 mod families;
 mod meters;
 mod prometheus_text;
-use families::{Bounded, Buckets, OTHER};
+use families::{BoundedFamily, Buckets, OTHER};
 pub use meters::{GaugeGuard, GaugeHandle, OpenStreamGuard, RouteMeter, ToolMeter, UpstreamMeter};
 use meters::{Route, RouteCells, ToolCells, find_meter};
 
@@ -34,7 +34,7 @@ const ROUTES_MAX: usize = 128;
 /// How many tools have cached meters.
 const TOOLS_MAX: usize = 256;
 
-type Reading = dyn Fn() -> i64 + Send + Sync;
+type GaugeReading = dyn Fn() -> i64 + Send + Sync;
 
 #[derive(Debug, Clone)]
 pub struct BuildInfo {
@@ -44,28 +44,28 @@ pub struct BuildInfo {
 
 pub struct Metrics {
     registry: Registry,
-    http_requests: Bounded<3, Counter>,
-    http_seconds: Bounded<1, Histogram, Buckets>,
-    tool_calls: Bounded<4, Counter>,
-    tool_seconds: Bounded<2, Histogram, Buckets>,
-    errors: Bounded<2, Counter>,
+    http_requests: BoundedFamily<3, Counter>,
+    http_seconds: BoundedFamily<1, Histogram, Buckets>,
+    tool_calls: BoundedFamily<4, Counter>,
+    tool_seconds: BoundedFamily<2, Histogram, Buckets>,
+    errors: BoundedFamily<2, Counter>,
     rate_limited: Counter,
-    upstream_requests: Bounded<3, Counter>,
-    upstream_seconds: Bounded<2, Histogram, Buckets>,
-    upstream_weight: Bounded<1, Gauge>,
-    upstream_streams: Bounded<2, Counter>,
-    queue_depth: Bounded<1, Gauge>,
-    streams_open: Bounded<2, Gauge>,
-    streams_opened: Bounded<2, Counter>,
-    streams_closed: Bounded<2, Counter>,
+    upstream_requests: BoundedFamily<3, Counter>,
+    upstream_seconds: BoundedFamily<2, Histogram, Buckets>,
+    upstream_weight: BoundedFamily<1, Gauge>,
+    upstream_streams: BoundedFamily<2, Counter>,
+    queue_depth: BoundedFamily<1, Gauge>,
+    streams_open: BoundedFamily<2, Gauge>,
+    streams_opened: BoundedFamily<2, Counter>,
+    streams_closed: BoundedFamily<2, Counter>,
     connections: Gauge,
     pending_connections: Gauge,
     body_bytes: Gauge,
     answer_bytes: Gauge,
     stream_bytes: Gauge,
-    connections_refused: Bounded<1, Counter>,
+    connections_refused: BoundedFamily<1, Counter>,
     /// Gauges that are computed at each scrape.
-    on_scrape: RwLock<Vec<(GaugeHandle, Box<Reading>)>>,
+    on_scrape: RwLock<Vec<(GaugeHandle, Box<GaugeReading>)>>,
     /// Meters by tool; a tool has one for each service and transport.
     tools: RwLock<HashMap<String, Vec<ToolMeter>>>,
     /// Meters by route and then by method, so that a request costs one lookup.
@@ -79,26 +79,26 @@ impl Metrics {
         let start_time: Gauge = Gauge::default();
         start_time.set(started_at);
         let metrics = Self {
-            http_requests: Bounded::new(["route", "method", "status"], 2048),
-            http_seconds: Bounded::histograms(["route"], &BUCKETS, ROUTES_MAX),
-            tool_calls: Bounded::new(["service", "tool", "transport", "outcome"], 2048),
-            tool_seconds: Bounded::histograms(["service", "tool"], &BUCKETS, 256),
-            errors: Bounded::new(["service", "code"], 1024),
+            http_requests: BoundedFamily::new(["route", "method", "status"], 2048),
+            http_seconds: BoundedFamily::histograms(["route"], &BUCKETS, ROUTES_MAX),
+            tool_calls: BoundedFamily::new(["service", "tool", "transport", "outcome"], 2048),
+            tool_seconds: BoundedFamily::histograms(["service", "tool"], &BUCKETS, 256),
+            errors: BoundedFamily::new(["service", "code"], 1024),
             rate_limited: Counter::default(),
-            upstream_requests: Bounded::new(["venue", "endpoint", "outcome"], 512),
-            upstream_seconds: Bounded::histograms(["venue", "endpoint"], &BUCKETS, 128),
-            upstream_weight: Bounded::new(["venue"], 32),
-            upstream_streams: Bounded::new(["venue", "what"], 64),
-            queue_depth: Bounded::new(["queue"], 256),
-            streams_open: Bounded::new(["stream", "transport"], 64),
-            streams_opened: Bounded::new(["stream", "transport"], 64),
-            streams_closed: Bounded::new(["stream", "transport"], 64),
+            upstream_requests: BoundedFamily::new(["venue", "endpoint", "outcome"], 512),
+            upstream_seconds: BoundedFamily::histograms(["venue", "endpoint"], &BUCKETS, 128),
+            upstream_weight: BoundedFamily::new(["venue"], 32),
+            upstream_streams: BoundedFamily::new(["venue", "what"], 64),
+            queue_depth: BoundedFamily::new(["queue"], 256),
+            streams_open: BoundedFamily::new(["stream", "transport"], 64),
+            streams_opened: BoundedFamily::new(["stream", "transport"], 64),
+            streams_closed: BoundedFamily::new(["stream", "transport"], 64),
             connections: Gauge::default(),
             pending_connections: Gauge::default(),
             body_bytes: Gauge::default(),
             answer_bytes: Gauge::default(),
             stream_bytes: Gauge::default(),
-            connections_refused: Bounded::new(["limit"], 8),
+            connections_refused: BoundedFamily::new(["limit"], 8),
             on_scrape: RwLock::default(),
             tools: RwLock::default(),
             routes: RwLock::default(),
@@ -110,7 +110,7 @@ impl Metrics {
         registry.register("build", "What is running", Info::new(labels));
         let about = "When the process started, in Unix time";
         registry.register_with_unit("start_time", about, Unit::Seconds, start_time);
-        registry.register_collector(Box::new(Process));
+        registry.register_collector(Box::new(ProcessCollector));
         Self { registry, ..metrics }
     }
 

@@ -14,24 +14,26 @@ use prometheus_client::registry::Unit;
 const TICKS_PER_SECOND: f64 = 100.0;
 
 #[derive(Debug)]
-pub(crate) struct Process;
+pub(crate) struct ProcessCollector;
 
-impl Collector for Process {
+impl Collector for ProcessCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        if let Some(kib) = field(&status, "VmRSS:") {
+        if let Some(kib) = status_number(&status, "VmRSS:") {
             let gauge = ConstGauge::new(kib.saturating_mul(1024));
             let about = "Memory held in RAM";
             let name = "process_resident_memory";
             let kind = gauge.metric_type();
             gauge.encode(encoder.encode_descriptor(name, about, Some(&Unit::Bytes), kind)?)?;
         }
-        if let Some(threads) = field(&status, "Threads:") {
+        if let Some(threads) = status_number(&status, "Threads:") {
             let gauge = ConstGauge::new(threads);
             let kind = gauge.metric_type();
             gauge.encode(encoder.encode_descriptor("process_threads", "Threads", None, kind)?)?;
         }
-        if let Some(seconds) = fs::read_to_string("/proc/self/stat").ok().and_then(|it| cpu(&it)) {
+        if let Some(seconds) =
+            fs::read_to_string("/proc/self/stat").ok().and_then(|it| cpu_seconds(&it))
+        {
             let counter = ConstCounter::new(seconds);
             let about = "Processor time spent, in user and kernel mode";
             let kind = counter.metric_type();
@@ -51,14 +53,14 @@ impl Collector for Process {
 }
 
 /// The first number after a label of `/proc/self/status`, such as `VmRSS:    9216 kB`.
-fn field(status: &str, label: &str) -> Option<i64> {
+fn status_number(status: &str, label: &str) -> Option<i64> {
     let line = status.lines().find_map(|line| line.strip_prefix(label))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
 /// Fields 14 and 15 of `/proc/self/stat`. The second field is the program name in parentheses, which
 /// may hold blanks and parentheses itself.
-fn cpu(stat: &str) -> Option<f64> {
+fn cpu_seconds(stat: &str) -> Option<f64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(11);
     let user: u32 = fields.next()?.parse().ok()?;
@@ -73,12 +75,12 @@ mod tests {
     #[test]
     fn proc_files_are_parsed() {
         let status = "Name:\tstoa\nVmRSS:\t    9216 kB\nThreads:\t4\n";
-        assert_eq!(field(status, "VmRSS:"), Some(9216));
-        assert_eq!(field(status, "Threads:"), Some(4));
-        assert_eq!(field(status, "VmSwap:"), None);
+        assert_eq!(status_number(status, "VmRSS:"), Some(9216));
+        assert_eq!(status_number(status, "Threads:"), Some(4));
+        assert_eq!(status_number(status, "VmSwap:"), None);
         let stat = "42 (a) b (c)) S 1 42 42 0 -1 4194304 100 0 0 0 250 50 0 0 20 0 1 0 5";
-        assert_eq!(cpu(stat), Some(3.0));
-        assert_eq!(cpu("42 (a) S 1"), None);
-        assert_eq!(cpu(""), None);
+        assert_eq!(cpu_seconds(stat), Some(3.0));
+        assert_eq!(cpu_seconds("42 (a) S 1"), None);
+        assert_eq!(cpu_seconds(""), None);
     }
 }

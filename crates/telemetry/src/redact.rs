@@ -1,7 +1,7 @@
 //! Masks secrets in a formatted log line.
 //!
-//! One pass over the bytes, which stops only where a secret can begin: at `=`, `:`, a blank or an
-//! underscore. It masks a harmless word rather than show a secret, and keeps JSON valid.
+//! It scans the bytes once and examines only positions where a secret can begin: after `=`, `:`, a
+//! space or an underscore. In doubt it masks a harmless word. Valid JSON stays valid.
 
 use std::borrow::Cow;
 
@@ -79,7 +79,7 @@ fn secret_after(line: &[u8], at: usize, json: bool) -> Option<SecretRange> {
     let before = &line[..at];
     let found = match line[at] {
         b'_' if line[..=at].ends_with(TOKEN_PREFIX) => token(line, at + 1),
-        b' ' if ends_with_ignoring_case(before, b"bearer") => bare(line, skip_blanks(line, at)),
+        b' ' if ends_with_ignoring_case(before, b"bearer") => unquoted(line, skip_blanks(line, at)),
         b':' if line[at..].starts_with(b"://") => return user_info(line, at + 3),
         b'=' | b':' => value(line, at, secret_key(before)?, json)?,
         _ => return None,
@@ -113,7 +113,7 @@ fn value(line: &[u8], at: usize, key: SecretKey, json: bool) -> Option<SecretRan
     let slashes = line[from..].iter().take_while(|&&b| b == b'\\').count();
     match line.get(from + slashes) {
         // The JSON string ends here, and the value with it.
-        Some(b'"') if json && slashes % 2 == 0 && !key.in_json => Some(bare(line, from)),
+        Some(b'"') if json && slashes % 2 == 0 && !key.in_json => Some(unquoted(line, from)),
         Some(&quote @ (b'"' | b'\'')) => {
             let from = from + slashes + 1;
             Some(SecretRange {
@@ -129,7 +129,7 @@ fn value(line: &[u8], at: usize, key: SecretKey, json: bool) -> Option<SecretRan
             let to = word_end(line, from, |b| b"\r\n\"".contains(&b));
             Some(SecretRange { from, to, mask: MASK })
         }
-        _ => Some(bare(line, from)),
+        _ => Some(unquoted(line, from)),
     }
 }
 
@@ -159,7 +159,7 @@ fn opening_bracket(line: &[u8], from: usize) -> Option<usize> {
 fn bracketed(line: &[u8], from: usize, open: usize, key: &SecretKey, json: bool) -> SecretRange {
     let to = closing_bracket(line, open, json, json && !key.in_json);
     let is_over = line.get(to).is_none_or(|b| b.is_ascii_whitespace() || b"\"',)]}\\".contains(b));
-    let to = if is_over { to } else { bare(line, to).to };
+    let to = if is_over { to } else { unquoted(line, to).to };
     let mask: &[u8] = if key.in_json { b"\"***\"" } else { MASK };
     SecretRange { from, to, mask }
 }
@@ -192,11 +192,11 @@ fn closing_bracket(line: &[u8], open: usize, json: bool, in_string: bool) -> usi
         run = 0;
         at += 1;
     }
-    // An unclosed bracket hides the rest, but not the end of the line.
+    // An unclosed bracket masks the rest, but not the line end.
     open + line[open..].trim_ascii_end().len()
 }
 
-/// A bare JSON value is a number or a word; a number's mask has to be a string.
+/// An unquoted JSON value is a number or a word; its mask is a string, so that the JSON stays valid.
 fn literal(line: &[u8], from: usize) -> Option<SecretRange> {
     let to = word_end(line, from, |b| b.is_ascii_whitespace() || b",]}".contains(&b));
     let harmless = matches!(&line[from..to], b"null" | b"true" | b"false");
@@ -204,7 +204,7 @@ fn literal(line: &[u8], from: usize) -> Option<SecretRange> {
 }
 
 /// An unquoted word, which may contain almost any character.
-fn bare(line: &[u8], from: usize) -> SecretRange {
+fn unquoted(line: &[u8], from: usize) -> SecretRange {
     let to = word_end(line, from, |b| b.is_ascii_whitespace() || b"\"',&".contains(&b));
     SecretRange { from, to, mask: MASK }
 }
@@ -242,7 +242,7 @@ fn closing_quote(line: &[u8], from: usize, quote: u8, slashes: usize, json: bool
         }
         run = 0;
     }
-    // An unclosed quote hides the rest, but not the end of the line.
+    // An unclosed quote masks the rest, but not the line end.
     from + line[from..].trim_ascii_end().len()
 }
 

@@ -30,6 +30,7 @@ fn files(name: &str) -> Contract {
         also: vec!["/v1/send".to_owned()],
         file_bytes: 4,
         batch_bytes: 8,
+        raw: false,
         form: schema(form.clone()),
         output: schema(json!({ "type": "object", "required": ["n"] })),
         concurrency: None,

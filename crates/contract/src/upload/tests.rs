@@ -25,6 +25,7 @@ fn spec() -> Arc<UploadSpec> {
         also: Vec::new(),
         file_bytes: 10,
         batch_bytes: 15,
+        raw: false,
         form: Schema::compile(form).unwrap(),
         output: Schema::compile(json!({ "type": "object" })).unwrap(),
         concurrency: None,

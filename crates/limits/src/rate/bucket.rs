@@ -40,11 +40,12 @@ impl Quota {
         Self { burst, interval_ns: (1_000_000_000 / u64::from(rate.max(1))).max(1) }
     }
 
-    /// A quota with `bursts` times the tokens, which come back `slower` times as slowly.
+    /// A quota with `burst_factor` times the tokens and `interval_factor` times the interval between
+    /// two of them.
     #[must_use]
-    pub const fn scaled(&self, bursts: u32, slower: u32) -> Self {
-        let interval_ns = self.interval_ns.saturating_mul(slower as u64);
-        Self { burst: self.burst.saturating_mul(bursts), interval_ns }
+    pub const fn scaled(&self, burst_factor: u32, interval_factor: u32) -> Self {
+        let interval_ns = self.interval_ns.saturating_mul(interval_factor as u64);
+        Self { burst: self.burst.saturating_mul(burst_factor), interval_ns }
     }
 
     /// How many tokens a full bucket holds.
@@ -53,7 +54,8 @@ impl Quota {
         self.burst
     }
 
-    fn whole_ns(&self) -> u64 {
+    /// How long an empty bucket takes to fill.
+    fn refill_ns(&self) -> u64 {
         self.interval_ns.saturating_mul(u64::from(self.burst))
     }
 }
@@ -74,7 +76,7 @@ impl Bucket {
     /// Takes one token; or, as an error, how long to wait for one.
     pub fn take(&mut self, quota: &Quota, now_ns: u64) -> Result<(), Duration> {
         let wait = self.wait(quota, now_ns);
-        self.settle(quota, now_ns);
+        self.forget_clock_step(quota, now_ns);
         if !wait.is_zero() {
             return Err(wait);
         }
@@ -82,9 +84,10 @@ impl Bucket {
         Ok(())
     }
 
-    /// Bounds the missing tokens by a whole bucket, so that a clock that stepped back is forgotten.
-    pub fn settle(&mut self, quota: &Quota, now_ns: u64) {
-        self.full_at_ns = now_ns.saturating_add(self.owed(quota, now_ns));
+    /// Bounds the missing tokens by a whole bucket, so that a clock that stepped back makes a client
+    /// wait for one bucket at most.
+    pub fn forget_clock_step(&mut self, quota: &Quota, now_ns: u64) {
+        self.full_at_ns = now_ns.saturating_add(self.missing_ns(quota, now_ns));
     }
 
     /// Puts back a token that was taken.
@@ -92,24 +95,25 @@ impl Bucket {
         self.full_at_ns = self.full_at_ns.saturating_sub(quota.interval_ns);
     }
 
-    /// Until a token is there; zero when one is.
+    /// How long until the bucket has a token; zero when it has one.
     #[must_use]
     pub fn wait(&self, quota: &Quota, now_ns: u64) -> Duration {
-        let after = self.owed(quota, now_ns).saturating_add(quota.interval_ns);
-        Duration::from_nanos(after.saturating_sub(quota.whole_ns()))
+        let after = self.missing_ns(quota, now_ns).saturating_add(quota.interval_ns);
+        Duration::from_nanos(after.saturating_sub(quota.refill_ns()))
     }
 
-    /// How many tokens are there.
+    /// How many tokens the bucket has.
     #[must_use]
     pub fn remaining(&self, quota: &Quota, now_ns: u64) -> u32 {
-        let left = quota.whole_ns().saturating_sub(self.owed(quota, now_ns)) / quota.interval_ns;
+        let left =
+            quota.refill_ns().saturating_sub(self.missing_ns(quota, now_ns)) / quota.interval_ns;
         u32::try_from(left).unwrap_or(u32::MAX)
     }
 
-    /// Until the bucket is full.
+    /// How long until the bucket is full.
     #[must_use]
     pub fn reset_after(&self, quota: &Quota, now_ns: u64) -> Duration {
-        Duration::from_nanos(self.owed(quota, now_ns))
+        Duration::from_nanos(self.missing_ns(quota, now_ns))
     }
 
     /// Whether the bucket is full.
@@ -120,7 +124,7 @@ impl Bucket {
 
     /// The time that the missing tokens take to come back: at most that of a whole bucket, even when
     /// the clock stepped back.
-    fn owed(&self, quota: &Quota, now_ns: u64) -> u64 {
-        self.full_at_ns.saturating_sub(now_ns).min(quota.whole_ns())
+    fn missing_ns(&self, quota: &Quota, now_ns: u64) -> u64 {
+        self.full_at_ns.saturating_sub(now_ns).min(quota.refill_ns())
     }
 }

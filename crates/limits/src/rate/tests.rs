@@ -1,4 +1,4 @@
-//! Buckets over a clock that the tests set.
+//! The rate limiter at times that the tests choose.
 
 use std::net::IpAddr;
 
@@ -111,9 +111,9 @@ fn full_buckets_are_evicted_before_empty_ones() {
 }
 
 proptest! {
-    /// No stretch of time allows more than the burst and the tokens that came back in it.
+    /// No period allows more requests than the burst and the tokens that came back in it.
     #[test]
-    fn never_more_than_the_burst_and_the_rate(
+    fn no_period_allows_more_than_the_burst_and_the_rate(
         burst in 1_u32..20,
         rate in 1_u32..50,
         gaps in vec(0_u64..200_000_000, 1..200),

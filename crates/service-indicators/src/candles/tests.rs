@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use clock::{DAY_MS, Millis, TimeRange};
+use contract::{CpuPool, POOLED_VALUES_MIN};
 use fault::Fault;
+use futures_util::FutureExt as _;
 use market::{
     ArchivePage, Bar, BarArchive, BarBatch, BarSeries, BarSource, Decimal, Interval, Listing,
     PageRequest, SymbolSource, TradingHours, Venue, VenueHealth,
@@ -24,7 +26,7 @@ use tokio_util::task::TaskTracker;
 
 use super::{CandleReader, CandleSelection, Range};
 use crate::ports::{Market, VenueCandles};
-use crate::tools::compute::compute;
+use crate::tools::compute::{compute, compute_in};
 
 const MINUTE: i64 = 60_000;
 const NOON: i64 = 20_000 * DAY_MS + DAY_MS / 2;
@@ -236,7 +238,7 @@ fn windows() -> Vec<Window> {
 async fn series(fixture: &Fixture, range: Range, warm: bool) -> BTreeMap<Arc<str>, Vec<f64>> {
     let warmed = if warm { windows() } else { Vec::new() };
     let found = fixture.find(range, &warmed).await.unwrap();
-    let computed = compute(windows(), &found, Interval::M1).unwrap();
+    let computed = compute(windows(), &found, Interval::M1, &CancellationToken::new()).unwrap();
     computed
         .into_iter()
         .flat_map(|it| it.window.keys().to_vec().into_iter().zip(it.series))
@@ -252,6 +254,43 @@ fn same(warm: &BTreeMap<Arc<str>, Vec<f64>>, long: &BTreeMap<Arc<str>, Vec<f64>>
             assert!(near, "{key}[{at}]: {warm} is not {long}");
         }
     }
+}
+
+/// Whether the computation of these candles ends while the only thread of the pool is busy.
+async fn ends_without_the_pool(fixture: &Fixture, candles: usize) -> bool {
+    let pool = CpuPool::new(1);
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let mut busy = Box::pin(pool.run(POOLED_VALUES_MIN, move || held.recv().is_ok()));
+    assert!((&mut busy).now_or_never().is_none());
+    let found = fixture.find(newest(candles), &[]).await.unwrap();
+    let mut computing = Box::pin(compute_in(&pool, windows(), found, Interval::M1));
+    if let Some(computed) = (&mut computing).now_or_never() {
+        assert_eq!(computed.unwrap().1.requested().len(), candles);
+        return true;
+    }
+    release.send(()).unwrap();
+    assert!(busy.await.unwrap());
+    let (computed, found) = computing.await.unwrap();
+    assert_eq!(computed[0].series[0].len(), candles);
+    assert_eq!(found.requested().len(), candles);
+    false
+}
+
+#[tokio::test]
+async fn many_values_are_computed_beside_the_workers_and_few_at_once() {
+    let fixture = Fixture::new(0);
+    assert!(ends_without_the_pool(&fixture, 100).await);
+    assert!(!ends_without_the_pool(&fixture, 5_000).await);
+}
+
+#[tokio::test]
+async fn a_computation_that_nobody_waits_for_stops() {
+    let fixture = Fixture::new(0);
+    let found = fixture.find(newest(100), &[]).await.unwrap();
+    let stop = CancellationToken::new();
+    stop.cancel();
+    let fault = compute(windows(), &found, Interval::M1, &stop).err().unwrap();
+    assert_eq!(fault.code(), "cancelled");
 }
 
 #[tokio::test]

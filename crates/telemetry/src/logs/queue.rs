@@ -11,7 +11,7 @@ use std::time::Duration;
 const LINES_MAX: usize = 4096;
 /// Longer lines are cut, so that the queue is bounded in bytes too.
 const LINE_BYTES_MAX: usize = 64 * 1024;
-/// How long the end of the process waits for stderr to be read.
+/// How long the process waits at its end for the queued lines to be written.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 enum LogCommand {
@@ -29,12 +29,12 @@ pub(super) struct LineQueue {
 
 impl Write for LineQueue {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let mut kept = line.to_vec();
-        if kept.len() > LINE_BYTES_MAX {
-            kept.truncate(LINE_BYTES_MAX);
-            kept.extend_from_slice(b"...\n");
+        let mut bounded = line.to_vec();
+        if bounded.len() > LINE_BYTES_MAX {
+            bounded.truncate(LINE_BYTES_MAX);
+            bounded.extend_from_slice(b"...\n");
         }
-        if self.queue.try_send(LogCommand::Line(kept)).is_err() {
+        if self.queue.try_send(LogCommand::Line(bounded)).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
         Ok(line.len())

@@ -13,12 +13,12 @@ type Labels<const N: usize> = [(&'static str, String); N];
 
 /// A family of at most `capacity` label sets, and one more named `other`.
 #[derive(Clone)]
-pub(super) struct Bounded<const N: usize, M, C = fn() -> M> {
+pub(super) struct BoundedFamily<const N: usize, M, C = fn() -> M> {
     family: Family<Labels<N>, M, C>,
     names: [&'static str; N],
     /// Label sets created so far. Threads that create the same one at once count it twice, so the
     /// bound may be reached early.
-    made: Arc<AtomicUsize>,
+    created: Arc<AtomicUsize>,
     capacity: usize,
 }
 
@@ -32,34 +32,34 @@ impl MetricConstructor<Histogram> for Buckets {
     }
 }
 
-impl<const N: usize, M: Default> Bounded<N, M> {
+impl<const N: usize, M: Default> BoundedFamily<N, M> {
     pub(super) fn new(names: [&'static str; N], capacity: usize) -> Self {
-        Self { family: Family::default(), names, made: Arc::default(), capacity }
+        Self { family: Family::default(), names, created: Arc::default(), capacity }
     }
 }
 
-impl<const N: usize> Bounded<N, Histogram, Buckets> {
+impl<const N: usize> BoundedFamily<N, Histogram, Buckets> {
     pub(super) fn histograms(
         names: [&'static str; N],
         buckets: &'static [f64],
         capacity: usize,
     ) -> Self {
         let family = Family::new_with_constructor(Buckets(buckets));
-        Self { family, names, made: Arc::default(), capacity }
+        Self { family, names, created: Arc::default(), capacity }
     }
 }
 
-impl<const N: usize, M: Clone, C: MetricConstructor<M> + Clone> Bounded<N, M, C> {
+impl<const N: usize, M: Clone, C: MetricConstructor<M> + Clone> BoundedFamily<N, M, C> {
     /// The metric with these label values, in the order of the names.
     pub(super) fn get(&self, values: [&str; N]) -> M {
         let labels = self.labels(values);
         if let Some(metric) = self.family.get(&labels) {
             return metric.clone();
         }
-        if self.made.fetch_add(1, Ordering::Relaxed) < self.capacity {
+        if self.created.fetch_add(1, Ordering::Relaxed) < self.capacity {
             return self.family.get_or_create_owned(&labels);
         }
-        self.made.fetch_sub(1, Ordering::Relaxed);
+        self.created.fetch_sub(1, Ordering::Relaxed);
         self.family.get_or_create_owned(&self.labels([OTHER; N]))
     }
 

@@ -7,7 +7,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 
-use super::families::{Bounded, OTHER};
+use super::families::{BoundedFamily, OTHER};
 
 /// The outcomes of a call: `ok`, `error`, or the kind of its fault.
 const OUTCOMES: [&str; 13] = [
@@ -37,7 +37,7 @@ pub struct ToolMeter(pub(super) Arc<ToolCells>);
 
 pub(super) struct ToolCells {
     pub(super) labels: [String; 3],
-    pub(super) calls: Bounded<4, Counter>,
+    pub(super) calls: BoundedFamily<4, Counter>,
     /// Created when first needed, so that `/metrics` lists only outcomes that happened.
     pub(super) outcomes: [OnceLock<Counter>; OUTCOMES.len()],
     pub(super) seconds: Histogram,
@@ -94,7 +94,7 @@ pub struct RouteMeter(Arc<RouteCells>);
 
 pub(super) struct RouteCells {
     pub(super) labels: [String; 2],
-    pub(super) requests: Bounded<3, Counter>,
+    pub(super) requests: BoundedFamily<3, Counter>,
     pub(super) statuses: [OnceLock<Counter>; STATUSES.len()],
     pub(super) seconds: Histogram,
 }
@@ -116,7 +116,7 @@ impl RouteMeter {
 #[derive(Clone)]
 pub struct UpstreamMeter {
     pub(super) labels: [String; 2],
-    pub(super) requests: Bounded<3, Counter>,
+    pub(super) requests: BoundedFamily<3, Counter>,
     pub(super) seconds: Histogram,
 }
 
