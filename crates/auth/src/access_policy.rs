@@ -30,7 +30,19 @@ pub struct AccessPolicy {
     open: bool,
     reader: Caller,
     operator: Caller,
+    /// Whom a caller without a credential speaks for at services with a sign-in tool.
+    local_user: Option<Arc<dyn LocalUser>>,
     services: HashMap<String, ServiceAccess>,
+}
+
+/// The user who started this process, for a process that serves no other user.
+#[async_trait]
+pub trait LocalUser: Send + Sync {
+    /// The caller that this user is at services with a sign-in tool.
+    async fn caller(&self) -> Result<Caller, Fault>;
+
+    /// Whether the subject of a token is a user with an account there.
+    fn is_account(&self, subject: &str) -> bool;
 }
 
 /// The access rules and the counters of one service.
@@ -99,12 +111,20 @@ impl AccessPolicy {
         Self {
             reader: caller("anonymous"),
             operator: caller("operator"),
+            local_user: None,
             services: services.iter().map(access).collect(),
             authority,
             clock,
             http_token,
             open,
         }
+    }
+
+    /// Lets callers without a credential speak for the local user. Only for a process that answers
+    /// the user who started it and no other.
+    #[must_use]
+    pub fn with_local_user(self, user: Arc<dyn LocalUser>) -> Self {
+        Self { local_user: Some(user), ..self }
     }
 
     async fn check(
@@ -119,7 +139,10 @@ impl AccessPolicy {
         let caller = match credential {
             Credential::None if reads_openly => return Ok(self.reader.clone()),
             Credential::None if rules.is_some_and(|rules| rules.identifies_callers) => {
-                return Err(sign_in());
+                return match &self.local_user {
+                    Some(user) => user.caller().await,
+                    None => Err(sign_in()),
+                };
             }
             Credential::None => return Err(token_missing(Some(scope.as_str()))),
             Credential::Bearer(token) => {
@@ -128,6 +151,14 @@ impl AccessPolicy {
             }
             Credential::Verified(verified) => Ok(verified.caller.clone()),
         };
+        if let (Some(user), Ok(caller)) = (&self.local_user, &caller)
+            && rules.is_some_and(|rules| rules.identifies_callers)
+            && !caller.may(Scope::Write)
+            && !user.is_account(&caller.subject)
+        {
+            // The token was made for other services and takes nothing from the local user here.
+            return user.caller().await;
+        }
         match caller.and_then(|caller| self.admit(caller, service)) {
             Ok(caller) if is_open => Ok(with_read(caller)),
             // What is open without a token is open with one that is not valid here.
@@ -284,166 +315,4 @@ impl Authenticator for AccessPolicy {
 }
 
 #[cfg(test)]
-mod tests {
-    use clock::SystemClock;
-
-    use super::*;
-    use crate::{Keyring, MemoryRevocations, MintRequest, ScopeSet, TokenLimits};
-
-    /// A policy with an open service and a closed one that identifies its callers.
-    fn access(open: bool) -> AccessPolicy {
-        let authority =
-            Authority::new(Keyring::generate().unwrap(), Arc::new(MemoryRevocations::new(16)));
-        let closed = AccessRules {
-            requires_credential: true,
-            identifies_callers: true,
-            ..AccessRules::default()
-        };
-        let service = |name: &str, rules: AccessRules| {
-            (name.to_owned(), ServiceAccess { rules, metrics: Arc::new(AuthMetrics::new(name)) })
-        };
-        let services =
-            HashMap::from([service("quotes", AccessRules::default()), service("archive", closed)]);
-        AccessPolicy {
-            services,
-            ..AccessPolicy::new(
-                Arc::new(authority),
-                Arc::new(SystemClock),
-                None,
-                open,
-                &[],
-                &AccessCounters::default(),
-            )
-        }
-    }
-
-    fn token(access: &AccessPolicy, services: Option<&[&str]>) -> Credential {
-        let service = services.map(|names| names.iter().map(|&name| name.to_owned()).collect());
-        let request = MintRequest {
-            subject: "ada".to_owned(),
-            scopes: ScopeSet::parse("read,write").unwrap(),
-            ttl: Duration::from_secs(60),
-            limits: TokenLimits { service, ..TokenLimits::default() },
-        };
-        let now = access.clock.now().0 / 1000;
-        Credential::Bearer(Arc::from(access.authority.mint(&request, now).unwrap().reveal()))
-    }
-
-    #[tokio::test]
-    async fn a_token_counts_as_no_token_outside_its_services() {
-        for (open, services, service, expected) in [
-            (true, None, "quotes", Ok("ada")),
-            (true, None, "archive", Ok("ada")),
-            (true, Some(&["archive"][..]), "archive", Ok("ada")),
-            (true, Some(&["archive"]), "quotes", Ok("anonymous")),
-            (false, Some(&["archive"]), "quotes", Err("service_not_reached")),
-            (true, Some(&["quotes"]), "archive", Err("service_not_reached")),
-            (false, Some(&["quotes", "archive"]), "archive", Ok("ada")),
-            (false, Some(&[]), "archive", Err("service_not_reached")),
-        ] {
-            let access = access(open);
-            let presented = token(&access, services);
-            // A token that was verified before is limited to its services all the same.
-            let verified = access.verify(&presented).await.unwrap();
-            assert!(matches!(verified, Credential::Verified(_)));
-            for credential in [presented, verified] {
-                let caller = access.authenticate(&credential, service).await;
-                let caller = caller.map(|caller| caller.subject).map_err(|fault| fault.code());
-                assert_eq!(caller.as_deref(), expected.as_deref(), "{open} {services:?} {service}");
-            }
-        }
-    }
-
-    /// A token that is short of something, by its name in the rows.
-    async fn deficient(access: &AccessPolicy, which: &str) -> Credential {
-        let limits = TokenLimits {
-            market: (which == "limited").then(|| vec!["DE".to_owned()]),
-            ..TokenLimits::default()
-        };
-        let scopes = if which == "narrow" { "propose" } else { "read,write" };
-        let request = MintRequest {
-            subject: "ada".to_owned(),
-            scopes: ScopeSet::parse(scopes).unwrap(),
-            ttl: Duration::from_secs(60),
-            limits,
-        };
-        let now = access.clock.now().0 / 1000;
-        let minted_at = if which == "expired" { now - 120 } else { now };
-        let token = access.authority.mint(&request, minted_at).unwrap();
-        if which == "revoked" {
-            access.authority.revoke(token.reveal()).await.unwrap();
-        }
-        let revocations = Arc::new(MemoryRevocations::default());
-        let forged = Authority::new(Keyring::generate().unwrap(), revocations);
-        let token = match which {
-            "forged" => forged.mint(&request, now).unwrap(),
-            "malformed" => Secret::new("rubbish"),
-            _ => token,
-        };
-        Credential::Bearer(Arc::from(token.reveal()))
-    }
-
-    /// What a deficient token gets: the subject with its scopes, or the code of the refusal.
-    async fn check(which: &str, open: bool, service: &str, scope: Scope, expected: &str) {
-        let access = access(open);
-        let credential = deficient(&access, which).await;
-        let got = access.authenticate_for(&credential, service, scope).await;
-        let got = match &got {
-            Ok(caller) => format!("{} {}", caller.subject, caller.scopes.join(",")),
-            Err(fault) => fault.code().to_owned(),
-        };
-        assert_eq!(got, expected, "{which} {open} {service} {scope:?}");
-    }
-
-    #[tokio::test]
-    async fn a_token_takes_nothing_away_that_is_open_without_one() {
-        let refused = [
-            ("expired", "token_expired"),
-            ("revoked", "token_revoked"),
-            ("forged", "token_signature"),
-            ("malformed", "token_malformed"),
-            ("limited", "limit_not_honoured"),
-        ];
-        for (which, code) in refused {
-            check(which, true, "quotes", Scope::Read, "anonymous read").await;
-            check(which, true, "quotes", Scope::Write, code).await;
-            check(which, true, "archive", Scope::Read, code).await;
-            check(which, false, "quotes", Scope::Read, code).await;
-            check(which, false, "archive", Scope::Read, code).await;
-        }
-        check("narrow", true, "quotes", Scope::Read, "ada propose,read").await;
-        check("narrow", true, "archive", Scope::Read, "ada propose").await;
-        check("narrow", false, "quotes", Scope::Read, "ada propose").await;
-    }
-
-    #[tokio::test]
-    async fn no_token_is_verified_only_where_anonymous_callers_may_read() {
-        assert!(access(true).verify(&Credential::None).await.is_ok());
-        assert!(access(false).verify(&Credential::None).await.is_err());
-        let bad = Credential::Bearer(Arc::from("stoa1_bad"));
-        assert!(access(true).verify(&bad).await.is_err());
-    }
-
-    #[tokio::test]
-    async fn identifying_a_caller_is_not_counted_as_a_check() {
-        let access = access(false);
-        let bad = Credential::Bearer(Arc::from("stoa1_bad"));
-        assert!(access.identify(&bad, "archive").await.is_none());
-        assert!(access.identify(&Credential::None, "archive").await.is_none());
-        let known = access.identify(&token(&access, None), "archive").await;
-        assert_eq!(&*known.unwrap().subject, "ada");
-        let failures = || access.services["archive"].metrics.snapshot().checks;
-        assert_eq!(failures(), 0);
-        assert!(access.authenticate(&bad, "archive").await.is_err());
-        assert_eq!(failures(), 1);
-    }
-
-    #[test]
-    fn a_service_with_a_sign_in_tool_accepts_credentials_in_the_call() {
-        let access = access(false);
-        assert!(
-            access.accepts_in_call_credentials("archive")
-                && !access.accepts_in_call_credentials("quotes")
-        );
-    }
-}
+mod tests;

@@ -19,29 +19,32 @@ use crate::token;
 use crate::ttl::TTL_MAX;
 use crate::wire::{LimitsBlock, RootBlock};
 
-/// Verified tokens kept at once.
+/// The most verified tokens in the cache.
 const CACHE_CAPACITY: usize = 1024;
-/// For how long a cached answer of the revocations is believed. A revocation made by this process
-/// counts at once; one made by another process counts after at most this many seconds.
+/// How long a cached token is not checked for revocation again. A revocation by this process takes
+/// effect at once, one by another process after at most this many seconds.
 const REVOCATION_AGE_MAX_S: i64 = 2;
-/// Longest subject, in characters.
-const SUBJECT_MAX: usize = 128;
+/// The longest subject, in characters.
+const SUBJECT_CHARS_MAX: usize = 128;
 
+/// A request for a new token.
 #[derive(Debug, Clone)]
 pub struct MintRequest {
-    /// Whom the token is for; shown in logs.
+    /// Who the token is for; logs show it.
     pub subject: String,
     pub scopes: ScopeSet,
     pub ttl: Duration,
     pub limits: TokenLimits,
 }
 
+/// Mints, verifies and revokes tokens.
 pub struct Authority {
     keys: Keyring,
     revocations: Arc<dyn Revocations>,
-    /// Grants already verified, so that a client's every call does not cost a signature chain.
+    /// The grants of verified tokens, so that the signature chain of a token is computed once.
     cache: GrantCache,
-    /// Raised by each revocation, which makes every cached grant ask again.
+    /// Raised by each revocation by this process, so that every cached token is checked for revocation
+    /// again.
     epoch: AtomicU64,
 }
 
@@ -50,13 +53,14 @@ impl Authority {
         Self { keys, revocations, cache: GrantCache::new(CACHE_CAPACITY), epoch: AtomicU64::new(0) }
     }
 
+    /// Mints a token that is valid from `now` (Unix seconds) on.
     pub fn mint(&self, request: &MintRequest, now: i64) -> Result<Secret, Fault> {
         let subject = &request.subject;
         let length = subject.chars().count();
-        if length == 0 || length > SUBJECT_MAX || subject.chars().any(char::is_control) {
+        if length == 0 || length > SUBJECT_CHARS_MAX || subject.chars().any(char::is_control) {
             return Err(Fault::invalid(
                 "invalid_subject",
-                format!("a subject is 1 to {SUBJECT_MAX} printable characters"),
+                format!("a subject is 1 to {SUBJECT_CHARS_MAX} printable characters"),
             ));
         }
         if request.scopes.is_empty() {
@@ -80,25 +84,26 @@ impl Authority {
         token::mint(self.keys.current(), &root)
     }
 
-    /// Checks signature, expiry and revocation, in that order, and says what the token allows.
+    /// Checks signature, expiry and revocation, in that order, and returns what the token allows.
     pub async fn verify(&self, token: &str, now: i64) -> Result<Arc<Grant>, Fault> {
         let digest = digest(token);
         let epoch = self.epoch.load(Ordering::Acquire);
         let cached = self.cache.get(&digest);
-        let fresh = cached.as_ref().is_some_and(|entry| {
+        let revocations_are_fresh = cached.as_ref().is_some_and(|entry| {
             entry.epoch == epoch
-                && (0..=REVOCATION_AGE_MAX_S).contains(&now.saturating_sub(entry.asked_at))
+                && (0..=REVOCATION_AGE_MAX_S)
+                    .contains(&now.saturating_sub(entry.revocations_checked_at))
         });
         let grant = match cached {
             Some(entry) => entry.grant,
-            None => Arc::new(self.read(token)?),
+            None => Arc::new(self.verify_signature(token)?),
         };
         if now >= grant.expires_at {
             self.cache.remove(&digest);
             return Err(token_expired(now.saturating_sub(grant.expires_at)));
         }
-        if !fresh {
-            self.ask_revocations(digest, &grant, now, epoch).await?;
+        if !revocations_are_fresh {
+            self.check_revocations(digest, &grant, now, epoch).await?;
         }
         Ok(grant)
     }
@@ -106,22 +111,22 @@ impl Authority {
     /// Revokes this token and everything narrowed from it, also if it has expired. A token with a
     /// wrong signature is refused, so that a caller cannot fill the store with invented ids.
     pub async fn revoke(&self, token: &str) -> Result<RevocationId, Fault> {
-        let grant = self.read(token)?;
+        let grant = self.verify_signature(token)?;
         let Some(&id) = grant.chain.last() else {
-            return Err(Fault::internal("a verified token without a level"));
+            return Err(Fault::internal("a verified token has no block"));
         };
         self.revoke_id(id, grant.expires_at).await?;
         Ok(id)
     }
 
-    /// Revokes by id, for when the token itself is not at hand.
+    /// Revokes a token by its id, without the token.
     pub async fn revoke_id(&self, id: RevocationId, expires_at: i64) -> Result<(), Fault> {
         self.revocations.revoke(id, expires_at).await?;
         self.epoch.fetch_add(1, Ordering::Release);
         Ok(())
     }
 
-    async fn ask_revocations(
+    async fn check_revocations(
         &self,
         digest: Digest,
         grant: &Arc<Grant>,
@@ -132,15 +137,19 @@ impl Authority {
             self.cache.remove(&digest);
             return Err(token_revoked());
         }
-        self.cache.put(digest, CachedGrant { grant: Arc::clone(grant), asked_at: now, epoch });
+        self.cache.put(
+            digest,
+            CachedGrant { grant: Arc::clone(grant), revocations_checked_at: now, epoch },
+        );
         Ok(())
     }
 
-    /// The signature comes first: no byte of an unsigned block is interpreted.
-    fn read(&self, token: &str) -> Result<Grant, Fault> {
+    /// Verifies the signature chain, then reads the blocks: an unsigned block is never parsed.
+    fn verify_signature(&self, token: &str) -> Result<Grant, Fault> {
         let frames = token::decode(token)?;
-        let chain = match (token::check(&frames, self.keys.current()), self.keys.previous()) {
-            (Err(_), Some(previous)) => token::check(&frames, previous)?,
+        let chain = match (token::verify_chain(&frames, self.keys.current()), self.keys.previous())
+        {
+            (Err(_), Some(previous)) => token::verify_chain(&frames, previous)?,
             (checked, _) => checked?,
         };
         let claims = frames.claims()?;

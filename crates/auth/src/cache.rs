@@ -1,5 +1,5 @@
-//! A bounded memory of verified tokens, so that the second call of a client costs one digest
-//! instead of a signature chain and a look at the revocations. Refusals are never kept.
+//! A bounded cache of verified tokens: the second call of a client computes one digest instead of a
+//! signature chain, and queries no revocations. Refused tokens are not cached.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::grant::Grant;
 use crate::secret::sha256;
 
-/// Digest of a token's text: the cache keeps no token.
+/// The digest of a token's text, so that the cache contains no token.
 pub(crate) type Digest = [u8; 32];
 
 pub(crate) fn digest(token: &str) -> Digest {
@@ -18,17 +18,18 @@ pub(crate) fn digest(token: &str) -> Digest {
 #[derive(Clone)]
 pub(crate) struct CachedGrant {
     pub(crate) grant: Arc<Grant>,
-    /// When the revocations were last asked, in Unix seconds.
-    pub(crate) asked_at: i64,
-    /// The authority's epoch before they were asked.
+    /// When the token was last checked for revocation, in Unix seconds.
+    pub(crate) revocations_checked_at: i64,
+    /// The authority's epoch before that check.
     pub(crate) epoch: u64,
 }
 
-/// Two generations: the young one fills, then becomes the old one, and what was not asked for
-/// since then is forgotten with it. Every operation is constant time and the bound is exact.
+/// A cache of two generations. When the young generation is full it becomes the old one, and the
+/// entries of the old one that were not used since then are dropped. Every operation takes constant
+/// time, and the cache never exceeds its capacity.
 pub(crate) struct GrantCache {
     generations: Mutex<Generations>,
-    half: usize,
+    generation_capacity: usize,
 }
 
 #[derive(Default)]
@@ -39,7 +40,7 @@ struct Generations {
 
 impl GrantCache {
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { generations: Mutex::default(), half: (capacity / 2).max(1) }
+        Self { generations: Mutex::default(), generation_capacity: (capacity / 2).max(1) }
     }
 
     pub(crate) fn get(&self, digest: &Digest) -> Option<CachedGrant> {
@@ -48,13 +49,13 @@ impl GrantCache {
             return Some(entry.clone());
         }
         let entry = generations.old.remove(digest)?;
-        generations.insert(*digest, entry.clone(), self.half);
+        generations.insert(*digest, entry.clone(), self.generation_capacity);
         Some(entry)
     }
 
     pub(crate) fn put(&self, digest: Digest, entry: CachedGrant) {
         let mut generations = self.generations.lock();
-        generations.insert(digest, entry, self.half);
+        generations.insert(digest, entry, self.generation_capacity);
     }
 
     pub(crate) fn remove(&self, digest: &Digest) {
@@ -65,8 +66,8 @@ impl GrantCache {
 }
 
 impl Generations {
-    fn insert(&mut self, digest: Digest, entry: CachedGrant, half: usize) {
-        if self.young.len() >= half && !self.young.contains_key(&digest) {
+    fn insert(&mut self, digest: Digest, entry: CachedGrant, capacity: usize) {
+        if self.young.len() >= capacity && !self.young.contains_key(&digest) {
             self.old = std::mem::take(&mut self.young);
         }
         self.young.insert(digest, entry);
@@ -88,11 +89,11 @@ mod tests {
             limits: TokenLimits::default(),
             chain: Vec::new(),
         };
-        CachedGrant { grant: Arc::new(grant), asked_at: 0, epoch: 0 }
+        CachedGrant { grant: Arc::new(grant), revocations_checked_at: 0, epoch: 0 }
     }
 
     #[test]
-    fn it_stays_within_its_bound_and_keeps_what_is_used() {
+    fn the_cache_stays_within_its_capacity_and_keeps_used_entries() {
         let cache = GrantCache::new(8);
         let used = digest("used");
         cache.put(used, entry());

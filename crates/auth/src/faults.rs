@@ -1,8 +1,8 @@
-//! The faults of this crate, each with what to do about it. None ever quotes a token.
+//! The faults of this crate. Each message says what to do, and none contains a token.
 
 use fault::{Fault, Kind};
 
-/// No credential was given; `scope` is the one the call needs, when that is known.
+/// No credential was given. `scope` is the scope that the call needs, if it is known.
 pub fn token_missing(scope: Option<&str>) -> Fault {
     let scope = scope.unwrap_or("read");
     unauthenticated(
@@ -11,7 +11,7 @@ pub fn token_missing(scope: Option<&str>) -> Fault {
     )
 }
 
-/// A good token that does not carry the scope the call needs.
+/// A valid token without the scope that the call needs.
 pub fn scope_missing(scope: &str) -> Fault {
     Fault::new(
         Kind::Forbidden,
@@ -27,7 +27,9 @@ pub(crate) fn limit_exceeded(what: &str, value: &str) -> Fault {
     Fault::new(
         Kind::Forbidden,
         "limit_exceeded",
-        format!("the token's limits do not reach {what} {shown:?}; use a token with wider limits"),
+        format!(
+            "the token's limits do not include {what} {shown:?}; use a token with wider limits"
+        ),
     )
 }
 
@@ -64,7 +66,7 @@ pub(crate) fn token_revoked() -> Fault {
     )
 }
 
-/// The same fault, whose hint names the scope that the call needs in place of `read`.
+/// The fault with the scope that the call needs instead of `read` in its hint.
 pub(crate) fn for_scope(fault: Fault, scope: &str) -> Fault {
     let message = fault.message().replace("--scope read`", &format!("--scope {scope}`"));
     if message == fault.message() {

@@ -1,4 +1,4 @@
-//! What a verified token allows: the intersection of its root and of every narrowing.
+//! What a verified token allows: the intersection of its root and all its narrowings.
 
 use fault::Fault;
 
@@ -6,33 +6,34 @@ use crate::faults;
 use crate::revocation::RevocationId;
 use crate::scope::ScopeSet;
 
-/// What the bearer may do, until when, and on what.
+/// The rights of a token: scopes, expiry and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
-    /// The root's random id in hexadecimal: the name of the token in logs.
+    /// The random id of the token's root in hexadecimal; logs name the token by it.
     pub id: String,
-    /// Whom the token was minted for.
+    /// Who the token was minted for.
     pub subject: String,
     pub scopes: ScopeSet,
     /// Unix seconds; the token is refused from this second on.
     pub expires_at: i64,
     pub limits: TokenLimits,
-    /// One id per level, root first; revoking any of them revokes this grant.
+    /// The revocation ids of the root and of each narrowing, in this order; revoking any of them revokes
+    /// this grant.
     pub chain: Vec<RevocationId>,
 }
 
 impl Grant {
-    /// Fails with `scope_missing` unless the grant carries this scope.
+    /// Fails with `scope_missing` unless the grant has this scope.
     pub fn require(&self, scope: &str) -> Result<(), Fault> {
         if self.scopes.contains(scope) { Ok(()) } else { Err(faults::scope_missing(scope)) }
     }
 
-    /// Fails with `limit_exceeded` unless the limits reach this SKU.
+    /// Fails with `limit_exceeded` unless the limits include this SKU.
     pub fn require_sku(&self, sku: &str) -> Result<(), Fault> {
         if self.limits.allow_sku(sku) { Ok(()) } else { Err(faults::limit_exceeded("SKU", sku)) }
     }
 
-    /// Fails with `limit_exceeded` unless the limits reach this market.
+    /// Fails with `limit_exceeded` unless the limits include this market.
     pub fn require_market(&self, market: &str) -> Result<(), Fault> {
         if self.limits.allow_market(market) {
             Ok(())
@@ -42,12 +43,12 @@ impl Grant {
     }
 }
 
-/// On what a grant may be used. `None` sets no limit; an empty list reaches nothing.
+/// What a grant is limited to. `None` is no limit; an empty list allows nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TokenLimits {
     pub sku_prefix: Option<Vec<String>>,
     pub market: Option<Vec<String>>,
-    /// The services it can be used at, by name.
+    /// The names of the services at which the grant is valid.
     pub service: Option<Vec<String>>,
 }
 
@@ -66,22 +67,26 @@ impl TokenLimits {
         self.service.as_ref().is_none_or(|services| services.iter().any(|it| it == service))
     }
 
-    /// What both allow, exactly: of two prefixes, one of which begins with the other, the longer
-    /// one is their intersection, and any two others have none.
+    /// The limits that allow exactly what both allow. The intersection of two prefixes is the longer one
+    /// if it begins with the shorter one, and otherwise empty.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
         Self {
-            sku_prefix: both(self.sku_prefix.as_deref(), other.sku_prefix.as_deref(), |a, b| {
-                a.starts_with(b)
+            sku_prefix: intersect_lists(
+                self.sku_prefix.as_deref(),
+                other.sku_prefix.as_deref(),
+                |a, b| a.starts_with(b),
+            ),
+            market: intersect_lists(self.market.as_deref(), other.market.as_deref(), |a, b| a == b),
+            service: intersect_lists(self.service.as_deref(), other.service.as_deref(), |a, b| {
+                a == b
             }),
-            market: both(self.market.as_deref(), other.market.as_deref(), |a, b| a == b),
-            service: both(self.service.as_deref(), other.service.as_deref(), |a, b| a == b),
         }
     }
 }
 
-/// The elements of either list that lie within an element of the other.
-fn both(
+/// The elements of each list that are within an element of the other.
+fn intersect_lists(
     left: Option<&[String]>,
     right: Option<&[String]>,
     within: impl Fn(&str, &str) -> bool,
@@ -129,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_reach_what_they_name() {
+    fn limits_allow_what_they_name() {
         let limits = TokenLimits {
             sku_prefix: list(&["TOY-"]),
             market: list(&["DE", "FR"]),

@@ -1,7 +1,7 @@
-//! The signing keys and the file they live in.
+//! The signing keys and their file.
 //!
-//! Made on first start, readable by the owner alone. The text is
-//! `stoa-token-key 1`, then `current HEX`, then `previous HEX` after a rotation.
+//! The first start creates the file, which only its owner can read. It has the lines
+//! `stoa-token-key 1`, `current HEX`, and after a rotation `previous HEX`.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -12,13 +12,13 @@ use fault::{Fault, Kind};
 
 use crate::secret::{from_hex, to_hex};
 
-/// The key's file name inside the data folder.
+/// The name of the key file in the data folder.
 pub const KEY_FILE: &str = "token.key";
 const HEADER: &str = "stoa-token-key 1";
-/// A whole key file is far smaller; anything longer is not one.
-const FILE_MAX: u64 = 4096;
+/// How many bytes of the key file are read; a valid file is far shorter.
+const FILE_BYTES_MAX: u64 = 4096;
 
-/// The key that signs, and the one before it, which still verifies.
+/// The current key, which signs and verifies, and the previous key, which only verifies.
 #[derive(Clone)]
 pub struct Keyring {
     current: [u8; 32],
@@ -32,41 +32,41 @@ impl fmt::Debug for Keyring {
 }
 
 impl Keyring {
-    /// A fresh key that lives in memory alone.
+    /// A new key that is not written to a file.
     pub fn generate() -> Result<Self, Fault> {
         let mut current = [0; 32];
         getrandom::fill(&mut current).map_err(Fault::internal)?;
         Ok(Self { current, previous: None })
     }
 
-    /// Opens `<data>/token.key`, making it if there is none. Of several processes that start
-    /// together one makes it and all read the same key.
+    /// Reads `<data>/token.key`, and creates it if it does not exist. If several processes start
+    /// together, one of them creates it and all read the same key.
     pub fn open(data: &Path) -> Result<Self, Fault> {
         let path = data.join(KEY_FILE);
         if let Some(keys) = read(&path)? {
             return Ok(keys);
         }
-        let draft = Self::generate()?.write_draft(data)?;
+        let temporary = Self::generate()?.write_temporary(data)?;
         // A hard link, unlike a rename, never replaces a key that another process has just created.
-        let linked = fs::hard_link(&draft, &path);
-        discard(&draft);
+        let linked = fs::hard_link(&temporary, &path);
+        remove_temporary(&temporary);
         if let Err(error) = linked
             && error.kind() != ErrorKind::AlreadyExists
         {
-            return Err(unusable(&path, "cannot be made", error));
+            return Err(unusable(&path, "cannot be created", error));
         }
         sync_folder(data)?;
         read(&path)?.ok_or_else(|| unusable(&path, "vanished", ErrorKind::NotFound.into()))
     }
 
-    /// Puts a new key in front. Tokens of the key before verify until the next rotation.
+    /// Makes a new current key. Tokens of the key before it stay valid until the next rotation.
     pub fn rotate(data: &Path) -> Result<Self, Fault> {
         let path = data.join(KEY_FILE);
-        let before = Self::open(data)?;
-        let keys = Self { previous: Some(before.current), ..Self::generate()? };
-        let draft = keys.write_draft(data)?;
-        fs::rename(&draft, &path).map_err(|error| {
-            discard(&draft);
+        let old = Self::open(data)?;
+        let keys = Self { previous: Some(old.current), ..Self::generate()? };
+        let temporary = keys.write_temporary(data)?;
+        fs::rename(&temporary, &path).map_err(|error| {
+            remove_temporary(&temporary);
             unusable(&path, "cannot be replaced", error)
         })?;
         sync_folder(data)?;
@@ -81,24 +81,24 @@ impl Keyring {
         self.previous.as_ref()
     }
 
-    /// Writes the whole file under a unique name, so that no reader ever sees half of it.
-    fn write_draft(&self, data: &Path) -> Result<PathBuf, Fault> {
+    /// Writes the file under a unique temporary name, so that no reader sees a part of it.
+    fn write_temporary(&self, data: &Path) -> Result<PathBuf, Fault> {
         let mut tag = [0; 8];
         getrandom::fill(&mut tag).map_err(Fault::internal)?;
-        let draft = data.join(format!("{KEY_FILE}.{}", to_hex(&tag)));
+        let temporary = data.join(format!("{KEY_FILE}.{}", to_hex(&tag)));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let written = options.open(&draft).and_then(|mut file| {
+        let written = options.open(&temporary).and_then(|mut file| {
             file.write_all(self.to_text().as_bytes())?;
             file.sync_all()
         });
         match written {
-            Ok(()) => Ok(draft),
+            Ok(()) => Ok(temporary),
             Err(error) => {
-                discard(&draft);
-                Err(unusable(&draft, "cannot be written", error))
+                remove_temporary(&temporary);
+                Err(unusable(&temporary, "cannot be written", error))
             }
         }
     }
@@ -125,12 +125,12 @@ impl Keyring {
     }
 }
 
-/// Removes the temporary file. One that stays behind is as private as the key itself.
-fn discard(draft: &Path) {
-    drop(fs::remove_file(draft));
+/// Removes the temporary file. If that fails, the file that stays has the same mode as the key file.
+fn remove_temporary(path: &Path) {
+    drop(fs::remove_file(path));
 }
 
-/// The keys in a file, or nothing if there is no such file.
+/// The keys in a file; `None` if the file does not exist.
 fn read(path: &Path) -> Result<Option<Keyring>, Fault> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -139,7 +139,7 @@ fn read(path: &Path) -> Result<Option<Keyring>, Fault> {
     };
     refuse_readable_by_others(path, &file)?;
     let mut text = String::new();
-    file.take(FILE_MAX)
+    file.take(FILE_BYTES_MAX)
         .read_to_string(&mut text)
         .map_err(|error| unusable(path, "cannot be read", error))?;
     Keyring::parse(&text).map(Some).ok_or_else(|| {
@@ -148,7 +148,7 @@ fn read(path: &Path) -> Result<Option<Keyring>, Fault> {
             "key_damaged",
             format!(
                 "{} is not a token key of this version; restore it from a backup, or remove it to \
-                 make a new key (which ends all tokens)",
+                 create a new key, which makes all tokens invalid",
                 path.display()
             ),
         )
@@ -177,7 +177,7 @@ fn refuse_readable_by_others(_: &Path, _: &File) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Makes the new name survive a power cut.
+/// Syncs the folder, so that the new file name survives a power failure.
 fn sync_folder(data: &Path) -> Result<(), Fault> {
     if cfg!(not(unix)) {
         return Ok(());

@@ -1,10 +1,10 @@
 //! Turns a credential into a caller: capability tokens that their holder can narrow offline, their
 //! keys, revocation, counters, and the access policy of a server.
 //!
-//! Tokens read no clock: time is a parameter. Only the access policy holds a clock.
-//!
 //! A token is a chain of blocks under HMAC-SHA256, as in macaroons: each signature is the key of
 //! the next one, so a holder can append a narrowing block but cannot remove one.
+//!
+//! Only the access policy reads a clock; all other functions take the time as a parameter.
 
 mod access_policy;
 mod authority;
@@ -21,7 +21,7 @@ mod token;
 mod ttl;
 mod wire;
 
-pub use access_policy::{AccessCounters, AccessPolicy};
+pub use access_policy::{AccessCounters, AccessPolicy, LocalUser};
 pub use authority::{Authority, MintRequest};
 pub use faults::{scope_missing, token_missing};
 pub use grant::{Grant, TokenLimits};

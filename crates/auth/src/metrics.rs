@@ -1,6 +1,5 @@
-//! Counters of one service's credential checks: how many, how they ended, and by which scope.
-//!
-//! Outcomes and scopes are counted in fixed tables, so no caller can make them grow.
+//! Counters of one service's credential checks by result and scope. The tables are fixed, so no caller
+//! can make them grow.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,6 +18,7 @@ const FAILURES: [&str; 7] = [
 const SCOPES: [&str; 9] =
     ["read", "write", "collect", "import", "propose", "explain", "apply", "admin", "other"];
 
+/// The counters of one service.
 #[derive(Debug, Default)]
 pub struct AuthMetrics {
     service: String,
@@ -37,16 +37,16 @@ pub struct AuthSnapshot {
     /// Always the sum of `ok` and all failures.
     pub checks: u64,
     pub ok: u64,
-    /// Every known failure code, zeros included; `other` holds the rest.
+    /// Every known failure code, also those with 0; `other` counts all other codes.
     pub failures: BTreeMap<&'static str, u64>,
-    /// Scopes that were checked at least once; `other` counts those without a row of their own.
+    /// Scopes that were checked at least once; `other` counts the scopes that are not in the table.
     pub scopes: BTreeMap<&'static str, ScopeCount>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScopeCount {
     pub granted: u64,
-    /// Refused by `scope_missing`; a bad token is no scope's fault.
+    /// Refused with `scope_missing`; refusals of invalid tokens are not counted here.
     pub denied: u64,
 }
 
@@ -56,39 +56,38 @@ impl AuthMetrics {
     }
 
     pub fn record_minted(&self) {
-        add(&self.minted);
+        increment(&self.minted);
     }
 
-    /// A credential was good enough for a call that needs `scope`.
+    /// Counts a credential that was accepted for a call that needs `scope`.
     pub fn record_ok(&self, scope: Option<&str>) {
-        add(&self.ok);
+        increment(&self.ok);
         if let Some(scope) = scope {
-            add(row(&self.granted, &SCOPES, scope));
+            increment(counter_of(&self.granted, &SCOPES, scope));
         }
     }
 
-    /// A credential was refused with `fault`.
+    /// Counts a credential that was refused with `fault`.
     pub fn record_fault(&self, scope: Option<&str>, fault: &Fault) {
-        add(row(&self.failures, &FAILURES, fault.code()));
+        increment(counter_of(&self.failures, &FAILURES, fault.code()));
         if let Some(scope) = scope
             && fault.code() == "scope_missing"
         {
-            add(row(&self.denied, &SCOPES, scope));
+            increment(counter_of(&self.denied, &SCOPES, scope));
         }
     }
 
     pub fn snapshot(&self) -> AuthSnapshot {
-        let ok = get(&self.ok);
+        let ok = value_of(&self.ok);
         let failures: BTreeMap<_, _> =
-            FAILURES.into_iter().zip(self.failures.iter().map(get)).collect();
-        let counts = self
-            .granted
-            .iter()
-            .zip(&self.denied)
-            .map(|(granted, denied)| ScopeCount { granted: get(granted), denied: get(denied) });
+            FAILURES.into_iter().zip(self.failures.iter().map(value_of)).collect();
+        let counts = self.granted.iter().zip(&self.denied).map(|(granted, denied)| ScopeCount {
+            granted: value_of(granted),
+            denied: value_of(denied),
+        });
         AuthSnapshot {
             service: self.service.clone(),
-            tokens_minted: get(&self.minted),
+            tokens_minted: value_of(&self.minted),
             checks: ok + failures.values().sum::<u64>(),
             ok,
             failures,
@@ -101,21 +100,21 @@ impl AuthMetrics {
     }
 }
 
-/// The counter beside `word`; the last row takes every word without one.
-fn row<'a, const N: usize>(
+/// The counter of `name`; the last counter if the table does not have the name.
+fn counter_of<'a, const N: usize>(
     counters: &'a [AtomicU64; N],
-    words: &[&str; N],
-    word: &str,
+    names: &[&str; N],
+    name: &str,
 ) -> &'a AtomicU64 {
-    let at = words.iter().position(|it| *it == word).unwrap_or(N - 1);
+    let at = names.iter().position(|it| *it == name).unwrap_or(N - 1);
     &counters[at]
 }
 
-fn add(counter: &AtomicU64) {
+fn increment(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-fn get(counter: &AtomicU64) -> u64 {
+fn value_of(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
 
@@ -139,16 +138,16 @@ mod tests {
         }
         metrics.record_fault(None, &Fault::unavailable("store_down", "the store is down"));
 
-        let seen = metrics.snapshot();
-        assert_eq!((seen.service.as_str(), seen.tokens_minted), ("data-collector", 1));
-        assert_eq!((seen.checks, seen.ok), (107, 3));
+        let snapshot = metrics.snapshot();
+        assert_eq!((snapshot.service.as_str(), snapshot.tokens_minted), ("data-collector", 1));
+        assert_eq!((snapshot.checks, snapshot.ok), (107, 3));
         let failures = [("token_missing", 1), ("token_expired", 1), ("token_revoked", 0)];
         for (code, expected) in failures.into_iter().chain([("scope_missing", 101), ("other", 1)]) {
-            assert_eq!(seen.failures[code], expected, "{code}");
+            assert_eq!(snapshot.failures[code], expected, "{code}");
         }
-        assert_eq!(seen.failures.len(), FAILURES.len());
+        assert_eq!(snapshot.failures.len(), FAILURES.len());
         assert_eq!(
-            seen.scopes,
+            snapshot.scopes,
             BTreeMap::from([
                 ("read", ScopeCount { granted: 2, denied: 0 }),
                 ("apply", ScopeCount { granted: 0, denied: 1 }),

@@ -1,4 +1,4 @@
-//! The record of the tokens that the operator minted. It has what a token says and never the token.
+//! The records of minted tokens: what each token allows, never the token itself.
 
 use fault::Fault;
 use store::{Db, SqlRow, sql};
@@ -27,7 +27,7 @@ pub struct TokenRecord {
     /// The id of the token's root, as `stoa token inspect` shows it.
     pub id: String,
     pub subject: String,
-    /// The user that the token speaks for.
+    /// The user for whom the token acts, if it was minted for one.
     pub username: Option<String>,
     pub scopes: String,
     /// Unix seconds.
@@ -38,7 +38,7 @@ pub struct TokenRecord {
     pub revoked: bool,
 }
 
-/// The minted tokens in SQLite or PostgreSQL. Those that have expired are deleted.
+/// The records of minted tokens in SQLite or PostgreSQL. Records of expired tokens are deleted.
 pub struct TokenRecords(Db);
 
 impl TokenRecords {
@@ -46,14 +46,14 @@ impl TokenRecords {
         Self(db)
     }
 
-    /// Records a token that was just minted, for a user if it speaks for one.
+    /// Records a token that was just minted, with the user for whom it acts.
     pub async fn insert(
         &self,
         token: &Inspection,
         username: Option<&str>,
         now: i64,
     ) -> Result<(), Fault> {
-        self.sweep(now).await?;
+        self.delete_expired(now).await?;
         let count = self.0.fetch_optional(sql("SELECT COUNT(*) FROM token_minted")).await?;
         if count.map_or(Ok(0), |row| row.count(0))? >= RECORDS_MAX {
             let message = format!(
@@ -80,11 +80,11 @@ impl TokenRecords {
                  m.expires_at, m.revocation_id, r.id \
              FROM token_minted m LEFT JOIN token_revoked r ON r.id = m.revocation_id \
              WHERE m.expires_at > $1 ORDER BY m.issued_at DESC, m.id");
-        self.0.fetch_all(select.bind(now)).await?.iter().map(record).collect()
+        self.0.fetch_all(select.bind(now)).await?.iter().map(read_record).collect()
     }
 
     /// Deletes the records of expired tokens, and the revocations of tokens that expired a day ago.
-    async fn sweep(&self, now: i64) -> Result<(), Fault> {
+    async fn delete_expired(&self, now: i64) -> Result<(), Fault> {
         self.0.execute(sql("DELETE FROM token_minted WHERE expires_at <= $1").bind(now)).await?;
         let yesterday = now.saturating_sub(86_400);
         let delete = sql("DELETE FROM token_revoked WHERE expires_at <= $1").bind(yesterday);
@@ -92,7 +92,7 @@ impl TokenRecords {
     }
 }
 
-fn record(row: &SqlRow) -> Result<TokenRecord, Fault> {
+fn read_record(row: &SqlRow) -> Result<TokenRecord, Fault> {
     Ok(TokenRecord {
         id: row.text(0)?,
         subject: row.text(1)?,

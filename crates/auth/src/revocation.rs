@@ -1,4 +1,4 @@
-//! Revocation ids, and the port to where the revoked ones are stored.
+//! Revocation ids, and the stores of revoked ids.
 
 mod sql;
 
@@ -13,8 +13,8 @@ pub use sql::{MIGRATIONS, SqlRevocations};
 
 use crate::secret::{from_hex, sha256, to_hex};
 
-/// Names one level of a token's chain without giving away its signature. Whatever was narrowed
-/// from a token carries the ids of all its ancestors, so revoking one revokes all below it.
+/// Names one block of a token's chain without revealing its signature. A narrowed token has the ids of
+/// all tokens it was narrowed from, so revoking a token revokes all tokens narrowed from it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RevocationId([u8; 16]);
 
@@ -24,7 +24,7 @@ impl RevocationId {
         Self(id)
     }
 
-    /// Reads the 32 hexadecimal digits that `Display` writes.
+    /// Parses the 32 hexadecimal digits that `Display` writes.
     pub fn parse(text: &str) -> Result<Self, Fault> {
         from_hex(text).map(Self).ok_or_else(|| {
             Fault::invalid("invalid_revocation_id", "a revocation id is 32 hexadecimal digits")
@@ -54,11 +54,11 @@ pub trait Revocations: Send + Sync {
     /// Whether any of these ids was revoked.
     async fn contains_any(&self, ids: &[RevocationId]) -> Result<bool, Fault>;
 
-    /// Remembers `id` at least until `expires_at` (Unix seconds), when its token is refused anyway.
+    /// Stores `id` at least until `expires_at` (Unix seconds), when its token expires.
     async fn revoke(&self, id: RevocationId, expires_at: i64) -> Result<(), Fault>;
 }
 
-/// Revocations that last as long as the process, for tests and for servers without a store.
+/// Revocations in memory, which end with the process; for tests.
 #[derive(Debug)]
 pub struct MemoryRevocations {
     revoked: Mutex<HashMap<RevocationId, i64>>,
@@ -70,13 +70,9 @@ impl MemoryRevocations {
         Self { revoked: Mutex::default(), capacity }
     }
 
-    /// Drops the ids whose tokens have expired by themselves.
-    pub fn sweep(&self, now: i64) {
-        self.lock().retain(|_, expires_at| *expires_at > now);
-    }
-
-    fn lock(&self) -> parking_lot::MutexGuard<'_, HashMap<RevocationId, i64>> {
-        self.revoked.lock()
+    /// Removes the ids of expired tokens.
+    pub fn delete_expired(&self, now: i64) {
+        self.revoked.lock().retain(|_, expires_at| *expires_at > now);
     }
 }
 
@@ -89,22 +85,25 @@ impl Default for MemoryRevocations {
 #[async_trait]
 impl Revocations for MemoryRevocations {
     async fn contains_any(&self, ids: &[RevocationId]) -> Result<bool, Fault> {
-        let revoked = self.lock();
+        let revoked = self.revoked.lock();
         Ok(ids.iter().any(|id| revoked.contains_key(id)))
     }
 
     async fn revoke(&self, id: RevocationId, expires_at: i64) -> Result<(), Fault> {
-        let mut revoked = self.lock();
-        // Forgetting an older revocation would bring its token back to life, so a full list says no.
+        let mut revoked = self.revoked.lock();
+        // Dropping an older revocation would make its token valid again, so a full list refuses.
         if revoked.len() >= self.capacity && !revoked.contains_key(&id) {
             return Err(Fault::new(
                 Kind::Unavailable,
                 "revocations_full",
-                format!("{} tokens are revoked already; no more can be kept", self.capacity),
+                format!(
+                    "{} tokens are revoked already; this list has no room for more",
+                    self.capacity
+                ),
             ));
         }
-        let kept = revoked.entry(id).or_insert(expires_at);
-        *kept = (*kept).max(expires_at);
+        let stored = revoked.entry(id).or_insert(expires_at);
+        *stored = (*stored).max(expires_at);
         Ok(())
     }
 }
@@ -118,16 +117,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_list_refuses_and_forgets_only_what_expired() {
+    async fn a_full_list_refuses_new_ids_and_drops_only_expired_ones() {
         let revocations = MemoryRevocations::new(2);
         revocations.revoke(id(1), 10).await.unwrap();
         revocations.revoke(id(2), 20).await.unwrap();
         revocations.revoke(id(2), 15).await.unwrap();
         let refused = revocations.revoke(id(3), 30).await.unwrap_err();
         assert_eq!(refused.code(), "revocations_full");
-        revocations.sweep(10);
+        revocations.delete_expired(10);
         assert!(!revocations.contains_any(&[id(1)]).await.unwrap());
-        revocations.sweep(19);
+        revocations.delete_expired(19);
         assert!(revocations.contains_any(&[id(1), id(2)]).await.unwrap());
         revocations.revoke(id(3), 30).await.unwrap();
     }

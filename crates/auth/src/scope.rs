@@ -1,19 +1,19 @@
-//! Scopes: the lower-case words that say what a token may be used for.
+//! Scopes: lower-case words that name the rights of a token.
 //!
-//! A token may carry any word, because a later version may know more of them; only minting refuses
-//! a word that no tool needs. No word implies another, `admin` included.
+//! A token may have any word, because a later version may have more scopes; only minting refuses a word
+//! that no tool needs. No scope implies another, not even `admin`.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use fault::Fault;
 
-/// Longest scope word, in bytes.
-const WORD_MAX: usize = 32;
-/// Most scopes one token may carry.
+/// The longest scope, in bytes.
+const WORD_BYTES_MAX: usize = 32;
+/// The most scopes of one token.
 const SCOPES_MAX: usize = 32;
 
-/// Every scope that a tool needs, with what it opens.
+/// Every scope that a tool needs, with what it allows.
 pub const KNOWN_SCOPES: [(&str, &str); 8] = [
     ("read", "read everything that a tool can show: prices, indicators, documents, proposals"),
     ("write", "change the archive's files and insights; add prices and set pricing policies"),
@@ -45,10 +45,10 @@ impl ScopeName {
         let rest_is_plain = word
             .bytes()
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-');
-        if starts_well && rest_is_plain && word.len() <= WORD_MAX {
+        if starts_well && rest_is_plain && word.len() <= WORD_BYTES_MAX {
             return Ok(Self(Cow::Owned(word.to_owned())));
         }
-        let shown: String = word.chars().take(WORD_MAX).collect();
+        let shown: String = word.chars().take(WORD_BYTES_MAX).collect();
         Err(Fault::invalid(
             "invalid_scope",
             format!("scope {shown:?} is not a lower-case word such as read, write or admin"),
@@ -71,12 +71,12 @@ impl fmt::Display for ScopeName {
 pub struct ScopeSet(Vec<ScopeName>);
 
 impl ScopeSet {
-    /// Reads `read,write`; spaces around words are ignored, an empty list is refused.
+    /// Parses a list such as `read,write`; ignores spaces around words and refuses an empty list.
     pub fn parse(list: &str) -> Result<Self, Fault> {
         Self::from_words(list.split(',').map(str::trim))
     }
 
-    /// Like [`ScopeSet::parse`], for scopes that some tool needs.
+    /// Like [`ScopeSet::parse`], and refuses scopes that no tool needs.
     pub fn parse_known(list: &str) -> Result<Self, Fault> {
         let scopes = Self::parse(list)?;
         let is_known = |scope: &ScopeName| KNOWN_SCOPES.iter().any(|(word, _)| scope.0 == *word);
@@ -97,7 +97,7 @@ impl ScopeSet {
             if scopes.len() == SCOPES_MAX {
                 return Err(Fault::invalid(
                     "invalid_scope",
-                    format!("a token carries at most {SCOPES_MAX} scopes"),
+                    format!("a token has at most {SCOPES_MAX} scopes"),
                 ));
             }
             scopes.push(ScopeName::new(word)?);
@@ -194,10 +194,10 @@ mod tests {
     #[test]
     fn the_known_scopes_are_those_of_the_contracts_and_of_the_documentation() {
         let page = include_str!("../../../docs/tokens.md");
-        for (word, opens) in KNOWN_SCOPES {
+        for (word, allows) in KNOWN_SCOPES {
             let scope: contract::Scope = serde_json::from_value(word.into()).unwrap();
             assert_eq!(scope.as_str(), word);
-            assert!(page.contains(&format!("| `{word}` | {opens} |")), "{word}: {opens}");
+            assert!(page.contains(&format!("| `{word}` | {allows} |")), "{word}: {allows}");
         }
     }
 

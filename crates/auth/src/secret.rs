@@ -1,4 +1,4 @@
-//! Text that must never be shown, and the comparison of secrets.
+//! Secret texts, their comparison, and the HMAC and hash functions of this crate.
 
 use std::fmt;
 
@@ -27,25 +27,25 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Whether two secrets are the same, in a time that tells neither where they differ nor how long
-/// the expected one is: only their digests are compared.
+/// Whether two secrets are the same. Compares their digests in constant time, so the time reveals
+/// neither where they differ nor the length of the expected one.
 pub fn same_secret(given: &str, expected: &str) -> bool {
     let given = Sha256::digest(given.as_bytes());
     let expected = Sha256::digest(expected.as_bytes());
-    let mac = keyed(&[0; 32]).chain_update(given);
+    let mac = hmac_with_key(&[0; 32]).chain_update(given);
     mac.verify_slice(&sign(&[0; 32], &expected)).is_ok()
 }
 
-/// HMAC-SHA256 ready for data. A key shorter than the block is padded with zeros by definition, so
-/// padding it here gives the same code and leaves no length to check.
-pub(crate) fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
+/// An HMAC-SHA256 with this key. HMAC pads a key that is shorter than its block with zeros; padding it
+/// here gives the same result and cannot fail.
+pub(crate) fn hmac_with_key(key: &[u8; 32]) -> Hmac<Sha256> {
     let mut block = [0_u8; 64];
     block[..32].copy_from_slice(key);
     Hmac::new(&block.into())
 }
 
 pub(crate) fn sign(key: &[u8; 32], data: &[u8]) -> [u8; 32] {
-    keyed(key).chain_update(data).finalize().into_bytes().into()
+    hmac_with_key(key).chain_update(data).finalize().into_bytes().into()
 }
 
 pub(crate) fn sha256(data: &[u8]) -> [u8; 32] {
@@ -56,7 +56,7 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
     HEXLOWER.encode(bytes)
 }
 
-/// Exactly `N` bytes from lower-case hexadecimal, or nothing.
+/// Decodes exactly `N` bytes of lower-case hexadecimal.
 pub(crate) fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
 }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_compare_by_value_and_show_nothing() {
+    fn secrets_compare_by_value_and_debug_hides_them() {
         assert!(same_secret("hunter2", "hunter2"));
         for other in ["", "hunter", "hunter22", "Hunter2"] {
             assert!(!same_secret(other, "hunter2"), "{other:?}");
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn hexadecimal_goes_there_and_back() {
+    fn hexadecimal_is_written_and_read_back() {
         assert_eq!(from_hex::<3>(&to_hex(&[0, 0x5f, 0xff])), Some([0, 0x5f, 0xff]));
         for bad in ["", "00", "00ff0", "00FF00", "00fg00", "00ffé"] {
             assert_eq!(from_hex::<3>(bad), None, "{bad:?}");

@@ -1,7 +1,7 @@
-//! The signature chain: minting, narrowing, checking and reading tokens.
+//! The signature chain: minting, narrowing, verifying and inspecting tokens.
 //!
-//! `sig0 = HMAC(key, root)`, `sigN = HMAC(sigN-1, blockN)`, and a token carries only the last one.
-//! Narrowing and inspecting need no key; neither says anything about whether a token is genuine.
+//! `sig0 = HMAC(key, root)`, `sigN = HMAC(sigN-1, blockN)`, and a token contains only the last one.
+//! Narrowing and inspecting need no key, and neither of them verifies a token.
 
 use std::fmt;
 
@@ -12,63 +12,66 @@ use crate::faults::{scope_missing, token_missing, token_signature};
 use crate::grant::TokenLimits;
 use crate::revocation::RevocationId;
 use crate::scope::ScopeSet;
-use crate::secret::{Secret, keyed, sign};
+use crate::secret::{Secret, hmac_with_key, sign};
 pub use crate::wire::TOKEN_PREFIX;
-use crate::wire::{LimitsBlock, NarrowingBlock, RootBlock, TokenFrames, write};
+use crate::wire::{LimitsBlock, NarrowingBlock, RootBlock, TokenFrames, encode_block};
 
-/// Longest note, in characters.
-const NOTE_MAX: usize = 128;
+/// The longest note, in characters.
+const NOTE_CHARS_MAX: usize = 128;
 
-/// What to take away from a token; what is `None` stays as it is.
+/// How a token is restricted; `None` restricts nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Narrowing {
-    /// Only these scopes remain.
+    /// The scopes that remain.
     pub scopes: Option<ScopeSet>,
     /// Unix seconds; an expiry later than the token's own changes nothing.
     pub expires_at: Option<i64>,
-    /// Applied on top of the token's own limits.
+    /// Limits in addition to those of the token.
     pub limits: TokenLimits,
-    /// Why, or for whom; readable by everybody who holds the token.
+    /// A remark that every holder of the token can read.
     pub note: Option<String>,
 }
 
-/// Narrows a token offline. The result works wherever the original did, for less.
+/// Narrows a token without a key and without the server.
 pub fn attenuate(token: &str, narrowing: &Narrowing) -> Result<Secret, Fault> {
     let frames = decode(token)?;
     let claims = frames.claims()?;
-    // The intersection would drop such a scope silently, and the surprise would come much later.
+    // The intersection would drop a scope that the token does not have without an error.
     if let Some(scopes) = &narrowing.scopes
         && let Some(absent) = scopes.iter().find(|scope| !claims.scopes.contains(scope.as_str()))
     {
         return Err(scope_missing(absent.as_str()));
     }
-    append(&frames, narrowing)
+    append_narrowing(&frames, narrowing)
 }
 
-/// The narrowing itself, for any scopes at all.
-pub(crate) fn append(frames: &TokenFrames, narrowing: &Narrowing) -> Result<Secret, Fault> {
+/// Appends a narrowing block without checking its scopes against those of the token.
+pub(crate) fn append_narrowing(
+    frames: &TokenFrames,
+    narrowing: &Narrowing,
+) -> Result<Secret, Fault> {
     let note = narrowing.note.as_deref();
-    if note.is_some_and(|note| note.chars().count() > NOTE_MAX) {
-        let message = format!("a note has at most {NOTE_MAX} characters");
+    if note.is_some_and(|note| note.chars().count() > NOTE_CHARS_MAX) {
+        let message = format!("a note has at most {NOTE_CHARS_MAX} characters");
         return Err(Fault::invalid("invalid_note", message));
     }
     let scopes = narrowing.scopes.as_ref();
-    let block = write(&NarrowingBlock {
+    let block = encode_block(&NarrowingBlock {
         scopes: scopes.map(|scopes| scopes.iter().map(ToString::to_string).collect()),
         expires: narrowing.expires_at,
         limits: LimitsBlock::from_limits(&narrowing.limits),
         note: note.map(str::to_owned),
     })?;
     let mut narrowed = frames.clone();
-    narrowed.tail = sign(&frames.tail, &block);
+    narrowed.last_signature = sign(&frames.last_signature, &block);
     narrowed.blocks.push(block);
     narrowed.encode().map(Secret::new)
 }
 
 pub(crate) fn mint(key: &[u8; 32], root: &RootBlock) -> Result<Secret, Fault> {
-    let block = write(root)?;
-    let tail = sign(key, &block);
-    TokenFrames { blocks: vec![block], tail }.encode().map(Secret::new)
+    let block = encode_block(root)?;
+    let last_signature = sign(key, &block);
+    TokenFrames { blocks: vec![block], last_signature }.encode().map(Secret::new)
 }
 
 pub(crate) fn decode(token: &str) -> Result<TokenFrames, Fault> {
@@ -78,25 +81,27 @@ pub(crate) fn decode(token: &str) -> Result<TokenFrames, Fault> {
     TokenFrames::decode(token)
 }
 
-/// Checks the chain in constant time and gives the revocation id of every level, root first.
-pub(crate) fn check(frames: &TokenFrames, key: &[u8; 32]) -> Result<Vec<RevocationId>, Fault> {
+/// Verifies the last signature in constant time; returns the revocation ids of all blocks, root first.
+pub(crate) fn verify_chain(
+    frames: &TokenFrames,
+    key: &[u8; 32],
+) -> Result<Vec<RevocationId>, Fault> {
     let mut chain = Vec::with_capacity(frames.blocks.len());
     let mut signature = *key;
     for block in &frames.blocks {
         signature = sign(&signature, block);
         chain.push(RevocationId::of_signature(&signature));
     }
-    // Comparing codes of both signatures keeps the comparison itself in the hands of the crate
-    // that promises constant time.
+    // Compares HMACs of both signatures, because `verify_slice` compares in constant time.
     let expected = sign(key, &signature);
-    keyed(key)
-        .chain_update(frames.tail)
+    hmac_with_key(key)
+        .chain_update(frames.last_signature)
         .verify_slice(&expected)
         .map(|()| chain)
         .map_err(|_| token_signature())
 }
 
-/// What a token says of itself. Its signature was **not** checked: it may be forged or revoked.
+/// What a token claims. Its signature was **not** verified: it may be forged or revoked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
     pub id: String,
@@ -109,7 +114,7 @@ pub struct Inspection {
     pub notes: Vec<String>,
     /// How many times it was narrowed.
     pub narrowings: usize,
-    /// Revokes this token and whatever is narrowed from it.
+    /// The id that revokes this token and every token narrowed from it.
     pub revocation_id: RevocationId,
 }
 
@@ -126,14 +131,14 @@ pub fn inspect(token: &str) -> Result<Inspection, Fault> {
         limits: claims.limits,
         notes: claims.notes,
         narrowings: frames.blocks.len() - 1,
-        revocation_id: RevocationId::of_signature(&frames.tail),
+        revocation_id: RevocationId::of_signature(&frames.last_signature),
     })
 }
 
 impl fmt::Display for Inspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "id          {}", self.id)?;
-        // A forged token may hold anything, so its text is shown with control characters escaped.
+        // A forged token may contain control characters, which are escaped.
         writeln!(f, "subject     {}", self.subject.escape_debug())?;
         writeln!(f, "scopes      {}", self.scopes)?;
         writeln!(f, "issued      {}", self.issued_at)?;

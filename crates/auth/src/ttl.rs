@@ -1,14 +1,14 @@
-//! Lifetimes as people write them: `90s`, `30m`, `1h`, `7d`.
+//! Parses lifetimes such as `90s`, `30m`, `1h`, `7d`.
 
 use std::time::Duration;
 
 use fault::Fault;
 
-/// Ten years. A longer life is surely a slip, and revocations are kept as long as tokens live.
+/// The longest lifetime: ten years, because a revocation is stored until its token expires.
 pub(crate) const TTL_MAX: Duration = Duration::from_secs(3650 * 86_400);
 
 pub fn parse_ttl(text: &str) -> Result<Duration, Fault> {
-    seconds(text)
+    parse_seconds(text)
         .map(Duration::from_secs)
         .filter(|ttl| !ttl.is_zero() && *ttl <= TTL_MAX)
         .ok_or_else(|| {
@@ -23,7 +23,7 @@ pub fn parse_ttl(text: &str) -> Result<Duration, Fault> {
         })
 }
 
-fn seconds(text: &str) -> Option<u64> {
+fn parse_seconds(text: &str) -> Option<u64> {
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let unit = match unit {
         "s" => 1,

@@ -1,7 +1,7 @@
-//! The bytes of a token: its text, the framing of its blocks, and the blocks' JSON.
+//! The encoding of a token: its text, the framing of its blocks, and the JSON of the blocks.
 //!
 //! `stoa1_` + base64url( { length: u16 big endian, block: JSON } 1..17 times, signature: 32 bytes ).
-//! Nothing here is trusted: reading a token says what it claims, never that the claim holds.
+//! This module verifies nothing: it reads what a token claims.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -13,17 +13,17 @@ use crate::grant::TokenLimits;
 use crate::scope::ScopeSet;
 use crate::secret::from_hex;
 
-/// What every token of this version begins with; also what log redaction looks for.
+/// The start of every token of this version; log redaction searches for it.
 pub const TOKEN_PREFIX: &str = "stoa1_";
-/// Most bytes in a whole token before base64.
+/// The most bytes of a token before base64.
 pub(crate) const TOKEN_BYTES_MAX: usize = 4096;
-/// Most narrowing blocks after the root.
+/// The most narrowing blocks after the root.
 pub(crate) const NARROWINGS_MAX: usize = 16;
-/// A `TOKEN_BYTES_MAX` token in base64, so that longer text is refused unread.
-const TEXT_MAX: usize = TOKEN_PREFIX.len() + TOKEN_BYTES_MAX.div_ceil(3) * 4;
-const SIGNATURE: usize = 32;
+/// The length of a token of `TOKEN_BYTES_MAX` bytes; longer texts are refused before they are decoded.
+const TEXT_BYTES_MAX: usize = TOKEN_PREFIX.len() + TOKEN_BYTES_MAX.div_ceil(3) * 4;
+const SIGNATURE_BYTES: usize = 32;
 
-/// Root block. A field we do not know is refused, here and below: it may be a restriction.
+/// The root block. An unknown field of a block is refused, because it may be a restriction.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RootBlock {
@@ -67,7 +67,7 @@ impl From<LimitsBlock> for TokenLimits {
 }
 
 impl LimitsBlock {
-    /// Nothing at all when there is nothing to limit.
+    /// `None` if there are no limits.
     pub(crate) fn from_limits(limits: &TokenLimits) -> Option<Self> {
         (*limits != TokenLimits::default()).then(|| Self {
             sku_prefix: limits.sku_prefix.clone(),
@@ -77,12 +77,12 @@ impl LimitsBlock {
     }
 }
 
-/// A token taken apart, its blocks still unread.
+/// The blocks of a token, not parsed yet, and its last signature.
 #[derive(Clone)]
 pub(crate) struct TokenFrames {
     /// Root first; never empty.
     pub(crate) blocks: Vec<Vec<u8>>,
-    pub(crate) tail: [u8; SIGNATURE],
+    pub(crate) last_signature: [u8; SIGNATURE_BYTES],
 }
 
 impl TokenFrames {
@@ -90,21 +90,21 @@ impl TokenFrames {
         let body = text
             .strip_prefix(TOKEN_PREFIX)
             .ok_or_else(|| token_malformed("it does not begin with stoa1_"))?;
-        if text.len() > TEXT_MAX {
+        if text.len() > TEXT_BYTES_MAX {
             return Err(token_malformed("it is too long"));
         }
-        // The decoder refuses padding and loose trailing bits, so each token has one spelling.
+        // The decoder refuses padding and non-zero trailing bits, so each token has one encoding.
         let bytes = BASE64_URL_SAFE_NO_PAD
             .decode(body)
             .map_err(|_| token_malformed("it is not base64url"))?;
         if bytes.len() > TOKEN_BYTES_MAX {
             return Err(token_malformed("it is too long"));
         }
-        Self::split(&bytes).ok_or_else(|| token_malformed("it is cut short or damaged"))
+        Self::split_frames(&bytes).ok_or_else(|| token_malformed("it is cut short or damaged"))
     }
 
-    fn split(bytes: &[u8]) -> Option<Self> {
-        let (mut rest, tail) = bytes.split_last_chunk::<SIGNATURE>()?;
+    fn split_frames(bytes: &[u8]) -> Option<Self> {
+        let (mut rest, last_signature) = bytes.split_last_chunk::<SIGNATURE_BYTES>()?;
         let mut blocks = Vec::new();
         while !rest.is_empty() {
             let (length, after) = rest.split_first_chunk::<2>()?;
@@ -113,8 +113,8 @@ impl TokenFrames {
             blocks.push(block.to_vec());
             rest = after;
         }
-        let fits = (1..=1 + NARROWINGS_MAX).contains(&blocks.len());
-        fits.then_some(Self { blocks, tail: *tail })
+        let has_valid_count = (1..=1 + NARROWINGS_MAX).contains(&blocks.len());
+        has_valid_count.then_some(Self { blocks, last_signature: *last_signature })
     }
 
     pub(crate) fn encode(&self) -> Result<String, Fault> {
@@ -133,18 +133,18 @@ impl TokenFrames {
             bytes.extend(length.to_be_bytes());
             bytes.extend(block);
         }
-        bytes.extend(self.tail);
+        bytes.extend(self.last_signature);
         if bytes.len() > TOKEN_BYTES_MAX || self.blocks.len() > 1 + NARROWINGS_MAX {
             return Err(too_large());
         }
         Ok(format!("{TOKEN_PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes)))
     }
 
-    /// Reads what the blocks claim.
+    /// Parses the blocks and applies the narrowings to the root.
     pub(crate) fn claims(&self) -> Result<Claims, Fault> {
         let (root, narrowings) =
             self.blocks.split_first().ok_or_else(|| token_malformed("it is empty"))?;
-        let root: RootBlock = read(root)?;
+        let root: RootBlock = parse_block(root)?;
         if from_hex::<16>(&root.id).is_none() {
             return Err(token_malformed("its id is not 32 hexadecimal digits"));
         }
@@ -153,18 +153,18 @@ impl TokenFrames {
             subject: root.subject,
             issued_at: root.issued,
             expires_at: root.expires,
-            scopes: read_scopes(&root.scopes)?,
+            scopes: parse_scopes(&root.scopes)?,
             limits: root.limits.map(TokenLimits::from).unwrap_or_default(),
             notes: Vec::new(),
         };
         for block in narrowings {
-            claims.narrow(read(block)?)?;
+            claims.narrow(parse_block(block)?)?;
         }
         Ok(claims)
     }
 }
 
-/// What a token claims, every narrowing applied.
+/// What a token claims, with all narrowings applied.
 pub(crate) struct Claims {
     pub(crate) id: String,
     pub(crate) subject: String,
@@ -178,7 +178,7 @@ pub(crate) struct Claims {
 impl Claims {
     fn narrow(&mut self, block: NarrowingBlock) -> Result<(), Fault> {
         if let Some(scopes) = block.scopes {
-            self.scopes = self.scopes.intersect(&read_scopes(&scopes)?);
+            self.scopes = self.scopes.intersect(&parse_scopes(&scopes)?);
         }
         if let Some(expires) = block.expires {
             self.expires_at = self.expires_at.min(expires);
@@ -191,17 +191,17 @@ impl Claims {
     }
 }
 
-fn read<'a, T: Deserialize<'a>>(block: &'a [u8]) -> Result<T, Fault> {
-    // The parser's own words may quote the block, so they are not passed on.
+fn parse_block<'a, T: Deserialize<'a>>(block: &'a [u8]) -> Result<T, Fault> {
+    // The message of the parser may quote the block, so it is dropped.
     serde_json::from_slice(block)
-        .map_err(|_| token_malformed("it holds a block this version does not understand"))
+        .map_err(|_| token_malformed("it has a block that this version does not understand"))
 }
 
-fn read_scopes(words: &[String]) -> Result<ScopeSet, Fault> {
+fn parse_scopes(words: &[String]) -> Result<ScopeSet, Fault> {
     ScopeSet::from_words(words.iter().map(String::as_str))
-        .map_err(|_| token_malformed("it holds a scope that is not a lower-case word"))
+        .map_err(|_| token_malformed("it has a scope that is not a lower-case word"))
 }
 
-pub(crate) fn write(block: &impl Serialize) -> Result<Vec<u8>, Fault> {
+pub(crate) fn encode_block(block: &impl Serialize) -> Result<Vec<u8>, Fault> {
     serde_json::to_vec(block).map_err(Fault::internal)
 }

@@ -1,4 +1,4 @@
-//! Minting, verifying and revoking, with the cache in between.
+//! Minting, verifying and revoking tokens, and the cache of verified tokens.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -10,17 +10,17 @@ use crate::token::{Narrowing, attenuate};
 
 const NOW: i64 = 1_700_000_000;
 
-/// Counts how often it is asked, to see what the cache saves.
+/// Counts the queries, to check what the cache saves.
 #[derive(Default)]
 struct CountingRevocations {
     inner: MemoryRevocations,
-    asked: AtomicUsize,
+    queries: AtomicUsize,
 }
 
 #[async_trait]
 impl Revocations for CountingRevocations {
     async fn contains_any(&self, ids: &[RevocationId]) -> Result<bool, Fault> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.queries.fetch_add(1, Ordering::Relaxed);
         self.inner.contains_any(ids).await
     }
 
@@ -49,7 +49,7 @@ fn code<T>(result: Result<T, Fault>) -> &'static str {
 }
 
 #[tokio::test]
-async fn a_minted_token_grants_what_was_asked_until_it_expires() {
+async fn a_minted_token_grants_what_was_requested_until_it_expires() {
     let (authority, _) = authority();
     let token = authority.mint(&request(), NOW).unwrap();
     let grant = authority.verify(token.reveal(), NOW).await.unwrap();
@@ -65,14 +65,14 @@ async fn a_minted_token_grants_what_was_asked_until_it_expires() {
 }
 
 #[tokio::test]
-async fn two_tokens_of_the_same_request_differ() {
+async fn two_tokens_of_the_same_request_are_different() {
     let (authority, _) = authority();
     let one = authority.mint(&request(), NOW).unwrap();
     assert!(one != authority.mint(&request(), NOW).unwrap());
 }
 
 #[tokio::test]
-async fn a_token_of_another_key_is_refused_and_of_the_previous_key_is_not() {
+async fn a_token_verifies_with_the_current_and_the_previous_key_only() {
     let folder = testkit::TempFolder::new();
     let none = Arc::new(MemoryRevocations::default());
     let before = Authority::new(Keyring::open(folder.path()).unwrap(), none.clone());
@@ -111,7 +111,7 @@ async fn revoking_ends_a_token_and_its_children_but_not_its_parent() {
 }
 
 #[tokio::test]
-async fn only_a_token_of_ours_can_be_revoked() {
+async fn a_token_with_a_foreign_signature_cannot_be_revoked() {
     let (authority, revocations) = authority();
     let (other, _) = self::authority();
     let foreign = other.mint(&request(), NOW).unwrap();
@@ -122,20 +122,20 @@ async fn only_a_token_of_ours_can_be_revoked() {
 }
 
 #[tokio::test]
-async fn the_cache_asks_again_when_old_and_when_something_was_revoked() {
+async fn revocations_are_checked_again_after_two_seconds_and_after_a_revocation() {
     let (authority, revocations) = authority();
     let token = authority.mint(&request(), NOW).unwrap();
     let other = authority.mint(&request(), NOW).unwrap();
     let steps = [(0, 1), (0, 1), (2, 1), (3, 2), (5, 2), (1, 3)];
     for (after, expected) in steps {
         authority.verify(token.reveal(), NOW + after).await.unwrap();
-        assert_eq!(revocations.asked.load(Ordering::Relaxed), expected, "after {after} s");
+        assert_eq!(revocations.queries.load(Ordering::Relaxed), expected, "after {after} s");
     }
     authority.revoke(other.reveal()).await.unwrap();
     authority.verify(token.reveal(), NOW + 1).await.unwrap();
-    assert_eq!(revocations.asked.load(Ordering::Relaxed), 4);
+    assert_eq!(revocations.queries.load(Ordering::Relaxed), 4);
 
-    // Another process revokes: it counts once the answer is too old.
+    // A revocation by another process takes effect after two seconds.
     let id = crate::inspect(token.reveal()).unwrap().revocation_id;
     revocations.revoke(id, NOW + 60).await.unwrap();
     assert_eq!(code(authority.verify(token.reveal(), NOW + 2).await), "ok");

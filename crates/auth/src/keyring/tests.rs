@@ -1,24 +1,24 @@
-//! The key file: made once, private, never overwritten.
+//! The key file: created once, private, never overwritten.
 
 use testkit::TempFolder;
 
 use super::*;
 
 #[test]
-fn the_key_is_made_once_and_read_again() {
+fn the_key_is_created_once_and_read_again() {
     let folder = TempFolder::new();
-    let made = Keyring::open(folder.path()).unwrap();
+    let created = Keyring::open(folder.path()).unwrap();
     let read = Keyring::open(folder.path()).unwrap();
-    assert_eq!(made.current(), read.current());
+    assert_eq!(created.current(), read.current());
     let names: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
     assert_eq!(names, [KEY_FILE]);
     let text = fs::read_to_string(folder.path().join(KEY_FILE)).unwrap();
-    assert!(!format!("{made:?}").contains(&text[25..40]));
+    assert!(!format!("{created:?}").contains(&text[25..40]));
 }
 
 #[test]
-fn processes_that_start_together_agree() {
+fn processes_that_start_together_read_the_same_key() {
     for _ in 0..20 {
         let folder = TempFolder::new();
         let start = std::sync::Barrier::new(4);
@@ -35,7 +35,7 @@ fn processes_that_start_together_agree() {
 }
 
 #[test]
-fn rotating_keeps_the_key_before() {
+fn rotating_keeps_the_previous_key() {
     let folder = TempFolder::new();
     let first = Keyring::open(folder.path()).unwrap();
     Keyring::rotate(folder.path()).unwrap();

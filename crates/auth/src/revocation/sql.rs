@@ -1,4 +1,4 @@
-//! Revoked token ids in the store, so that every copy of the server refuses them.
+//! Revoked token ids in the database, so that every server on this database refuses them.
 
 use async_trait::async_trait;
 use fault::Fault;

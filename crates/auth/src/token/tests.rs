@@ -1,4 +1,4 @@
-//! Laws of narrowing, and tokens that were tampered with.
+//! Properties of narrowing, and tokens that were tampered with.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -25,16 +25,16 @@ fn token() -> String {
     mint(&KEY, &root(&["read", "write"], 2_000, None)).unwrap().reveal().to_owned()
 }
 
-fn verified(token: &str) -> Result<Claims, Fault> {
+fn verify(token: &str) -> Result<Claims, Fault> {
     let frames = decode(token)?;
-    check(&frames, &KEY)?;
+    verify_chain(&frames, &KEY)?;
     frames.claims()
 }
 
 fn signed(blocks: &[&str]) -> String {
     let blocks: Vec<Vec<u8>> = blocks.iter().map(|block| block.as_bytes().to_vec()).collect();
-    let tail = blocks.iter().fold(KEY, |key, block| sign(&key, block));
-    TokenFrames { blocks, tail }.encode().unwrap()
+    let last_signature = blocks.iter().fold(KEY, |key, block| sign(&key, block));
+    TokenFrames { blocks, last_signature }.encode().unwrap()
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_token_narrowed_without_the_key_verifies() {
         note: Some("for the dashboard".to_owned()),
     };
     let narrowed = attenuate(&token(), &narrowing).unwrap();
-    let claims = verified(narrowed.reveal()).unwrap();
+    let claims = verify(narrowed.reveal()).unwrap();
     assert_eq!(claims.scopes.to_string(), "read");
     assert_eq!((claims.issued_at, claims.expires_at), (1_000, 1_500));
     assert!(claims.limits.allow_sku("TOY-1") && !claims.limits.allow_sku("CAR-1"));
@@ -54,26 +54,26 @@ fn a_token_narrowed_without_the_key_verifies() {
 }
 
 #[test]
-fn a_token_from_before_there_were_services_reaches_them_all() {
+fn a_token_without_a_service_limit_is_valid_at_all_services() {
     let root = r#"{"id":"00112233445566778899aabbccddeeff","subject":"ops","scopes":["read"],
         "issued":1,"expires":2,"limits":{"market":["DE"]}}"#;
     let old = signed(&[root]);
-    assert!(verified(&old).unwrap().limits.allow_service("archive"));
+    assert!(verify(&old).unwrap().limits.allow_service("archive"));
     let service = Some(vec!["archive".to_owned()]);
     let narrowing = Narrowing {
         limits: TokenLimits { service, ..TokenLimits::default() },
         ..Default::default()
     };
     let narrowed = attenuate(&old, &narrowing).unwrap();
-    let limits = verified(narrowed.reveal()).unwrap().limits;
+    let limits = verify(narrowed.reveal()).unwrap().limits;
     assert!(limits.allow_service("archive") && !limits.allow_service("quotes"));
     assert!(limits.allow_market("DE") && !limits.allow_market("FR"));
-    let told = inspect(narrowed.reveal()).unwrap().to_string();
-    assert!(told.contains("service     [\"archive\"]"), "{told}");
+    let text = inspect(narrowed.reveal()).unwrap().to_string();
+    assert!(text.contains("service     [\"archive\"]"), "{text}");
 }
 
 #[test]
-fn narrowing_to_a_scope_that_is_not_there_says_so() {
+fn narrowing_to_a_scope_that_the_token_lacks_is_refused() {
     let narrowing =
         Narrowing { scopes: Some(ScopeSet::parse("admin").unwrap()), ..Default::default() };
     let refused = attenuate(&token(), &narrowing).unwrap_err();
@@ -84,53 +84,55 @@ fn narrowing_to_a_scope_that_is_not_there_says_so() {
 #[test]
 fn every_flipped_bit_missing_and_truncated_byte_is_refused() {
     let token = attenuate(&token(), &Narrowing::default()).unwrap().reveal().to_owned();
-    assert!(verified(&token).is_ok());
+    assert!(verify(&token).is_ok());
     for at in 0..token.len() {
         for bit in 0..7 {
             let mut bytes = token.clone().into_bytes();
             bytes[at] ^= 1 << bit;
             let altered = String::from_utf8(bytes).unwrap();
-            assert!(verified(&altered).is_err(), "bit {bit} of byte {at} flipped");
+            assert!(verify(&altered).is_err(), "bit {bit} of byte {at} flipped");
         }
         let mut shorter = token.clone();
         shorter.remove(at);
-        assert!(verified(&shorter).is_err(), "byte {at} removed");
-        assert!(verified(&token[..at]).is_err(), "cut at {at}");
+        assert!(verify(&shorter).is_err(), "byte {at} removed");
+        assert!(verify(&token[..at]).is_err(), "cut at {at}");
     }
 }
 
 #[test]
-fn a_narrowing_cannot_be_taken_off_swapped_or_lengthened() {
+fn narrowings_cannot_be_removed_swapped_or_appended_to_an_older_signature() {
     let first = decode(&token()).unwrap();
     let narrowed = attenuate(&token(), &Narrowing::default()).unwrap();
     let narrowing = Narrowing { expires_at: Some(1), ..Default::default() };
     let twice = decode(attenuate(narrowed.reveal(), &narrowing).unwrap().reveal()).unwrap();
-    assert!(check(&twice, &KEY).is_ok());
+    assert!(verify_chain(&twice, &KEY).is_ok());
 
-    let without_last = TokenFrames { blocks: twice.blocks[..2].to_vec(), tail: twice.tail };
+    let without_last =
+        TokenFrames { blocks: twice.blocks[..2].to_vec(), last_signature: twice.last_signature };
     let without_middle = TokenFrames {
         blocks: vec![twice.blocks[0].clone(), twice.blocks[2].clone()],
-        tail: twice.tail,
+        last_signature: twice.last_signature,
     };
     let mut swapped = twice.clone();
     swapped.blocks.swap(1, 2);
-    let appended = TokenFrames { blocks: twice.blocks.clone(), tail: first.tail };
+    let appended =
+        TokenFrames { blocks: twice.blocks.clone(), last_signature: first.last_signature };
     for (name, forged) in [
         ("without the last", without_last),
         ("without the middle", without_middle),
         ("swapped", swapped),
-        ("with an older tail", appended),
+        ("with an older signature", appended),
     ] {
-        assert_eq!(check(&forged, &KEY).unwrap_err().code(), "token_signature", "{name}");
+        assert_eq!(verify_chain(&forged, &KEY).unwrap_err().code(), "token_signature", "{name}");
     }
-    assert_eq!(check(&first, &[8; 32]).unwrap_err().code(), "token_signature");
+    assert_eq!(verify_chain(&first, &[8; 32]).unwrap_err().code(), "token_signature");
 }
 
 #[test]
-fn what_is_not_understood_is_refused_although_it_is_signed() {
+fn unknown_fields_and_invalid_blocks_are_refused_although_they_are_signed() {
     const ROOT: &str = r#"{"id":"00112233445566778899aabbccddeeff","subject":"ops",
         "scopes":["read"],"issued":1,"expires":2}"#;
-    assert!(verified(&signed(&[ROOT, "{}"])).is_ok());
+    assert!(verify(&signed(&[ROOT, "{}"])).is_ok());
     let ahead = ROOT.replace("\"issued\"", "\"ip\":\"10.0.0.1\",\"issued\"");
     let short_id = ROOT.replace("00112233", "");
     for blocks in [
@@ -146,30 +148,30 @@ fn what_is_not_understood_is_refused_although_it_is_signed() {
         vec![short_id.as_str()],
         vec!["{}"],
     ] {
-        let refused = verified(&signed(&blocks)).err().map(|fault| fault.code());
+        let refused = verify(&signed(&blocks)).err().map(|fault| fault.code());
         assert_eq!(refused, Some("token_malformed"), "{blocks:?}");
     }
 }
 
 #[track_caller]
-fn refuse(text: &str, code: &str) {
-    let refused = verified(text).err().unwrap();
+fn check_refused(text: &str, code: &str) {
+    let refused = verify(text).err().unwrap();
     assert_eq!(refused.code(), code, "{text:?}");
     assert_eq!(refused.kind(), fault::Kind::Unauthenticated);
 }
 
 #[test]
-fn what_is_no_token_is_malformed_or_missing() {
-    refuse("", "token_missing");
-    refuse(" ", "token_malformed");
-    refuse("stoa1_", "token_malformed");
-    refuse("stoa2_AAAA", "token_malformed");
-    refuse("stoa1_!!!!", "token_malformed");
-    refuse(&format!("{}=", token()), "token_malformed");
-    refuse(&format!("{} ", token()), "token_malformed");
-    refuse(&format!("stoa1_{}", "A".repeat(44)), "token_malformed");
-    refuse(&format!("stoa1_{}", "A".repeat(1_000_000)), "token_malformed");
-    refuse("жетон", "token_malformed");
+fn other_texts_are_malformed_or_missing() {
+    check_refused("", "token_missing");
+    check_refused(" ", "token_malformed");
+    check_refused("stoa1_", "token_malformed");
+    check_refused("stoa2_AAAA", "token_malformed");
+    check_refused("stoa1_!!!!", "token_malformed");
+    check_refused(&format!("{}=", token()), "token_malformed");
+    check_refused(&format!("{} ", token()), "token_malformed");
+    check_refused(&format!("stoa1_{}", "A".repeat(44)), "token_malformed");
+    check_refused(&format!("stoa1_{}", "A".repeat(1_000_000)), "token_malformed");
+    check_refused("жетон", "token_malformed");
 }
 
 #[test]
@@ -178,7 +180,7 @@ fn size_and_depth_are_bounded() {
     for _ in 0..16 {
         deep = attenuate(&deep, &Narrowing::default()).unwrap().reveal().to_owned();
     }
-    assert!(verified(&deep).is_ok());
+    assert!(verify(&deep).is_ok());
     let refused = attenuate(&deep, &Narrowing::default()).unwrap_err();
     assert_eq!(refused.code(), "token_too_large");
 
@@ -193,12 +195,15 @@ fn size_and_depth_are_bounded() {
 }
 
 #[test]
-fn inspecting_reads_forged_tokens_and_says_that_it_checked_nothing() {
+fn inspecting_a_forged_token_says_that_its_signature_was_not_checked() {
     let forged = mint(&[1; 32], &root(&["admin"], 5, None)).unwrap();
-    let seen = inspect(forged.reveal()).unwrap();
-    assert_eq!((seen.subject.as_str(), seen.narrowings, seen.expires_at), ("ops", 0, 5));
-    assert!(seen.to_string().ends_with("signature   not checked"));
-    assert!(!format!("{seen:?} {seen}").contains(forged.reveal()));
+    let inspected = inspect(forged.reveal()).unwrap();
+    assert_eq!(
+        (inspected.subject.as_str(), inspected.narrowings, inspected.expires_at),
+        ("ops", 0, 5)
+    );
+    assert!(inspected.to_string().ends_with("signature   not checked"));
+    assert!(!format!("{inspected:?} {inspected}").contains(forged.reveal()));
 }
 
 const WORDS: [&str; 4] = ["read", "write", "apply", "admin"];
@@ -240,9 +245,9 @@ proptest! {
         let first = root(&words, expires, LimitsBlock::from_limits(&own_limits));
         let mut text = mint(&KEY, &first).unwrap();
         for step in &steps {
-            text = append(&decode(text.reveal()).unwrap(), step).unwrap();
+            text = append_narrowing(&decode(text.reveal()).unwrap(), step).unwrap();
         }
-        let claims = verified(text.reveal()).unwrap();
+        let claims = verify(text.reveal()).unwrap();
 
         for word in WORDS {
             let everywhere = own.contains(word)
@@ -267,10 +272,10 @@ proptest! {
 
     #[test]
     fn no_text_panics(text in ".{0,64}", bytes in vec(any::<u8>(), 0..200)) {
-        prop_assert!(verified(&text).is_err());
-        let frames = TokenFrames { blocks: vec![bytes], tail: [0; 32] };
+        prop_assert!(verify(&text).is_err());
+        let frames = TokenFrames { blocks: vec![bytes], last_signature: [0; 32] };
         let forged = frames.encode().unwrap();
-        prop_assert!(verified(&forged).is_err());
+        prop_assert!(verify(&forged).is_err());
         // Inspecting may fail or not; it must only return.
         drop(inspect(&forged));
         drop(inspect(&format!("{TOKEN_PREFIX}{text}")));
