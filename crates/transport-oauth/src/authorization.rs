@@ -9,7 +9,6 @@ use std::time::Duration;
 use archive_accounts::ClientLogin;
 use auth::same_secret;
 use axum::Extension;
-use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use clock::Millis;
@@ -17,12 +16,13 @@ use contract::RequestMeta;
 use fault::{Fault, Kind};
 use http::header::{COOKIE, LOCATION, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
+use limits::ClientAddress;
 
 use crate::authorization_request::{AuthorizationRequest, RefusedRequest};
 use crate::consent_page::{self, ConsentPage};
 use crate::endpoint::{AUTHORIZE, OAuth};
 use crate::error::OAuthError;
-use crate::form::Parameters;
+use crate::form::{Form, Parameters};
 use crate::random;
 use crate::storage::ClientGrant;
 
@@ -37,6 +37,7 @@ const COOKIE_LENGTH: usize = 43;
 /// `GET`: the page that asks the user.
 pub(crate) async fn show(
     State(oauth): State<Arc<OAuth>>,
+    Extension(meta): Extension<RequestMeta>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
@@ -44,7 +45,8 @@ pub(crate) async fn show(
         Ok(parameters) => parameters,
         Err(error) => return consent_page::error(StatusCode::BAD_REQUEST, error.message()),
     };
-    match AuthorizationRequest::read(&oauth, &parameters, &headers).await {
+    let address = meta.client.map(ClientAddress::from);
+    match AuthorizationRequest::read(&oauth, &parameters, &headers, address).await {
         Ok(request) => page(&request, &headers, StatusCode::OK, None),
         Err(refused) => refuse(refused),
     }
@@ -55,12 +57,8 @@ pub(crate) async fn decide(
     State(oauth): State<Arc<OAuth>>,
     Extension(meta): Extension<RequestMeta>,
     headers: HeaderMap,
-    body: Bytes,
+    Form(parameters): Form,
 ) -> Response {
-    let parameters = match Parameters::of_form(&headers, &body) {
-        Ok(parameters) => parameters,
-        Err(error) => return error.response(),
-    };
     let cookie = cookie(&headers);
     let is_same = |field: &str| cookie.is_some_and(|cookie| same_secret(field, cookie));
     if !parameters.get("csrf").is_some_and(is_same) {
@@ -68,7 +66,9 @@ pub(crate) async fn decide(
                        application and connect again";
         return consent_page::error(StatusCode::FORBIDDEN, message);
     }
-    let request = match AuthorizationRequest::read(&oauth, &parameters, &headers).await {
+    let address = meta.client.map(ClientAddress::from);
+    let read = AuthorizationRequest::read(&oauth, &parameters, &headers, address);
+    let request = match read.await {
         Ok(request) => request,
         Err(refused) => return refuse(refused),
     };

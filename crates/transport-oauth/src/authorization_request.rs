@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use auth::ScopeSet;
 use http::HeaderMap;
+use limits::ClientAddress;
 
 use crate::endpoint::OAuth;
 use crate::error::OAuthError;
@@ -41,15 +42,13 @@ impl AuthorizationRequest {
         oauth: &OAuth,
         parameters: &Parameters,
         headers: &HeaderMap,
+        address: Option<ClientAddress>,
     ) -> Result<Self, RefusedRequest> {
         let page = RefusedRequest::Page;
         let client_id = parameters.require("client_id").map_err(page)?;
-        let found = oauth.storage.client(client_id, oauth.clock.now()).await;
-        let found = found.map_err(|fault| RefusedRequest::Page(fault.into()))?;
-        let client = found.ok_or_else(|| RefusedRequest::Page(OAuthError::invalid_client()))?;
-        let uri = parameters.require("redirect_uri").map_err(RefusedRequest::Page)?;
-        let destination =
-            destination(uri).filter(|_| client.redirect_uris.iter().any(|it| it == uri));
+        let client = oauth.client(client_id, address).await.map_err(page)?;
+        let uri = parameters.require("redirect_uri").map_err(page)?;
+        let destination = destination(uri).filter(|_| client.allows_redirect(uri));
         let Some(destination) = destination else {
             let message = "the redirect_uri is not one that the client registered";
             return Err(RefusedRequest::Page(OAuthError::invalid_request(message)));

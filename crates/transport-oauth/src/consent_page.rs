@@ -12,12 +12,13 @@ use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
     X_FRAME_OPTIONS,
 };
-use http::{HeaderValue, StatusCode};
+use http::{HeaderValue, StatusCode, Uri};
 use sha2::{Digest as _, Sha256};
 
 use crate::authorization_request::AuthorizationRequest;
 use crate::endpoint::AUTHORIZE;
 use crate::redirect_uri::Destination;
+use crate::storage::{Client, ClientKind};
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:30rem;margin:3rem auto;\
 padding:0 1rem;color:#1c1c1c;background:#fafaf7}h1{font-size:1.3rem}label{display:block;\
@@ -48,9 +49,9 @@ impl ConsentPage<'_> {
             name => name,
         };
         let mut body = format!(
-            "<h1>{} asks for access</h1><p>It is not checked who runs it. After you answer, your \
-             browser goes to <b>{}</b>.</p>",
+            "<h1>{} asks for access</h1><p>{} After you answer, your browser goes to <b>{}</b>.</p>",
             escaped(name),
+            origin(&request.client),
             escaped(&shown(&request.destination))
         );
         let reach = match &request.service {
@@ -105,6 +106,21 @@ impl ConsentPage<'_> {
              <button name=\"decision\" value=\"deny\">Deny</button></form>",
         );
         form
+    }
+}
+
+/// What is known about who runs the client, as HTML.
+fn origin(client: &Client) -> String {
+    let uri = match client.kind {
+        ClientKind::Registered => None,
+        ClientKind::Document => client.id.parse::<Uri>().ok(),
+    };
+    match uri.as_ref().and_then(Uri::authority) {
+        Some(site) => format!(
+            "<b>{}</b> describes it; nothing else is checked about who runs it.",
+            escaped(site.as_str())
+        ),
+        None => "It is not checked who runs it.".to_owned(),
     }
 }
 

@@ -12,10 +12,11 @@ use limits::{ClientAddress, RateLimit, RateLimiter};
 use store::Db;
 use transport_http::PROTECTED_RESOURCE_PATH;
 
+use crate::client_document::{ClientDocuments, DocumentFetcher};
 use crate::error::OAuthError;
 use crate::resource::Resources;
-use crate::storage::Storage;
-use crate::{authorization, metadata, registration, revocation, tokens};
+use crate::storage::{Client, Storage};
+use crate::{authorization, client_document, metadata, registration, revocation, tokens};
 
 pub(crate) const AUTHORIZE: &str = "/oauth/authorize";
 pub(crate) const TOKEN: &str = "/oauth/token";
@@ -45,6 +46,8 @@ pub struct OAuthOptions {
     pub services: Vec<Arc<str>>,
     /// Scheme and authority for clients; taken from the request where it is not set.
     pub public_url: Option<String>,
+    /// Fetches the documents of clients whose id is an address.
+    pub documents: Arc<dyn DocumentFetcher>,
 }
 
 /// The state of all endpoints.
@@ -55,19 +58,21 @@ pub(crate) struct OAuth {
     pub(crate) authority: Arc<Authority>,
     pub(crate) scopes: ScopeSet,
     pub(crate) resources: Resources,
+    documents: ClientDocuments,
     registrations: RateLimiter<Option<ClientAddress>>,
 }
 
 /// The routes, to be put behind the edge, which bounds bodies and checks hosts and origins.
 pub fn router(options: OAuthOptions) -> Router {
-    let OAuthOptions { db, clock, accounts, authority, scopes, services, public_url } = options;
+    let OAuthOptions { db, clock, accounts, authority, scopes, services, .. } = options;
     let oauth = Arc::new(OAuth {
         storage: Storage(db),
         clock,
         accounts,
         authority,
         scopes,
-        resources: Resources { public_url, services },
+        resources: Resources { public_url: options.public_url, services },
+        documents: ClientDocuments::new(options.documents),
         registrations: RateLimiter::new(REGISTRATIONS, ADDRESSES_MAX),
     });
     Router::new()
@@ -97,6 +102,25 @@ impl OAuth {
             return Err(OAuthError::invalid_scope(message));
         }
         Ok(ScopeSet::parse(&allowed.join(","))?)
+    }
+
+    /// The client of an authorization request: registered here, or described by the document that
+    /// its id names. Fetching a document counts as a registration.
+    pub(crate) async fn client(
+        &self,
+        id: &str,
+        address: Option<ClientAddress>,
+    ) -> Result<Client, OAuthError> {
+        let now = self.clock.now();
+        if !client_document::is_address(id) {
+            let found = self.storage.client(id, now).await?;
+            return found.ok_or_else(OAuthError::invalid_client);
+        }
+        if let Some(client) = self.documents.kept(id, now) {
+            return Ok(client);
+        }
+        self.admit_registration(address)?;
+        self.documents.fetch(id, now).await
     }
 
     /// Counts a registration against its address.

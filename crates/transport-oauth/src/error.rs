@@ -1,4 +1,4 @@
-//! The errors of OAuth: a code of the standard, a sentence, and an HTTP status.
+//! OAuth errors: a code of the standard, a message, and an HTTP status.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -45,7 +45,7 @@ impl OAuthError {
     }
 
     pub(crate) fn invalid_target() -> Self {
-        let message = "the resource is no MCP endpoint of this server, or not that of the grant";
+        let message = "the resource is not an MCP endpoint of this server, or not the one that the user allowed";
         Self::new(StatusCode::BAD_REQUEST, "invalid_target", message)
     }
 
@@ -72,7 +72,7 @@ impl OAuthError {
     }
 }
 
-/// A fault below an endpoint. Its cause is logged and not sent.
+/// A fault of the accounts, the tokens or the database. Its cause is logged and not sent.
 impl From<Fault> for OAuthError {
     fn from(fault: Fault) -> Self {
         let message = fault.message().to_owned();

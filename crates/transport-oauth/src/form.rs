@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::response::{IntoResponse as _, Response};
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -38,8 +41,7 @@ impl Parameters {
         Ok(Self(found))
     }
 
-    /// The form in a body.
-    pub(crate) fn of_form(headers: &HeaderMap, body: &[u8]) -> Result<Self, OAuthError> {
+    fn of_form(headers: &HeaderMap, body: &[u8]) -> Result<Self, OAuthError> {
         let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
@@ -57,6 +59,20 @@ impl Parameters {
     pub(crate) fn require(&self, name: &str) -> Result<&str, OAuthError> {
         self.get(name)
             .ok_or_else(|| OAuthError::invalid_request(format!("the parameter {name} is missing")))
+    }
+}
+
+/// The form in the body of a request.
+pub(crate) struct Form(pub(crate) Parameters);
+
+impl<S: Send + Sync> FromRequest<S> for Form {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let headers = request.headers().clone();
+        let body = Bytes::from_request(request, state).await;
+        let body = body.map_err(|rejection| rejection.into_response())?;
+        Parameters::of_form(&headers, &body).map(Self).map_err(|error| error.response())
     }
 }
 

@@ -60,6 +60,7 @@ pub(crate) async fn server(State(oauth): State<Arc<OAuth>>, headers: HeaderMap) 
         "revocation_endpoint_auth_methods_supported": ["none"],
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": true,
+        "client_id_metadata_document_supported": true,
         "service_documentation": at("/docs"),
     }))
     .into_response()

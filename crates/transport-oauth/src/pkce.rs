@@ -4,16 +4,16 @@ use auth::same_secret;
 
 use crate::random;
 
-/// Whether a text can be a challenge of S256: 43 characters of base64url.
+/// Whether a text has the form of an S256 challenge: 43 characters of base64url.
 pub(crate) fn is_challenge(text: &str) -> bool {
     text.len() == 43 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
 
-/// Whether the verifier is the one behind the challenge.
+/// Whether the challenge is the hash of the verifier.
 pub(crate) fn is_proven(verifier: &str, challenge: &str) -> bool {
-    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
+    let is_unreserved = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
     (43..=128).contains(&verifier.len())
-        && verifier.bytes().all(is_plain)
+        && verifier.bytes().all(is_unreserved)
         && same_secret(&random::hash(verifier), challenge)
 }
 
@@ -26,7 +26,7 @@ mod tests {
     const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
     #[test]
-    fn only_the_verifier_behind_a_challenge_proves_it() {
+    fn only_the_verifier_of_a_challenge_proves_it() {
         assert!(is_challenge(CHALLENGE) && is_proven(VERIFIER, CHALLENGE));
         for other in ["", "short", CHALLENGE, &VERIFIER[1..], &format!("{VERIFIER}x")] {
             assert!(!is_proven(other, CHALLENGE), "{other:?}");

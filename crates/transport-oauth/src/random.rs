@@ -1,4 +1,4 @@
-//! Random texts that cannot be guessed, and the form in which they are stored.
+//! Random secrets (codes, client ids, form tokens) and the hash under which codes are stored.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,7 +12,7 @@ pub(crate) fn secret(prefix: &str) -> Result<String, Fault> {
     Ok(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(bytes)))
 }
 
-/// SHA-256 as base64url. No salt and no slow hash, because what is hashed is random.
+/// SHA-256 as base64url. It needs no salt and no slow hash, because the hashed texts are random.
 pub(crate) fn hash(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(text.as_bytes()))
 }

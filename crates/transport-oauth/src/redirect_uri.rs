@@ -66,9 +66,44 @@ pub(crate) fn destination(uri: &str) -> Option<Destination> {
     }
 }
 
+/// Whether both are loopback addresses that differ in their port at most.
+pub(crate) fn is_same_loopback(known: &str, asked: &str) -> bool {
+    let without_port = |uri: &str| {
+        let parsed: Uri = uri.parse().ok()?;
+        let host = parsed.host().map(str::to_owned)?;
+        // The rest is compared as it was written.
+        let (_, rest) =
+            uri.strip_prefix("http://")?.split_at_checked(parsed.authority()?.as_str().len())?;
+        Some((host, rest.to_owned()))
+    };
+    let are_loopback =
+        [known, asked].iter().all(|uri| destination(uri) == Some(Destination::Loopback));
+    are_loopback && without_port(known).is_some_and(|it| Some(it) == without_port(asked))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[track_caller]
+    fn check_loopback(known: &str, asked: &str, same: bool) {
+        assert_eq!(is_same_loopback(known, asked), same, "{known} {asked}");
+    }
+
+    #[test]
+    fn only_the_port_of_a_loopback_address_may_differ() {
+        check_loopback("http://127.0.0.1/cb", "http://127.0.0.1:33418/cb", true);
+        check_loopback("http://127.0.0.1:1/cb", "http://127.0.0.1:2/cb", true);
+        check_loopback("http://localhost/cb?x=1", "http://localhost:9/cb?x=1", true);
+        check_loopback("http://[::1]/cb", "http://[::1]:9/cb", true);
+        check_loopback("http://localhost/cb", "http://127.0.0.1:9/cb", false);
+        check_loopback("http://127.0.0.1/cb", "http://127.0.0.1:9/other", false);
+        check_loopback("http://127.0.0.1/cb", "http://127.0.0.1:9/cb/", false);
+        check_loopback("http://127.0.0.1/cb", "http://127.0.0.1:9/cb?x=1", false);
+        check_loopback("https://127.0.0.1/cb", "https://127.0.0.1:9/cb", false);
+        check_loopback("https://a.example/cb", "https://a.example:9/cb", false);
+        check_loopback("http://127.0.0.1/cb", "http://user@127.0.0.1:9/cb", false);
+    }
 
     #[track_caller]
     fn check(uri: &str, expected: Option<Destination>) {

@@ -16,12 +16,13 @@ pub(crate) struct Resources {
 }
 
 impl Resources {
-    /// Scheme and authority of this server, as this client reaches it: the issuer.
+    /// The issuer: scheme and authority of this server, as this client reaches it.
     pub(crate) fn issuer(&self, headers: &HeaderMap) -> String {
         public_origin(headers, self.public_url.as_deref())
     }
 
-    /// The service of a path after `/mcp`: `None` for all of them.
+    /// The service of an endpoint's path: `Some(None)` for `mcp`, which has all services, and `None` for a
+    /// path that is not an endpoint.
     pub(crate) fn service_of_path(&self, path: &str) -> Option<Option<Arc<str>>> {
         let path = path.trim_matches('/');
         if path == "mcp" {
@@ -31,8 +32,8 @@ impl Resources {
         self.services.iter().find(|service| ***service == *name).cloned().map(Some)
     }
 
-    /// The service that a `resource` parameter names: `None` for all of them. Without the parameter
-    /// the whole server is meant.
+    /// The service that a `resource` parameter names; `None` for all services, also without the
+    /// parameter.
     pub(crate) fn service(
         &self,
         resource: Option<&str>,

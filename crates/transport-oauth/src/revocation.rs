@@ -4,25 +4,16 @@
 use std::sync::Arc;
 
 use archive_accounts::session_of;
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
+use http::StatusCode;
 use http::header::CACHE_CONTROL;
-use http::{HeaderMap, StatusCode};
 
 use crate::endpoint::OAuth;
 use crate::error::OAuthError;
-use crate::form::Parameters;
+use crate::form::{Form, Parameters};
 
-pub(crate) async fn revoke(
-    State(oauth): State<Arc<OAuth>>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let parameters = match Parameters::of_form(&headers, &body) {
-        Ok(parameters) => parameters,
-        Err(error) => return error.response(),
-    };
+pub(crate) async fn revoke(State(oauth): State<Arc<OAuth>>, Form(parameters): Form) -> Response {
     match end(&oauth, &parameters).await {
         Ok(()) => (StatusCode::OK, [(CACHE_CONTROL, "no-store")]).into_response(),
         Err(error) => error.response(),

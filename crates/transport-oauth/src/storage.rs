@@ -8,6 +8,8 @@ use clock::{DAY_MS, Millis};
 use fault::Fault;
 use store::{Db, Migrations, SqlRow, sql};
 
+use crate::redirect_uri::is_same_loopback;
+
 const TABLES: &str = "
 CREATE TABLE oauth_clients (
     id TEXT NOT NULL PRIMARY KEY,
@@ -48,12 +50,33 @@ pub(crate) const UNUSED_CLIENT_MS: i64 = DAY_MS;
 /// How long a client stays registered after it was last used.
 const USED_CLIENT_MS: i64 = 90 * DAY_MS;
 
-/// A registered client.
+/// A client that may ask users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Client {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) redirect_uris: Vec<String>,
+    pub(crate) kind: ClientKind,
+}
+
+/// How a client made itself known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClientKind {
+    /// It registered itself here.
+    Registered,
+    /// Its id is the address of the document that describes it.
+    Document,
+}
+
+impl Client {
+    /// Whether the client may be answered at this redirect URI. A document cannot know which port a
+    /// program gets, so it stands for any port of its loopback addresses (RFC 8252, section 7.3).
+    pub(crate) fn allows_redirect(&self, uri: &str) -> bool {
+        self.redirect_uris.iter().any(|known| {
+            let any_port = self.kind == ClientKind::Document;
+            known == uri || (any_port && is_same_loopback(known, uri))
+        })
+    }
 }
 
 /// What a user allowed a client, with the code that the client exchanges for the first tokens.
@@ -105,7 +128,8 @@ impl Storage {
         let row = self.0.fetch_optional(select.bind(id).bind(now.0)).await?;
         row.map(|row| {
             let redirect_uris = serde_json::from_str(row.text_ref(2)?).map_err(Fault::internal)?;
-            Ok(Client { id: row.text(0)?, name: row.text(1)?, redirect_uris })
+            let (id, name) = (row.text(0)?, row.text(1)?);
+            Ok(Client { id, name, redirect_uris, kind: ClientKind::Registered })
         })
         .transpose()
     }

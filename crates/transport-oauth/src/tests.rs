@@ -18,8 +18,10 @@ use tower::ServiceExt as _;
 
 use crate::form::{Parameters, with_query};
 use crate::{OAuthOptions, random, router};
+use documents::FakeDocuments;
 
 mod attacks;
+mod documents;
 mod flow;
 
 const PASSWORD: &str = "correct horse";
@@ -28,6 +30,7 @@ const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
 struct Fixture {
     router: Router,
+    documents: Arc<FakeDocuments>,
     clock: Arc<FakeClock>,
     accounts: Accounts,
     authority: Arc<Authority>,
@@ -74,6 +77,7 @@ impl Fixture {
         accounts.add("ada", PASSWORD, None).await.unwrap();
         let revocations = Arc::new(SqlRevocations::new(db.clone()));
         let authority = Arc::new(Authority::new(Keyring::generate().unwrap(), revocations));
+        let documents = Arc::new(FakeDocuments::default());
         let router = router(OAuthOptions {
             db: db.clone(),
             clock: Arc::clone(&clock) as _,
@@ -82,8 +86,9 @@ impl Fixture {
             scopes: ScopeSet::parse("read,write").unwrap(),
             services: vec![Arc::from("archive"), Arc::from("quotes")],
             public_url: None,
+            documents: Arc::clone(&documents) as _,
         });
-        Self { router, clock, accounts, authority }
+        Self { router, documents, clock, accounts, authority }
     }
 
     async fn send(&self, mut request: Request<Body>) -> Answer {

@@ -7,7 +7,6 @@ use std::time::Duration;
 use archive_accounts::Session;
 use auth::{MintRequest, ScopeSet, TokenLimits, inspect};
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use http::header::CACHE_CONTROL;
@@ -16,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::endpoint::OAuth;
 use crate::error::OAuthError;
-use crate::form::Parameters;
+use crate::form::{Form, Parameters};
 use crate::storage::ClientGrant;
 use crate::{pkce, random};
 
@@ -26,12 +25,8 @@ const ACCESS_LIFE: Duration = Duration::from_secs(3_600);
 pub(crate) async fn exchange(
     State(oauth): State<Arc<OAuth>>,
     headers: HeaderMap,
-    body: Bytes,
+    Form(parameters): Form,
 ) -> Response {
-    let parameters = match Parameters::of_form(&headers, &body) {
-        Ok(parameters) => parameters,
-        Err(error) => return error.response(),
-    };
     let tokens = match parameters.require("grant_type") {
         Ok("authorization_code") => of_code(&oauth, &parameters, &headers).await,
         Ok("refresh_token") => of_refresh_token(&oauth, &parameters, &headers).await,
