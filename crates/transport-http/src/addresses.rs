@@ -43,6 +43,8 @@ impl PathRoutes {
                 router: MethodRouter::new(),
             });
             route.methods.push(method.clone());
+            // The router answers HEAD with the handler of GET.
+            route.methods.extend((method == Method::GET).then_some(Method::HEAD));
             route.router = std::mem::take(&mut route.router).merge(router.clone());
         }
     }

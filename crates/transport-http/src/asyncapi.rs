@@ -129,7 +129,8 @@ impl WsChannel {
                 "properties": { "error": envelope } }),
             false => envelope.clone(),
         };
-        let error = typed(with(&error, &[("id", id())]), "error");
+        let source = json!({ "type": "string", "description": "Where the data come from." });
+        let error = typed(with(&error, &[("id", id()), ("source", source)]), "error");
         let key = format!("error_{}", identifier(&service.name));
         self.to_client.insert(key, message("error", "What could not be done, and why", error));
     }

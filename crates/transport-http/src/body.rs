@@ -1,5 +1,6 @@
 //! Reads a request's body within a size limit, a timeout and the memory budget of all bodies. A
-//! client that sends a byte a second is refused with 408.
+//! client that sends a byte a second is refused with 408. The rest of a refused body is discarded while
+//! the answer is sent.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -14,8 +15,10 @@ use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout_at};
 
+use crate::drain::Drain;
 use crate::refusal::Refusal;
 use crate::request_memory::{HeldMemory, RequestMemory, body_refused};
+use crate::upload::paced_body::PacedBody;
 
 /// A body that comes whole in a first chunk of at most this size is not counted in the budget: the
 /// request itself costs more.
@@ -43,6 +46,7 @@ pub struct IncomingBody {
     memory: RequestMemory,
     client: Option<IpAddr>,
     held: HeldMemory,
+    drain: Drain,
 }
 
 impl IncomingBody {
@@ -54,8 +58,9 @@ impl IncomingBody {
         client: Option<IpAddr>,
     ) -> Result<(Parts, Self), Refusal> {
         let (parts, body) = request.into_parts();
-        let announced = announced(&parts.headers);
+        let (announced, drain) = (announced(&parts.headers), Drain::new(&parts));
         if announced.is_some_and(|length| length > limits.bytes_max) {
+            drain.discard(PacedBody::new(body, u64::MAX));
             return Err(too_large(limits.bytes_max));
         }
         let is_whole = http_body::Body::is_end_stream(&body);
@@ -70,6 +75,7 @@ impl IncomingBody {
             memory: memory.clone(),
             client,
             held: HeldMemory::default(),
+            drain,
         };
         Ok((parts, incoming))
     }
@@ -104,8 +110,8 @@ impl IncomingBody {
 
     /// The body, and the memory that it holds.
     pub fn finish(mut self) -> (Bytes, HeldMemory) {
-        let bytes = self.first.take().unwrap_or_else(|| self.bytes.freeze());
-        (bytes, self.held)
+        let bytes = self.first.take().unwrap_or_else(|| std::mem::take(&mut self.bytes).freeze());
+        (bytes, std::mem::take(&mut self.held))
     }
 
     async fn collect(&mut self, bytes_max: usize) -> Result<bool, Refusal> {
@@ -153,6 +159,20 @@ impl IncomingBody {
     fn reserve(&mut self, bytes: usize) -> Result<(), Refusal> {
         let reservation = self.held.body.get_or_insert_with(|| self.memory.body(self.client));
         reservation.grow_to(bytes).map_err(body_refused)
+    }
+}
+
+impl Drop for IncomingBody {
+    fn drop(&mut self) {
+        if self.is_whole {
+            return;
+        }
+        let is_started = !self.arrived().is_empty();
+        let body = std::mem::take(&mut self.body);
+        self.drain.discard(match is_started {
+            true => PacedBody::resumed(body),
+            false => PacedBody::new(body, u64::MAX),
+        });
     }
 }
 

@@ -119,10 +119,13 @@ fn files<'a>(
     let page = &mut page;
     for UploadRow { spec, scope, .. } in uploads {
         head(page, &spec.name, &spec.title, &spec.description);
-        addresses(page, "POST", spec.paths());
+        for method in spec.methods() {
+            addresses(page, method, spec.paths());
+        }
+        let raw = if spec.raw { "The file as it is, or a" } else { "A" };
         _ = write!(
             page,
-            "<p>A form (<code>multipart/form-data</code>) with files of at most {} bytes, {} bytes \
+            "<p>{raw} form (<code>multipart/form-data</code>) with files of at most {} bytes, {} bytes \
              together. Needs the scope <code>{}</code>.</p>",
             spec.file_bytes,
             spec.batch_bytes,

@@ -310,7 +310,7 @@ impl Edge {
     ) -> Response {
         answer_memory::hold(response, self.memory.answer(client)).unwrap_or_else(|exceeded| {
             let (request_id, credential) = (Arc::clone(request_id), Credential::None);
-            let meta = RequestMeta { request_id, credential, client };
+            let meta = RequestMeta { client, ..RequestMeta::new(request_id, credential) };
             self.refuse(route, &answer_memory::refused(exceeded), &meta)
         })
     }

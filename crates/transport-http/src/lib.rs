@@ -13,6 +13,7 @@ mod connection_slots;
 mod disabled;
 mod docs;
 mod download;
+mod drain;
 mod edge;
 mod encode;
 #[doc(hidden)]

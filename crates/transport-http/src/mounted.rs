@@ -42,8 +42,8 @@ pub enum BodyHandling {
     Read,
     /// The route reads the body itself.
     LeaveUnread,
-    /// The route reads the body of this method itself.
-    LeaveUnreadFor(Method),
+    /// The route reads the body of these methods itself.
+    LeaveUnreadFor(Vec<Method>),
 }
 
 impl BodyHandling {
@@ -51,7 +51,7 @@ impl BodyHandling {
         match self {
             Self::Read => true,
             Self::LeaveUnread => false,
-            Self::LeaveUnreadFor(unread) => unread != method,
+            Self::LeaveUnreadFor(unread) => !unread.contains(method),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! `/openapi.json`, generated from the contracts that the pipeline enforces.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::get;
-use contract::{
-    ErrorTable, HttpBinding, Pipeline, Service, SseBinding, StreamSpec, View, VisibleTool,
-};
+use contract::{HttpBinding, Pipeline, Scope, Service, SseBinding, StreamRow, View, VisibleTool};
+use fault::Kind;
 use http::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 
@@ -28,42 +28,122 @@ fn document(pipeline: &Pipeline, view: &View, version: &str, sse: bool) -> Value
         add(&mut paths, &method, binding.paths(), &operation(&listed, binding));
     }
     for (service, row) in pipeline.catalog().uploads(view) {
-        add(&mut paths, "post", row.spec.paths(), &files::upload(service, &row.spec));
+        for method in row.spec.methods() {
+            let method = method.to_lowercase();
+            let operation = files::upload(service, row, &method);
+            add(&mut paths, &method, row.spec.paths(), &operation);
+        }
     }
     for (service, row) in pipeline.catalog().downloads(view) {
-        add(&mut paths, "get", row.spec.paths(), &files::download(service, &row.spec));
+        add(&mut paths, "get", row.spec.paths(), &files::download(service, row));
     }
     for (service, row) in pipeline.catalog().streams(view).filter(|_| sse) {
         let Some(binding) = &row.spec.sse else { continue };
-        paths.insert(
-            binding.path.clone(),
-            json!({ "get": sse_operation(service, &row.spec, binding) }),
-        );
+        paths.insert(binding.path.clone(), json!({ "get": sse_operation(service, row, binding) }));
     }
-    paths.insert("/health".to_owned(), plain("Whether the process serves", "application/json"));
-    paths.insert("/metrics".to_owned(), plain("Prometheus metrics", "text/plain"));
+    paths.insert("/health".to_owned(), page(&HEALTH));
+    paths.insert("/metrics".to_owned(), page(&METRICS));
+    let (tags, schemas) = (tags(pipeline, &paths), error_schemas(pipeline, &paths));
     json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Stoa",
             "version": version,
             "description": "Markets, prices and documents for agents.",
-            "license": { "name": "MIT OR Apache-2.0" },
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": "/" }],
+        "tags": tags,
         "paths": paths,
         "components": {
+            "schemas": schemas,
             "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
         },
         "security": [{}, { "bearer": [] }],
     })
 }
 
-fn plain(summary: &str, media: &str) -> Value {
+/// A page for operators, which belongs to no contract.
+struct Page {
+    operation_id: &'static str,
+    summary: &'static str,
+    description: &'static str,
+    media: &'static str,
+}
+
+const HEALTH: Page = Page {
+    operation_id: "server_health",
+    summary: "Whether the process serves",
+    description: "The status of the server and, by venue, where its data come from. The status \
+        code is 200 while the process serves, also when a venue is down.",
+    media: "application/json",
+};
+const METRICS: Page = Page {
+    operation_id: "server_metrics",
+    summary: "Prometheus metrics",
+    description: "The Prometheus text format, or OpenMetrics where `Accept` asks for it.",
+    media: "text/plain",
+};
+/// The tag of the pages for operators.
+const OPERATORS: &str = "server";
+/// The component with the error object of what belongs to no service.
+const SERVER_ERROR: &str = "server_error";
+
+fn page(page: &Page) -> Value {
+    let content = json!({ (page.media): {} });
     json!({ "get": {
-        "summary": summary, "security": [{}],
-        "responses": { "200": { "description": "ok", "content": { (media): {} } } },
+        "operationId": page.operation_id, "summary": page.summary,
+        "description": page.description, "tags": [OPERATORS], "security": [{}],
+        "responses": {
+            "200": { "description": "ok", "content": content },
+            "403": error_response("the host name is not allowed", SERVER_ERROR),
+        },
     }})
+}
+
+/// The services with an operation, in the order of the catalog.
+fn used_services<'a>(
+    pipeline: &'a Pipeline,
+    paths: &Map<String, Value>,
+) -> impl Iterator<Item = &'a Arc<Service>> {
+    let operations = paths.values().filter_map(Value::as_object).flat_map(Map::values);
+    let tags = operations.filter_map(|operation| operation["tags"][0].as_str());
+    let used: BTreeSet<String> = tags.map(str::to_owned).collect();
+    pipeline.catalog().services().iter().filter(move |service| used.contains(&*service.name))
+}
+
+/// The tags of the operations, each with the sentence of its contract.
+fn tags(pipeline: &Pipeline, paths: &Map<String, Value>) -> Vec<Value> {
+    let operators = json!({ "name": OPERATORS, "description": "Pages for operators." });
+    used_services(pipeline, paths)
+        .map(|service| json!({ "name": &*service.name, "description": service.summary }))
+        .chain([operators])
+        .collect()
+}
+
+/// The error object of every service with an operation, by the name of its component.
+fn error_schemas(pipeline: &Pipeline, paths: &Map<String, Value>) -> Map<String, Value> {
+    let mut schemas: Map<String, Value> = used_services(pipeline, paths)
+        .map(|service| (error_name(service), service.errors.http_envelope.json().clone()))
+        .collect();
+    let text = json!({ "type": "string" });
+    let error = json!({
+        "type": "object", "required": ["type", "message", "retryable", "http_status"],
+        "properties": {
+            "type": text, "message": text, "retryable": { "type": "boolean" },
+            "http_status": { "type": "integer" }, "http_code": { "type": ["string", "null"] },
+            "trace_id": text, "retry_after_s": { "type": ["number", "null"] },
+        },
+    });
+    let schema = json!({
+        "type": "object", "required": ["error"], "properties": { "error": error },
+    });
+    schemas.insert(SERVER_ERROR.to_owned(), schema);
+    schemas
+}
+
+fn error_name(service: &Service) -> String {
+    format!("{}_error", service.name)
 }
 
 /// Adds the operation at each of its paths, with a distinct `operationId` each.
@@ -84,16 +164,15 @@ fn add<'a>(
 }
 
 fn operation(listed: &VisibleTool<'_>, binding: &HttpBinding) -> Value {
-    let (spec, errors) = (&listed.tool.spec, &listed.service.errors);
+    let spec = &listed.tool.spec;
     let content = json!({ "application/json": { "schema": binding.body.json() } });
-    let mut responses = Map::new();
-    responses.insert("200".to_owned(), json!({ "description": "ok", "content": content }));
+    let ok = json!({ "description": "ok", "content": content });
+    let mut responses = responses(ok, listed.service, listed.tool.scope);
     if binding.partial {
         let description = "some of the batch is missing, and named";
         responses
             .insert("206".to_owned(), json!({ "description": description, "content": content }));
     }
-    responses.insert("default".to_owned(), error_response(errors));
     let mut operation = json!({
         "operationId": operation_id(listed),
         "summary": spec.title,
@@ -149,15 +228,35 @@ fn split_path_parameters(input: &Value, path: &str) -> (Vec<Value>, Value) {
     (in_path.collect(), rest)
 }
 
-fn error_response(errors: &ErrorTable) -> Value {
-    json!({
-        "description": "the error envelope, with a status that fits it",
-        "content": { "application/json": { "schema": errors.http_envelope.json() } },
-    })
+/// The responses of an operation by status: its success, the errors that any client must expect, and
+/// all others as `default`.
+fn responses(ok: Value, service: &Service, scope: Scope) -> Map<String, Value> {
+    let name = error_name(service);
+    let has_scope = scope != Scope::Open;
+    let kinds = [
+        (true, Kind::Invalid, "the request is wrong; the error says where"),
+        (has_scope, Kind::Unauthenticated, "the token is missing, invalid or expired"),
+        (has_scope, Kind::Forbidden, "the token does not permit this"),
+        (true, Kind::RateLimited, "too many requests; `Retry-After` has the time to wait"),
+    ];
+    let mut responses = Map::from_iter([("200".to_owned(), ok)]);
+    for (_, kind, description) in kinds.into_iter().filter(|(applies, ..)| *applies) {
+        let status = service.errors.kind_row(kind).http_status.to_string();
+        responses.entry(status).or_insert_with(|| error_response(description, &name));
+    }
+    let description = "the error envelope, with a status that fits it";
+    responses.insert("default".to_owned(), error_response(description, &name));
+    responses
+}
+
+fn error_response(description: &str, schema: &str) -> Value {
+    let schema = json!({ "$ref": format!("#/components/schemas/{schema}") });
+    json!({ "description": description, "content": { "application/json": { "schema": schema } } })
 }
 
 /// The operation of a server-sent event stream.
-fn sse_operation(service: &Service, spec: &StreamSpec, binding: &SseBinding) -> Value {
+fn sse_operation(service: &Service, row: &StreamRow, binding: &SseBinding) -> Value {
+    let spec = &row.spec;
     let mut parameters = parameters(binding.query.json());
     parameters.push(json!({
         "name": "Last-Event-ID", "in": "header", "required": false,
@@ -165,16 +264,18 @@ fn sse_operation(service: &Service, spec: &StreamSpec, binding: &SseBinding) -> 
         "description": format!("The id of the last event; goes before `{}`.", spec.resume),
     }));
     let content = json!({ "text/event-stream": { "schema": spec.event.json() } });
+    let responses = responses(
+        json!({ "description": "each `data` is an event of this shape", "content": content }),
+        service,
+        row.scope,
+    );
     json!({
         "operationId": format!("stream_{}", spec.name),
         "summary": spec.title,
         "description": spec.description,
         "tags": [&*service.name],
         "parameters": parameters,
-        "responses": {
-            "200": { "description": "each `data` is an event of this shape", "content": content },
-            "default": error_response(&service.errors),
-        },
+        "responses": responses,
     })
 }
 

@@ -14,6 +14,13 @@ use crate::query;
 /// The decoded path parameters; an error where they are not UTF-8.
 pub(crate) struct PathArguments(Result<Vec<(String, String)>, Fault>);
 
+impl PathArguments {
+    /// Names and texts, in the order of the path.
+    pub(crate) fn decoded(self) -> Result<Vec<(String, String)>, Fault> {
+        self.0
+    }
+}
+
 impl<S: Send + Sync> FromRequestParts<S> for PathArguments {
     type Rejection = Infallible;
 

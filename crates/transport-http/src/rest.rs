@@ -38,8 +38,12 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
         addresses.add(&listed.service.name, &method, binding.paths(), &router);
     }
     for (service, row) in catalog.uploads(view) {
-        let router = upload::route(BoundFile::new(pipeline, service, &row.spec.name));
-        addresses.add(&service.name, &Method::POST, row.spec.paths(), &router);
+        for method in row.spec.methods().iter().filter_map(|it| it.parse().ok()) {
+            let Ok(filter) = MethodFilter::try_from(Method::clone(&method)) else { continue };
+            let bound = BoundFile::new(pipeline, service, &row.spec.name);
+            let router = upload::route(filter, bound);
+            addresses.add(&service.name, &method, row.spec.paths(), &router);
+        }
     }
     for (service, row) in catalog.downloads(view) {
         let router = download::route(BoundFile::new(pipeline, service, &row.spec.name));
@@ -122,7 +126,9 @@ async fn serve(
     let _guard = cancel.clone().drop_guard();
     match pipeline.call(tool, http_call(args, &meta, cancel)).await {
         Err(failure) => encode::failure(&failure),
-        Ok(reply) => encode::reply(reply.http(), &headers),
+        Ok(reply) => encode::write(reply, headers)
+            .await
+            .unwrap_or_else(|fault| refuse(pipeline, &tool.service().name, &fault, &meta)),
     }
 }
 
@@ -192,7 +198,7 @@ pub(crate) fn not_found(meta: &RequestMeta) -> Response {
 }
 
 /// The response to a method that a path does not take. Its status is 405, whatever the contract's
-/// error table says.
+/// error table says. `HEAD`, which comes with `GET`, is in `Allow` and not in the message.
 pub(crate) fn wrong_method(
     pipeline: &Pipeline,
     service: &str,
@@ -200,7 +206,8 @@ pub(crate) fn wrong_method(
     takes: &[Method],
 ) -> Response {
     let names: Vec<&str> = takes.iter().map(Method::as_str).collect();
-    let message = format!("this address takes {} only", names.join(" and "));
+    let named: Vec<&str> = names.iter().copied().filter(|name| *name != "HEAD").collect();
+    let message = format!("this address takes {} only", named.join(" and "));
     let fault = Fault::invalid("method_not_allowed", message);
     let mut response = refuse(pipeline, service, &fault, meta);
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Extension;
 use contract::{Pipeline, RequestMeta, View};
-use http::Method;
 
 use crate::mounted::{BodyHandling, EdgeRoute, MountedRoutes};
 use crate::stream::{self, StreamOptions};
@@ -44,7 +43,8 @@ pub(crate) fn declare_services(
         }
     }
     for (service, row) in catalog.uploads(view) {
-        let body = BodyHandling::LeaveUnreadFor(Method::POST);
+        let methods = row.spec.methods().iter().filter_map(|it| it.parse().ok());
+        let body = BodyHandling::LeaveUnreadFor(methods.collect());
         let route = EdgeRoute { body, ..EdgeRoute::of_service(&service.name) };
         for path in row.spec.paths() {
             mounted = mounted.declare(path, route.clone());

@@ -7,23 +7,26 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{MethodRouter, post};
+use axum::routing::{MethodFilter, MethodRouter, on};
 use contract::{MemoryParts, RequestMeta, Upload, UploadSpec};
 use fault::Fault;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
-use http::{Extensions, HeaderMap};
+use http::HeaderMap;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use serde_json::Map;
 use tokio_util::sync::CancellationToken;
 
-use crate::connection_slots::ConnectionSlot;
+use crate::drain::Drain;
 use crate::encode;
+use crate::path::PathArguments;
 use crate::rest::{self, BoundFile, http_call};
 use crate::upload::multipart::Multipart;
 use crate::upload::paced_body::{PacedBody, UnreadBody};
+use crate::upload::raw_file::RawFile;
 
 pub(crate) mod head;
 pub(crate) mod multipart;
 pub(crate) mod paced_body;
+mod raw_file;
 #[cfg(test)]
 mod tests;
 
@@ -32,21 +35,26 @@ const OVERHEAD_BYTES: u64 = 1024 * 1024;
 /// The client's id of the upload, under which its progress can be queried.
 const UPLOAD_ID: &str = "x-upload-id";
 
-pub(crate) fn route(bound: Arc<BoundFile>) -> MethodRouter {
-    post(receive).with_state(bound)
+pub(crate) fn route(method: MethodFilter, bound: Arc<BoundFile>) -> MethodRouter {
+    on(method, receive).with_state(bound)
 }
 
 async fn receive(
     State(bound): State<Arc<BoundFile>>,
     Extension(arrival): Extension<RequestMeta>,
+    placed: PathArguments,
     request: Request,
 ) -> Response {
     let Some((_, row)) = bound.pipeline.catalog().upload(&bound.service, &bound.name) else {
         return rest::not_found(&arrival);
     };
     let (parts, body) = request.into_parts();
-    let unread = UnreadBody::default();
-    let upload = form(&parts.headers, body, &row.spec, &unread);
+    let (unread, drain) = (UnreadBody::default(), Drain::new(&parts));
+    let path = match placed.decoded() {
+        Ok(path) => path,
+        Err(fault) => return bound.refused(&fault, &arrival),
+    };
+    let upload = form(&parts.headers, body, &row.spec, &unread).at(path);
     // Dropped with this future when the client disconnects, which cancels the handler.
     let cancel = CancellationToken::new();
     let _cancel_guard = cancel.clone().drop_guard();
@@ -58,7 +66,7 @@ async fn receive(
         Some(Ok(reply)) => encode::reply(reply.http(), &parts.headers),
     };
     if let Some(body) = unread.take() {
-        drain(body, &parts.headers, &parts.extensions);
+        drain.discard(body);
     }
     response
 }
@@ -69,10 +77,11 @@ fn form(headers: &HeaderMap, body: Body, spec: &UploadSpec, unread: &UnreadBody)
     let announced = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
     let bytes_max = spec.batch_bytes.saturating_add(OVERHEAD_BYTES);
     let body = PacedBody::new(body, bytes_max);
-    let upload = match read(headers, announced, bytes_max) {
-        Ok((boundary, id)) => {
+    let upload = match read(headers, announced, bytes_max, spec.raw) {
+        Ok((Some(boundary), id)) => {
             Upload::new(Multipart::new(&boundary, body, unread.clone())).named(id)
         }
+        Ok((None, id)) => Upload::new(RawFile::new(body, unread.clone())).named(id),
         Err(fault) => {
             unread.leave(body);
             Upload::new(MemoryParts::new().broken(fault))
@@ -81,20 +90,23 @@ fn form(headers: &HeaderMap, body: Body, spec: &UploadSpec, unread: &UnreadBody)
     upload.announced(announced)
 }
 
+/// The boundary of the form, if the body is one, and the client's id of the upload.
 fn read(
     headers: &HeaderMap,
     announced: Option<u64>,
     bytes_max: u64,
-) -> Result<(String, Option<String>), Fault> {
+    may_be_raw: bool,
+) -> Result<(Option<String>, Option<String>), Fault> {
     if announced.is_some_and(|length| length > bytes_max) {
         return Err(paced_body::too_large(bytes_max));
     }
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let boundary = head::boundary(kind).ok_or_else(|| {
+    let boundary = head::boundary(kind);
+    if boundary.is_none() && !may_be_raw {
         let expected = "multipart/form-data with a boundary";
-        Fault::invalid("not_multipart", format!("the body is not {expected}"))
-            .problem("content-type", expected)
-    })?;
+        let fault = Fault::invalid("not_multipart", format!("the body is not {expected}"));
+        return Err(fault.problem("content-type", expected));
+    }
     let Some(id) = headers.get(UPLOAD_ID) else { return Ok((boundary, None)) };
     let good = |id: &&str| {
         let odd = |byte: u8| !byte.is_ascii_alphanumeric() && !b"._-".contains(&byte);
@@ -107,18 +119,5 @@ fn read(
             let message = format!("{UPLOAD_ID}: expected {expected}");
             Err(Fault::invalid("invalid_upload_id", message).problem(UPLOAD_ID, expected))
         }
-    }
-}
-
-/// Reads the rest of the body while the answer is sent: closing a socket with unread bytes resets
-/// the connection, and the client loses the answer. A client that waits for `100 Continue` is left
-/// waiting.
-fn drain(body: PacedBody, headers: &HeaderMap, connection: &Extensions) {
-    if !body.is_started() && headers.contains_key(EXPECT) {
-        return;
-    }
-    if let Some(slot) = connection.get::<Arc<ConnectionSlot>>() {
-        let stop = slot.stop.clone();
-        slot.tasks.spawn(async move { stop.run_until_cancelled(body.drain()).await });
     }
 }

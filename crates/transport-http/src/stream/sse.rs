@@ -73,7 +73,7 @@ pub(crate) fn routes(
                 &refusing.pipeline,
                 &refusing.service,
                 &arrival,
-                &[Method::GET],
+                &[Method::GET, Method::HEAD],
             ))
         };
         let handler = on(MethodFilter::GET, follow).with_state(route).fallback(fallback);
@@ -93,8 +93,11 @@ async fn follow(
     request: Request,
 ) -> Response {
     let found = route.pipeline.catalog().stream(&route.service, &route.stream);
-    let Some((spec, sse)) = found.and_then(|(_, row)| Some((&row.spec, row.spec.sse.as_ref()?)))
-    else {
+    let bound = found.and_then(|(service, row)| {
+        let sse = row.spec.sse.as_ref()?;
+        Some((service.source.as_deref(), &row.spec, sse))
+    });
+    let Some((source, spec, sse)) = bound else {
         return rest::not_found(&arrival);
     };
     let text = request.uri().query().unwrap_or_default();
@@ -130,6 +133,8 @@ async fn follow(
             let errors = ErrorEvents { route: Arc::clone(&route), request_id: arrival.request_id };
             let events = Events::new(subscription, errors, slot, &stop.unwrap_or_default());
             let mut response = http_wire::event_stream(Body::new(events));
+            // For the error event, whose object has no room for it.
+            encode::add_source(&mut response, source);
             response.extensions_mut().insert(route.long_lived.clone());
             response
         }

@@ -20,6 +20,7 @@ use axum::response::Response;
 use axum::routing::any;
 use axum::{Extension, Router};
 use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use contract::{Credential, Pipeline, RequestMeta, View};
 use fault::{Fault, Kind};
@@ -47,6 +48,8 @@ use crate::stream::limiter::StreamLimiter;
 const PROTOCOL: &str = "stoa.v1";
 /// Prefix of a subprotocol that carries a token: a browser cannot set an `Authorization` header.
 const BEARER: &str = "bearer.";
+/// The length of 16 bytes in base64.
+const KEY_LENGTH: usize = 24;
 const ACCEPT_SALT: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// Limits and timeouts of one connection.
@@ -150,7 +153,7 @@ async fn upgrade_request(
     }
     let (accept, slot, upgrade) = match handshake(&mut request) {
         Ok(parts) => parts,
-        Err(message) => return upgrade_required(&route, &arrival, message),
+        Err(refused) => return refused.response(&route, &arrival),
     };
     let (has_subprotocol, credential) = protocols(request.headers(), &arrival.credential);
     if let Some(policy) = policy
@@ -184,38 +187,81 @@ async fn upgrade_request(
 /// Checks the upgrade request; the error says what is missing.
 fn handshake(
     request: &mut Request,
-) -> Result<(HeaderValue, Arc<ConnectionSlot>, OnUpgrade), &'static str> {
+) -> Result<(HeaderValue, Arc<ConnectionSlot>, OnUpgrade), RefusedHandshake> {
+    use RefusedHandshake::{BadKey, UpgradeRequired, WrongMethod};
     let headers = request.headers();
     let lists = |name: HeaderName, word: &str| {
         let texts = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
         texts.flat_map(|text| text.split(',')).any(|it| it.trim().eq_ignore_ascii_case(word))
     };
-    if request.method() != Method::GET || request.version() != Version::HTTP_11 {
-        return Err("this address takes a WebSocket, which begins with GET over HTTP/1.1");
+    if request.method() != Method::GET {
+        return Err(WrongMethod);
+    }
+    if request.version() != Version::HTTP_11 {
+        let message = "this address takes a WebSocket, which begins with GET over HTTP/1.1";
+        return Err(UpgradeRequired(message));
     }
     if !lists(CONNECTION, "upgrade") || !lists(UPGRADE, "websocket") {
-        return Err("this address takes a WebSocket; ask for the upgrade");
+        return Err(UpgradeRequired("this address takes a WebSocket; ask for the upgrade"));
     }
     if !lists(SEC_WEBSOCKET_VERSION, "13") {
-        return Err("this address speaks version 13 of the WebSocket protocol");
+        let message = "this address speaks version 13 of the WebSocket protocol";
+        return Err(UpgradeRequired(message));
     }
-    let key = headers.get(SEC_WEBSOCKET_KEY).filter(|key| key.len() == 24);
-    let accept = key.and_then(accept).ok_or("the WebSocket key is missing or not 16 bytes")?;
+    let accept = accept(headers).ok_or(BadKey)?;
     let slot = request.extensions().get::<Arc<ConnectionSlot>>().cloned();
     let upgrade = request.extensions_mut().remove::<OnUpgrade>();
     let (Some(slot), Some(upgrade)) = (slot, upgrade) else {
-        return Err("this connection cannot be upgraded");
+        return Err(UpgradeRequired("this connection cannot be upgraded"));
     };
     Ok((accept, slot, upgrade))
 }
 
-/// The `Sec-WebSocket-Accept` of a key (RFC 6455, section 4.2.2).
-fn accept(key: &HeaderValue) -> Option<HeaderValue> {
+/// Why a request does not begin a WebSocket (RFC 6455, section 4.2).
+enum RefusedHandshake {
+    /// 405.
+    WrongMethod,
+    /// 426 with the version of the protocol; the text says what to ask for.
+    UpgradeRequired(&'static str),
+    /// 400: the `Sec-WebSocket-Key` is missing, there twice, or not 16 bytes in base64.
+    BadKey,
+}
+
+impl RefusedHandshake {
+    fn response(self, route: &WsRoute, arrival: &RequestMeta) -> Response {
+        match self {
+            Self::WrongMethod => {
+                let WsRoute { pipeline, address, .. } = route;
+                rest::wrong_method(pipeline, &address.service, arrival, &[Method::GET])
+            }
+            Self::UpgradeRequired(message) => upgrade_required(route, arrival, message),
+            Self::BadKey => {
+                let expected = "one key of 16 bytes in base64";
+                let message = format!("sec-websocket-key: expected {expected}");
+                let fault = Fault::invalid("websocket_key", message);
+                refused(route, &fault.problem("sec-websocket-key", expected), arrival)
+            }
+        }
+    }
+}
+
+/// The `Sec-WebSocket-Accept` of the request's only key (RFC 6455, section 4.2.2).
+fn accept(headers: &HeaderMap) -> Option<HeaderValue> {
+    let mut keys = headers.get_all(SEC_WEBSOCKET_KEY).into_iter();
+    let key = keys.next().filter(|key| key.len() == KEY_LENGTH && is_key(key.as_bytes()))?;
+    if keys.next().is_some() {
+        return None;
+    }
     let mut hash = Sha1::new();
     hash.update(key.as_bytes());
     hash.update(ACCEPT_SALT);
-    let text = base64::engine::general_purpose::STANDARD.encode(hash.finalize());
-    HeaderValue::from_str(&text).ok()
+    HeaderValue::from_str(&STANDARD.encode(hash.finalize())).ok()
+}
+
+/// Whether the text is 16 bytes in base64. The four bits that a key leaves over may be anything.
+fn is_key(text: &[u8]) -> bool {
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
+    text.strip_suffix(b"==").is_some_and(|digits| digits.iter().all(is_digit))
 }
 
 /// Whether the client asked for our subprotocol, and its credential: the header's, or else the token

@@ -59,6 +59,11 @@ impl PacedBody {
         }
     }
 
+    /// A body without a size limit of which some bytes were read before.
+    pub(crate) fn resumed(body: Body) -> Self {
+        Self { started: true, ..Self::new(body, u64::MAX) }
+    }
+
     /// The next bytes of the body; `None` at its end.
     pub(crate) fn poll_data(
         &mut self,

@@ -95,6 +95,45 @@ async fn openapi_and_docs_list_the_streams() {
 }
 
 #[tokio::test]
+async fn every_operation_of_openapi_has_an_id_a_tag_and_its_errors() {
+    let server = TestServer::open().await;
+    let openapi = document(&server, "/openapi.json").await;
+    check_references(&openapi, &openapi);
+    assert_eq!(openapi["servers"], json!([{ "url": "/" }]));
+    assert_eq!(openapi["info"]["license"]["identifier"], "MIT OR Apache-2.0");
+    let defined: Vec<&Value> =
+        openapi["tags"].as_array().unwrap().iter().map(|tag| &tag["name"]).collect();
+    let mut ids = std::collections::BTreeSet::new();
+    for (path, methods) in openapi["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let id = operation["operationId"].as_str().unwrap_or_else(|| panic!("{path}"));
+            assert!(ids.insert(id), "{id} is there twice");
+            assert!(operation["description"].is_string(), "{method} {path}");
+            assert!(defined.contains(&&operation["tags"][0]), "{method} {path}");
+            let statuses = operation["responses"].as_object().unwrap();
+            assert!(statuses.keys().any(|status| status.starts_with('4')), "{method} {path}");
+        }
+    }
+    let errors = &openapi["paths"]["/stream/ticks"]["get"]["responses"];
+    for status in ["400", "429", "default"] {
+        let schema = &errors[status]["content"]["application/json"]["schema"]["$ref"];
+        assert_eq!(schema, "#/components/schemas/indicators_error", "{status}");
+    }
+}
+
+/// The error of a path that belongs to no service.
+#[tokio::test]
+async fn a_refusal_of_the_server_itself_fits_its_component() {
+    let server = TestServer::open().await;
+    let openapi = document(&server, "/openapi.json").await;
+    let schema = Schema::compile(openapi["components"]["schemas"]["server_error"].clone()).unwrap();
+    let answer = request(&server, "GET", "/nothing", "connection: close\r\n", "").await;
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    schema.check(&serde_json::from_str(body).unwrap()).unwrap();
+    assert!(schema.check(&json!({ "error": {} })).is_err());
+}
+
+#[tokio::test]
 async fn disabled_streams_are_not_documented() {
     let streams = StreamOptions { sse: false, ws: false, ..StreamOptions::default() };
     let server = TestServer::with(ServerSettings { streams, ..ServerSettings::default() }).await;

@@ -102,7 +102,10 @@ async fn a_refused_subscription_is_an_http_error() {
     }
     let answer =
         request(&server, "POST", "/stream/ticks?name=a", "connection: close\r\n", "").await;
-    assert!(answer.starts_with("HTTP/1.1 405") && answer.contains("allow: GET"), "{answer}");
+    assert!(
+        answer.starts_with("HTTP/1.1 405") && answer.contains("allow: GET, HEAD\r"),
+        "{answer}"
+    );
     assert!(answer.contains("requestId"), "not in the envelope of its contract: {answer}");
 }
 

@@ -78,7 +78,8 @@ pub(crate) fn unsubscribed(id: &str) -> String {
 }
 
 /// A failure as an error message. The envelope's fields are merged into the message, or put whole
-/// under `error` when the envelope has a `type` or an `id` of its own.
+/// under `error` when the envelope has a `type` or an `id` of its own. `source` says where the data of
+/// the service come from.
 pub(crate) fn error(id: Option<&str>, failure: CallFailure) -> String {
     let mut message = Map::new();
     message.insert("type".to_owned(), Value::from("error"));
@@ -90,6 +91,9 @@ pub(crate) fn error(id: Option<&str>, failure: CallFailure) -> String {
             message.extend(fields);
         }
         envelope => _ = message.insert("error".to_owned(), envelope),
+    }
+    if let Some(source) = &failure.source {
+        message.entry("source").or_insert_with(|| Value::from(&**source));
     }
     Value::Object(message).to_string()
 }

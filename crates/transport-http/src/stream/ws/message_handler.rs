@@ -156,7 +156,7 @@ impl MessageHandler {
         let (request_id, credential) = (Arc::clone(&self.request_id), self.credential.clone());
         Call {
             args,
-            meta: RequestMeta { request_id, credential, client: self.client },
+            meta: RequestMeta { client: self.client, ..RequestMeta::new(request_id, credential) },
             transport: "ws",
             cancel: CancellationToken::new(),
             progress: Progress::default(),

@@ -88,9 +88,9 @@ async fn arguments_come_from_the_path() {
 async fn an_unknown_method_gets_the_list_of_allowed_ones() {
     let server = TestServer::open().await;
     for (line, allow) in [
-        ("POST /api/files/7", "allow: get, delete, put"),
+        ("POST /api/files/7", "allow: get, head, delete, put"),
         ("GET /api/v1/files/7/share", "allow: post"),
-        ("DELETE /api/files/7/content", "allow: get"),
+        ("DELETE /api/files/7/content", "allow: get, head"),
         ("GET /api/upload", "allow: post"),
     ] {
         let answer = server.ask(line, "", b"").await;

@@ -165,6 +165,7 @@ fn upload() -> UploadSpec {
         also: vec!["/api/v1/upload".to_owned()],
         file_bytes: FILE_BYTES,
         batch_bytes: BATCH_BYTES,
+        raw: false,
         form: Schema::compile(form).unwrap(),
         output: object(),
         concurrency: None,

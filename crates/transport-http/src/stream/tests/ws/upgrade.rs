@@ -77,36 +77,47 @@ async fn an_upgraded_connection_keeps_its_slot() {
     WsClient::connect(&server, "/ws").await;
 }
 
-#[track_caller]
-fn check(answer: &str, word: &str) {
-    let lower = answer.to_ascii_lowercase();
-    assert!(answer.starts_with("HTTP/1.1 426"), "{answer}");
-    assert!(lower.contains("upgrade: websocket") && lower.contains("sec-websocket-version: 13"));
-    assert!(answer.contains("requestId") && answer.contains(word), "{answer}");
+/// The whole answer to a request at `/ws` with these headers.
+async fn answer(server: &TestServer, method: &str, headers: &str) -> String {
+    let mut socket = TcpStream::connect(server.address).await.unwrap();
+    let request =
+        format!("{method} /ws HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n{headers}\r\n");
+    socket.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    while !String::from_utf8_lossy(&answer).contains("requestId") {
+        assert_ne!(socket.read_buf(&mut answer).await.unwrap(), 0, "{method} {headers}");
+    }
+    String::from_utf8(answer).unwrap()
 }
 
 #[tokio::test]
-async fn a_request_without_an_upgrade_gets_426() {
+async fn a_request_that_begins_no_websocket_gets_the_status_that_fits() {
     let server = TestServer::open().await;
     let upgrade = "connection: keep-alive, Upgrade\r\nupgrade: WebSocket\r\n";
+    let version = "sec-websocket-version: 13\r\n";
     let key = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-    for (method, headers, word) in [
-        ("GET", String::new(), "ask for the upgrade"),
-        ("POST", format!("{upgrade}{key}sec-websocket-version: 13\r\n"), "begins with GET"),
-        ("GET", format!("{upgrade}{key}sec-websocket-version: 8\r\n"), "version 13"),
-        ("GET", format!("{upgrade}sec-websocket-version: 13\r\n"), "key"),
-        ("GET", format!("{key}sec-websocket-version: 13\r\n"), "ask for the upgrade"),
+    let short = "sec-websocket-key: c2hvcnQ=\r\n";
+    let no_base64 = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZ!==\r\n";
+    let unpadded = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQaa\r\n";
+    let required = &["upgrade: websocket", "sec-websocket-version: 13"][..];
+    for (method, headers, status, has, word) in [
+        ("GET", String::new(), 426, required, "ask for the upgrade"),
+        ("GET", format!("{key}{version}"), 426, required, "ask for the upgrade"),
+        ("GET", format!("{upgrade}{key}"), 426, required, "version 13"),
+        ("GET", format!("{upgrade}{key}sec-websocket-version: 8\r\n"), 426, required, "version 13"),
+        ("POST", format!("{upgrade}{key}{version}"), 405, &["allow: get\r\n"], "takes GET only"),
+        ("DELETE", String::new(), 405, &["allow: get\r\n"], "takes GET only"),
+        ("GET", format!("{upgrade}{version}"), 400, &[], "sec-websocket-key"),
+        ("GET", format!("{upgrade}{version}{short}"), 400, &[], "sec-websocket-key"),
+        ("GET", format!("{upgrade}{version}{no_base64}"), 400, &[], "sec-websocket-key"),
+        ("GET", format!("{upgrade}{version}{unpadded}"), 400, &[], "sec-websocket-key"),
+        ("GET", format!("{upgrade}{version}{key}{key}"), 400, &[], "sec-websocket-key"),
     ] {
-        let mut socket = TcpStream::connect(server.address).await.unwrap();
-        let request = format!(
-            "{method} /ws HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n{headers}\r\n"
-        );
-        socket.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = Vec::new();
-        while !String::from_utf8_lossy(&answer).contains("requestId") {
-            assert_ne!(socket.read_buf(&mut answer).await.unwrap(), 0);
-        }
-        check(&String::from_utf8(answer).unwrap(), word);
+        let answer = answer(&server, method, &headers).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{method} {headers}: {answer}");
+        let lower = answer.to_ascii_lowercase();
+        assert!(has.iter().all(|it| lower.contains(it)), "{method} {headers}: {answer}");
+        assert!(answer.contains(word), "{method} {headers}: {answer}");
     }
 }
 
