@@ -93,7 +93,7 @@ impl CardBuilder {
     pub(crate) fn page(&self, agent: &dyn Agent, headers: &HeaderMap) -> Response {
         let body = self.card(agent, headers).to_string();
         let tag = EntityTag::of(body.as_bytes());
-        let mut response = match tag.is_known(headers) {
+        let mut response = match tag.matches_if_none_match(headers) {
             true => StatusCode::NOT_MODIFIED.into_response(),
             false => ([(CONTENT_TYPE, JSON)], body).into_response(),
         };

@@ -6,12 +6,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use fault::{Fault, Kind};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
-use ssrf_guard::PublicOnly;
+use ssrf_guard::PublicOnlyResolver;
+use telemetry::TraceContext;
 
 use crate::push::PushSender;
 use crate::wire::PushConfig;
 
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 
 /// Sends notifications over HTTP.
@@ -30,7 +32,7 @@ impl HttpPushSender {
             true => builder,
             // The resolver checks the addresses of a name, so that exactly the checked address is
             // connected to.
-            false => builder.dns_resolver(std::sync::Arc::new(PublicOnly)),
+            false => builder.dns_resolver(std::sync::Arc::new(PublicOnlyResolver)),
         };
         Ok(Self { client: builder.build().map_err(Fault::internal)?, private })
     }
@@ -51,6 +53,7 @@ impl PushSender for HttpPushSender {
             .client
             .post(&push.url)
             .header(CONTENT_TYPE, "application/a2a+json")
+            .header(TRACEPARENT, trace(&push.task_id).to_string())
             .body(json.to_owned());
         if let Some(authentication) = &push.authentication {
             let text = format!("{} {}", authentication.scheme, authentication.credentials);
@@ -75,6 +78,12 @@ impl PushSender for HttpPushSender {
             _ => Err(Fault::invalid("webhook_refused", format!("the webhook answered {status}"))),
         }
     }
+}
+
+/// All notifications of a task belong to one trace, which has the task's id.
+fn trace(task_id: &str) -> TraceContext {
+    let id = uuid::Uuid::parse_str(task_id);
+    id.map_or_else(|_| TraceContext::make(), |id| TraceContext::in_trace(id.into_bytes()))
 }
 
 fn secret(text: &str) -> Result<HeaderValue, Fault> {
@@ -122,6 +131,7 @@ mod tests {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let push = PushConfig {
             url: format!("http://{}/hook", listener.local_addr().unwrap()),
+            task_id: "4bf92f35-77b3-4da6-a3ce-929d0e0e4736".to_owned(),
             token: Some("t0ken".to_owned()),
             authentication: Some(crate::wire::PushAuthentication {
                 scheme: "Bearer".to_owned(),
@@ -152,6 +162,7 @@ mod tests {
             "authorization: bearer s3cret",
             "x-a2a-notification-token: t0ken",
             "content-type: application/a2a+json",
+            "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-",
         ] {
             assert!(heard.contains(line), "{line} is not in {heard}");
         }

@@ -1,10 +1,10 @@
 //! Encodes outcomes of calls, resources and tasks in the protocol's form.
 
-use contract::{CallFailure, CallOutcome, Reply, Schema};
+use contract::{CallFailure, CallOutcome, CpuPool, Reply, Schema};
 use fault::{Fault, Kind};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, MetaObject};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 /// Our own error codes lie outside -32768..-32000, which JSON-RPC reserves; they equal HTTP statuses.
@@ -21,17 +21,23 @@ pub(crate) enum TextForm {
     Compact,
 }
 
+/// The name in `_meta` of where data come from.
+const SOURCE: &str = "stoa/source";
 /// The longest text of a result beside its structured content: about 8,000 tokens.
 const TEXT_CHARS_MAX: usize = 31_000;
 
 /// The result of a tool call; `output` is the exact schema of the tool.
-pub(crate) fn of(
+pub(crate) async fn of(
     outcome: CallOutcome,
     output: &Schema,
     form: TextForm,
 ) -> Result<CallToolResult, ErrorData> {
     match outcome {
-        Ok(reply) => Ok(success(&*reply, form)),
+        Ok(reply) => {
+            let values = reply.values();
+            let written = CpuPool::shared().run(values, move || success(&*reply, form)).await;
+            written.map_err(|fault| ErrorData::internal_error(fault.to_string(), None))
+        }
         // The protocol library drops responses to cancelled requests.
         Err(failure) if failure.kind == Kind::Cancelled => Err(cancelled()),
         Err(failure) => Ok(refusal(&failure, output)),
@@ -82,6 +88,9 @@ fn refusal(failure: &CallFailure, output: &Schema) -> CallToolResult {
     let mut result = CallToolResult::error(vec![ContentBlock::text(envelope.to_string())]);
     let fits = output.check(envelope).is_ok();
     result.structured_content = fits.then(|| envelope.clone());
+    let source = failure.source.as_deref();
+    let meta = source.map(|source| (SOURCE.to_owned(), Value::from(source)));
+    result.meta = meta.map(|meta| MetaObject(Map::from_iter([meta])));
     result
 }
 
@@ -109,6 +118,9 @@ pub(crate) fn failed_resource(uri: &str, failure: &CallFailure) -> ErrorData {
     let mut data = json!({ "uri": uri, "error": failure.tool_error });
     if let Some(wait) = failure.retry_after {
         data["retry_after_s"] = json!(whole_seconds(wait));
+    }
+    if let Some(source) = &failure.source {
+        data["source"] = json!(source);
     }
     match failure.kind {
         Kind::Invalid | Kind::NotFound => {
@@ -188,8 +200,6 @@ pub(crate) fn refused(status: u16, fault: &Fault) -> ErrorData {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
 
     #[track_caller]
@@ -203,10 +213,40 @@ mod tests {
             retry_after: None,
             tool_error: envelope.clone(),
             http_body: Value::Null,
+            source: Some("simulated".into()),
         };
         let result = refusal(&failure, &output);
         assert_eq!(result.is_error, Some(true));
+        assert_eq!(result.meta.unwrap().0["stoa/source"], "simulated");
         assert_eq!(result.structured_content, structured.then_some(envelope));
+    }
+
+    /// A reply that says which thread wrote it.
+    struct ThreadReply(usize);
+
+    impl Reply for ThreadReply {
+        fn values(&self) -> usize {
+            self.0
+        }
+
+        fn result(&self) -> Value {
+            json!(format!("{:?}", std::thread::current().id()))
+        }
+
+        fn text(&self) -> String {
+            String::new()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_large_reply_is_written_on_another_thread() {
+        let here = json!(format!("{:?}", std::thread::current().id()));
+        let (output, large) = (Schema::compile(json!({})).unwrap(), contract::POOLED_VALUES_MIN);
+        for (values, is_here) in [(large - 1, true), (large, false)] {
+            let reply = Ok(Box::new(ThreadReply(values)) as Box<dyn Reply>);
+            let result = of(reply, &output, TextForm::Compact).await.unwrap();
+            assert_eq!(result.structured_content.unwrap() == here, is_here, "{values}");
+        }
     }
 
     #[test]

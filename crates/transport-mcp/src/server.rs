@@ -41,6 +41,8 @@ pub struct ServerOptions {
     pub transport: &'static str,
     /// The credential of a transport without headers.
     pub credential: Credential,
+    /// Whether every call is of the user who started this process; see `RequestMeta::is_local`.
+    pub is_local: bool,
     /// Items on one page of a list.
     pub page_size: usize,
     /// What a model must know of the whole server, such as that its markets are simulated.
@@ -53,13 +55,14 @@ impl ServerOptions {
             version: version.into(),
             transport: "mcp",
             credential: Credential::None,
+            is_local: false,
             page_size: 50,
             notice: String::new(),
         }
     }
 
     pub fn stdio(version: impl Into<String>, credential: Credential) -> Self {
-        Self { transport: "stdio", credential, ..Self::http(version) }
+        Self { transport: "stdio", credential, is_local: true, ..Self::http(version) }
     }
 }
 
@@ -159,13 +162,10 @@ impl McpServer {
 
     /// A call in a request's context.
     pub(crate) fn call(&self, args: JsonObject, cx: &Cx<RoleServer>, progress: Progress) -> Call {
-        Call {
-            args,
-            meta: request_meta(&cx.extensions, &self.state.options.credential),
-            transport: self.state.options.transport,
-            cancel: cx.ct.child_token(),
-            progress,
-        }
+        let options = &self.state.options;
+        let mut meta = request_meta(&cx.extensions, &options.credential);
+        meta.is_local = options.is_local;
+        Call { args, meta, transport: options.transport, cancel: cx.ct.child_token(), progress }
     }
 
     /// Replaces the credential of the request by the one in the call, or else by that of the login
@@ -447,7 +447,7 @@ impl McpServer {
             return answer;
         }
         let said = outcome.as_ref().ok().and_then(|reply| self.apply_login(&**reply, tool, &cx));
-        let mut answer = answer::of(outcome, &tool.row().spec.output, self.text_form())?;
+        let mut answer = answer::of(outcome, &tool.row().spec.output, self.text_form()).await?;
         answer.content.extend(said.map(ContentBlock::text));
         Ok(CallToolResponse::from(answer))
     }

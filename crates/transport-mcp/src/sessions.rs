@@ -254,10 +254,10 @@ mod tests {
         serde_json::from_value(message).unwrap()
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_session_whose_stream_is_read_is_not_idle() {
-        let idle = Duration::from_secs(60);
-        let sessions = BoundedSessions::new(SessionLimits::of_total(2), idle, idle);
+    type Running = rmcp::service::RunningService<rmcp::RoleServer, EmptyHandler>;
+
+    /// A session after its handshake.
+    async fn opened(sessions: &BoundedSessions) -> (SessionId, Running) {
         let (id, transport) = sessions.create_session().await.unwrap();
         let initialize =
             parse(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
@@ -269,7 +269,50 @@ mod tests {
             sessions.accept_message(&id, initialized).await.unwrap();
         };
         let (running, ()) = tokio::join!(rmcp::serve_server(EmptyHandler, transport), handshake);
-        let mut ended = std::pin::pin!(running.unwrap().waiting());
+        (id, running.unwrap())
+    }
+
+    /// Sends notifications and returns the ids of their events.
+    async fn notified(
+        running: &Running,
+        count: usize,
+        stream: &mut (impl Stream<Item = ServerSseMessage> + Unpin),
+    ) -> Vec<String> {
+        for _ in 0..count {
+            running.peer().notify_tool_list_changed().await.unwrap();
+        }
+        ids(stream, count).await
+    }
+
+    async fn ids(
+        stream: &mut (impl Stream<Item = ServerSseMessage> + Unpin),
+        count: usize,
+    ) -> Vec<String> {
+        let events: Vec<ServerSseMessage> = stream.take(count).collect().await;
+        events.into_iter().filter_map(|event| event.event_id).collect()
+    }
+
+    #[tokio::test]
+    async fn each_event_has_an_id_of_its_own_and_is_sent_once() {
+        let minute = Duration::from_secs(60);
+        let sessions = BoundedSessions::new(SessionLimits::of_total(2), minute, minute);
+        let (id, running) = opened(&sessions).await;
+        let mut stream = Box::pin(sessions.create_standalone_stream(&id).await.unwrap());
+        let read = notified(&running, 3, &mut stream).await;
+        assert_eq!(read, ["0", "1", "2"]);
+        drop(stream);
+        // The client has the event 0 and then missed two.
+        let mut resumed = Box::pin(sessions.resume(&id, read[0].clone()).await.unwrap());
+        assert_eq!(ids(&mut resumed, 2).await, ["1", "2"]);
+        assert_eq!(notified(&running, 1, &mut resumed).await, ["3"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_whose_stream_is_read_is_not_idle() {
+        let idle = Duration::from_secs(60);
+        let sessions = BoundedSessions::new(SessionLimits::of_total(2), idle, idle);
+        let (id, running) = opened(&sessions).await;
+        let mut ended = std::pin::pin!(running.waiting());
         let mut stream = Box::pin(sessions.create_standalone_stream(&id).await.unwrap());
         tokio::select! {
             _ = &mut ended => panic!("the session ended under its reader"),

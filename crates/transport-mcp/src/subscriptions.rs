@@ -194,6 +194,7 @@ impl ResourceSubscription {
             retry_after: None,
             tool_error: Value::from(message.clone()),
             http_body: Value::from(message),
+            source: None,
         }
     }
 

@@ -86,7 +86,8 @@ impl McpServer {
             }
             TaskPhase::Ended(end) => {
                 let output = &tool.tool_ref.row().spec.output;
-                Some(answer::of(end, output, self.text_form()).map(CallToolResponse::from))
+                let answer = answer::of(end, output, self.text_form()).await;
+                Some(answer.map(CallToolResponse::from))
             }
             TaskPhase::Cancelled => None,
         }
@@ -113,7 +114,8 @@ impl McpServer {
             TaskPhase::Working => TaskPayload::Working,
             TaskPhase::Cancelled => TaskPayload::Cancelled,
             TaskPhase::Ended(end) => {
-                match answer::of(end, &tool.tool_ref.row().spec.output, self.text_form()) {
+                let output = &tool.tool_ref.row().spec.output;
+                match answer::of(end, output, self.text_form()).await {
                     Ok(result) => TaskPayload::Completed { result: object(&result) },
                     Err(error) => TaskPayload::Failed { error: object(&error) },
                 }

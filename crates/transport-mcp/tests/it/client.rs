@@ -44,12 +44,15 @@ impl HttpAnswer {
 pub(crate) struct EventReader {
     socket: BufReader<TcpStream>,
     pub(crate) head: String,
+    /// The ids of all events that were read, with and without data.
+    pub(crate) ids: Vec<String>,
 }
 
 impl EventReader {
     /// Reads up to the end of the head.
     pub(crate) async fn open(socket: TcpStream) -> Self {
-        let mut events = Self { socket: BufReader::new(socket), head: String::new() };
+        let (head, ids) = (String::new(), Vec::new());
+        let mut events = Self { socket: BufReader::new(socket), head, ids };
         loop {
             let line = events.line().await.expect("a head");
             if line.is_empty() {
@@ -66,14 +69,19 @@ impl EventReader {
         (read > 0).then(|| line.trim_end().to_owned())
     }
 
-    /// The next protocol message; `None` at the end of the stream. Chunk sizes, comments and ids are
-    /// skipped, because every event is one line of data.
+    /// The next protocol message; `None` at the end of the stream. Chunk sizes and comments are
+    /// skipped, because every event is one line of data, which its id may follow.
     pub(crate) async fn next(&mut self) -> Option<Value> {
+        let mut message = None;
         loop {
             let line = self.line().await?;
+            if line.is_empty() && message.is_some() {
+                return message;
+            }
+            self.ids.extend(line.strip_prefix("id:").map(|id| id.trim().to_owned()));
             let data = line.strip_prefix("data:").map(str::trim).filter(|data| !data.is_empty());
             if let Some(data) = data {
-                return Some(serde_json::from_str(data).unwrap());
+                message = Some(serde_json::from_str(data).unwrap());
             }
         }
     }

@@ -157,6 +157,7 @@ async fn a_session_is_notified_until_it_unsubscribes() {
     check_updated(&stream.next().await.unwrap(), URI);
     feed.tick(Some("2"));
     check_updated(&stream.next().await.unwrap(), URI);
+    assert_eq!(stream.ids, ["0", "1"], "each event has an id of its own");
     let gone = session.in_session("resources/unsubscribe", json!({ "uri": URI })).await.message();
     assert!(gone["result"].is_object(), "{gone}");
     feed.until_dropped().await;
