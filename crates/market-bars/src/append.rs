@@ -1,22 +1,22 @@
-//! Writes bars: the newest go to the hot table and are sealed into chunks when there are enough;
-//! bars that are older than the last sealed one rewrite the chunks they belong to.
+//! Writes bars. The newest bars go to the hot table and are sealed into chunks when 1,024 have come
+//! together; bars that are not later than the last sealed one rewrite the chunks they belong to.
 
 use clock::{Millis, TimeRange};
 use fault::Fault;
 use market::BarSeries;
 use store::Tx;
 
-use crate::chunk::{self, ROWS, Sealed};
+use crate::chunk::{self, ROWS, SealedChunk};
 use crate::columns::BarColumns;
 use crate::coverage;
-use crate::sql::{self, Head, Hot};
+use crate::sql::{self, Head, HotSummary};
 
 /// From this many new bars on, a batch is sealed directly.
 const BULK_ROWS: usize = ROWS / 2;
 /// A remainder with fewer rows stays in the hot table.
 const TAIL_ROWS: usize = ROWS / 4;
 /// A rewritten chunk with more rows is cut into several.
-const GROWN_ROWS: usize = ROWS + ROWS / 2;
+const SPLIT_ROWS: usize = ROWS + ROWS / 2;
 
 /// Bars of one series, already packed into chunks. Packing needs no database, so it may run on any
 /// thread before the write.
@@ -24,7 +24,7 @@ const GROWN_ROWS: usize = ROWS + ROWS / 2;
 pub struct PackedBatch {
     pub(crate) series: BarSeries,
     pub(crate) columns: BarColumns,
-    pub(crate) sealed: Vec<Sealed>,
+    pub(crate) sealed: Vec<SealedChunk>,
     /// The first row that is not in `sealed`.
     pub(crate) tail: usize,
     pub(crate) covered: TimeRange,
@@ -42,7 +42,7 @@ impl PackedBatch {
     ) -> Result<Self, Fault> {
         let columns = columns.sort_and_dedup();
         let (sealed, tail) =
-            if columns.len() >= BULK_ROWS { seal_all(&columns)? } else { (Vec::new(), 0) };
+            if columns.len() >= BULK_ROWS { seal_chunks(&columns)? } else { (Vec::new(), 0) };
         Ok(Self { series, columns, sealed, tail, covered, received_at, currency: None })
     }
 
@@ -54,8 +54,9 @@ impl PackedBatch {
     }
 }
 
-/// Seals the rows into chunks and returns the first row of the remainder that is too short.
-fn seal_all(columns: &BarColumns) -> Result<(Vec<Sealed>, usize), Fault> {
+/// Seals the rows into chunks of 1,024; returns the chunks and the first row of a remainder of fewer
+/// than 256 rows, which stays unsealed.
+fn seal_chunks(columns: &BarColumns) -> Result<(Vec<SealedChunk>, usize), Fault> {
     let mut sealed = Vec::with_capacity(columns.len() / ROWS + 1);
     let mut at = 0;
     while columns.len() - at >= TAIL_ROWS {
@@ -69,23 +70,24 @@ fn seal_all(columns: &BarColumns) -> Result<(Vec<Sealed>, usize), Fault> {
 /// Writes a batch within the caller's transaction.
 pub(crate) async fn write(tx: &mut Tx, batch: &PackedBatch) -> Result<(), Fault> {
     let mut head = sql::lock_head(tx, &batch.series).await?;
-    let before = head;
-    let split = head.sealed_to.map_or(0, |last| batch.columns.before(last.saturating_add(1)));
-    if split > 0 && rewrite(tx, head.id, &batch.columns.slice(0..split)).await? {
+    let saved_head = head;
+    let old_rows =
+        head.sealed_to.map_or(0, |last| batch.columns.rows_before(last.saturating_add(1)));
+    if old_rows > 0 && rewrite_chunks(tx, head.id, &batch.columns.slice(0..old_rows)).await? {
         head.version += 1;
     }
-    if split == 0 && head.hot.count == 0 && !batch.sealed.is_empty() {
+    if old_rows == 0 && head.hot.count == 0 && !batch.sealed.is_empty() {
         let tail = batch.columns.slice(batch.tail..batch.columns.len());
         add_sealed(tx, &mut head, &batch.sealed, &tail).await?;
-    } else if split < batch.columns.len() {
-        write_tail(tx, &mut head, &batch.columns.slice(split..batch.columns.len())).await?;
+    } else if old_rows < batch.columns.len() {
+        write_tail(tx, &mut head, &batch.columns.slice(old_rows..batch.columns.len())).await?;
     }
     coverage::add(tx, head.id, batch.covered).await?;
     head.received_at = head.received_at.max(Some(batch.received_at.0));
     if let Some(currency) = &batch.currency {
         sql::save_currency(tx, head.id, currency).await?;
     }
-    if head != before { sql::save_head(tx, &head).await } else { Ok(()) }
+    if head != saved_head { sql::save_head(tx, &head).await } else { Ok(()) }
 }
 
 /// Writes bars that are later than every sealed one.
@@ -95,9 +97,9 @@ async fn write_tail(tx: &mut Tx, head: &mut Head, new: &BarColumns) -> Result<()
     }
     let mut all = new.clone();
     if head.hot.count > 0 {
-        all = BarColumns::merge(&sql::all_hot(tx, head.id).await?, new);
+        all = BarColumns::merge(&sql::hot_bars(tx, head.id).await?, new);
         sql::delete_hot(tx, head.id).await?;
-        head.hot = Hot { version: head.hot.version + 1, ..Hot::default() };
+        head.hot = HotSummary { version: head.hot.version + 1, ..HotSummary::default() };
     }
     // A short last chunk is merged, so that many small batches do not leave many short chunks.
     if let Some(last) = head.sealed_to
@@ -109,14 +111,15 @@ async fn write_tail(tx: &mut Tx, head: &mut Head, new: &BarColumns) -> Result<()
             sql::delete_chunk(tx, id).await?;
         }
     }
-    let (sealed, tail) = seal_all(&all)?;
+    let (sealed, tail) = seal_chunks(&all)?;
     add_sealed(tx, head, &sealed, &all.slice(tail..all.len())).await
 }
 
+/// Inserts sealed chunks, and `tail` into the hot table.
 async fn add_sealed(
     tx: &mut Tx,
     head: &mut Head,
-    sealed: &[Sealed],
+    sealed: &[SealedChunk],
     tail: &BarColumns,
 ) -> Result<(), Fault> {
     sql::insert_chunks(tx, head.id, sealed).await?;
@@ -125,41 +128,42 @@ async fn add_sealed(
     if tail.is_empty() { Ok(()) } else { add_hot(tx, head, tail).await }
 }
 
+/// Inserts or replaces bars in the hot table.
 async fn add_hot(tx: &mut Tx, head: &mut Head, new: &BarColumns) -> Result<(), Fault> {
     sql::insert_hot(tx, head.id, new).await?;
     head.hot.version += 1;
     let (first, last) = (new.times.first().copied(), new.times.last().copied());
-    // The count of appended bars is added; for bars between others the table is counted.
+    // Bars after the last hot bar only add to the count; for others the table is counted again.
     if head.hot.last < first {
         head.hot.count += new.len() as u64;
         head.hot.first = head.hot.first.or(first);
         head.hot.last = last;
     } else {
-        (head.hot.count, head.hot.first, head.hot.last) = sql::measure_hot(tx, head.id).await?;
+        (head.hot.count, head.hot.first, head.hot.last) = sql::count_all_hot(tx, head.id).await?;
     }
     Ok(())
 }
 
 /// Writes bars that are not later than the last sealed one. Each chunk takes the bars after the end
 /// of the chunk before it up to its own end. Returns whether anything changed.
-async fn rewrite(tx: &mut Tx, series: i64, old: &BarColumns) -> Result<bool, Fault> {
+async fn rewrite_chunks(tx: &mut Tx, series: i64, old: &BarColumns) -> Result<bool, Fault> {
     let mut changed = false;
     let mut done = 0;
     let from = old.times.first().copied().unwrap_or_default();
     for entry in sql::entries_from(tx, series, from).await? {
-        let upto = old.before(entry.last.saturating_add(1));
-        if upto == done {
+        let end = old.rows_before(entry.last.saturating_add(1));
+        if end == done {
             continue;
         }
-        let part = old.slice(done..upto);
-        done = upto;
+        let part = old.slice(done..end);
+        done = end;
         for (id, columns) in sql::chunks(tx, &[entry.id]).await? {
             if columns.contains(&part) {
                 continue;
             }
             let merged = BarColumns::merge(&columns, &part);
             sql::delete_chunk(tx, id).await?;
-            sql::insert_chunks(tx, series, &cut(&merged)?).await?;
+            sql::insert_chunks(tx, series, &seal_evenly(&merged)?).await?;
             changed = true;
         }
         if done == old.len() {
@@ -169,10 +173,10 @@ async fn rewrite(tx: &mut Tx, series: i64, old: &BarColumns) -> Result<bool, Fau
     Ok(changed)
 }
 
-/// Cuts the rows into chunks of nearly equal size.
-fn cut(columns: &BarColumns) -> Result<Vec<Sealed>, Fault> {
+/// Seals the rows in chunks of nearly equal size.
+fn seal_evenly(columns: &BarColumns) -> Result<Vec<SealedChunk>, Fault> {
     let rows = columns.len();
-    let pieces = if rows <= GROWN_ROWS { 1 } else { rows.div_ceil(ROWS) };
+    let pieces = if rows <= SPLIT_ROWS { 1 } else { rows.div_ceil(ROWS) };
     (0..pieces)
         .map(|at| rows * at / pieces..rows * (at + 1) / pieces)
         .map(|part| chunk::seal(columns, part).map_err(Fault::internal))

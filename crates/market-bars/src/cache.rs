@@ -1,5 +1,5 @@
-//! Caches between pages: indexes and hot bars by series and version, decoded chunks by id. All are
-//! bounded and hold only committed data.
+//! Caches that all page requests share: indexes and hot bars by series and version, decoded chunks by
+//! id. Each is bounded and has committed data only.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -8,16 +8,17 @@ use std::sync::Arc;
 use crate::columns::BarColumns;
 use crate::index::Index;
 
-/// A cache of two generations: a used entry moves to the young one, and when that is full the old
-/// one is dropped. It approximates least-recently-used without linked lists.
-struct Generations<T> {
+/// A cache of two generations. An entry that is used moves to the young generation; when that is full,
+/// the old generation is dropped and the young one becomes old. This approximates a
+/// least-recently-used cache without linked lists.
+struct GenerationCache<T> {
     young: HashMap<i64, T>,
     old: HashMap<i64, T>,
     weight: usize,
     weight_max: usize,
 }
 
-impl<T: Clone> Generations<T> {
+impl<T: Clone> GenerationCache<T> {
     fn new(weight_max: usize) -> Self {
         Self { young: HashMap::new(), old: HashMap::new(), weight: 0, weight_max: weight_max / 2 }
     }
@@ -43,12 +44,12 @@ impl<T: Clone> Generations<T> {
 }
 
 pub(crate) struct Cache {
-    indexes: Mutex<Generations<Arc<Index>>>,
-    chunks: Mutex<Generations<Arc<BarColumns>>>,
-    hot: Mutex<Generations<(i64, Arc<BarColumns>)>>,
+    indexes: Mutex<GenerationCache<Arc<Index>>>,
+    chunks: Mutex<GenerationCache<Arc<BarColumns>>>,
+    hot: Mutex<GenerationCache<(i64, Arc<BarColumns>)>>,
 }
 
-/// A million chunks: at most 50 MB, enough for some hundred years of minutes.
+/// A million chunks: at most 50 MB, enough for the one-minute bars of about 1,900 years.
 const INDEX_ENTRIES_MAX: usize = 1_000_000;
 const CHUNK_BYTES_MAX: usize = 32 << 20;
 const HOT_BYTES_MAX: usize = 16 << 20;
@@ -56,38 +57,39 @@ const HOT_BYTES_MAX: usize = 16 << 20;
 impl Cache {
     pub(crate) fn new() -> Self {
         Self {
-            indexes: Mutex::new(Generations::new(INDEX_ENTRIES_MAX)),
-            chunks: Mutex::new(Generations::new(CHUNK_BYTES_MAX)),
-            hot: Mutex::new(Generations::new(HOT_BYTES_MAX)),
+            indexes: Mutex::new(GenerationCache::new(INDEX_ENTRIES_MAX)),
+            chunks: Mutex::new(GenerationCache::new(CHUNK_BYTES_MAX)),
+            hot: Mutex::new(GenerationCache::new(HOT_BYTES_MAX)),
         }
     }
 
     /// The index of a series, if it has this version.
     pub(crate) fn index(&self, series: i64, version: i64) -> Option<Arc<Index>> {
-        let index = self.indexes.lock().get(series, |index| index.chunks() + 1)?;
+        let index = self.indexes.lock().get(series, |index| index.chunk_count() + 1)?;
         (index.version == version).then_some(index)
     }
 
-    pub(crate) fn keep_index(&self, series: i64, index: &Arc<Index>) {
-        self.indexes.lock().put(series, Arc::clone(index), index.chunks() + 1);
+    pub(crate) fn put_index(&self, series: i64, index: &Arc<Index>) {
+        self.indexes.lock().put(series, Arc::clone(index), index.chunk_count() + 1);
     }
 
     pub(crate) fn chunk(&self, id: i64) -> Option<Arc<BarColumns>> {
-        self.chunks.lock().get(id, |columns| columns.bytes())
+        self.chunks.lock().get(id, |columns| columns.memory_bytes())
     }
 
     /// The hot bars of a series, if they have this version.
     pub(crate) fn hot(&self, series: i64, version: i64) -> Option<Arc<BarColumns>> {
-        let (known, columns) = self.hot.lock().get(series, |(_, columns)| columns.bytes())?;
+        let (known, columns) =
+            self.hot.lock().get(series, |(_, columns)| columns.memory_bytes())?;
         (known == version).then_some(columns)
     }
 
-    pub(crate) fn keep_hot(&self, series: i64, version: i64, columns: &Arc<BarColumns>) {
-        self.hot.lock().put(series, (version, Arc::clone(columns)), columns.bytes());
+    pub(crate) fn put_hot(&self, series: i64, version: i64, columns: &Arc<BarColumns>) {
+        self.hot.lock().put(series, (version, Arc::clone(columns)), columns.memory_bytes());
     }
 
-    pub(crate) fn keep_chunk(&self, id: i64, columns: &Arc<BarColumns>) {
-        self.chunks.lock().put(id, Arc::clone(columns), columns.bytes());
+    pub(crate) fn put_chunk(&self, id: i64, columns: &Arc<BarColumns>) {
+        self.chunks.lock().put(id, Arc::clone(columns), columns.memory_bytes());
     }
 }
 
@@ -97,7 +99,7 @@ mod tests {
 
     #[test]
     fn used_entries_stay_and_others_are_evicted() {
-        let mut cache = Generations::new(8);
+        let mut cache = GenerationCache::new(8);
         for id in 0..100 {
             cache.put(id, id, 1);
             assert_eq!(cache.get(0, |_| 1), Some(0));

@@ -1,59 +1,60 @@
-//! Sealed chunks: up to a few thousand bars as one small blob, exact to the letter.
+//! The encoding of sealed chunks: at most 4,096 bars as one blob, with every decimal as it was written.
 //!
-//! Four bytes of checksum, then: version, count, times, prices, volumes. A time column with a
-//! constant step is three numbers. Prices are kept as differences from their neighbours (the open
-//! from the close before, the close from the open, the high and the low from the body), because
-//! those are small; numbers too long for that are kept apart, and each column remembers the scale
-//! that every number was written with.
+//! A blob is a checksum of four bytes, then version, count, times, prices and volumes. A time column
+//! with a constant step is three numbers. Prices are encoded as differences, because those are small:
+//! the open from the close before it, the close from the open, the high and the low from the body. If
+//! the prices do not fit 64 bits at one scale, the four columns are encoded separately. Each column
+//! has the scale that every number was written with.
 
 use crate::columns::{ABSENT, BarColumns, DecimalColumn, Mantissas};
-use crate::packing::{ByteReader, Damaged, Writer};
+use crate::packing::{ByteReader, ByteWriter, Damaged};
 
 const VERSION: u8 = 1;
-/// The size chunks are cut to.
+/// How many bars a new chunk has.
 pub(crate) const ROWS: usize = 1024;
-/// More than any chunk holds; a bound on what a damaged one can make us allocate.
+/// More rows than any chunk has; bounds the memory that decoding a damaged chunk allocates.
 const ROWS_MAX: usize = 4 * ROWS;
 
 /// A chunk ready to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sealed {
+pub(crate) struct SealedChunk {
     pub(crate) first: i64,
     pub(crate) last: i64,
     pub(crate) count: usize,
-    /// The distance between any two neighbours in milliseconds; 0 where distances differ.
+    /// The time between any two neighbours in milliseconds; 0 if the times between them differ.
     pub(crate) step: i64,
     pub(crate) data: Vec<u8>,
 }
 
-type Packed = Result<(), pco::errors::PcoError>;
+type WriteResult = Result<(), pco::errors::PcoError>;
 
-/// Rows must be settled, at least one and at most [`ROWS_MAX`].
+/// Encodes rows, which must be sorted, at least one and at most [`ROWS_MAX`].
 pub(crate) fn seal(
     columns: &BarColumns,
     rows: std::ops::Range<usize>,
-) -> Result<Sealed, pco::errors::PcoError> {
+) -> Result<SealedChunk, pco::errors::PcoError> {
     let times = &columns.times[rows.clone()];
     let (first, last) = (times.first().copied(), times.last().copied());
     let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
     let step = constant_step(times);
-    let mut out = Writer(vec![0; 4]);
+    let mut out = ByteWriter(vec![0; 4]);
     out.byte(VERSION);
     out.unsigned(times.len() as u64);
     out.signed(first);
     out.unsigned(step.unsigned_abs());
     if step == 0 {
-        write_gaps(&mut out, times)?;
+        write_uneven_steps(&mut out, times)?;
     }
     write_prices(&mut out, columns, rows.clone())?;
     write_column(&mut out, &columns.volumes, rows)?;
     let mut data = out.0;
     let checksum = crc32fast::hash(&data[4..]);
     data[..4].copy_from_slice(&checksum.to_le_bytes());
-    Ok(Sealed { first, last, count: times.len(), step, data })
+    Ok(SealedChunk { first, last, count: times.len(), step, data })
 }
 
-pub(crate) fn open(data: &[u8]) -> Result<BarColumns, Damaged> {
+/// Decodes the blob of a sealed chunk.
+pub(crate) fn decode(data: &[u8]) -> Result<BarColumns, Damaged> {
     let (checksum, body) = data.split_first_chunk::<4>().ok_or(Damaged)?;
     if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
         return Err(Damaged);
@@ -72,21 +73,22 @@ pub(crate) fn open(data: &[u8]) -> Result<BarColumns, Damaged> {
     Ok(BarColumns { times, prices, volumes })
 }
 
+/// The time between any two neighbours, or 0 if the times between them differ.
 fn constant_step(times: &[i64]) -> i64 {
     let mut pairs = times.windows(2).map(|pair| pair[1].checked_sub(pair[0]).unwrap_or(0));
-    // A single bar has every step; one that is not 0 spares its decoding.
+    // A single bar gets the step 1: with 0 the index would have to decode the chunk.
     let step = pairs.next().unwrap_or(1);
     if pairs.all(|other| other == step) { step } else { 0 }
 }
 
-/// Distances as multiples of their common divisor, so that a missing minute costs what a missing
-/// day does.
-fn write_gaps(out: &mut Writer, times: &[i64]) -> Packed {
-    let gaps: Vec<u64> =
+/// Writes the times between neighbours as multiples of their common divisor, which keeps the numbers
+/// small.
+fn write_uneven_steps(out: &mut ByteWriter, times: &[i64]) -> WriteResult {
+    let steps: Vec<u64> =
         times.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]) as u64).collect();
-    let unit = gaps.iter().copied().fold(0, common_divisor).max(1);
+    let unit = steps.iter().copied().fold(0, common_divisor).max(1);
     out.unsigned(unit);
-    out.sequence(&gaps.iter().map(|gap| gap / unit).collect::<Vec<u64>>())
+    out.sequence(&steps.iter().map(|step| step / unit).collect::<Vec<u64>>())
 }
 
 fn common_divisor(mut left: u64, mut right: u64) -> u64 {
@@ -110,98 +112,113 @@ fn read_times(input: &mut ByteReader<'_>, count: usize) -> Result<Vec<i64>, Dama
     } else {
         let unit = input.unsigned()?;
         let mut at = first;
-        for gap in input.sequence::<u64>(count - 1)? {
-            at = at.wrapping_add(gap.wrapping_mul(unit) as i64);
+        for units in input.sequence::<u64>(count - 1)? {
+            at = at.wrapping_add(units.wrapping_mul(unit) as i64);
             times.push(at);
         }
     }
-    // Everything else relies on the order.
+    // Index and page look times up by binary search.
     if times.is_sorted_by(|left, right| left < right) { Ok(times) } else { Err(Damaged) }
 }
 
-const RELATED: u8 = 1;
-const APART: u8 = 2;
+/// How the four price columns of a chunk are encoded.
+const PRICES_AS_DIFFERENCES: u8 = 1;
+const PRICES_BY_COLUMN: u8 = 2;
 
-fn write_prices(out: &mut Writer, columns: &BarColumns, rows: std::ops::Range<usize>) -> Packed {
-    let Some((scale, aligned)) = align_together(columns, rows.clone()) else {
-        out.byte(APART);
+fn write_prices(
+    out: &mut ByteWriter,
+    columns: &BarColumns,
+    rows: std::ops::Range<usize>,
+) -> WriteResult {
+    let Some((scale, aligned)) = align_prices(columns, rows.clone()) else {
+        out.byte(PRICES_BY_COLUMN);
         for column in &columns.prices {
             write_column(out, column, rows.clone())?;
         }
         return Ok(());
     };
-    out.byte(RELATED);
+    out.byte(PRICES_AS_DIFFERENCES);
     out.byte(scale);
     for column in &columns.prices {
         write_scales(out, &column.scales[rows.clone()])?;
     }
     let [opens, highs, lows, closes] = &aligned;
-    let base = opens.first().copied().unwrap_or_default();
-    out.signed(base);
-    let mut parts: [Vec<i64>; 4] = std::array::from_fn(|_| Vec::with_capacity(opens.len()));
-    let mut before = base;
+    let first_open = opens.first().copied().unwrap_or_default();
+    out.signed(first_open);
+    let mut differences: [Vec<i64>; 4] = std::array::from_fn(|_| Vec::with_capacity(opens.len()));
+    let mut previous_close = first_open;
     for row in 0..opens.len() {
         let (open, close) = (opens[row], closes[row]);
-        parts[0].push(open.wrapping_sub(before));
-        parts[1].push(highs[row].wrapping_sub(open.max(close)));
-        parts[2].push(open.min(close).wrapping_sub(lows[row]));
-        parts[3].push(close.wrapping_sub(open));
-        before = close;
+        differences[0].push(open.wrapping_sub(previous_close));
+        differences[1].push(highs[row].wrapping_sub(open.max(close)));
+        differences[2].push(open.min(close).wrapping_sub(lows[row]));
+        differences[3].push(close.wrapping_sub(open));
+        previous_close = close;
     }
-    parts.iter().try_for_each(|part| out.sequence(part))
+    differences.iter().try_for_each(|column| out.sequence(column))
 }
 
 fn read_prices(input: &mut ByteReader<'_>, count: usize) -> Result<[DecimalColumn; 4], Damaged> {
     match input.byte()? {
-        APART => Ok([
+        PRICES_BY_COLUMN => Ok([
             read_column(input, count)?,
             read_column(input, count)?,
             read_column(input, count)?,
             read_column(input, count)?,
         ]),
-        RELATED => read_related(input, count),
+        PRICES_AS_DIFFERENCES => read_price_differences(input, count),
         _ => Err(Damaged),
     }
 }
 
-fn read_related(input: &mut ByteReader<'_>, count: usize) -> Result<[DecimalColumn; 4], Damaged> {
+fn read_price_differences(
+    input: &mut ByteReader<'_>,
+    count: usize,
+) -> Result<[DecimalColumn; 4], Damaged> {
     let scale = input.byte()?;
     let mut scales: [Vec<u8>; 4] = Default::default();
     for column in &mut scales {
         *column = read_scales(input, count)?;
     }
-    let mut before = input.signed()?;
-    let mut parts: [Vec<i64>; 4] = Default::default();
-    for part in &mut parts {
-        *part = input.sequence::<i64>(count)?;
+    let mut previous_close = input.signed()?;
+    // Differences first; the loop below replaces them by prices.
+    let mut prices: [Vec<i64>; 4] = Default::default();
+    for column in &mut prices {
+        *column = input.sequence::<i64>(count)?;
     }
-    let [opens, highs, lows, closes] = &mut parts;
+    let [opens, highs, lows, closes] = &mut prices;
     for (((open, high), low), close) in opens.iter_mut().zip(highs).zip(lows).zip(closes) {
-        *open = before.wrapping_add(*open);
+        *open = previous_close.wrapping_add(*open);
         *close = open.wrapping_add(*close);
         *high = (*open).max(*close).wrapping_add(*high);
         *low = (*open).min(*close).wrapping_sub(*low);
-        before = *close;
+        previous_close = *close;
     }
     let mut columns: [DecimalColumn; 4] = Default::default();
-    for ((column, values), scales) in columns.iter_mut().zip(parts).zip(scales) {
+    for ((column, values), scales) in columns.iter_mut().zip(prices).zip(scales) {
         *column = restore(values, scales, scale)?;
     }
     Ok(columns)
 }
 
-const NOTHING: u8 = 0;
-const ALIGNED: u8 = 1;
-const RAW: u8 = 2;
-const WIDE: u8 = 3;
+/// How the mantissas of a column are encoded: none because every value is absent, at one scale, each
+/// at its own scale, or as 128-bit numbers.
+const MANTISSAS_ABSENT: u8 = 0;
+const MANTISSAS_AT_ONE_SCALE: u8 = 1;
+const MANTISSAS_AS_WRITTEN: u8 = 2;
+const MANTISSAS_WIDE: u8 = 3;
 
-fn write_column(out: &mut Writer, column: &DecimalColumn, rows: std::ops::Range<usize>) -> Packed {
+fn write_column(
+    out: &mut ByteWriter,
+    column: &DecimalColumn,
+    rows: std::ops::Range<usize>,
+) -> WriteResult {
     let scales = &column.scales[rows.clone()];
     write_scales(out, scales)?;
     let values = match &column.mantissas {
         Mantissas::Narrow(values) => &values[rows],
         Mantissas::Wide(values) => {
-            out.byte(WIDE);
+            out.byte(MANTISSAS_WIDE);
             let high: Vec<i64> = values[rows.clone()].iter().map(|v| (v >> 64) as i64).collect();
             let low: Vec<u64> = values[rows].iter().map(|v| *v as u64).collect();
             out.sequence(&high)?;
@@ -209,33 +226,35 @@ fn write_column(out: &mut Writer, column: &DecimalColumn, rows: std::ops::Range<
         }
     };
     if scales.iter().all(|&scale| scale == ABSENT) {
-        out.byte(NOTHING);
+        out.byte(MANTISSAS_ABSENT);
         return Ok(());
     }
     let common = common_scale(scales.iter());
     if let Some(aligned) = align(values, scales, common) {
-        out.byte(ALIGNED);
+        out.byte(MANTISSAS_AT_ONE_SCALE);
         out.byte(common);
         return out.sequence(&aligned);
     }
-    out.byte(RAW);
+    out.byte(MANTISSAS_AS_WRITTEN);
     out.sequence(values)
 }
 
 fn read_column(input: &mut ByteReader<'_>, count: usize) -> Result<DecimalColumn, Damaged> {
     let scales = read_scales(input, count)?;
     match input.byte()? {
-        NOTHING => Ok(DecimalColumn { mantissas: Mantissas::Narrow(vec![0; count]), scales }),
-        ALIGNED => {
+        MANTISSAS_ABSENT => {
+            Ok(DecimalColumn { mantissas: Mantissas::Narrow(vec![0; count]), scales })
+        }
+        MANTISSAS_AT_ONE_SCALE => {
             let common = input.byte()?;
             let values = input.sequence::<i64>(count)?;
             restore(values, scales, common)
         }
-        RAW => {
+        MANTISSAS_AS_WRITTEN => {
             let values = input.sequence::<i64>(count)?;
             Ok(DecimalColumn { mantissas: Mantissas::Narrow(values), scales })
         }
-        WIDE => {
+        MANTISSAS_WIDE => {
             let high = input.sequence::<i64>(count)?;
             let low = input.sequence::<u64>(count)?;
             let join = |(high, low): (i64, u64)| (i128::from(high) << 64) | i128::from(low);
@@ -246,24 +265,25 @@ fn read_column(input: &mut ByteReader<'_>, count: usize) -> Result<DecimalColumn
     }
 }
 
-const UNIFORM: u8 = 0;
-const MIXED: u8 = 1;
+/// How the scales of a column are encoded.
+const SCALES_EQUAL: u8 = 0;
+const SCALES_MIXED: u8 = 1;
 
-fn write_scales(out: &mut Writer, scales: &[u8]) -> Packed {
+fn write_scales(out: &mut ByteWriter, scales: &[u8]) -> WriteResult {
     let first = scales.first().copied().unwrap_or_default();
     if scales.iter().all(|&scale| scale == first) {
-        out.byte(UNIFORM);
+        out.byte(SCALES_EQUAL);
         out.byte(first);
         return Ok(());
     }
-    out.byte(MIXED);
+    out.byte(SCALES_MIXED);
     out.sequence(&scales.iter().map(|&scale| u16::from(scale)).collect::<Vec<u16>>())
 }
 
 fn read_scales(input: &mut ByteReader<'_>, count: usize) -> Result<Vec<u8>, Damaged> {
     match input.byte()? {
-        UNIFORM => Ok(vec![input.byte()?; count]),
-        MIXED => {
+        SCALES_EQUAL => Ok(vec![input.byte()?; count]),
+        SCALES_MIXED => {
             let scales = input.sequence::<u16>(count)?;
             scales.into_iter().map(|scale| u8::try_from(scale).map_err(|_| Damaged)).collect()
         }
@@ -271,15 +291,13 @@ fn read_scales(input: &mut ByteReader<'_>, count: usize) -> Result<Vec<u8>, Dama
     }
 }
 
+/// The largest scale of the values that are present.
 fn common_scale<'a>(scales: impl Iterator<Item = &'a u8>) -> u8 {
     scales.copied().filter(|&scale| scale != ABSENT).max().unwrap_or(0)
 }
 
-/// All four price columns at one scale, where every number then still fits 64 bits.
-fn align_together(
-    columns: &BarColumns,
-    rows: std::ops::Range<usize>,
-) -> Option<(u8, [Vec<i64>; 4])> {
+/// All four price columns at one scale; `None` unless every number then fits 64 bits.
+fn align_prices(columns: &BarColumns, rows: std::ops::Range<usize>) -> Option<(u8, [Vec<i64>; 4])> {
     let common =
         common_scale(columns.prices.iter().flat_map(|column| &column.scales[rows.clone()]));
     let mut aligned: [Vec<i64>; 4] = Default::default();
@@ -290,30 +308,32 @@ fn align_together(
     Some((common, aligned))
 }
 
+/// The mantissas at the scale `common`; `None` unless all of them then fit 64 bits.
 fn align(values: &[i64], scales: &[u8], common: u8) -> Option<Vec<i64>> {
     if scales.iter().all(|&scale| scale == common) {
         return Some(values.to_vec());
     }
-    let lift = |(&value, &scale): (&i64, &u8)| match scale {
+    let rescale = |(&value, &scale): (&i64, &u8)| match scale {
         ABSENT => Some(0),
-        scale => value.checked_mul(power(common - scale)?),
+        scale => value.checked_mul(power_of_ten(common - scale)?),
     };
-    values.iter().zip(scales).map(lift).collect()
+    values.iter().zip(scales).map(rescale).collect()
 }
 
+/// Undoes [`align`]: brings every mantissa from the scale `common` back to its own.
 fn restore(mut values: Vec<i64>, scales: Vec<u8>, common: u8) -> Result<DecimalColumn, Damaged> {
     for (value, &scale) in values.iter_mut().zip(&scales) {
         if scale == ABSENT {
             *value = 0;
         } else if scale != common {
-            let by = common.checked_sub(scale).and_then(power).ok_or(Damaged)?;
+            let by = common.checked_sub(scale).and_then(power_of_ten).ok_or(Damaged)?;
             *value /= by;
         }
     }
     Ok(DecimalColumn { mantissas: Mantissas::Narrow(values), scales })
 }
 
-fn power(exponent: u8) -> Option<i64> {
+fn power_of_ten(exponent: u8) -> Option<i64> {
     10_i64.checked_pow(u32::from(exponent))
 }
 

@@ -3,7 +3,7 @@
 use clock::Millis;
 use market::{Bar, Decimal};
 
-/// The scale that stands for "no value".
+/// The scale of a row without a value.
 pub(crate) const ABSENT: u8 = u8::MAX;
 
 /// Decimals in order: mantissas, and the scale each was written with.
@@ -91,7 +91,7 @@ impl DecimalColumn {
         }
     }
 
-    fn same(&self, row: usize, other: &Self, other_row: usize) -> bool {
+    fn same_value(&self, row: usize, other: &Self, other_row: usize) -> bool {
         self.scales[row] == other.scales[other_row]
             && self.mantissa(row) == other.mantissa(other_row)
     }
@@ -104,7 +104,7 @@ pub struct SmallDecimal {
     pub scale: u8,
 }
 
-/// Bars in columns, in any order until [`BarColumns::sort_and_dedup`].
+/// Bars in columns; in any order before [`BarColumns::sort_and_dedup`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BarColumns {
     pub(crate) times: Vec<i64>,
@@ -187,8 +187,8 @@ impl BarColumns {
         self.times.last().copied().map(Millis)
     }
 
-    /// How many rows open before `time`; the rows must be in order.
-    pub(crate) fn before(&self, time: i64) -> usize {
+    /// How many rows open before `time`; the rows must be sorted.
+    pub(crate) fn rows_before(&self, time: i64) -> usize {
         self.times.partition_point(|&at| at < time)
     }
 
@@ -227,42 +227,42 @@ impl BarColumns {
         }
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_by_key(|&row| self.times[row]);
-        let mut settled = Self::with_capacity(self.len());
+        let mut sorted = Self::with_capacity(self.len());
         for (at, &row) in order.iter().enumerate() {
             let next = order.get(at + 1).map(|&next| self.times[next]);
             if next != Some(self.times[row]) {
-                settled.extend(&self, row..row + 1);
+                sorted.extend(&self, row..row + 1);
             }
         }
-        settled
+        sorted
     }
 
-    /// Both together, each in order; where both have a time, `newer` wins.
+    /// The rows of both, which must be sorted, in order of time; where both have a time, `newer` wins.
     pub(crate) fn merge(older: &Self, newer: &Self) -> Self {
         let mut merged = Self::with_capacity(older.len() + newer.len());
         let mut done = 0;
         for (row, &time) in newer.times.iter().enumerate() {
-            let upto = done + older.times[done..].partition_point(|&at| at < time);
-            merged.extend(older, done..upto);
+            let end = done + older.times[done..].partition_point(|&at| at < time);
+            merged.extend(older, done..end);
             merged.extend(newer, row..row + 1);
-            done = upto + usize::from(older.times.get(upto) == Some(&time));
+            done = end + usize::from(older.times.get(end) == Some(&time));
         }
         merged.extend(older, done..older.len());
         merged
     }
 
-    /// Whether every row of `other` is here already, to the letter.
+    /// Whether every row of `other` is here already, with the same values and scales.
     pub(crate) fn contains(&self, other: &Self) -> bool {
         other.times.iter().enumerate().all(|(row, &time)| {
-            let here = self.before(time);
+            let here = self.rows_before(time);
             self.times.get(here) == Some(&time)
-                && self.volumes.same(here, &other.volumes, row)
-                && self.prices.iter().zip(&other.prices).all(|(a, b)| a.same(here, b, row))
+                && self.volumes.same_value(here, &other.volumes, row)
+                && self.prices.iter().zip(&other.prices).all(|(a, b)| a.same_value(here, b, row))
         })
     }
 
-    /// Memory held, for the bound of a cache.
-    pub(crate) fn bytes(&self) -> usize {
+    /// How many bytes of memory the rows take, for the bound of a cache.
+    pub(crate) fn memory_bytes(&self) -> usize {
         let column = |column: &DecimalColumn| match &column.mantissas {
             Mantissas::Narrow(_) => column.scales.len() * 9,
             Mantissas::Wide(_) => column.scales.len() * 17,

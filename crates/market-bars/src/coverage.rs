@@ -7,34 +7,34 @@ use store::Tx;
 use crate::sql;
 
 /// Adds a range and joins it with the ranges it touches.
-pub(crate) async fn add(tx: &mut Tx, series: i64, span: TimeRange) -> Result<(), Fault> {
-    if span.is_empty() {
+pub(crate) async fn add(tx: &mut Tx, series: i64, range: TimeRange) -> Result<(), Fault> {
+    if range.is_empty() {
         return Ok(());
     }
-    let touching = sql::spans(tx, series, span).await?;
+    let touching = sql::known_ranges(tx, series, range).await?;
     if let [only] = touching[..]
-        && only.from <= span.from
-        && span.to <= only.to
+        && only.from <= range.from
+        && range.to <= only.to
     {
         return Ok(());
     }
-    let from = touching.iter().map(|known| known.from).fold(span.from, Millis::min);
-    let to = touching.iter().map(|known| known.to).fold(span.to, Millis::max);
-    sql::replace_spans(tx, series, &touching, TimeRange::new(from, to)).await
+    let from = touching.iter().map(|known| known.from).fold(range.from, Millis::min);
+    let to = touching.iter().map(|known| known.to).fold(range.to, Millis::max);
+    sql::replace_known_ranges(tx, series, &touching, TimeRange::new(from, to)).await
 }
 
 /// The parts of the range that no known range covers; `known` is ascending and disjoint.
-pub(crate) fn gaps(span: TimeRange, known: &[TimeRange]) -> Vec<TimeRange> {
+pub(crate) fn gaps(range: TimeRange, known: &[TimeRange]) -> Vec<TimeRange> {
     let mut gaps = Vec::new();
-    let mut at = span.from;
+    let mut at = range.from;
     for covered in known {
-        let gap = TimeRange::new(at, covered.from.min(span.to));
+        let gap = TimeRange::new(at, covered.from.min(range.to));
         if !gap.is_empty() {
             gaps.push(gap);
         }
         at = at.max(covered.to);
     }
-    let rest = TimeRange::new(at, span.to);
+    let rest = TimeRange::new(at, range.to);
     if !rest.is_empty() {
         gaps.push(rest);
     }
@@ -45,14 +45,14 @@ pub(crate) fn gaps(span: TimeRange, known: &[TimeRange]) -> Vec<TimeRange> {
 mod tests {
     use super::*;
 
-    fn spans(pairs: &[(i64, i64)]) -> Vec<TimeRange> {
+    fn ranges(pairs: &[(i64, i64)]) -> Vec<TimeRange> {
         pairs.iter().map(|&(from, to)| TimeRange::new(Millis(from), Millis(to))).collect()
     }
 
     #[track_caller]
     fn check(known: &[(i64, i64)], missing: &[(i64, i64)]) {
-        let asked = TimeRange::new(Millis(10), Millis(20));
-        assert_eq!(gaps(asked, &spans(known)), spans(missing));
+        let requested = TimeRange::new(Millis(10), Millis(20));
+        assert_eq!(gaps(requested, &ranges(known)), ranges(missing));
     }
 
     #[test]

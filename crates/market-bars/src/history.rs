@@ -37,14 +37,14 @@ impl BarHistory {
     }
 
     /// The part of a range in which every bar has closed.
-    pub fn closed_part(&self, interval: market::Interval, span: TimeRange) -> TimeRange {
+    pub fn closed_part(&self, interval: market::Interval, range: TimeRange) -> TimeRange {
         let forming = interval.open_of(self.clock.now());
-        TimeRange::new(span.from, span.to.min(forming.max(span.from)))
+        TimeRange::new(range.from, range.to.min(forming.max(range.from)))
     }
 
     /// Whether the archive has all bars of the range.
-    pub async fn is_complete(&self, series: &BarSeries, span: TimeRange) -> Result<bool, Fault> {
-        Ok(self.archive.missing(series, span).await?.is_empty())
+    pub async fn is_complete(&self, series: &BarSeries, range: TimeRange) -> Result<bool, Fault> {
+        Ok(self.archive.missing(series, range).await?.is_empty())
     }
 
     /// Fetches the bars of the range that the archive lacks. Returns the end of the known range: the
@@ -54,10 +54,10 @@ impl BarHistory {
         &self,
         source: &Arc<dyn BarSource>,
         series: &BarSeries,
-        span: TimeRange,
+        range: TimeRange,
         options: &FillOptions<'_>,
     ) -> Result<Millis, Fault> {
-        self.filler.fill(source, series, span, options).await
+        self.filler.fill(source, series, range, options).await
     }
 
     pub async fn page(&self, request: &PageRequest<'_>) -> Result<ArchivePage, Fault> {

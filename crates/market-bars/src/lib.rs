@@ -1,8 +1,8 @@
-//! The bar store: closed bars of any number of series, exact to the letter, about five bytes each,
-//! with any page of any span found at once. It knows nothing of venues.
+//! The bar store: closed bars of any number of series in about five bytes each, with every decimal as
+//! the venue wrote it. It finds any page of any time range with a few lookups and knows no venue.
 //!
-//! Sealed column chunks in one table, the growing tail of each series in another, and the spans
-//! that are known completely in a third; the same layout on SQLite and PostgreSQL.
+//! One table has sealed chunks of columns, one the newest (hot) bars of each series, and one the time
+//! ranges that are known completely; the tables are the same on SQLite and PostgreSQL.
 
 mod append;
 mod cache;
@@ -30,23 +30,24 @@ pub use columns::{BarColumns, SmallDecimal};
 pub use history::{BarHistory, FillOptions};
 pub use schema::MIGRATIONS;
 
-/// More codes than a suggestion could be chosen from.
+/// The most codes that are read for suggestions.
 const CODES_MAX: i64 = 20_000;
 
+/// The bar archive in a database.
 pub struct BarStore {
     db: Db,
     cache: Cache,
 }
 
 impl BarStore {
-    /// The database must have been given [`MIGRATIONS`].
+    /// The caller has applied [`MIGRATIONS`] to the database.
     pub fn new(db: Db) -> Self {
         Self { db, cache: Cache::new() }
     }
 
-    /// Writes all or nothing, in the order given.
+    /// Writes all batches in one transaction; batches of one series are written in the order given.
     pub async fn append_packed(&self, batches: &[PackedBatch]) -> Result<(), Fault> {
-        // Writers that lock series in the same order cannot wait for each other in a circle.
+        // Every writer locks series in the same order, so two writers cannot deadlock.
         let mut order: Vec<&PackedBatch> = batches.iter().collect();
         order.sort_by(|left, right| left.series.cmp(&right.series));
         let mut tx = self.db.begin().await?;
@@ -56,7 +57,7 @@ impl BarStore {
         tx.commit().await
     }
 
-    /// What the prices of a series are counted in, if it was said when they were written.
+    /// The currency of a series' prices, if the bars were written with one.
     pub async fn currency(&self, series: &BarSeries) -> Result<Option<String>, Fault> {
         match self.db.fetch_optional(sql::currency(series)).await? {
             Some(row) => row.text_or_null(0),
@@ -64,26 +65,27 @@ impl BarStore {
         }
     }
 
-    /// The codes kept for a source, each with what its prices are counted in.
+    /// The codes of a source, each with the currency of its prices; `default_currency` for series that
+    /// were written without one.
     pub async fn currencies(
         &self,
         source: &str,
-        otherwise: &str,
+        default_currency: &str,
     ) -> Result<HashMap<String, String>, Fault> {
-        let rows = self.db.fetch_all(sql::currencies(source, otherwise, CODES_MAX)).await?;
+        let rows = self.db.fetch_all(sql::currencies(source, default_currency, CODES_MAX)).await?;
         rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?))).collect()
     }
 }
 
 #[async_trait]
 impl BarArchive for BarStore {
-    async fn missing(&self, series: &BarSeries, span: TimeRange) -> Result<Vec<TimeRange>, Fault> {
+    async fn missing(&self, series: &BarSeries, range: TimeRange) -> Result<Vec<TimeRange>, Fault> {
         let mut tx = self.db.snapshot().await?;
         let known = match sql::heads(&mut tx, std::slice::from_ref(series)).await?[..] {
-            [Some(head)] => sql::spans(&mut tx, head.id, span).await?,
+            [Some(head)] => sql::known_ranges(&mut tx, head.id, range).await?,
             _ => Vec::new(),
         };
-        Ok(coverage::gaps(span, &known))
+        Ok(coverage::gaps(range, &known))
     }
 
     async fn append(&self, series: &BarSeries, batch: &BarBatch) -> Result<(), Fault> {

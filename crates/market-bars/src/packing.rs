@@ -1,16 +1,16 @@
-//! The bytes of a chunk: small integers, lengths and packed number sequences, written and read
-//! with every bound checked.
+//! The bytes of a chunk: variable-length integers and compressed number sequences. Reading checks
+//! every length.
 
 use pco::data_types::Number;
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
 
-/// What was read is not what was written.
+/// The bytes are not those of a valid chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Damaged;
 
-/// The differences are taken before packing, so the packer need not look for any, which makes it
-/// four times as fast; level 4 is where the size stops falling.
-fn packer() -> ChunkConfig {
+/// The caller encodes differences already, so the compressor does not search for any, which makes it
+/// four times as fast. Levels above 4 do not make the chunks smaller.
+fn compressor_config() -> ChunkConfig {
     ChunkConfig::default()
         .with_compression_level(4)
         .with_mode_spec(ModeSpec::Classic)
@@ -19,13 +19,14 @@ fn packer() -> ChunkConfig {
 }
 
 #[derive(Default)]
-pub(crate) struct Writer(pub(crate) Vec<u8>);
+pub(crate) struct ByteWriter(pub(crate) Vec<u8>);
 
-impl Writer {
+impl ByteWriter {
     pub(crate) fn byte(&mut self, byte: u8) {
         self.0.push(byte);
     }
 
+    /// Writes seven bits per byte, the lowest first.
     pub(crate) fn unsigned(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.0.push(value as u8 | 0x80);
@@ -34,16 +35,17 @@ impl Writer {
         self.0.push(value as u8);
     }
 
+    /// Writes a zigzag-encoded number, so that small negative numbers are short.
     pub(crate) fn signed(&mut self, value: i64) {
         self.unsigned(((value << 1) ^ (value >> 63)) as u64);
     }
 
-    /// Fails only for a sequence longer than the packer takes, and chunks are far below that.
+    /// Fails only for a sequence longer than the compressor takes; chunks are far shorter.
     pub(crate) fn sequence<T: Number>(
         &mut self,
         values: &[T],
     ) -> Result<(), pco::errors::PcoError> {
-        let packed = pco::standalone::simple_compress(values, &packer())?;
+        let packed = pco::standalone::simple_compress(values, &compressor_config())?;
         self.unsigned(packed.len() as u64);
         self.0.extend_from_slice(&packed);
         Ok(())
@@ -83,7 +85,7 @@ impl<'a> ByteReader<'a> {
         Ok(taken)
     }
 
-    /// Exactly `count` numbers, into memory sized by `count` and not by what the bytes claim.
+    /// Reads exactly `count` numbers. Allocates for `count` and not for the length the bytes claim.
     pub(crate) fn sequence<T: Number>(&mut self, count: usize) -> Result<Vec<T>, Damaged> {
         let length = self.unsigned()?;
         let packed = self.take(length)?;

@@ -1,4 +1,5 @@
-//! Reading a page: heads, indexes (mostly from memory), and the one or two chunks the page lies in.
+//! Reads a page: the heads and indexes of its series, mostly from the cache, and the chunks that have
+//! its bars.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,15 +14,16 @@ use crate::columns::BarColumns;
 use crate::index::Index;
 use crate::sql::{self, Head};
 
-/// More than any caller shows at once; a bound on what one page may take.
-const LIMIT_MAX: usize = 100_000;
+/// The most bars of one page; bounds its memory.
+const PAGE_BARS_MAX: usize = 100_000;
 
-/// One series as the request sees it.
-struct Part {
+/// The bars of one series that lie within the requested range.
+struct SeriesPart {
     head: Head,
     index: Arc<Index>,
-    /// The position of the first sealed bar in the span, and how many are in it.
+    /// The position of the first sealed bar within the range.
     sealed_from: u64,
+    /// How many sealed and how many hot bars are within the range.
     sealed: u64,
     hot: u64,
 }
@@ -31,13 +33,14 @@ pub(crate) async fn read(
     cache: &Cache,
     request: &PageRequest<'_>,
 ) -> Result<ArchivePage, Fault> {
-    if request.limit > LIMIT_MAX {
-        let message = format!("a page holds at most {LIMIT_MAX} bars, not {}", request.limit);
+    if request.limit > PAGE_BARS_MAX {
+        let message = format!("a page holds at most {PAGE_BARS_MAX} bars, not {}", request.limit);
         return Err(Fault::invalid("page_too_large", message));
     }
     let heads = sql::heads(tx, request.series).await?;
-    let parts = measure(tx, cache, &heads, request.range).await?;
-    let total_of = |part: &Option<Part>| part.as_ref().map_or(0, |part| part.sealed + part.hot);
+    let parts = locate(tx, cache, &heads, request.range).await?;
+    let total_of =
+        |part: &Option<SeriesPart>| part.as_ref().map_or(0, |part| part.sealed + part.hot);
     let totals: Vec<u64> = parts.iter().map(total_of).collect();
     let mut page = ArchivePage { bars: Vec::new(), total: totals.iter().sum(), totals };
     let (mut skip, mut left) = (request.offset, request.limit);
@@ -51,7 +54,7 @@ pub(crate) async fn read(
         if left == 0 {
             break;
         }
-        let bars = take(tx, cache, part, request.range, skip, left).await?;
+        let bars = read_bars(tx, cache, part, request.range, skip, left).await?;
         left -= bars.len();
         skip = 0;
         page.bars.extend(bars.into_iter().map(|bar| (at, bar)));
@@ -59,40 +62,45 @@ pub(crate) async fn read(
     Ok(page)
 }
 
-async fn measure(
+/// Finds where the bars of each series lie and counts them; `None` for series without bars.
+async fn locate(
     tx: &mut Tx,
     cache: &Cache,
     heads: &[Option<Head>],
-    span: TimeRange,
-) -> Result<Vec<Option<Part>>, Fault> {
-    if span.is_empty() {
+    range: TimeRange,
+) -> Result<Vec<Option<SeriesPart>>, Fault> {
+    if range.is_empty() {
         return Ok(heads.iter().map(|_| None).collect());
     }
     let indexes = indexes(tx, cache, heads).await?;
-    let positions = positions(tx, cache, &indexes, span).await?;
-    // A span that holds a series' whole tail needs no count: the head knows it.
-    let holds = |head: &Head| {
-        head.hot.first.is_some_and(|first| span.from.0 <= first)
-            && head.hot.last.is_some_and(|last| last < span.to.0)
+    let positions = positions(tx, cache, &indexes, range).await?;
+    // The head has the number of all hot bars; only a range that has some of them needs a query.
+    let has_all_hot = |head: &Head| {
+        head.hot.first.is_some_and(|first| range.from.0 <= first)
+            && head.hot.last.is_some_and(|last| last < range.to.0)
     };
-    let unsure: Vec<i64> = heads
+    let to_count: Vec<i64> = heads
         .iter()
         .flatten()
-        .filter(|head| head.hot.count > 0 && !holds(head))
+        .filter(|head| head.hot.count > 0 && !has_all_hot(head))
         .map(|head| head.id)
         .collect();
-    let counted: HashMap<i64, u64> = sql::count_hot(tx, &unsure, span).await?.into_iter().collect();
+    let counted: HashMap<i64, u64> =
+        sql::count_hot(tx, &to_count, range).await?.into_iter().collect();
     let part = |(head, index): (&Option<Head>, &Option<Arc<Index>>), (from, to): (u64, u64)| {
         let (head, index) = ((*head)?, index.clone()?);
-        let hot =
-            if holds(&head) { head.hot.count } else { counted.get(&head.id).copied().unwrap_or(0) };
-        Some(Part { head, index, sealed_from: from, sealed: to.saturating_sub(from), hot })
+        let hot = if has_all_hot(&head) {
+            head.hot.count
+        } else {
+            counted.get(&head.id).copied().unwrap_or(0)
+        };
+        Some(SeriesPart { head, index, sealed_from: from, sealed: to.saturating_sub(from), hot })
     };
     let known = heads.iter().zip(&indexes);
     Ok(known.zip(positions).map(|(known, position)| part(known, position)).collect())
 }
 
-/// The index of each series, from memory where it is still true.
+/// The index of each series; from the cache if it has the version of the head.
 async fn indexes(
     tx: &mut Tx,
     cache: &Cache,
@@ -115,7 +123,7 @@ async fn indexes(
         for (series, version) in stale {
             let entries = entries.remove(&series).unwrap_or_default();
             let index = Arc::new(Index::new(version, entries));
-            cache.keep_index(series, &index);
+            cache.put_index(series, &index);
             found.insert(series, index);
         }
     }
@@ -123,27 +131,27 @@ async fn indexes(
     Ok(heads.iter().map(of).collect())
 }
 
-/// Where the span begins and ends in each series. Only chunks that the span cuts and whose steps
-/// are uneven must be looked into.
+/// The positions at which the range begins and ends in each series. Reads only chunks with uneven steps
+/// in which the range begins or ends.
 async fn positions(
     tx: &mut Tx,
     cache: &Cache,
     indexes: &[Option<Arc<Index>>],
-    span: TimeRange,
+    range: TimeRange,
 ) -> Result<Vec<(u64, u64)>, Fault> {
-    let ends = [span.from.0, span.to.0];
-    let mut cut: Vec<i64> = Vec::new();
+    let ends = [range.from.0, range.to.0];
+    let mut needed: Vec<i64> = Vec::new();
     for index in indexes.iter().flatten() {
-        cut.extend(ends.iter().filter_map(|&end| index.position(end).err()).map(|it| it.chunk));
+        needed.extend(ends.iter().filter_map(|&end| index.position(end).err()).map(|it| it.id));
     }
-    cut.sort_unstable();
-    cut.dedup();
-    let chunks = chunks(tx, cache, &cut).await?;
+    needed.sort_unstable();
+    needed.dedup();
+    let chunks = chunks(tx, cache, &needed).await?;
     let position = |index: &Index, time: i64| match index.position(time) {
         Ok(position) => Ok(position),
-        Err(inside) => chunks
-            .get(&inside.chunk)
-            .map(|columns| index.position_in(time, columns))
+        Err(needed) => chunks
+            .get(&needed.id)
+            .map(|columns| index.position_with_chunk(time, columns))
             .ok_or_else(|| sql::damaged("a chunk of the index is missing")),
     };
     indexes
@@ -155,6 +163,7 @@ async fn positions(
         .collect()
 }
 
+/// The chunks with these ids, from the cache or the database.
 async fn chunks(
     tx: &mut Tx,
     cache: &Cache,
@@ -170,55 +179,57 @@ async fn chunks(
     }
     for (id, columns) in sql::chunks(tx, &absent).await? {
         let columns = Arc::new(columns);
-        cache.keep_chunk(id, &columns);
+        cache.put_chunk(id, &columns);
         found.insert(id, columns);
     }
     Ok(found)
 }
 
-/// Up to `most` bars of one series within the span, after skipping some.
-async fn take(
+/// At most `limit` bars of one series within the range, after the first `skip` of them.
+async fn read_bars(
     tx: &mut Tx,
     cache: &Cache,
-    part: &Part,
-    span: TimeRange,
+    part: &SeriesPart,
+    range: TimeRange,
     skip: u64,
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<Bar>, Fault> {
-    let mut bars = Vec::with_capacity(most.min((part.sealed + part.hot) as usize));
-    let from_sealed = part.sealed.saturating_sub(skip).min(most as u64);
-    let places = part.index.rows(part.sealed_from + skip, from_sealed);
-    // A few chunks at a time, so that a large page does not hold all of them at once.
-    for places in places.chunks(16) {
-        let ids: Vec<i64> = places.iter().map(|(id, _)| *id).collect();
+    let mut bars = Vec::with_capacity(limit.min((part.sealed + part.hot) as usize));
+    let from_sealed = part.sealed.saturating_sub(skip).min(limit as u64);
+    let chunk_rows = part.index.chunk_rows(part.sealed_from + skip, from_sealed);
+    // 16 chunks at a time, which bounds the memory of a large page.
+    for group in chunk_rows.chunks(16) {
+        let ids: Vec<i64> = group.iter().map(|(id, _)| *id).collect();
         let chunks = chunks(tx, cache, &ids).await?;
-        for (id, rows) in places {
+        for (id, rows) in group {
             let columns = chunks.get(id).filter(|columns| rows.end <= columns.len());
             let columns =
                 columns.ok_or_else(|| sql::damaged("a chunk does not match its index"))?;
             for row in rows.clone() {
                 let bar = columns.bar(row);
-                bars.push(bar.ok_or_else(|| sql::damaged("a chunk holds what is no bar"))?);
+                bars.push(bar.ok_or_else(|| sql::damaged("a row of a chunk is not a bar"))?);
             }
         }
     }
-    let left = most - bars.len();
+    let left = limit - bars.len();
     if left > 0 && part.hot > 0 {
-        let hot = hot(tx, cache, &part.head).await?;
-        let first = hot.before(span.from.0) + skip.saturating_sub(part.sealed) as usize;
-        for row in first..hot.before(span.to.0).min(first + left) {
-            bars.push(hot.bar(row).ok_or_else(|| sql::damaged("a recent bar is no bar"))?);
+        let hot = hot_bars(tx, cache, &part.head).await?;
+        let first = hot.rows_before(range.from.0) + skip.saturating_sub(part.sealed) as usize;
+        for row in first..hot.rows_before(range.to.0).min(first + left) {
+            bars.push(
+                hot.bar(row).ok_or_else(|| sql::damaged("a row of the hot table is not a bar"))?,
+            );
         }
     }
     Ok(bars)
 }
 
-/// The whole tail of a series; there is never much of it.
-async fn hot(tx: &mut Tx, cache: &Cache, head: &Head) -> Result<Arc<BarColumns>, Fault> {
+/// All hot bars of a series, from the cache or the database.
+async fn hot_bars(tx: &mut Tx, cache: &Cache, head: &Head) -> Result<Arc<BarColumns>, Fault> {
     if let Some(columns) = cache.hot(head.id, head.hot.version) {
         return Ok(columns);
     }
-    let columns = Arc::new(sql::all_hot(tx, head.id).await?);
-    cache.keep_hot(head.id, head.hot.version, &columns);
+    let columns = Arc::new(sql::hot_bars(tx, head.id).await?);
+    cache.put_hot(head.id, head.hot.version, &columns);
     Ok(columns)
 }

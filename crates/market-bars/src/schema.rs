@@ -1,9 +1,9 @@
-//! The tables, for both engines.
+//! The tables of the bar store on SQLite and PostgreSQL.
 
 use store::Migrations;
 
-/// Chunk ids are never used twice, so a decoded chunk may be remembered by its id. The place index
-/// covers everything but the blob: reading a series' index touches no blob.
+/// Chunk ids are never used twice, so the cache may key decoded chunks by their id. The index
+/// `bar_chunk_place` has every column but the blob, so reading the index of a series reads no blob.
 const SQLITE: &str = "
 CREATE TABLE bar_series (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -94,6 +94,6 @@ CREATE TABLE bar_span (
 );
 ";
 
-/// To be applied before the store is used.
+/// The caller applies them before it uses the store.
 pub const MIGRATIONS: Migrations =
     Migrations { owner: "bars", sqlite: &[SQLITE], postgres: &[POSTGRES] };

@@ -10,7 +10,7 @@ use market::{
 };
 use market_bars::{BarColumns, BarStore, MIGRATIONS, PackedBatch};
 use store::{Db, sql};
-use testkit::on_every_engine;
+use testkit::{TestRng, on_every_engine};
 
 const MINUTE: i64 = 60_000;
 
@@ -19,7 +19,7 @@ fn series(code: &str) -> BarSeries {
     BarSeries { source: "test".to_owned(), symbol, interval: Interval::M1 }
 }
 
-/// A bar whose numbers tell the minute and the generation it was written in.
+/// A bar whose numbers contain the minute and the generation it was written in.
 fn bar(minute: i64, generation: i64) -> Bar {
     let price = |by: i64| Decimal::from_parts(i128::from(minute * 100 + by), 2).unwrap();
     Bar {
@@ -41,21 +41,21 @@ fn batch(bars: Vec<Bar>, covered: TimeRange) -> BarBatch {
     BarBatch { bars, covered, received_at: Millis(5) }
 }
 
-async fn fresh(db: &Db) -> BarStore {
+async fn new_store(db: &Db) -> BarStore {
     db.migrate(&[MIGRATIONS]).await.unwrap();
     BarStore::new(db.clone())
 }
 
 /// Everything in the span, in pages of `size`, each page checked against the same total.
-async fn paged(
+async fn read_in_pages(
     store: &BarStore,
     series: &[BarSeries],
-    span: TimeRange,
+    range: TimeRange,
     size: usize,
 ) -> Vec<(usize, Bar)> {
     let mut all = Vec::new();
     loop {
-        let request = PageRequest { series, range: span, offset: all.len() as u64, limit: size };
+        let request = PageRequest { series, range, offset: all.len() as u64, limit: size };
         let page = store.page(&request).await.unwrap();
         assert_eq!(page.totals.iter().sum::<u64>(), page.total);
         let before = all.len();
@@ -67,52 +67,41 @@ async fn paged(
     }
 }
 
-fn spelled(bars: &[(usize, Bar)]) -> Vec<String> {
+fn debug_texts(bars: &[(usize, Bar)]) -> Vec<String> {
     bars.iter().map(|bar| format!("{bar:?}")).collect()
 }
 
-/// A small deterministic generator, so that a failure can be repeated.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: i64) -> i64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit.unsigned_abs()).cast_signed()
-    }
-}
-
-/// Random batches, long and short, overlapping, in any order, with gaps: after each the store
-/// holds what the map holds, read whole and in pages.
+/// Appends random batches (long, short, overlapping, with gaps, in any order) and checks after each
+/// that the store has the same bars as the map.
 async fn check_random(db: &Db, seed: u64) {
-    let store = fresh(db).await;
+    let store = new_store(db).await;
     let series = [series(&format!("S{seed}"))];
-    let mut dice = Dice(seed);
+    let mut rng = TestRng::new(seed);
+    let mut below = |limit: u64| rng.below(limit).cast_signed();
     let mut model: BTreeMap<i64, Bar> = BTreeMap::new();
     for generation in 0..25 {
-        let length = [1, 3, 40, 700, 1024, 3000][dice.below(6) as usize];
-        let from = dice.below(9000);
-        let stride = 1 + dice.below(2) * dice.below(3);
+        let length = [1, 3, 40, 700, 1024, 3000][below(6) as usize];
+        let from = below(9000);
+        let stride = 1 + below(2) * below(3);
         let bars: Vec<Bar> =
             (0..length).map(|at| bar(from + at * stride, generation % 50)).collect();
         for bar in &bars {
             model.insert(bar.open_time.0, *bar);
         }
         store.append(&series[0], &batch(bars, minutes(from, from))).await.unwrap();
-        let (from, to) = (dice.below(10_000), dice.below(20_000));
-        let span = minutes(from, to.max(from + 1));
+        let (from, to) = (below(10_000), below(20_000));
+        let range = minutes(from, to.max(from + 1));
         let expected: Vec<(usize, Bar)> =
-            model.range(span.from.0..span.to.0).map(|(_, bar)| (0, *bar)).collect();
-        let size = [1000, 777, 4096][dice.below(3) as usize];
+            model.range(range.from.0..range.to.0).map(|(_, bar)| (0, *bar)).collect();
+        let size = [1000, 777, 4096][below(3) as usize];
         assert_eq!(
-            spelled(&paged(&store, &series, span, size).await),
-            spelled(&expected),
+            debug_texts(&read_in_pages(&store, &series, range, size).await),
+            debug_texts(&expected),
             "seed {seed}, batch {generation}"
         );
-        // A store with nothing in memory sees the same.
+        // A store with empty caches returns the same page.
         let cold = BarStore::new(db.clone());
-        let request = PageRequest { series: &series, range: span, offset: 5, limit: 10 };
+        let request = PageRequest { series: &series, range, offset: 5, limit: 10 };
         assert_eq!(cold.page(&request).await.unwrap(), store.page(&request).await.unwrap());
     }
 }
@@ -128,9 +117,9 @@ async fn any_batches_in_any_order_make_the_same_archive() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn appending_in_pieces_is_appending_once() {
+async fn appending_in_pieces_gives_the_same_bars_as_at_once() {
     on_every_engine(async |db| {
-        let store = fresh(db).await;
+        let store = new_store(db).await;
         let bars: Vec<Bar> = (0..5000).map(|minute| bar(minute, 1)).collect();
         let names: Vec<BarSeries> =
             [0, 1, 60, 999, 1024, 2500].map(|size| series(&format!("P{size}"))).to_vec();
@@ -147,7 +136,8 @@ async fn appending_in_pieces_is_appending_once() {
                 );
                 store.append(series, &batch(piece.to_vec(), covered)).await.unwrap();
             }
-            let kept = paged(&store, std::slice::from_ref(series), minutes(0, 9999), 4000).await;
+            let kept =
+                read_in_pages(&store, std::slice::from_ref(series), minutes(0, 9999), 4000).await;
             let kept: Vec<Bar> = kept.into_iter().map(|(_, bar)| bar).collect();
             assert_eq!(kept, bars[..kept.len()]);
             assert_eq!(kept.len(), if size == 1 { 1500 } else { 5000 });
@@ -158,9 +148,9 @@ async fn appending_in_pieces_is_appending_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_run_across_series_in_the_order_asked() {
+async fn pages_run_across_series_in_the_order_of_the_request() {
     on_every_engine(async |db| {
-        let store = fresh(db).await;
+        let store = new_store(db).await;
         let all: Vec<BarSeries> = ["B", "NONE", "A", "C"].map(series).to_vec();
         let mut expected = Vec::new();
         for (at, (series, count)) in all.iter().zip([1500_i64, 0, 3, 2600]).enumerate() {
@@ -171,12 +161,15 @@ async fn pages_run_across_series_in_the_order_asked() {
             store.append(series, &batch(bars.clone(), minutes(0, 1))).await.unwrap();
             expected.extend(bars.into_iter().map(|bar| (at, bar)));
         }
-        let got = paged(&store, &all, minutes(0, 100_000), 500).await;
-        assert_eq!(spelled(&got), spelled(&expected));
+        let got = read_in_pages(&store, &all, minutes(0, 100_000), 500).await;
+        assert_eq!(debug_texts(&got), debug_texts(&expected));
         let request = PageRequest { series: &all, range: minutes(0, 6), offset: 4, limit: 3 };
         let page = store.page(&request).await.unwrap();
         assert_eq!((page.total, page.totals), (9, vec![3, 0, 3, 3]));
-        assert_eq!(spelled(&page.bars), spelled(&[(2, bar(2, 0)), (2, bar(4, 0)), (3, bar(0, 0))]));
+        assert_eq!(
+            debug_texts(&page.bars),
+            debug_texts(&[(2, bar(2, 0)), (2, bar(4, 0)), (3, bar(0, 0))])
+        );
         let beyond = PageRequest { offset: 9, ..request };
         assert_eq!(store.page(&beyond).await.unwrap().bars, []);
         let empty = PageRequest { range: minutes(5, 5), ..request };
@@ -188,9 +181,9 @@ async fn pages_run_across_series_in_the_order_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_complete_is_remembered() {
+async fn complete_ranges_are_stored() {
     on_every_engine(async |db| {
-        let store = fresh(db).await;
+        let store = new_store(db).await;
         let series = series("A");
         let whole = minutes(0, 100);
         assert_eq!(store.missing(&series, whole).await.unwrap(), [whole]);
@@ -219,7 +212,7 @@ async fn what_is_complete_is_remembered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn writing_the_same_again_changes_nothing() {
     on_every_engine(async |db| {
-        let store = fresh(db).await;
+        let store = new_store(db).await;
         let bars: Vec<Bar> = (0..3000).map(|minute| bar(minute, 1)).collect();
         let packed = PackedBatch::new(
             series("A"),
@@ -239,7 +232,7 @@ async fn writing_the_same_again_changes_nothing() {
         let before = chunks().await;
         store.append_packed(&[packed.clone(), packed]).await.unwrap();
         assert_eq!(chunks().await, before);
-        assert_eq!(paged(&store, &[series("A")], minutes(0, 9999), 2000).await.len(), 3000);
+        assert_eq!(read_in_pages(&store, &[series("A")], minutes(0, 9999), 2000).await.len(), 3000);
         assert_eq!(store.currency(&series("A")).await.unwrap().as_deref(), Some("EUR"));
         assert_eq!(store.currency(&series("B")).await.unwrap(), None);
     })
@@ -247,9 +240,9 @@ async fn writing_the_same_again_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn writers_of_one_series_take_turns() {
+async fn concurrent_writers_of_one_series_lose_no_bar() {
     on_every_engine(async |db| {
-        let stores = [fresh(db).await, fresh(db).await, fresh(db).await];
+        let stores = [new_store(db).await, new_store(db).await, new_store(db).await];
         let series = series("A");
         let write = async |store: &BarStore, start: i64| {
             for at in 0..30 {
@@ -259,9 +252,11 @@ async fn writers_of_one_series_take_turns() {
             }
         };
         tokio::join!(write(&stores[0], 0), write(&stores[1], 1), write(&stores[2], 2));
-        let got = paged(&stores[0], std::slice::from_ref(&series), minutes(0, 99_999), 5000).await;
+        let got =
+            read_in_pages(&stores[0], std::slice::from_ref(&series), minutes(0, 99_999), 5000)
+                .await;
         let expected: Vec<_> = (0..9050).map(|minute| (0, bar(minute, 1))).collect();
-        assert_eq!(spelled(&got), spelled(&expected));
+        assert_eq!(debug_texts(&got), debug_texts(&expected));
         assert_eq!(stores[1].missing(&series, minutes(0, 9050)).await.unwrap(), []);
     })
     .await;
@@ -270,7 +265,7 @@ async fn writers_of_one_series_take_turns() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_chunk_is_a_fault() {
     on_every_engine(async |db| {
-        let store = fresh(db).await;
+        let store = new_store(db).await;
         let bars: Vec<Bar> = (0..2000).map(|minute| bar(minute, 1)).collect();
         store.append(&series("A"), &batch(bars, minutes(0, 2000))).await.unwrap();
         db.execute(sql("UPDATE bar_chunk SET data = $1").bind(vec![1_u8; 900])).await.unwrap();

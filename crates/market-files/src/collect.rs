@@ -1,5 +1,5 @@
-//! Rows on their way from a reader to the store: sorted into series, checked, and handed on in
-//! loads of bounded size.
+//! Collects the rows of a reader by series, checks them, and sends them to the store in batches of
+//! bounded size.
 
 use std::collections::HashMap;
 
@@ -12,21 +12,22 @@ use tokio::sync::mpsc;
 use crate::SOURCE;
 use crate::report::{BadRowPolicy, ImportReport, RowProblem};
 
-/// Rows held before a load is handed on: about 7 MB, and enough to fill chunks of fifty series.
-const LOAD_ROWS: usize = 131_072;
-/// The chunk size of the store; whole chunks are worth waiting for.
+/// How many rows are buffered before a batch is sent: about 7 MB, or 128 chunks of the store.
+const BATCH_ROWS: usize = 131_072;
+/// How many bars a chunk of the store has.
 const CHUNK_ROWS: usize = 1024;
-/// A bound on what a file of nonsense can make us remember.
+/// The most tickers of one file; bounds the memory that a malformed file can take.
 const SERIES_MAX: usize = 100_000;
 
-/// Rows of one series.
-pub(crate) struct Load {
+/// Rows of one series, and the time range that the file has of it so far.
+pub(crate) struct SeriesRows {
     pub(crate) series: BarSeries,
     pub(crate) columns: BarColumns,
     pub(crate) covered: TimeRange,
 }
 
-struct Slot {
+/// The rows of one series that were not sent yet, and its first and last time in the file.
+struct SeriesBuffer {
     series: BarSeries,
     columns: BarColumns,
     first: Millis,
@@ -35,29 +36,30 @@ struct Slot {
 
 /// Why reading ends before the end of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    /// A bad row, and the order to stop at one.
+pub(crate) enum EarlyEnd {
+    /// A bad row, with [`BadRowPolicy::Stop`].
     BadRow,
-    /// The receiver of the rows is gone.
+    /// The receiver of the rows was dropped.
     Abandoned,
 }
 
+/// Collects rows by series.
 pub(crate) struct Collector {
     interval: Interval,
-    /// The interval's length, where it has one and bars are counted from the epoch; it makes the
-    /// check of every row's time a single division.
+    /// The length of the interval if its bars open at multiples of it since the epoch; one division
+    /// then checks a row's time.
     step: Option<i64>,
     on_bad: BadRowPolicy,
-    slots: Vec<Slot>,
-    /// Spellings that were met, `sber` beside `SBER`.
+    buffers: Vec<SeriesBuffer>,
+    /// Series by ticker as the file spells it: `sber` and `SBER` are one series.
     by_name: HashMap<Vec<u8>, usize>,
     by_code: HashMap<String, usize>,
-    /// The name the last row had, since rows of one series mostly come together.
-    recent: (Vec<u8>, usize),
-    /// The name that the rows have in the file, where `--ticker` gives them another.
-    only_name: Vec<u8>,
-    held: usize,
-    out: mpsc::Sender<Vec<Load>>,
+    /// Ticker and series of the last row, because rows of one series mostly come together.
+    last_row: (Vec<u8>, usize),
+    /// The ticker that the rows have in the file, if `--ticker` replaces it.
+    single_name: Vec<u8>,
+    buffered_rows: usize,
+    out: mpsc::Sender<Vec<SeriesRows>>,
     pub(crate) report: ImportReport,
 }
 
@@ -65,61 +67,61 @@ impl Collector {
     pub(crate) fn new(
         interval: Interval,
         on_bad: BadRowPolicy,
-        out: mpsc::Sender<Vec<Load>>,
+        out: mpsc::Sender<Vec<SeriesRows>>,
     ) -> Self {
         Self {
             interval,
             step: interval.fixed_ms().filter(|_| interval != Interval::W1),
             on_bad,
-            slots: Vec::new(),
+            buffers: Vec::new(),
             by_name: HashMap::new(),
             by_code: HashMap::new(),
-            recent: (Vec::new(), usize::MAX),
-            only_name: Vec::new(),
-            held: 0,
+            last_row: (Vec::new(), usize::MAX),
+            single_name: Vec::new(),
+            buffered_rows: 0,
             out,
             report: ImportReport::default(),
         }
     }
 
-    /// The slot of a ticker as the file spells it.
+    /// The index of the series with this ticker, in the spelling of the file.
     #[inline]
-    pub(crate) fn slot(&mut self, name: &[u8]) -> Result<usize, String> {
-        if self.recent.0 == name && self.recent.1 != usize::MAX {
-            return Ok(self.recent.1);
+    pub(crate) fn series_index(&mut self, name: &[u8]) -> Result<usize, String> {
+        if self.last_row.0 == name && self.last_row.1 != usize::MAX {
+            return Ok(self.last_row.1);
         }
-        let slot = match self.by_name.get(name) {
-            Some(&slot) => slot,
-            None => self.new_slot(name)?,
+        let index = match self.by_name.get(name) {
+            Some(&index) => index,
+            None => self.add_series(name)?,
         };
-        self.recent.0.clear();
-        self.recent.0.extend_from_slice(name);
-        self.recent.1 = slot;
-        Ok(slot)
+        self.last_row.0.clear();
+        self.last_row.0.extend_from_slice(name);
+        self.last_row.1 = index;
+        Ok(index)
     }
 
-    fn new_slot(&mut self, name: &[u8]) -> Result<usize, String> {
+    fn add_series(&mut self, name: &[u8]) -> Result<usize, String> {
         if self.by_name.len() >= SERIES_MAX {
             return Err(format!("more than {SERIES_MAX} tickers in one file"));
         }
         let text = std::str::from_utf8(name).map_err(|_| "the ticker is not UTF-8".to_owned())?;
         let symbol = file_symbol(text).map_err(|fault| fault.message().to_owned())?;
-        let slot = match self.by_code.get(&symbol.code) {
-            Some(&slot) => slot,
+        let index = match self.by_code.get(&symbol.code) {
+            Some(&index) => index,
             None => {
                 let (columns, interval) = (BarColumns::default(), self.interval);
                 let (first, last) = (Millis(i64::MAX), Millis(i64::MIN));
-                self.by_code.insert(symbol.code.clone(), self.slots.len());
+                self.by_code.insert(symbol.code.clone(), self.buffers.len());
                 let series = BarSeries { source: SOURCE.to_owned(), symbol, interval };
-                self.slots.push(Slot { series, columns, first, last });
-                self.slots.len() - 1
+                self.buffers.push(SeriesBuffer { series, columns, first, last });
+                self.buffers.len() - 1
             }
         };
-        self.by_name.insert(name.to_vec(), slot);
-        Ok(slot)
+        self.by_name.insert(name.to_vec(), index);
+        Ok(index)
     }
 
-    /// The series of all rows, where `--ticker` names it; the rows name theirs otherwise.
+    /// The series of all rows if `--ticker` names it; `None` if each row has its own ticker.
     pub(crate) fn series_of_file(
         &mut self,
         has_tickers: bool,
@@ -127,8 +129,8 @@ impl Collector {
     ) -> Result<Option<usize>, Fault> {
         match ticker {
             Some(ticker) => {
-                let slot = self.slot(ticker.as_bytes());
-                slot.map(Some).map_err(|reason| Fault::invalid("invalid_ticker", reason))
+                let series = self.series_index(ticker.as_bytes());
+                series.map(Some).map_err(|reason| Fault::invalid("invalid_ticker", reason))
             }
             None if has_tickers => Ok(None),
             None => {
@@ -139,26 +141,26 @@ impl Collector {
         }
     }
 
-    /// Refuses a second ticker in a file whose rows are all given one name.
+    /// Refuses a second ticker in a file whose ticker `--ticker` replaces.
     #[inline]
-    pub(crate) fn check_only_name(&mut self, name: &[u8]) -> Result<(), String> {
-        if self.only_name == name {
+    pub(crate) fn check_single_name(&mut self, name: &[u8]) -> Result<(), String> {
+        if self.single_name == name {
             return Ok(());
         }
-        if self.only_name.is_empty() {
-            self.only_name.extend_from_slice(name);
+        if self.single_name.is_empty() {
+            self.single_name.extend_from_slice(name);
             return Ok(());
         }
-        let shown =
+        let excerpt =
             |name: &[u8]| -> String { String::from_utf8_lossy(name).chars().take(40).collect() };
         Err(format!(
             "the file has bars of {:?} and of {:?}, and --ticker names one series; leave it out",
-            shown(&self.only_name),
-            shown(name)
+            excerpt(&self.single_name),
+            excerpt(name)
         ))
     }
 
-    /// Whether a bar of this interval can open then.
+    /// Refuses a time at which no bar of the interval opens.
     #[inline]
     pub(crate) fn check_time(&self, time: Millis) -> Result<(), String> {
         let opens = match self.step {
@@ -168,37 +170,39 @@ impl Collector {
         if opens { Ok(()) } else { Err(format!("{time} does not open a {} bar", self.interval)) }
     }
 
+    /// Like `add`, for numbers of at most 18 digits.
     #[inline]
-    pub(crate) fn add_narrow(
+    pub(crate) fn add_small(
         &mut self,
-        slot: usize,
+        series: usize,
         time: Millis,
         prices: [SmallDecimal; 4],
         volume: Option<SmallDecimal>,
-    ) -> Result<(), End> {
-        let slot = &mut self.slots[slot];
-        slot.columns.push_small(time, prices, volume);
-        slot.first = slot.first.min(time);
-        slot.last = slot.last.max(time);
-        self.added()
+    ) -> Result<(), EarlyEnd> {
+        let buffer = &mut self.buffers[series];
+        buffer.columns.push_small(time, prices, volume);
+        buffer.first = buffer.first.min(time);
+        buffer.last = buffer.last.max(time);
+        self.count_row()
     }
 
-    pub(crate) fn add(&mut self, slot: usize, bar: &Bar) -> Result<(), End> {
-        let slot = &mut self.slots[slot];
-        slot.columns.push(bar);
-        slot.first = slot.first.min(bar.open_time);
-        slot.last = slot.last.max(bar.open_time);
-        self.added()
+    pub(crate) fn add(&mut self, series: usize, bar: &Bar) -> Result<(), EarlyEnd> {
+        let buffer = &mut self.buffers[series];
+        buffer.columns.push(bar);
+        buffer.first = buffer.first.min(bar.open_time);
+        buffer.last = buffer.last.max(bar.open_time);
+        self.count_row()
     }
 
     #[inline]
-    fn added(&mut self) -> Result<(), End> {
+    fn count_row(&mut self) -> Result<(), EarlyEnd> {
         self.report.imported += 1;
-        self.held += 1;
-        if self.held >= LOAD_ROWS { self.hand_on() } else { Ok(()) }
+        self.buffered_rows += 1;
+        if self.buffered_rows >= BATCH_ROWS { self.send_batch() } else { Ok(()) }
     }
 
-    pub(crate) fn bad(&mut self, line: u64, reason: String) -> Result<(), End> {
+    /// Reports a bad row.
+    pub(crate) fn reject_row(&mut self, line: u64, reason: String) -> Result<(), EarlyEnd> {
         if self.report.problems.len() < ImportReport::PROBLEMS_MAX {
             self.report.problems.push(RowProblem { line, reason });
         }
@@ -209,43 +213,44 @@ impl Collector {
             }
             BadRowPolicy::Stop => {
                 self.report.stopped_at = Some(line);
-                Err(End::BadRow)
+                Err(EarlyEnd::BadRow)
             }
         }
     }
 
-    /// Whole chunks first; everything where little would be gained by waiting.
-    fn hand_on(&mut self) -> Result<(), End> {
-        let rest: usize = self.slots.iter().map(|slot| slot.columns.len() % CHUNK_ROWS).sum();
-        let unit = if rest > LOAD_ROWS / 2 { 1 } else { CHUNK_ROWS };
-        self.hand_on_in(unit)
+    /// Sends whole chunks of rows; all rows if more than half of them are in incomplete chunks.
+    fn send_batch(&mut self) -> Result<(), EarlyEnd> {
+        let rest: usize = self.buffers.iter().map(|buffer| buffer.columns.len() % CHUNK_ROWS).sum();
+        let unit = if rest > BATCH_ROWS / 2 { 1 } else { CHUNK_ROWS };
+        self.send_multiples_of(unit)
     }
 
-    /// Everything that is left, at the end of the file.
-    pub(crate) fn finish(&mut self) -> Result<(), End> {
+    /// Sends the remaining rows at the end of the file.
+    pub(crate) fn finish(&mut self) -> Result<(), EarlyEnd> {
         self.report.series =
-            self.slots.iter().filter(|slot| slot.first <= slot.last).count() as u64;
-        self.hand_on_in(1)
+            self.buffers.iter().filter(|buffer| buffer.first <= buffer.last).count() as u64;
+        self.send_multiples_of(1)
     }
 
-    fn hand_on_in(&mut self, unit: usize) -> Result<(), End> {
-        let mut load = Vec::new();
-        for slot in &mut self.slots {
-            let take = slot.columns.len() / unit * unit;
+    /// Sends of each series the largest multiple of `unit` rows.
+    fn send_multiples_of(&mut self, unit: usize) -> Result<(), EarlyEnd> {
+        let mut batches = Vec::new();
+        for buffer in &mut self.buffers {
+            let take = buffer.columns.len() / unit * unit;
             if take == 0 {
                 continue;
             }
-            let rest = slot.columns.slice(take..slot.columns.len());
-            let mut columns = std::mem::replace(&mut slot.columns, rest);
+            let rest = buffer.columns.slice(take..buffer.columns.len());
+            let mut columns = std::mem::replace(&mut buffer.columns, rest);
             columns.truncate(take);
-            self.held -= take;
-            let covered = TimeRange::new(slot.first, self.interval.next_open(slot.last));
-            load.push(Load { series: slot.series.clone(), columns, covered });
+            self.buffered_rows -= take;
+            let covered = TimeRange::new(buffer.first, self.interval.next_open(buffer.last));
+            batches.push(SeriesRows { series: buffer.series.clone(), columns, covered });
         }
-        if load.is_empty() {
+        if batches.is_empty() {
             return Ok(());
         }
-        self.out.blocking_send(load).map_err(|_| End::Abandoned)
+        self.out.blocking_send(batches).map_err(|_| EarlyEnd::Abandoned)
     }
 }
 
@@ -259,7 +264,7 @@ pub(crate) fn file_symbol(text: &str) -> Result<market::Symbol, Fault> {
     Err(Fault::invalid("invalid_ticker", message).problem("ticker", "a name without a venue"))
 }
 
-/// What must hold between the numbers of a bar.
+/// Refuses a bar whose high is below its low or whose volume is negative.
 pub(crate) fn check_bar(bar: &Bar) -> Result<(), String> {
     if bar.high < bar.low {
         return Err(format!("high {} is below low {}", bar.high, bar.low));
@@ -270,9 +275,9 @@ pub(crate) fn check_bar(bar: &Bar) -> Result<(), String> {
     }
 }
 
-/// Whether a glance shows that [`check_bar`] would not complain; otherwise it is asked.
+/// A quick check: whether [`check_bar`] surely accepts the bar. If not, the caller asks `check_bar`.
 #[inline]
-pub(crate) fn plainly_sound(prices: &[SmallDecimal; 4], volume: Option<SmallDecimal>) -> bool {
+pub(crate) fn is_surely_valid(prices: &[SmallDecimal; 4], volume: Option<SmallDecimal>) -> bool {
     let [_, high, low, _] = prices;
     high.scale == low.scale
         && high.mantissa >= low.mantissa

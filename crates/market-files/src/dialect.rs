@@ -1,5 +1,5 @@
-//! How one CSV file writes its numbers and times, decided from its first block. What the file does
-//! not show is asked for, never guessed.
+//! How one CSV file writes its numbers and times, found out from its first block. If the block does not
+//! decide it, the import fails and names the option that decides it.
 
 use fault::Fault;
 use spreadsheet::{DecimalMark, MarkEvidence};
@@ -8,9 +8,9 @@ use crate::layout::Layout;
 use crate::local_time::{self, DateOrder, OrderEvidence};
 use crate::moment;
 
-/// What the owner of a file says about it; `None` is left to the file.
+/// How the user says that a file writes dates and numbers; `None` is found out from the file.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Said {
+pub(crate) struct DialectOptions {
     pub(crate) dates: Option<DateOrder>,
     pub(crate) decimal: Option<DecimalMark>,
 }
@@ -18,48 +18,48 @@ pub(crate) struct Said {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
     pub(crate) mark: DecimalMark,
-    /// `None` where times are Unix times or ISO 8601.
+    /// `None` if the times are Unix times or ISO 8601.
     pub(crate) order: Option<DateOrder>,
 }
 
-/// Rows that the evidence is taken from: enough for two months of one-minute bars.
+/// How many rows are examined: two months of one-minute bars.
 const SAMPLE_ROWS: usize = 100_000;
 
 impl Dialect {
-    /// Looks at the rows of a sample. `fields` gives the columns of a row that were asked for, or
-    /// nothing where the row is too short.
+    /// Finds the dialect out from the first rows, each split into its fields. Rows that are too short
+    /// are ignored.
     pub(crate) fn of<'a>(
-        said: Said,
+        options: DialectOptions,
         layout: &Layout,
         numbers_may_have_commas: bool,
         rows: impl Iterator<Item = Vec<std::borrow::Cow<'a, [u8]>>>,
     ) -> Result<Self, Fault> {
         let mut marks = MarkEvidence::default();
         let mut dates = OrderEvidence::default();
-        let (mut local, mut plain) = (false, false);
-        let ask_mark = said.decimal.is_none() && numbers_may_have_commas;
+        let (mut has_local_dates, mut has_unix_or_iso) = (false, false);
+        let find_mark = options.decimal.is_none() && numbers_may_have_commas;
         for row in rows.take(SAMPLE_ROWS).filter(|row| row.len() >= layout.width()) {
             let time = row[layout.time].trim_ascii();
-            plain |= moment::parse(time).is_some();
-            local |= local_time::is_date(time);
-            dates.look(time);
-            if ask_mark && !marks.is_settled() {
+            has_unix_or_iso |= moment::parse(time).is_some();
+            has_local_dates |= local_time::is_date(time);
+            dates.observe(time);
+            if find_mark && !marks.is_decided() {
                 for at in layout.prices.into_iter().chain(layout.volume) {
                     if let Ok(text) = spreadsheet::decode(row[at].trim_ascii()) {
-                        marks.look(&text);
+                        marks.observe(&text);
                     }
                 }
             }
-            let times_are_known = plain || said.dates.is_some() || dates.is_settled();
-            if times_are_known && (!ask_mark || marks.is_settled()) {
+            let times_are_known = has_unix_or_iso || options.dates.is_some() || dates.is_decided();
+            if times_are_known && (!find_mark || marks.is_decided()) {
                 break;
             }
         }
-        let mark = match said.decimal {
+        let mark = match options.decimal {
             Some(mark) => mark,
             None => marks.mark().map_err(|number| unclear_number(&number))?,
         };
-        let order = match (said.dates, local && !plain) {
+        let order = match (options.dates, has_local_dates && !has_unix_or_iso) {
             (Some(order), _) => Some(order),
             (None, true) => Some(dates.order().map_err(|date| unclear_date(&date))?),
             (None, false) => None,
@@ -71,7 +71,7 @@ impl Dialect {
 fn unclear_date(date: &str) -> Fault {
     let message = format!(
         "the date {date:?} can be read with the day or the month first, and no date in the file \
-         shows which; say it with --dates dmy or --dates mdy"
+         decides it; choose with --dates dmy or --dates mdy"
     );
     Fault::invalid("unclear_dates", message).problem("dates", "dmy or mdy")
 }
@@ -79,7 +79,7 @@ fn unclear_date(date: &str) -> Fault {
 fn unclear_number(number: &str) -> Fault {
     let message = format!(
         "the comma of {number:?} can separate thousands or a fraction, and no number in the file \
-         shows which; say it with --decimal point or --decimal comma"
+         decides it; choose with --decimal point or --decimal comma"
     );
     Fault::invalid("unclear_numbers", message).problem("decimal", "point or comma")
 }

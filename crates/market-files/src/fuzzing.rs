@@ -10,12 +10,12 @@ use fault::Fault;
 use market::Interval;
 use tokio::sync::mpsc;
 
-use crate::collect::{Collector, End, Load};
-use crate::dialect::Said;
+use crate::collect::{Collector, EarlyEnd, SeriesRows};
+use crate::dialect::DialectOptions;
 use crate::import::pack;
 use crate::{BadRowPolicy, ImportReport, csv, parquet_rows};
 
-/// Gives the pieces one after another, as a slow file does.
+/// Returns one piece per read, as a slow file does.
 struct Pieces<'a>(VecDeque<&'a [u8]>);
 
 impl Read for Pieces<'_> {
@@ -33,7 +33,9 @@ impl Read for Pieces<'_> {
 /// Reads a CSV file of one series, skips bad rows and packs the others as the store does.
 pub fn read_csv(pieces: &[&[u8]], interval: Interval) -> Result<ImportReport, Fault> {
     let mut input = Pieces(pieces.iter().copied().collect());
-    collect(interval, |rows, read| csv::read(&mut input, Some("FUZZ"), Said::default(), rows, read))
+    collect(interval, |rows, read| {
+        csv::read(&mut input, Some("FUZZ"), DialectOptions::default(), rows, read)
+    })
 }
 
 /// Reads a Parquet file of one series, skips bad rows and packs the others as the store does.
@@ -42,16 +44,17 @@ pub fn read_parquet(bytes: &[u8], interval: Interval) -> Result<ImportReport, Fa
     collect(interval, |rows, read| parquet_rows::read(file, Some("FUZZ"), rows, read))
 }
 
+/// Reads rows and packs the first batch.
 fn collect(
     interval: Interval,
-    read: impl FnOnce(&mut Collector, &AtomicU64) -> Result<Result<(), End>, Fault>,
+    read: impl FnOnce(&mut Collector, &AtomicU64) -> Result<Result<(), EarlyEnd>, Fault>,
 ) -> Result<ImportReport, Fault> {
-    // A load has 131,072 rows, so the input of a fuzz target is one load at most.
-    let (out, mut loads) = mpsc::channel::<Vec<Load>>(1);
+    // A batch has 131,072 rows, so the input of a fuzz target is one batch at most.
+    let (out, mut batches) = mpsc::channel::<Vec<SeriesRows>>(1);
     let mut rows = Collector::new(interval, BadRowPolicy::Skip, out);
     let ended = read(&mut rows, &AtomicU64::new(0))?;
-    if let (Ok(()), Ok(load)) = (ended, loads.try_recv()) {
-        pack(load, Millis(0), "USD")?;
+    if let (Ok(()), Ok(batch)) = (ended, batches.try_recv()) {
+        pack(batch, Millis(0), "USD")?;
     }
     Ok(rows.report)
 }

@@ -1,5 +1,5 @@
-//! An import as a whole: one thread reads, others pack, and the store is written in loads, so that
-//! memory stays bounded whatever the size of the file.
+//! Imports a file: one thread reads rows, up to three pack them, and the store is written batch by
+//! batch, so that memory stays bounded for files of any size.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -15,8 +15,8 @@ use spreadsheet::DecimalMark;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use crate::collect::{Collector, End, Load};
-use crate::dialect::Said;
+use crate::collect::{Collector, EarlyEnd, SeriesRows};
+use crate::dialect::DialectOptions;
 use crate::local_time::DateOrder;
 use crate::report::{BadRowPolicy, FileFormat, ImportReport};
 use crate::{csv, parquet_rows};
@@ -24,21 +24,21 @@ use crate::{csv, parquet_rows};
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
     pub format: FileFormat,
-    /// Whose bars the file has; without it the ticker column says so.
+    /// The ticker of all bars; without it the file's ticker column is used.
     pub ticker: Option<String>,
     pub interval: Interval,
     pub on_bad: BadRowPolicy,
-    /// What comes first in a date such as 03/04/2024; without it the file must show it.
+    /// What comes first in a date such as 03/04/2024; without it, it is found out from the file.
     pub dates: Option<DateOrder>,
-    /// The decimal mark; without it the file must show it.
+    /// The decimal mark; without it, it is found out from the file.
     pub decimal: Option<DecimalMark>,
-    /// What the prices are counted in.
+    /// The currency of the prices.
     pub currency: String,
-    /// When the file was handed over.
+    /// When the import began.
     pub received_at: Millis,
 }
 
-/// How far an import has come.
+/// The progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImportProgress {
     pub rows_written: u64,
@@ -46,15 +46,15 @@ pub struct ImportProgress {
     pub bytes_total: u64,
 }
 
-/// Loads that may be packed at the same time; the machine's cores share them.
+/// How many batches are packed at the same time.
 const PACKING_MAX: usize = 3;
 
-/// How many rows, and what the store takes them as.
+/// The number of rows, and the rows as the store takes them.
 pub(crate) type Packed = Result<(u64, Vec<PackedBatch>), Fault>;
 
-/// Reads a file of bars into the store. Doing it twice is the same as doing it once. A bad row with
-/// [`BadRowPolicy::Stop`] is no fault: the report says where the import stopped and that everything
-/// before it is in.
+/// Imports a file of bars into the store. Importing a file twice stores the same bars. A bad row with
+/// [`BadRowPolicy::Stop`] is not a fault: the report names the row at which the import stopped, and all
+/// rows before it are imported.
 pub async fn import_bars(
     store: &BarStore,
     path: &Path,
@@ -63,7 +63,7 @@ pub async fn import_bars(
 ) -> Result<ImportReport, Fault> {
     let bytes_total = std::fs::metadata(path).map_err(|error| unreadable(path, error))?.len();
     let bytes_read = Arc::new(AtomicU64::new(0));
-    let (out, mut loads) = mpsc::channel::<Vec<Load>>(1);
+    let (out, mut batches) = mpsc::channel::<Vec<SeriesRows>>(1);
     let reader = {
         let (path, options, bytes) = (path.to_owned(), options.clone(), Arc::clone(&bytes_read));
         spawn_blocking(move || read(&path, &options, out, &bytes))
@@ -72,10 +72,10 @@ pub async fn import_bars(
     let mut rows_written = 0;
     loop {
         while packing.len() < PACKING_MAX
-            && let Some(load) = loads.recv().await
+            && let Some(batch) = batches.recv().await
         {
             let (received_at, currency) = (options.received_at, options.currency.clone());
-            packing.push_back(spawn_blocking(move || pack(load, received_at, &currency)));
+            packing.push_back(spawn_blocking(move || pack(batch, received_at, &currency)));
         }
         let Some(next) = packing.pop_front() else { break };
         let (rows, batches) = next.await.map_err(Fault::internal)??;
@@ -90,31 +90,31 @@ pub async fn import_bars(
 fn read(
     path: &PathBuf,
     options: &ImportOptions,
-    out: mpsc::Sender<Vec<Load>>,
+    out: mpsc::Sender<Vec<SeriesRows>>,
     bytes_read: &AtomicU64,
 ) -> Result<ImportReport, Fault> {
     let mut file = File::open(path).map_err(|error| unreadable(path, error))?;
     let mut rows = Collector::new(options.interval, options.on_bad, out);
     let ticker = options.ticker.as_deref();
-    let said = Said { dates: options.dates, decimal: options.decimal };
+    let dialect_options = DialectOptions { dates: options.dates, decimal: options.decimal };
     let ended = match options.format {
-        FileFormat::Csv => csv::read(&mut file, ticker, said, &mut rows, bytes_read)?,
+        FileFormat::Csv => csv::read(&mut file, ticker, dialect_options, &mut rows, bytes_read)?,
         FileFormat::Parquet => parquet_rows::read(file, ticker, &mut rows, bytes_read)?,
     };
-    // What came before a bad row is kept. An abandoned import has no receiver for them.
-    if ended == Err(End::BadRow) && rows.finish() == Err(End::Abandoned) {
-        return Err(Fault::new(fault::Kind::Cancelled, "cancelled", "the import was given up"));
+    // Sends the rows before a bad row. If the import was cancelled, they have no receiver.
+    if ended == Err(EarlyEnd::BadRow) && rows.finish() == Err(EarlyEnd::Abandoned) {
+        return Err(Fault::new(fault::Kind::Cancelled, "cancelled", "the import was cancelled"));
     }
     Ok(rows.report)
 }
 
-pub(crate) fn pack(loads: Vec<Load>, received_at: Millis, currency: &str) -> Packed {
-    let rows = loads.iter().map(|load| load.columns.len() as u64).sum();
-    let pack = |load: Load| {
-        let batch = PackedBatch::new(load.series, load.columns, load.covered, received_at)?;
+pub(crate) fn pack(batches: Vec<SeriesRows>, received_at: Millis, currency: &str) -> Packed {
+    let rows = batches.iter().map(|batch| batch.columns.len() as u64).sum();
+    let pack = |rows: SeriesRows| {
+        let batch = PackedBatch::new(rows.series, rows.columns, rows.covered, received_at)?;
         Ok(batch.with_currency(currency))
     };
-    Ok((rows, loads.into_iter().map(pack).collect::<Result<_, Fault>>()?))
+    Ok((rows, batches.into_iter().map(pack).collect::<Result<_, Fault>>()?))
 }
 
 fn unreadable(path: &Path, error: std::io::Error) -> Fault {

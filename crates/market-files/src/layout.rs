@@ -1,13 +1,13 @@
-//! Which column of a file is what, told by its heading.
+//! Finds the column of each part of a bar by its heading.
 
 use fault::Fault;
-use spreadsheet::{listed, simplified};
+use spreadsheet::{list_headings, normalize_heading};
 
-/// The place of each part of a bar among the columns.
+/// The column of each part of a bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) ticker: Option<usize>,
-    /// The time, or the date where `clock` has the time of day.
+    /// The time, or the date if `clock` has the time of day.
     pub(crate) time: usize,
     pub(crate) clock: Option<usize>,
     /// Open, high, low, close.
@@ -28,12 +28,12 @@ const CLOSE: &[&str] =
 const VOLUME: &[&str] = &["volume", "vol", "v", "объем", "объём"];
 
 impl Layout {
-    /// Headings in any case, with or without spaces, underscores and brackets.
+    /// Finds the columns by their headings, which may have any case, spaces, underscores and brackets.
     pub(crate) fn of_headings<T: AsRef<str>>(headings: &[T]) -> Result<Self, Fault> {
-        let plain: Vec<String> =
-            headings.iter().map(|heading| simplified(heading.as_ref())).collect();
+        let normalized: Vec<String> =
+            headings.iter().map(|heading| normalize_heading(heading.as_ref())).collect();
         let find = |names: &[&str]| {
-            names.iter().find_map(|name| plain.iter().position(|heading| heading == name))
+            names.iter().find_map(|name| normalized.iter().position(|heading| heading == name))
         };
         let (date, clock) = (find(DATE), find(CLOCK));
         let (time, clock) = match (find(INSTANT), date, clock) {
@@ -43,15 +43,16 @@ impl Layout {
         };
         let found = [time, find(OPEN), find(HIGH), find(LOW), find(CLOSE)];
         let [Some(time), Some(open), Some(high), Some(low), Some(close)] = found else {
-            let headings = listed(headings.iter().map(AsRef::as_ref));
+            let headings = list_headings(headings.iter().map(AsRef::as_ref));
             return Err(missing(&found.map(|it| it.is_some()), &headings));
         };
         let prices = [open, high, low, close];
         Ok(Self { ticker: find(TICKER), time, clock, prices, volume: find(VOLUME) })
     }
 
-    /// Files without headings, as exchanges publish them: time, open, high, low, close, volume.
-    pub(crate) fn of_bare_rows(columns: usize) -> Option<Self> {
+    /// The columns of files without headings, as exchanges publish them: time, open, high, low, close,
+    /// volume.
+    pub(crate) fn without_headings(columns: usize) -> Option<Self> {
         (columns >= 5).then_some(Self {
             ticker: None,
             time: 0,
@@ -68,7 +69,7 @@ impl Layout {
     }
 }
 
-/// Names what the headings lack, what they are, and every name that is accepted.
+/// The fault names the missing parts, the headings of the file, and every accepted name.
 fn missing(found: &[bool; 5], headings: &str) -> Fault {
     let time = [INSTANT, DATE, CLOCK, UNIX].concat();
     let parts: [(&str, &[&str]); 5] =
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_are_known_in_many_spellings() {
+    fn many_spellings_of_headings_are_accepted() {
         check(
             "ticker,timestamp,open,high,low,close,volume",
             Some((Some(0), 1, [2, 3, 4, 5], Some(6))),
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_of_day_stands_beside_its_date() {
+    fn a_time_of_day_may_have_its_own_column() {
         let clock = |headings: &str| {
             let headings: Vec<&str> = headings.split(',').collect();
             Layout::of_headings(&headings).map(|it| (it.time, it.clock)).unwrap()
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_what_is_accepted() {
+    fn the_fault_names_the_accepted_headings() {
         let fault = Layout::of_headings(&["day", "open", "high"]).unwrap_err();
         let message = fault.message();
         for part in [

@@ -1,7 +1,7 @@
 //! Bars from files: CSV and Parquet into the bar store, and the `FILE:` venue that serves them.
 //!
-//! Nothing is guessed about the numbers: a decimal is kept as it is written, and a row that cannot
-//! be is reported with its line.
+//! A decimal is stored as the file writes it. A row whose numbers cannot be stored exactly is reported
+//! with its line, never rounded.
 
 mod collect;
 mod csv;
@@ -23,5 +23,5 @@ pub use report::{BadRowPolicy, FileFormat, ImportReport, RowProblem};
 pub use spreadsheet::DecimalMark;
 pub use venue::FileVenue;
 
-/// The name imported bars are kept under.
+/// The source name of imported bars.
 pub const SOURCE: &str = "file";

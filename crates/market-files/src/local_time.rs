@@ -1,9 +1,10 @@
 //! Dates and times of day as spreadsheets show them: `31.01.2024 10:30`, `1/31/2024`, `9:30 AM`.
-//! Whether the day or the month comes first is shown by the file or said by its owner.
+//! The caller passes whether the day or the month comes first; [`OrderEvidence`] finds it out from the
+//! dates of a file.
 
 use clock::Millis;
 
-use crate::moment::{day_ms, digits};
+use crate::moment::{midnight_ms, parse_digits};
 
 /// What comes first in a date that ends with its year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,33 +13,39 @@ pub enum DateOrder {
     MonthFirst,
 }
 
+/// A date of three numbers in the order in which they are written.
 struct DateParts<'a> {
     numbers: [i64; 3],
     year_first: bool,
+    /// Whether points separate the numbers.
     dotted: bool,
-    /// What follows the date.
+    /// The text after the date.
     rest: &'a [u8],
 }
 
-fn parts(text: &[u8]) -> Option<DateParts<'_>> {
-    let run = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let first = run(text);
+fn split_date(text: &[u8]) -> Option<DateParts<'_>> {
+    let digit_count = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let first = digit_count(text);
     let separator = *text.get(first).filter(|it| matches!(it, b'.' | b'/' | b'-'))?;
     let after = &text[first + 1..];
-    let second = run(after);
+    let second = digit_count(after);
     if after.get(second) != Some(&separator) {
         return None;
     }
     let last = &after[second + 1..];
-    let third = run(last);
+    let third = digit_count(last);
     let year_first = match (first, second, third) {
         (4, 1..=2, 1..=2) => true,
         (1..=2, 1..=2, 2 | 4) => false,
         _ => return None,
     };
-    let mut numbers = [digits(&text[..first])?, digits(&after[..second])?, digits(&last[..third])?];
+    let mut numbers = [
+        parse_digits(&text[..first])?,
+        parse_digits(&after[..second])?,
+        parse_digits(&last[..third])?,
+    ];
     if third == 2 && !year_first {
-        // Two digits are the years 1970 to 2069, as spreadsheets read them.
+        // Years of two digits are 1970 to 2069, as in spreadsheets.
         numbers[2] += if numbers[2] < 70 { 2000 } else { 1900 };
     }
     Some(DateParts { numbers, year_first, dotted: separator == b'.', rest: &last[third..] })
@@ -46,33 +53,33 @@ fn parts(text: &[u8]) -> Option<DateParts<'_>> {
 
 /// A date, optionally with a time of day; without a zone it is UTC.
 pub(crate) fn parse(text: &[u8], order: DateOrder) -> Option<Millis> {
-    let date = parts(text)?;
+    let date = split_date(text)?;
     let [first, second, third] = date.numbers;
     let day = match (date.year_first, order) {
-        (true, _) => day_ms(first, second, third)?,
-        (false, DateOrder::DayFirst) => day_ms(third, second, first)?,
-        (false, DateOrder::MonthFirst) => day_ms(third, first, second)?,
+        (true, _) => midnight_ms(first, second, third)?,
+        (false, DateOrder::DayFirst) => midnight_ms(third, second, first)?,
+        (false, DateOrder::MonthFirst) => midnight_ms(third, first, second)?,
     };
-    let of_day = match date.rest {
+    let time_of_day_ms = match date.rest {
         [] => 0,
         [b',', b' ', clock @ ..] | [b' ' | b'T', clock @ ..] => time_of_day(clock.trim_ascii())?,
         _ => return None,
     };
-    Some(Millis(day + of_day))
+    Some(Millis(day + time_of_day_ms))
 }
 
 /// Milliseconds since midnight: `10:30`, `10:30:00`, `9:30 PM`, `103000`, `1030`, `0`.
 pub(crate) fn time_of_day(text: &[u8]) -> Option<i64> {
     if text.iter().all(u8::is_ascii_digit) {
         let (hours, minutes, seconds) = match text.len() {
-            6 => (&text[..2], &text[2..4], digits(&text[4..])?),
+            6 => (&text[..2], &text[2..4], parse_digits(&text[4..])?),
             4 => (&text[..2], &text[2..], 0),
             1 if text == b"0" => return Some(0),
             _ => return None,
         };
-        return in_day(digits(hours)?, digits(minutes)?, seconds);
+        return ms_of_day(parse_digits(hours)?, parse_digits(minutes)?, seconds);
     }
-    let (text, half) = match text {
+    let (text, half_day_hours) = match text {
         [clock @ .., b'A' | b'a', b'M' | b'm'] => (clock.trim_ascii(), Some(0)),
         [clock @ .., b'P' | b'p', b'M' | b'm'] => (clock.trim_ascii(), Some(12)),
         _ => (text, None),
@@ -80,49 +87,49 @@ pub(crate) fn time_of_day(text: &[u8]) -> Option<i64> {
     let mut fields = text.split(|byte| *byte == b':');
     let mut number = |longest: usize| {
         let field = fields.next()?;
-        if field.is_empty() || field.len() > longest { None } else { digits(field) }
+        if field.is_empty() || field.len() > longest { None } else { parse_digits(field) }
     };
     let (hours, minutes) = (number(2)?, number(2)?);
     let seconds = match fields.next() {
         None => 0,
-        // What is finer than a second is dropped only where it is zero.
-        Some([tens, ones]) => digits(&[*tens, *ones])?,
+        // A fraction of a second must be zero.
+        Some([tens, ones]) => parse_digits(&[*tens, *ones])?,
         Some([tens, ones, b'.', zeros @ ..]) if zeros.iter().all(|it| *it == b'0') => {
-            digits(&[*tens, *ones])?
+            parse_digits(&[*tens, *ones])?
         }
         Some(_) => return None,
     };
-    let hours = match half {
+    let hours = match half_day_hours {
         None => hours,
-        Some(half) if (1..=12).contains(&hours) => hours % 12 + half,
+        Some(half_day_hours) if (1..=12).contains(&hours) => hours % 12 + half_day_hours,
         Some(_) => return None,
     };
-    if fields.next().is_some() { None } else { in_day(hours, minutes, seconds) }
+    if fields.next().is_some() { None } else { ms_of_day(hours, minutes, seconds) }
 }
 
-fn in_day(hours: i64, minutes: i64, seconds: i64) -> Option<i64> {
-    let sound = hours < 24 && minutes < 60 && seconds < 60;
-    sound.then_some((hours * 3600 + minutes * 60 + seconds) * 1000)
+fn ms_of_day(hours: i64, minutes: i64, seconds: i64) -> Option<i64> {
+    let is_valid = hours < 24 && minutes < 60 && seconds < 60;
+    is_valid.then_some((hours * 3600 + minutes * 60 + seconds) * 1000)
 }
 
-/// What the dates of a file show about their order.
+/// Finds out from the dates of a file whether the day or the month comes first.
 #[derive(Debug, Default)]
 pub(crate) struct OrderEvidence {
-    shown: Option<DateOrder>,
-    unclear: Option<String>,
+    decided: Option<DateOrder>,
+    ambiguous: Option<String>,
 }
 
 impl OrderEvidence {
-    /// Takes one date into account; a text that is no date shows nothing.
-    pub(crate) fn look(&mut self, text: &[u8]) {
-        let Some(date) = parts(text).filter(|it| !it.year_first) else { return };
+    /// Takes one date into account; ignores a text that is not a date.
+    pub(crate) fn observe(&mut self, text: &[u8]) {
+        let Some(date) = split_date(text).filter(|it| !it.year_first) else { return };
         let [first, second, _] = date.numbers;
         match (first > 12, second > 12) {
-            (true, false) => self.shown = Some(DateOrder::DayFirst),
-            (false, true) => self.shown = Some(DateOrder::MonthFirst),
-            // Dates with points are written with the day first.
+            (true, false) => self.decided = Some(DateOrder::DayFirst),
+            (false, true) => self.decided = Some(DateOrder::MonthFirst),
+            // Dates with points have the day first.
             (false, false) if !date.dotted && first != second => {
-                self.unclear.get_or_insert_with(|| {
+                self.ambiguous.get_or_insert_with(|| {
                     String::from_utf8_lossy(text).chars().take(40).collect()
                 });
             }
@@ -130,13 +137,14 @@ impl OrderEvidence {
         }
     }
 
-    pub(crate) fn is_settled(&self) -> bool {
-        self.shown.is_some()
+    pub(crate) fn is_decided(&self) -> bool {
+        self.decided.is_some()
     }
 
-    /// The order; the error is a date that can be read in two ways where none shows the order.
+    /// The order; day first if no date is ambiguous. The error is the first date that can be read in two
+    /// ways, when no other date decides.
     pub(crate) fn order(self) -> Result<DateOrder, String> {
-        match (self.shown, self.unclear) {
+        match (self.decided, self.ambiguous) {
             (Some(order), _) => Ok(order),
             (None, Some(date)) => Err(date),
             (None, None) => Ok(DateOrder::DayFirst),
@@ -144,9 +152,9 @@ impl OrderEvidence {
     }
 }
 
-/// Whether a text begins with a date of this kind.
+/// Whether a text begins with a date of three numbers.
 pub(crate) fn is_date(text: &[u8]) -> bool {
-    parts(text).is_some()
+    split_date(text).is_some()
 }
 
 #[cfg(test)]
@@ -200,29 +208,29 @@ mod tests {
     }
 
     #[track_caller]
-    fn shows(dates: &[&str], expected: Result<DateOrder, &str>) {
+    fn check_order(dates: &[&str], expected: Result<DateOrder, &str>) {
         let mut evidence = OrderEvidence::default();
-        dates.iter().for_each(|it| evidence.look(it.as_bytes()));
+        dates.iter().for_each(|it| evidence.observe(it.as_bytes()));
         assert_eq!(evidence.order(), expected.map_err(str::to_owned), "{dates:?}");
     }
 
     #[test]
-    fn the_order_is_shown_by_the_dates_or_asked_for() {
-        shows(&["03.01.2024"], Ok(DateOrder::DayFirst));
-        shows(&["01.31.2024"], Ok(DateOrder::MonthFirst));
-        shows(&["03/04/2024", "04/13/2024"], Ok(DateOrder::MonthFirst));
-        shows(&["03/04/2024", "13/04/2024"], Ok(DateOrder::DayFirst));
-        shows(&["03/04/2024", "05/04/2024"], Err("03/04/2024"));
-        shows(&["01/01/2024"], Ok(DateOrder::DayFirst));
-        shows(&["2024/01/03", "x"], Ok(DateOrder::DayFirst));
+    fn the_order_comes_from_the_dates_or_is_unclear() {
+        check_order(&["03.01.2024"], Ok(DateOrder::DayFirst));
+        check_order(&["01.31.2024"], Ok(DateOrder::MonthFirst));
+        check_order(&["03/04/2024", "04/13/2024"], Ok(DateOrder::MonthFirst));
+        check_order(&["03/04/2024", "13/04/2024"], Ok(DateOrder::DayFirst));
+        check_order(&["03/04/2024", "05/04/2024"], Err("03/04/2024"));
+        check_order(&["01/01/2024"], Ok(DateOrder::DayFirst));
+        check_order(&["2024/01/03", "x"], Ok(DateOrder::DayFirst));
     }
 
     proptest::proptest! {
         #[test]
-        fn no_text_is_too_strange(text in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..40)) {
+        fn no_text_panics(text in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..40)) {
             parse(&text, DateOrder::DayFirst);
             time_of_day(&text);
-            OrderEvidence::default().look(&text);
+            OrderEvidence::default().observe(&text);
         }
     }
 }

@@ -1,13 +1,14 @@
-//! Decimals as files write them. The short ones, nearly all, are read in one pass; the rest takes
-//! its time, and an exponent is worked out exactly.
+//! Decimals as files write them. [`parse_short`] reads nearly all of them in one pass; the other
+//! functions read every other spelling, also with an exponent, without rounding.
 
 use market::{Decimal, DecimalError};
 use market_bars::SmallDecimal;
-use spreadsheet::{DecimalMark, plain};
+use spreadsheet::{DecimalMark, plain_number};
 
-/// A plain decimal of at most 18 digits; `None` sends the text to [`careful`].
+/// A decimal of at most 18 characters without a plus sign or an exponent; `None` for others, which
+/// [`parse_localized`] reads.
 #[inline]
-pub(crate) fn quick(text: &[u8], mark: u8) -> Option<SmallDecimal> {
+pub(crate) fn parse_short(text: &[u8], mark: u8) -> Option<SmallDecimal> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
         rest => (false, rest),
@@ -37,7 +38,7 @@ pub(crate) fn quick(text: &[u8], mark: u8) -> Option<SmallDecimal> {
 
 /// Any spelling of a decimal that spreadsheets and data frames produce: `+1.5`, `.5`, `5.`,
 /// `1.5e-05`.
-pub(crate) fn careful(text: &[u8]) -> Result<Decimal, DecimalError> {
+pub(crate) fn parse_any(text: &[u8]) -> Result<Decimal, DecimalError> {
     let plain = Decimal::parse_bytes(text);
     if plain != Err(DecimalError::Malformed) {
         return plain;
@@ -56,42 +57,43 @@ pub(crate) fn careful(text: &[u8]) -> Result<Decimal, DecimalError> {
         whole.to_owned()
     };
     let joined = if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") };
-    shift(joined.parse()?, exponent)
+    shift_point(joined.parse()?, exponent)
 }
 
-/// Any decimal that a table with this mark has, also with thousands separators or a currency sign.
-pub(crate) fn localized(text: &[u8], mark: DecimalMark) -> Result<Decimal, DecimalError> {
+/// Any decimal of a table with this decimal mark, also with thousands separators or a currency sign.
+pub(crate) fn parse_localized(text: &[u8], mark: DecimalMark) -> Result<Decimal, DecimalError> {
     if mark == DecimalMark::Point {
-        let read = careful(text);
+        let read = parse_any(text);
         if read != Err(DecimalError::Malformed) {
             return read;
         }
     }
     let text = spreadsheet::decode(text).map_err(|_| DecimalError::Malformed)?;
-    match plain(&text, mark) {
-        Some(number) => careful(number.as_bytes()),
-        // An exponent follows a fraction and no thousands: `1,5E-05`.
+    match plain_number(&text, mark) {
+        Some(number) => parse_any(number.as_bytes()),
+        // A number with an exponent has no thousands separators: `1,5E-05`.
         None if text.contains(['e', 'E']) && !text.contains('.') => {
-            careful(text.replace(',', ".").as_bytes())
+            parse_any(text.replace(',', ".").as_bytes())
         }
         None => Err(DecimalError::Malformed),
     }
 }
 
-/// A volume, which some tables write as thousands, millions or billions: `36.55M`.
-pub(crate) fn volume(text: &[u8], mark: DecimalMark) -> Result<Decimal, DecimalError> {
+/// A volume, which some tables write in thousands, millions or billions: `36.55M`.
+pub(crate) fn parse_volume(text: &[u8], mark: DecimalMark) -> Result<Decimal, DecimalError> {
     let (number, exponent) = match text {
         [number @ .., b'K' | b'k'] => (number, 3),
         [number @ .., b'M' | b'm'] => (number, 6),
         [number @ .., b'B' | b'b'] => (number, 9),
         _ => (text, 0),
     };
-    let value = localized(number, mark)?;
-    if exponent == 0 { Ok(value) } else { shift(value, exponent) }
+    let value = parse_localized(number, mark)?;
+    if exponent == 0 { Ok(value) } else { shift_point(value, exponent) }
 }
 
-/// Moves the point: the mantissa changes only when the scale would fall below zero.
-fn shift(value: Decimal, exponent: i32) -> Result<Decimal, DecimalError> {
+/// Multiplies by a power of ten. Changes the scale, and the mantissa only if the scale would be
+/// negative.
+fn shift_point(value: Decimal, exponent: i32) -> Result<Decimal, DecimalError> {
     let scale = i32::from(value.scale()).checked_sub(exponent).ok_or(DecimalError::TooLong)?;
     let parts = if scale >= 0 {
         u8::try_from(scale).ok().and_then(|scale| Decimal::from_parts(value.mantissa(), scale))
@@ -110,15 +112,15 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, value: &str) {
-        assert_eq!(careful(text.as_bytes()).unwrap().to_string(), value, "{text}");
-        if let Some(SmallDecimal { mantissa, scale }) = quick(text.as_bytes(), b'.') {
-            let quick = Decimal::from_parts(i128::from(mantissa), scale).unwrap();
-            assert_eq!(quick.to_string(), value, "{text}");
+        assert_eq!(parse_any(text.as_bytes()).unwrap().to_string(), value, "{text}");
+        if let Some(SmallDecimal { mantissa, scale }) = parse_short(text.as_bytes(), b'.') {
+            let short = Decimal::from_parts(i128::from(mantissa), scale).unwrap();
+            assert_eq!(short.to_string(), value, "{text}");
         }
     }
 
     #[test]
-    fn every_spelling_is_read_exactly() {
+    fn every_spelling_is_parsed_exactly() {
         check("1.50", "1.50");
         check("-0.05", "-0.05");
         check("+7", "7");
@@ -133,24 +135,25 @@ mod tests {
     }
 
     #[test]
-    fn spreadsheets_write_commas_and_thousands() {
-        let read = |text: &str, mark| localized(text.as_bytes(), mark).map(|it| it.to_string());
+    fn decimal_commas_and_thousands_separators_are_parsed() {
+        let read =
+            |text: &str, mark| parse_localized(text.as_bytes(), mark).map(|it| it.to_string());
         let (point, comma) = (DecimalMark::Point, DecimalMark::Comma);
         assert_eq!(read("1,234.50", point).as_deref(), Ok("1234.50"));
         assert_eq!(read("1.5e-05", point).as_deref(), Ok("0.000015"));
         assert_eq!(read("271,9", comma).as_deref(), Ok("271.9"));
         assert_eq!(read("1.234", comma).as_deref(), Ok("1234"));
         assert_eq!(read("1,5E-05", comma).as_deref(), Ok("0.000015"));
-        assert_eq!(localized(b"1\xa0290,5", comma).unwrap().to_string(), "1290.5");
+        assert_eq!(parse_localized(b"1\xa0290,5", comma).unwrap().to_string(), "1290.5");
         assert!(read("1,5", point).is_err() && read("1.5", comma).is_err());
-        assert_eq!(volume(b"36.55M", point).unwrap().to_string(), "36550000");
-        assert_eq!(volume(b"1,5K", comma).unwrap().to_string(), "1500");
-        assert_eq!(quick(b"271,9", b','), Some(SmallDecimal { mantissa: 2719, scale: 1 }));
-        assert_eq!(quick(b"271.9", b','), None);
+        assert_eq!(parse_volume(b"36.55M", point).unwrap().to_string(), "36550000");
+        assert_eq!(parse_volume(b"1,5K", comma).unwrap().to_string(), "1500");
+        assert_eq!(parse_short(b"271,9", b','), Some(SmallDecimal { mantissa: 2719, scale: 1 }));
+        assert_eq!(parse_short(b"271.9", b','), None);
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn texts_that_are_not_numbers_are_refused() {
         for text in [
             "",
             "-",
@@ -167,17 +170,17 @@ mod tests {
             "0x10",
             "1 ",
         ] {
-            assert!(careful(text.as_bytes()).is_err(), "{text}");
-            assert_eq!(quick(text.as_bytes(), b'.'), None, "{text}");
+            assert!(parse_any(text.as_bytes()).is_err(), "{text}");
+            assert_eq!(parse_short(text.as_bytes(), b'.'), None, "{text}");
         }
     }
 
     proptest::proptest! {
         #[test]
-        fn quick_agrees_with_the_market(text in "-?[0-9]{1,11}(\\.[0-9]{1,6})?") {
-            let SmallDecimal { mantissa, scale } = quick(text.as_bytes(), b'.').unwrap();
-            let slow: Decimal = text.parse().unwrap();
-            proptest::prop_assert_eq!((i128::from(mantissa), scale), (slow.mantissa(), slow.scale()));
+        fn parse_short_agrees_with_decimal(text in "-?[0-9]{1,11}(\\.[0-9]{1,6})?") {
+            let SmallDecimal { mantissa, scale } = parse_short(text.as_bytes(), b'.').unwrap();
+            let expected: Decimal = text.parse().unwrap();
+            proptest::prop_assert_eq!((i128::from(mantissa), scale), (expected.mantissa(), expected.scale()));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What an import is asked to do about bad rows, and what it says afterwards.
+//! The format of a file, what an import does with bad rows, and the report of an import.
 
 use std::path::Path;
 
@@ -11,13 +11,13 @@ pub enum FileFormat {
 }
 
 impl FileFormat {
-    /// By the end of the file's name.
+    /// The format that the end of the file's name stands for.
     pub fn of(path: &Path) -> Result<Self, Fault> {
         let name = path.to_string_lossy().to_ascii_lowercase();
-        let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
-        if ends(&[".csv", ".tsv", ".txt"]) {
+        let has_suffix = |suffixes: &[&str]| suffixes.iter().any(|suffix| name.ends_with(suffix));
+        if has_suffix(&[".csv", ".tsv", ".txt"]) {
             Ok(Self::Csv)
-        } else if ends(&[".parquet", ".pq"]) {
+        } else if has_suffix(&[".parquet", ".pq"]) {
             Ok(Self::Parquet)
         } else {
             let message = format!(
@@ -30,35 +30,36 @@ impl FileFormat {
     }
 }
 
-/// What to do about a row that is no bar.
+/// What an import does with a row that is not a valid bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BadRowPolicy {
-    /// Import nothing after it. What came before it stays imported: importing the mended file again
-    /// writes the same bars over themselves.
+    /// Stop. The rows before it stay imported; importing the corrected file writes the same bars again.
     #[default]
     Stop,
-    /// Leave it out and count it.
+    /// Skip the row and count it.
     Skip,
 }
 
+/// Why a row is bad.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowProblem {
-    /// The line in a text file, the first being 1; the row in a Parquet file, the first being 1.
+    /// The line of a CSV file or the row of a Parquet file, counted from 1.
     pub line: u64,
     pub reason: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ImportReport {
-    /// Rows looked at.
+    /// Rows read, good and bad.
     pub read: u64,
-    /// Rows kept. Of rows with the same ticker and time the last one counts, and each is counted
-    /// here.
+    /// Rows imported. Of rows with the same ticker and time the last one is stored, and all of them are
+    /// counted here.
     pub imported: u64,
-    /// Bad rows left out.
+    /// Bad rows that were skipped.
     pub skipped: u64,
+    /// How many series the imported rows belong to.
     pub series: u64,
-    /// The first few bad rows.
+    /// The first 20 bad rows.
     pub problems: Vec<RowProblem>,
     /// The bad row the import stopped at; every row before it is imported.
     pub stopped_at: Option<u64>,

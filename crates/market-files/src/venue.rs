@@ -1,6 +1,6 @@
 //! The `FILE:` venue: imported bars as a source of quotes, bars and symbols.
 //!
-//! It never has more than the archive has, so it is no place to complete history from.
+//! It serves bars that are in the archive, so the archive cannot be filled from it.
 
 use std::sync::Arc;
 
@@ -15,36 +15,38 @@ use market_bars::BarStore;
 
 use crate::SOURCE;
 
+/// The venue of imported bars.
 pub struct FileVenue {
     store: Arc<BarStore>,
 }
 
-/// For series that were imported without saying what their prices are counted in.
-const CURRENCY: &str = "USD";
-const ALWAYS: TimeRange = TimeRange { from: Millis(i64::MIN), to: Millis(i64::MAX) };
+/// The currency of series that were imported without one.
+const DEFAULT_CURRENCY: &str = "USD";
+const ALL_TIME: TimeRange = TimeRange { from: Millis(i64::MIN), to: Millis(i64::MAX) };
 
 impl FileVenue {
     pub fn new(store: Arc<BarStore>) -> Self {
         Self { store }
     }
 
-    /// The newest close among the intervals the symbol was imported in.
+    /// A quote with the newest close of all intervals in which the symbol was imported.
     async fn quote(&self, symbol: &Symbol) -> Result<Arc<Quote>, Fault> {
         let series: Vec<BarSeries> =
             Interval::ALL.map(|interval| series(symbol.clone(), interval)).to_vec();
-        let count = PageRequest { series: &series, range: ALWAYS, offset: 0, limit: 0 };
+        let count = PageRequest { series: &series, range: ALL_TIME, offset: 0, limit: 0 };
         let totals = self.store.page(&count).await?.totals;
         let mut newest: Option<(Millis, Quote)> = None;
         for (series, total) in series.iter().zip(totals).filter(|(_, total)| *total > 0) {
-            let one = std::slice::from_ref(series);
-            let last = PageRequest { series: one, range: ALWAYS, offset: total - 1, limit: 1 };
+            let one_series = std::slice::from_ref(series);
+            let last =
+                PageRequest { series: one_series, range: ALL_TIME, offset: total - 1, limit: 1 };
             let page = self.store.page(&last).await?;
             let Some((_, bar)) = page.bars.first() else { continue };
             let as_of = series.interval.next_open(bar.open_time);
             if newest.as_ref().is_some_and(|(at, _)| *at >= as_of) {
                 continue;
             }
-            let received = self.store.received_at(one).await?.into_iter().next().flatten();
+            let received = self.store.received_at(one_series).await?.into_iter().next().flatten();
             let freshness = Freshness {
                 source: SOURCE.to_owned(),
                 as_of,
@@ -57,7 +59,7 @@ impl FileVenue {
             let quote = Quote {
                 symbol: symbol.clone(),
                 price: bar.close,
-                currency: currency.unwrap_or_else(|| CURRENCY.to_owned()),
+                currency: currency.unwrap_or_else(|| DEFAULT_CURRENCY.to_owned()),
                 volume: None,
                 freshness,
             };
@@ -106,21 +108,21 @@ impl BarSource for FileVenue {
         TradingHours::Unknown
     }
 
-    /// Nothing, and nothing of it known: what was imported is in the archive already.
+    /// No bars and an empty covered range, because all imported bars are in the archive already.
     async fn bars(
         &self,
         _code: &str,
         _interval: Interval,
-        span: TimeRange,
+        range: TimeRange,
     ) -> Result<BarBatch, Fault> {
-        let covered = TimeRange::new(span.from, span.from);
+        let covered = TimeRange::new(range.from, range.from);
         Ok(BarBatch { bars: Vec::new(), covered, received_at: Millis(0) })
     }
 
     async fn first_open(&self, code: &str, interval: Interval) -> Result<Option<Millis>, Fault> {
         let symbol = Symbol { venue: Venue::File, code: code.to_owned() };
         let series = [series(symbol, interval)];
-        let first = PageRequest { series: &series, range: ALWAYS, offset: 0, limit: 1 };
+        let first = PageRequest { series: &series, range: ALL_TIME, offset: 0, limit: 1 };
         let page = self.store.page(&first).await?;
         Ok(page.bars.first().map(|(_, bar)| bar.open_time))
     }
@@ -129,7 +131,7 @@ impl BarSource for FileVenue {
 #[async_trait]
 impl SymbolSource for FileVenue {
     async fn listing(&self) -> Result<Arc<Listing>, Fault> {
-        let quote_assets = self.store.currencies(SOURCE, CURRENCY).await?;
+        let quote_assets = self.store.currencies(SOURCE, DEFAULT_CURRENCY).await?;
         Ok(Arc::new(Listing { quote_assets, ..Listing::default() }))
     }
 }

@@ -1,4 +1,4 @@
-//! Files into the store, as a user would: what comes in, what is refused, and what is said.
+//! Imports of CSV and Parquet files: which bars are stored, what is refused, and the reports.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,12 +17,12 @@ use market_files::{
 use store::{Db, StoreConfig};
 use testkit::TempFolder;
 
-struct Bench {
+struct Fixture {
     folder: TempFolder,
     store: BarStore,
 }
 
-impl Bench {
+impl Fixture {
     async fn new() -> Self {
         let folder = TempFolder::new();
         let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
@@ -41,23 +41,23 @@ impl Bench {
     }
 
     async fn page(&self, code: &str, interval: Interval) -> ArchivePage {
-        let span = TimeRange::new(Millis(i64::MIN), Millis(i64::MAX));
+        let range = TimeRange::new(Millis(i64::MIN), Millis(i64::MAX));
         let request =
-            PageRequest { series: &[series(code, interval)], range: span, offset: 0, limit: 5000 };
+            PageRequest { series: &[series(code, interval)], range, offset: 0, limit: 5000 };
         self.store.page(&request).await.unwrap()
     }
 
     /// Each bar as `time open high low close volume`.
-    async fn kept(&self, code: &str, interval: Interval) -> Vec<String> {
+    async fn stored_bars(&self, code: &str, interval: Interval) -> Vec<String> {
         let page = self.page(code, interval).await;
-        let spell = |bar: &market::Bar| {
+        let text_of = |bar: &market::Bar| {
             let volume = bar.volume.map_or("-".to_owned(), |volume| volume.to_string());
             format!(
                 "{} {} {} {} {} {volume}",
                 bar.open_time, bar.open, bar.high, bar.low, bar.close
             )
         };
-        page.bars.iter().map(|(_, bar)| spell(bar)).collect()
+        page.bars.iter().map(|(_, bar)| text_of(bar)).collect()
     }
 }
 
@@ -80,14 +80,14 @@ fn options(ticker: Option<&str>) -> ImportOptions {
 }
 
 async fn check_text(text: &str, ticker: Option<&str>, code: &str, expected: &[&str]) {
-    let bench = Bench::new().await;
-    let report = bench.import(text.as_bytes(), &options(ticker)).await.unwrap();
+    let fixture = Fixture::new().await;
+    let report = fixture.import(text.as_bytes(), &options(ticker)).await.unwrap();
     assert_eq!(report.problems, [], "{text}");
-    assert_eq!(bench.kept(code, Interval::M1).await, expected, "{text}");
+    assert_eq!(fixture.stored_bars(code, Interval::M1).await, expected, "{text}");
 }
 
 #[tokio::test]
-async fn files_are_read_in_every_common_shape() {
+async fn common_csv_formats_are_imported() {
     let two = ["2024-01-01T00:00:00Z 1.0 3.50 0.5 2 10", "2024-01-01T00:01:00Z 2 2 2 2 -"];
     check_text("ticker,timestamp,open,high,low,close,volume\nabc,1704067200000,1.0,3.50,0.5,2,10\nABC,2024-01-01T00:01:00Z,2,2,2,2,\n", None, "ABC", &two).await;
     check_text("\u{feff}Symbol;Date;O;H;L;C;Vol\r\nABC;2024-01-01 00:00;1.0;3.50;0.5;2;10\r\nABC;2024-01-01 00:01:00;2;2;2;2;nan", None, "ABC", &two).await;
@@ -115,19 +115,19 @@ async fn files_are_read_in_every_common_shape() {
     .await;
 }
 
-/// Daily bars, of which the first is compared.
+/// Imports daily bars and compares the first one.
 async fn check_days(text: &[u8], expected: &str) {
-    let bench = Bench::new().await;
+    let fixture = Fixture::new().await;
     let options = ImportOptions { interval: Interval::D1, ..options(Some("X")) };
     let shown = String::from_utf8_lossy(text);
-    let report = bench.import(text, &options).await;
+    let report = fixture.import(text, &options).await;
     assert!(report.is_ok(), "{shown}: {report:?}");
     assert_eq!(report.unwrap().problems, [], "{shown}");
-    assert_eq!(bench.kept("X", Interval::D1).await[0], expected, "{shown}");
+    assert_eq!(fixture.stored_bars("X", Interval::D1).await[0], expected, "{shown}");
 }
 
 #[tokio::test]
-async fn files_of_exchanges_brokers_and_spreadsheets_are_read() {
+async fn files_of_exchanges_brokers_and_spreadsheets_are_imported() {
     let one = "2024-01-03T00:00:00Z 271.9 274.5 270.1 274.2 36552";
     for text in [
         // The Moscow Exchange, as its own page and as its interface write it.
@@ -166,45 +166,45 @@ async fn files_of_exchanges_brokers_and_spreadsheets_are_read() {
 }
 
 #[tokio::test]
-async fn the_owner_says_what_a_file_does_not_show() {
-    let bench = Bench::new().await;
+async fn options_decide_ambiguous_dates_and_numbers() {
+    let fixture = Fixture::new().await;
     let text = "date;open;high;low;close\n03/04/2024;1,234;2,345;1,000;2,000\n";
-    let said = |dates, decimal| ImportOptions {
+    let with = |dates, decimal| ImportOptions {
         interval: Interval::D1,
         dates: Some(dates),
         decimal: Some(decimal),
         ..options(Some("A"))
     };
-    let day_first = said(DateOrder::DayFirst, DecimalMark::Comma);
-    bench.import(text.as_bytes(), &day_first).await.unwrap();
-    let month_first = said(DateOrder::MonthFirst, DecimalMark::Point);
-    bench.import(text.as_bytes(), &month_first).await.unwrap();
+    let day_first = with(DateOrder::DayFirst, DecimalMark::Comma);
+    fixture.import(text.as_bytes(), &day_first).await.unwrap();
+    let month_first = with(DateOrder::MonthFirst, DecimalMark::Point);
+    fixture.import(text.as_bytes(), &month_first).await.unwrap();
     assert_eq!(
-        bench.kept("A", Interval::D1).await,
+        fixture.stored_bars("A", Interval::D1).await,
         [
             "2024-03-04T00:00:00Z 1234 2345 1000 2000 -",
             "2024-04-03T00:00:00Z 1.234 2.345 1.000 2.000 -"
         ]
     );
     for options in [day_first, options(Some("A"))] {
-        let fault = bench.import(b"\xff\xfed\0", &options).await.unwrap_err();
+        let fault = fixture.import(b"\xff\xfed\0", &options).await.unwrap_err();
         assert_eq!(fault.code(), "not_utf8");
     }
 }
 
 #[tokio::test]
-async fn a_name_that_is_given_holds_for_one_series() {
+async fn the_ticker_option_allows_one_ticker_in_the_file() {
     let text =
         "ticker,time,open,high,low,close\nSBER,1704067200,1,1,1,1\nGAZP,1704067260,1,1,1,1\n";
-    let bench = Bench::new().await;
-    let report = bench.import(text.as_bytes(), &options(Some("MINE"))).await.unwrap();
+    let fixture = Fixture::new().await;
+    let report = fixture.import(text.as_bytes(), &options(Some("MINE"))).await.unwrap();
     assert_eq!((report.imported, report.stopped_at), (1, Some(3)));
     assert!(report.problems[0].reason.contains("\"SBER\" and of \"GAZP\""), "{report:?}");
-    assert_eq!(bench.kept("MINE", Interval::M1).await.len(), 1);
+    assert_eq!(fixture.stored_bars("MINE", Interval::M1).await.len(), 1);
 }
 
 #[tokio::test]
-async fn a_bad_row_stops_or_is_skipped_and_is_named() {
+async fn a_bad_row_stops_the_import_or_is_skipped_and_is_reported() {
     let text = "time,open,high,low,close,volume\n\
         1704067200,1,2,1,2,5\n\
         1704067260,1,x,1,2,5\n\
@@ -215,35 +215,35 @@ async fn a_bad_row_stops_or_is_skipped_and_is_named() {
         1704067380,1,2,1,2,-5\n\
         1704067440,1,2,1,,5\n\
         1704067500,3,4,3,3,5\n";
-    let bench = Bench::new().await;
-    let report = bench.import(text.as_bytes(), &options(Some("A"))).await.unwrap();
+    let fixture = Fixture::new().await;
+    let report = fixture.import(text.as_bytes(), &options(Some("A"))).await.unwrap();
     assert_eq!((report.read, report.imported, report.skipped), (2, 1, 0));
     assert_eq!(report.stopped_at, Some(3));
-    assert_eq!(bench.kept("A", Interval::M1).await.len(), 1);
+    assert_eq!(fixture.stored_bars("A", Interval::M1).await.len(), 1);
 
     let skip = ImportOptions { on_bad: BadRowPolicy::Skip, ..options(Some("A")) };
-    let report = bench.import(text.as_bytes(), &skip).await.unwrap();
+    let report = fixture.import(text.as_bytes(), &skip).await.unwrap();
     assert_eq!((report.read, report.imported, report.skipped, report.stopped_at), (9, 2, 7, None));
-    let said: Vec<(u64, &str)> =
+    let problems: Vec<(u64, &str)> =
         report.problems.iter().map(|it| (it.line, it.reason.as_str())).collect();
     assert_eq!(
-        said,
+        problems,
         [
             (3, "high \"x\" is not a decimal number"),
             (4, "high 1 is below low 2"),
             (5, "2024-01-01T00:02:01Z does not open a 1m bar"),
-            (6, "\"noon\" is no time"),
+            (6, "\"noon\" is not a time"),
             (7, "the line has 4 fields and needs 6"),
             (8, "volume -5 is negative"),
             (9, "close \"\" is not a decimal number"),
         ]
     );
-    assert_eq!(bench.kept("A", Interval::M1).await.len(), 2);
+    assert_eq!(fixture.stored_bars("A", Interval::M1).await.len(), 2);
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_read_says_what_to_do() {
-    let bench = Bench::new().await;
+async fn unreadable_files_are_refused_with_their_code() {
+    let fixture = Fixture::new().await;
     let no_ticker = "time,open,high,low,close\n";
     for (text, ticker, code) in [
         ("", Some("A"), "empty_file"),
@@ -259,24 +259,24 @@ async fn a_file_that_cannot_be_read_says_what_to_do() {
         (no_ticker, Some("MOEX:SBER"), "invalid_ticker"),
         ("\0\u{1}\u{2}", Some("A"), "missing_column"),
     ] {
-        let fault = bench.import(text.as_bytes(), &options(ticker)).await.unwrap_err();
+        let fault = fixture.import(text.as_bytes(), &options(ticker)).await.unwrap_err();
         assert_eq!(fault.code(), code, "{text:?}");
     }
-    let path = bench.folder.path().join("absent.csv");
-    let fault = import_bars(&bench.store, &path, &options(None), |_| {}).await.unwrap_err();
+    let path = fixture.folder.path().join("absent.csv");
+    let fault = import_bars(&fixture.store, &path, &options(None), |_| {}).await.unwrap_err();
     assert_eq!(fault.code(), "no_such_file");
     assert_eq!(FileFormat::of(&path).unwrap(), FileFormat::Csv);
     assert!(FileFormat::of(std::path::Path::new("x.doc")).is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_large_shuffled_file_of_many_tickers_comes_in_whole_and_twice_is_once() {
-    let bench = Bench::new().await;
+async fn a_large_shuffled_file_is_imported_whole_and_again_without_change() {
+    let fixture = Fixture::new().await;
     let mut text = "ticker,timestamp,open,high,low,close,volume\n".to_owned();
     let rows = 100_000_i64;
     for at in 0..2 * rows {
-        // Every minute of every ticker, twice, in an order that jumps about; the second time the
-        // volume differs, and that one counts.
+        // Every minute of every ticker twice, in a scattered order; the second one has another volume
+        // and must be the one that is stored.
         let row = (at * 7919) % rows;
         let (ticker, minute) = (row % 5, row / 5);
         let second = i64::from(at >= rows);
@@ -285,23 +285,23 @@ async fn a_large_shuffled_file_of_many_tickers_comes_in_whole_and_twice_is_once(
             (minute + 28_401_120) * 60
         ));
     }
-    // A file that ends without a line break and holds one endless line.
+    // A line of 3 MiB, and a last line without a line break.
     text.push_str(&"x".repeat(3 << 20));
     text.push_str("\nT9,1704067200,1,1,1,1,1");
     let seen = Mutex::new(Vec::new());
-    let path = bench.folder.path().join("large.csv");
+    let path = fixture.folder.path().join("large.csv");
     std::fs::write(&path, &text).unwrap();
     let skip = ImportOptions { on_bad: BadRowPolicy::Skip, ..options(None) };
     for _ in 0..2 {
         let note = |progress: ImportProgress| seen.lock().push(progress);
-        let report = import_bars(&bench.store, &path, &skip, note).await.unwrap();
+        let report = import_bars(&fixture.store, &path, &skip, note).await.unwrap();
         assert_eq!((report.imported, report.skipped, report.series), (200_001, 1, 6));
         assert_eq!(report.problems[0].line, 200_002);
     }
     let last = *seen.lock().last().unwrap();
     assert_eq!((last.rows_written, last.bytes_read), (200_001, text.len() as u64));
     for ticker in 0..5 {
-        let page = bench.page(&format!("T{ticker}"), Interval::M1).await;
+        let page = fixture.page(&format!("T{ticker}"), Interval::M1).await;
         assert_eq!(page.total, 20_000);
         for (at, (_, bar)) in page.bars.iter().enumerate() {
             assert_eq!(bar.open_time, Millis((at as i64 + 28_401_120) * 60_000));
@@ -311,13 +311,13 @@ async fn a_large_shuffled_file_of_many_tickers_comes_in_whole_and_twice_is_once(
         let all =
             TimeRange::new(Millis(28_401_120 * 60_000), Millis((28_401_120 + 20_000) * 60_000));
         assert_eq!(
-            bench.store.missing(&series(&format!("T{ticker}"), Interval::M1), all).await.unwrap(),
+            fixture.store.missing(&series(&format!("T{ticker}"), Interval::M1), all).await.unwrap(),
             []
         );
     }
-    assert_eq!(bench.page("T9", Interval::M1).await.total, 1);
+    assert_eq!(fixture.page("T9", Interval::M1).await.total, 1);
     assert_eq!(
-        bench.store.currency(&series("T9", Interval::M1)).await.unwrap().as_deref(),
+        fixture.store.currency(&series("T9", Interval::M1)).await.unwrap().as_deref(),
         Some("USD")
     );
 }
@@ -363,34 +363,34 @@ fn parquet(path: &std::path::Path) {
 }
 
 #[tokio::test]
-async fn parquet_files_are_read_too() {
-    let bench = Bench::new().await;
-    let path = bench.folder.path().join("bars.parquet");
+async fn parquet_files_are_imported() {
+    let fixture = Fixture::new().await;
+    let path = fixture.folder.path().join("bars.parquet");
     parquet(&path);
     let options = ImportOptions { format: FileFormat::of(&path).unwrap(), ..options(None) };
-    let report = import_bars(&bench.store, &path, &options, |_| {}).await.unwrap();
+    let report = import_bars(&fixture.store, &path, &options, |_| {}).await.unwrap();
     assert_eq!((report.read, report.imported, report.stopped_at), (3, 2, Some(3)));
     assert_eq!(report.problems[0].reason, "high 0.1 is below low 9.5");
     assert_eq!(
-        bench.kept("ABC", Interval::M1).await,
+        fixture.stored_bars("ABC", Interval::M1).await,
         ["2024-01-01T00:00:00Z 1.50 2.5 2.5 2.5 7", "2024-01-01T00:01:00Z 1.51 2.25 2.25 2.25 -",]
     );
     let mut bytes = std::fs::read(&path).unwrap();
     bytes.truncate(bytes.len() / 2);
     std::fs::write(&path, bytes).unwrap();
-    let fault = import_bars(&bench.store, &path, &options, |_| {}).await.unwrap_err();
+    let fault = import_bars(&fixture.store, &path, &options, |_| {}).await.unwrap_err();
     assert_eq!(fault.code(), "unreadable_file");
 }
 
 #[tokio::test]
-async fn the_file_venue_serves_what_was_imported() {
-    let bench = Bench::new().await;
+async fn the_file_venue_serves_imported_bars() {
+    let fixture = Fixture::new().await;
     let minutes = "time,open,high,low,close\n1704067200,1,2,1,2\n1704067260,2,3,2,2.50\n";
     let euro = ImportOptions { currency: "EUR".to_owned(), ..options(Some("A")) };
-    bench.import(minutes.as_bytes(), &euro).await.unwrap();
+    fixture.import(minutes.as_bytes(), &euro).await.unwrap();
     let days = ImportOptions { interval: Interval::D1, ..euro };
-    bench.import(b"date,open,high,low,close\n2023-12-01,1,1,1,1\n", &days).await.unwrap();
-    let Bench { folder: _folder, store } = bench;
+    fixture.import(b"date,open,high,low,close\n2023-12-01,1,1,1,1\n", &days).await.unwrap();
+    let Fixture { folder: _folder, store } = fixture;
     let venue = FileVenue::new(std::sync::Arc::new(store));
     let symbol = |code: &str| Symbol { venue: Venue::File, code: code.to_owned() };
     let quotes = venue.latest(&[symbol("A"), symbol("B")]).await.unwrap();

@@ -20,7 +20,7 @@ pub fn check_resume_point(
 ) -> Result<(), Fault> {
     let missed = TimeRange::new(Millis(after.0.max(0)), now.max(Millis(0)));
     if after.0 < 0 || interval.count_in(missed) > candles_max {
-        let message = format!("candles after {after} are too many to be told again");
+        let message = format!("candles after {after} are too many to send again");
         let fault = Fault::invalid("resume_too_far", message);
         return Err(fault.problem("after", format!("at most {candles_max} candles ago")));
     }
@@ -34,7 +34,7 @@ pub struct LiveFeed {
     subscriber: SeriesSubscriber,
     /// The opening time of the last closed candle that was returned.
     resume_after: Millis,
-    /// The end was returned.
+    /// Whether the end was returned.
     ended: bool,
 }
 

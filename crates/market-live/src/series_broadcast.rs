@@ -13,13 +13,13 @@ use tokio::time::Instant;
 struct SeriesState {
     /// Subscribers that were not dropped; `fanout` also counts those being dropped.
     subscribers: usize,
-    /// All closed candles before this one were published.
+    /// The opening time of the candle that closes next; all closed candles before it were published.
     expected: Millis,
     /// Whether the last status was `Connected`; a new subscriber gets that status first.
-    live: bool,
+    connected: bool,
     /// The last forming candle, if new subscribers get it.
     forming: Option<Arc<KlineEvent>>,
-    /// Since when there are no subscribers.
+    /// Since when there are no subscribers; `None` while there is one.
     idle_since: Option<Instant>,
 }
 
@@ -28,11 +28,11 @@ struct SeriesState {
 pub struct SeriesBroadcast {
     state: Mutex<SeriesState>,
     broadcast: Arc<Broadcast<KlineEvent>>,
-    /// Subscribers of all series of the venue.
-    total: Arc<AtomicUsize>,
+    /// The number of subscribers of all series of the venue.
+    venue_subscribers: Arc<AtomicUsize>,
     /// Whether a new subscriber gets the forming candle at once.
     sends_forming: bool,
-    /// The first candle that was expected.
+    /// The value of `expected` when the series began.
     first_expected: Millis,
 }
 
@@ -49,16 +49,16 @@ pub struct SeriesSubscriber {
 }
 
 impl SeriesBroadcast {
-    pub fn new(expected: Millis, total: Arc<AtomicUsize>) -> Self {
+    pub fn new(expected: Millis, venue_subscribers: Arc<AtomicUsize>) -> Self {
         let state = SeriesState {
             subscribers: 0,
             expected,
-            live: false,
+            connected: false,
             forming: None,
             idle_since: Some(Instant::now()),
         };
         let (state, broadcast) = (Mutex::new(state), Arc::default());
-        Self { state, broadcast, total, sends_forming: false, first_expected: expected }
+        Self { state, broadcast, venue_subscribers, sends_forming: false, first_expected: expected }
     }
 
     /// Sends the last forming candle to every new subscriber, for venues that rarely update it.
@@ -78,13 +78,13 @@ impl SeriesBroadcast {
         let queue = self.broadcast.subscribe(queue_max, true);
         state.subscribers += 1;
         state.idle_since = None;
-        if state.live {
+        if state.connected {
             queue.send(&Arc::new(KlineEvent::Connected), Priority::Status);
         }
         if let Some(forming) = &state.forming {
             queue.send(forming, Priority::Droppable);
         }
-        self.total.fetch_add(1, Ordering::Relaxed);
+        self.venue_subscribers.fetch_add(1, Ordering::Relaxed);
         let first_live = state.expected;
         drop(state);
         let has_predecessor = first_live > self.first_expected;
@@ -97,8 +97,8 @@ impl SeriesBroadcast {
         state.expected = expected;
         for event in events {
             match event {
-                KlineEvent::Connected => state.live = true,
-                KlineEvent::Reconnecting => state.live = false,
+                KlineEvent::Connected => state.connected = true,
+                KlineEvent::Reconnecting => state.connected = false,
                 _ => {}
             }
             let priority = priority(&event);
@@ -115,12 +115,12 @@ impl SeriesBroadcast {
         self.broadcast.end();
     }
 
-    /// Since when there are no subscribers.
+    /// Since when there are no subscribers; `None` while there is one.
     pub fn idle_since(&self) -> Option<Instant> {
         self.state().idle_since
     }
 
-    /// Whether the queue of a subscriber has little room for more closed candles.
+    /// Whether the queue of some subscriber has little room for more closed candles.
     pub fn is_nearly_full(&self) -> bool {
         self.broadcast.is_nearly_full()
     }
@@ -141,7 +141,7 @@ impl Drop for SeriesSubscriber {
         if state.subscribers == 0 {
             state.idle_since = Some(Instant::now());
         }
-        self.series.total.fetch_sub(1, Ordering::Relaxed);
+        self.series.venue_subscribers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Formats numbers and dates for readers, in Russian and in English.
 
 use jiff::civil::Date;
+use text::months;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
@@ -25,26 +26,14 @@ impl Language {
     }
 }
 
-const MONTHS: [(&str, &str); 12] = [
-    ("января", "January"),
-    ("февраля", "February"),
-    ("марта", "March"),
-    ("апреля", "April"),
-    ("мая", "May"),
-    ("июня", "June"),
-    ("июля", "July"),
-    ("августа", "August"),
-    ("сентября", "September"),
-    ("октября", "October"),
-    ("ноября", "November"),
-    ("декабря", "December"),
-];
-
 /// «15 марта 2024», "15 March 2024".
 pub(crate) fn date(date: Date, language: Language) -> String {
-    let at = usize::try_from(date.month() - 1).unwrap_or_default();
-    let (russian, english) = MONTHS.get(at).copied().unwrap_or_default();
-    format!("{} {} {}", date.day(), language.pick(russian, english), date.year())
+    let name = match language {
+        Language::Russian => months::russian,
+        Language::English => months::english,
+    };
+    let month = u8::try_from(date.month()).ok().and_then(name).unwrap_or_default();
+    format!("{} {month} {}", date.day(), date.year())
 }
 
 /// Returns the five written forms of a date, the complete forms first.

@@ -1,37 +1,10 @@
-//! Strips case endings from Russian words and scores how well a question's word fits a name's word.
-//! It uses a list of endings, not a dictionary.
+//! Scores how well a question's word fits a name's word, whatever its case ending.
 
-/// Among endings with a common suffix, the longest comes first.
-const ENDINGS: [&str; 42] = [
-    "иями", "ями", "ами", "иях", "ого", "его", "ому", "ему", "ыми", "ими", "ях", "ах", "ой", "ей",
-    "ою", "ею", "ом", "ем", "ов", "ев", "ам", "ям", "ия", "ии", "ию", "ый", "ий", "ая", "яя", "ое",
-    "ее", "ые", "ие", "ых", "их", "ую", "юю", "ью", "а", "я", "о", "е",
-];
-const SHORT_ENDINGS: [&str; 6] = ["у", "ю", "ы", "и", "ь", "й"];
+use text::fold::is_cyrillic;
+use text::stem::{case_ending, is_case_ending};
 
-/// A stem keeps at least three letters.
+/// Fewest letters of a name or a stem that other words may begin with.
 const STEM_MIN: usize = 3;
-
-fn is_cyrillic(word: &str) -> bool {
-    word.chars().any(|it| ('а'..='я').contains(&it))
-}
-
-/// Returns a lower-case word without its case ending, so that it is a prefix of the word's other
-/// case forms.
-pub(crate) fn stem(word: &str) -> String {
-    if !is_cyrillic(word) {
-        return word.to_owned();
-    }
-    let cut = ENDINGS.iter().chain(&SHORT_ENDINGS).find_map(|ending| {
-        let rest = word.strip_suffix(ending)?;
-        (rest.chars().count() >= STEM_MIN).then_some(rest)
-    });
-    cut.unwrap_or(word).to_owned()
-}
-
-fn is_ending(text: &str) -> bool {
-    text.is_empty() || ENDINGS.contains(&text) || SHORT_ENDINGS.contains(&text)
-}
 
 /// Scores how well a question's word fits a name's word, both in lower case; 0 means no fit.
 pub(crate) fn fit(word: &str, named: &str) -> u32 {
@@ -39,10 +12,10 @@ pub(crate) fn fit(word: &str, named: &str) -> u32 {
         return 60;
     }
     let inflected = is_cyrillic(word) && named.chars().count() >= STEM_MIN;
-    if inflected && word.strip_prefix(named).is_some_and(is_ending) {
+    if inflected && word.strip_prefix(named).is_some_and(is_case_ending) {
         return 55;
     }
-    if inflected && stem(word) == stem(named) {
+    if inflected && case_ending(word) == case_ending(named) {
         return 50;
     }
     let possessive = ["'s", "’s", "s"];
@@ -53,7 +26,7 @@ pub(crate) fn fit(word: &str, named: &str) -> u32 {
     if begins(word) {
         return 30;
     }
-    if is_cyrillic(word) && begins(&stem(word)) { 25 } else { 0 }
+    if is_cyrillic(word) && begins(case_ending(word)) { 25 } else { 0 }
 }
 
 /// Reports whether a word differs from a name by one wrong, missing, extra or transposed letter.
@@ -73,8 +46,8 @@ pub(crate) fn near(word: &str, named: &str) -> bool {
         }
     };
     differs_by_one(word, named)
-        || differs_by_one(&stem(word), named)
-        || differs_by_one(&stem(word), &stem(named))
+        || differs_by_one(case_ending(word), named)
+        || differs_by_one(case_ending(word), case_ending(named))
 }
 
 /// Fewest letters a word needs for a one-mistake match.
@@ -102,7 +75,7 @@ mod tests {
         ] {
             for case in cases {
                 check(case, named, 50);
-                assert!(named.starts_with(&stem(case)), "{case} {}", stem(case));
+                assert!(named.starts_with(case_ending(case)), "{case} {}", case_ending(case));
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Splits a question into words, numbers, dates and punctuation marks, without interpreting them.
 
 use jiff::civil::Date;
-
-use crate::stem::stem;
+pub(crate) use text::fold::lower;
+use text::stem::case_ending;
+use text::tokens::{Cut, TokenKind, tokens};
 
 /// Most words of one message that are read; the middle of a longer message is skipped.
 const WORDS_MAX: usize = 400;
@@ -62,38 +63,37 @@ impl Word {
     }
 }
 
-pub(crate) fn lower(text: &str) -> String {
-    text.to_lowercase().replace('ё', "е")
-}
-
 pub(crate) fn words(text: &str) -> Vec<Word> {
-    let chars: Vec<char> = text.chars().collect();
     let mut all: Vec<Word> = Vec::new();
-    let (mut at, mut first, mut quoted) = (0, true, false);
-    while at < chars.len() {
-        let current = chars[at];
-        let end = end_of(&chars, at);
-        if current.is_alphanumeric() {
-            let text = unmixed(chars[at..end].iter().collect());
-            let percent = after_spaces(&chars, end) == Some('%');
-            let glued = at > 0 && !chars[at - 1].is_whitespace();
-            all.push(Word { glued, ..word(&text, percent, first, quoted) });
-            first = false;
-        } else if !current.is_whitespace() && !current.is_control() {
-            quoted = match current {
-                '«' | '“' | '„' => true,
-                '»' | '”' => false,
-                '"' => !quoted,
-                _ => quoted,
-            };
-            first |= matches!(current, '.' | '!' | '?');
-            let glued = at > 0 && !chars[at - 1].is_whitespace();
-            all.push(Word { glued, ..mark(current) });
-        } else if current == '\n' {
+    let (mut first, mut quoted) = (true, false);
+    for token in tokens(text, CUT) {
+        for _ in 0..token.breaks {
             first = true;
             all.push(mark('\n'));
         }
-        at = end;
+        let written = &text[token.start..token.end];
+        let glued = token.is_glued();
+        match written.chars().next() {
+            Some(current) if token.kind == TokenKind::Mark => {
+                if current.is_control() {
+                    continue;
+                }
+                quoted = match current {
+                    '«' | '“' | '„' => true,
+                    '»' | '”' => false,
+                    '"' => !quoted,
+                    _ => quoted,
+                };
+                first |= matches!(current, '.' | '!' | '?');
+                all.push(Word { glued, ..mark(current) });
+            }
+            _ => {
+                let percent = after_spaces(&text[token.end..]) == Some('%');
+                let written = unmixed(written.to_owned());
+                all.push(Word { glued, ..word(&written, percent, first, quoted) });
+                first = false;
+            }
+        }
     }
     // Of a long message, only the beginning and the end are read, because one of them has the
     // question.
@@ -159,49 +159,42 @@ fn mark(mark: char) -> Word {
     }
 }
 
-fn after_spaces(chars: &[char], from: usize) -> Option<char> {
-    chars.get(from..)?.iter().copied().find(|it| *it == '\n' || !it.is_whitespace())
+fn after_spaces(rest: &str) -> Option<char> {
+    rest.chars().find(|it| *it == '\n' || !it.is_whitespace())
 }
 
-/// Returns the end of the word that begins here.
-fn end_of(chars: &[char], from: usize) -> usize {
-    if !chars[from].is_alphanumeric() {
-        return from + 1;
+/// Dates, decimals, tickers and names with a point or a dash are one word each.
+const CUT: Cut = Cut { digits_apart: false, joins };
+
+fn joins(token: &str, rest: &str) -> bool {
+    let mut chars = rest.chars();
+    let (Some(current), Some(next)) = (chars.next(), chars.next()) else { return false };
+    let digits_only = || token.bytes().all(|it| it.is_ascii_digit());
+    let figures = || token.bytes().all(|it| it.is_ascii_digit() || it == b'.');
+    match current {
+        '-' if next.is_ascii_digit() && is_percent(&rest[1..]) => false,
+        '-' | '&' if next.is_alphanumeric() => !figures() || is_iso_date(token, rest),
+        '.' if next.is_ascii_digit() => token.ends_with(|it: char| it.is_ascii_digit()),
+        '.' if next.is_alphabetic() => token.chars().count() <= 3 && !digits_only(),
+        ',' => digits_only() && next.is_ascii_digit(),
+        _ => false,
     }
-    let digits_only = |to: usize| chars[from..to].iter().all(char::is_ascii_digit);
-    let figures = |to: usize| chars[from..to].iter().all(|it| it.is_ascii_digit() || *it == '.');
-    let mut to = from;
-    while to < chars.len() {
-        let (current, next) = (chars[to], chars.get(to + 1).copied().unwrap_or(' '));
-        let continues_word = match current {
-            it if it.is_alphanumeric() => true,
-            '-' if next.is_ascii_digit() && percent_after(chars, to + 1) => false,
-            '-' | '&' if next.is_alphanumeric() => !figures(to) || is_iso_date(chars, from),
-            '.' if next.is_ascii_digit() => chars[to - 1].is_ascii_digit(),
-            '.' if next.is_alphabetic() => to - from <= 3 && !digits_only(to),
-            ',' => digits_only(to) && next.is_ascii_digit(),
-            _ => false,
-        };
-        if !continues_word {
-            break;
-        }
-        to += 1;
-    }
-    to.max(from + 1)
 }
 
 /// Reports whether the digits here are a percentage: `SBER-40%`.
-fn percent_after(chars: &[char], from: usize) -> bool {
-    let digits = |it: &&char| it.is_ascii_digit() || **it == ',' || **it == '.';
-    let len = chars.get(from..).unwrap_or_default().iter().take_while(digits).count();
-    after_spaces(chars, from + len) == Some('%')
+fn is_percent(rest: &str) -> bool {
+    let digits = |it: char| it.is_ascii_digit() || it == ',' || it == '.';
+    after_spaces(rest.trim_start_matches(digits)) == Some('%')
 }
 
-/// Reports whether `YYYY-MM-DD` begins here.
-fn is_iso_date(chars: &[char], from: usize) -> bool {
-    let digit = |at: usize| chars.get(from + at).is_some_and(char::is_ascii_digit);
-    let dash = |at: usize| chars.get(from + at) == Some(&'-');
-    (0..4).all(digit) && dash(4) && digit(5) && digit(6) && dash(7) && digit(8)
+/// Reports whether a token and what follows begin with `YYYY-MM-DD`.
+fn is_iso_date(token: &str, rest: &str) -> bool {
+    let mut bytes = token.bytes().chain(rest.bytes());
+    let form = b"dddd-dd-d";
+    form.iter().all(|it| match (it, bytes.next()) {
+        (b'd', Some(found)) => found.is_ascii_digit(),
+        (mark, found) => found == Some(*mark),
+    })
 }
 
 fn word(text: &str, percent: bool, first: bool, quoted: bool) -> Word {
@@ -213,7 +206,8 @@ fn word(text: &str, percent: bool, first: bool, quoted: bool) -> Word {
         _ if lower.chars().any(|it| ('а'..='я').contains(&it)) => WordKind::Cyrillic,
         _ => WordKind::Latin,
     };
-    Word { stem: stem(&lower), text: text.to_owned(), lower, kind, first, quoted, glued: false }
+    let stem = case_ending(&lower).to_owned();
+    Word { stem, text: text.to_owned(), lower, kind, first, quoted, glued: false }
 }
 
 fn number(text: &str) -> Option<f64> {

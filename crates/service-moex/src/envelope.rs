@@ -11,72 +11,74 @@ use fault::Fault;
 use market::SIMULATED;
 use serde_json::{Map, Value, json};
 
-use crate::answer::ISS;
+use crate::reply::ISS;
 
-pub(crate) struct Iss {
-    shapes: HashMap<String, Shape>,
+/// The error envelope of the contract.
+pub(crate) struct MoexEnvelope {
+    shapes: HashMap<String, ErrorShape>,
     clock: Arc<dyn Clock>,
     is_simulated: bool,
 }
 
 /// The parts of a tool's schema that its errors need.
-struct Shape {
+struct ErrorShape {
     /// Fields of `metadata` that are also arguments, each with its default.
     fields: Vec<(String, Option<Value>)>,
     /// Whether `metadata` has `as_of`.
-    dated: bool,
+    has_as_of: bool,
     /// Whether `metadata.source` may name the simulated exchange.
-    names_simulated: bool,
-    empty: Value,
+    allows_simulated: bool,
+    /// `data` of an error: an empty object or list.
+    empty_data: Value,
 }
 
-impl Shape {
+impl ErrorShape {
     fn of(tool: &ToolSpec) -> Self {
-        let (asked, told) = (&tool.input.json()["properties"], &tool.output.json()["properties"]);
-        let metadata = told["metadata"]["properties"].as_object();
+        let (input, output) = (&tool.input.json()["properties"], &tool.output.json()["properties"]);
+        let metadata = output["metadata"]["properties"].as_object();
         let names = || metadata.into_iter().flat_map(Map::keys);
         let field = |name: &String| {
-            asked.get(name).map(|rule| (name.clone(), rule.get("default").cloned()))
+            input.get(name).map(|rule| (name.clone(), rule.get("default").cloned()))
         };
         Self {
             fields: names().filter_map(field).collect(),
-            dated: names().any(|name| name == "as_of"),
-            names_simulated: told["metadata"]["properties"]["source"]["enum"]
+            has_as_of: names().any(|name| name == "as_of"),
+            allows_simulated: output["metadata"]["properties"]["source"]["enum"]
                 .as_array()
                 .is_some_and(|sources| sources.iter().any(|it| it == SIMULATED)),
-            empty: if told["data"]["type"] == "object" { json!({}) } else { json!([]) },
+            empty_data: if output["data"]["type"] == "object" { json!({}) } else { json!([]) },
         }
     }
 }
 
-impl Iss {
+impl MoexEnvelope {
     /// `source` is where the exchange's data come from.
     pub(crate) fn new(tools: &[ToolSpec], clock: Arc<dyn Clock>, source: &str) -> Self {
-        let shapes = tools.iter().map(|tool| (tool.name.clone(), Shape::of(tool))).collect();
+        let shapes = tools.iter().map(|tool| (tool.name.clone(), ErrorShape::of(tool))).collect();
         Self { shapes, clock, is_simulated: source == SIMULATED }
     }
 
-    fn metadata(&self, shape: Option<&Shape>, args: &Map<String, Value>) -> Value {
+    fn metadata(&self, shape: Option<&ErrorShape>, args: &Map<String, Value>) -> Value {
         let mut metadata = Map::new();
-        let named = self.is_simulated && shape.is_some_and(|shape| shape.names_simulated);
-        let source = if named { SIMULATED } else { ISS };
+        let says_simulated = self.is_simulated && shape.is_some_and(|shape| shape.allows_simulated);
+        let source = if says_simulated { SIMULATED } else { ISS };
         metadata.insert("source".to_owned(), Value::from(source));
         for (name, default) in shape.into_iter().flat_map(|shape| &shape.fields) {
             // Only short texts and lists are repeated: an invalid argument may be anything.
             let value = match args.get(name) {
-                Some(value) => Some(value).filter(|value| fits(value)),
+                Some(value) => Some(value).filter(|value| may_be_repeated(value)),
                 None => default.as_ref(),
             };
             metadata.extend(value.map(|value| (name.clone(), value.clone())));
         }
-        if shape.is_some_and(|shape| shape.dated) {
+        if shape.is_some_and(|shape| shape.has_as_of) {
             metadata.insert("as_of".to_owned(), self.clock.now().to_rfc3339().into());
         }
         Value::Object(metadata)
     }
 }
 
-impl Envelope for Iss {
+impl Envelope for MoexEnvelope {
     fn repeats_request(&self) -> bool {
         true
     }
@@ -90,10 +92,10 @@ impl Envelope for Iss {
             .collect();
         let mut error = json!({
             "metadata": self.metadata(shape, cx.args),
-            "data": shape.map_or_else(|| json!([]), |shape| shape.empty.clone()),
+            "data": shape.map_or_else(|| json!([]), |shape| shape.empty_data.clone()),
             "metrics": {},
             "error": {
-                "error_type": kind(fault, cx),
+                "error_type": error_type(fault, cx),
                 "message": fault.message(),
                 "details": {
                     "problems": problems,
@@ -114,7 +116,8 @@ impl Envelope for Iss {
     }
 }
 
-fn fits(value: &Value) -> bool {
+/// Whether a value is a text of at most 100 characters or a list of at most 20 of them.
+fn may_be_repeated(value: &Value) -> bool {
     match value {
         Value::String(text) => text.chars().count() <= 100,
         Value::Array(list) => {
@@ -125,10 +128,10 @@ fn fits(value: &Value) -> bool {
 }
 
 /// The error type. An index that the schema does not list is reported as an unknown index.
-fn kind<'a>(fault: &Fault, cx: &FailureContext<'a>) -> &'a str {
-    let asked = cx.args.get("index_ticker").is_some_and(Value::is_string);
-    let index = fault.problems().iter().any(|it| it.field == "index_ticker");
-    if fault.code() == "invalid_input" && asked && index {
+fn error_type<'a>(fault: &Fault, cx: &FailureContext<'a>) -> &'a str {
+    let names_index = cx.args.get("index_ticker").is_some_and(Value::is_string);
+    let refused_index = fault.problems().iter().any(|it| it.field == "index_ticker");
+    if fault.code() == "invalid_input" && names_index && refused_index {
         return "UNKNOWN_INDEX";
     }
     &cx.row.r#type
@@ -141,37 +144,38 @@ mod tests {
 
     use super::*;
 
-    struct Still;
+    struct FixedClock;
 
-    impl Clock for Still {
+    impl Clock for FixedClock {
         fn now(&self) -> Millis {
             Millis(1_700_000_000_000)
         }
     }
 
-    /// The error of a tool for these arguments, and whether it fits the tool's own output.
-    fn error(tool: &str, args: Value) -> (Value, bool) {
-        error_of("moex", tool, args)
+    /// The error of a tool for these arguments, and whether it fits the tool's output schema.
+    fn error_and_fit(tool: &str, args: Value) -> (Value, bool) {
+        error_from("moex", tool, args)
     }
 
-    fn error_of(source: &str, tool: &str, args: Value) -> (Value, bool) {
+    fn error_from(source: &str, tool: &str, args: Value) -> (Value, bool) {
         let contract = Contract::load("moex").unwrap();
         let spec = contract.tools.iter().find(|it| it.name == tool).unwrap();
         let fault = Fault::unavailable("upstream_failed", "it failed");
         let row = contract.errors.row(&fault);
         let args = args.as_object().unwrap();
         let cx = FailureContext { tool, request_id: "1", args, row };
-        let told = Iss::new(&contract.tools, Arc::new(Still), source).tool_error(&fault, &cx);
-        let fits = spec.output.check(&told).is_ok();
-        (told, fits)
+        let error = MoexEnvelope::new(&contract.tools, Arc::new(FixedClock), source)
+            .tool_error(&fault, &cx);
+        let fits = spec.output.check(&error).is_ok();
+        (error, fits)
     }
 
     #[track_caller]
-    fn check(tool: &str, args: Value, metadata: Value, fitting: bool) {
-        let (told, fits) = error(tool, args);
-        assert_eq!(told["metadata"], metadata, "{tool}");
-        assert_eq!(fits, fitting, "{tool}: {told}");
-        assert_eq!(told["error"]["error_type"], "ISS_5XX");
+    fn check(tool: &str, args: Value, metadata: Value, expected_fit: bool) {
+        let (error, fits) = error_and_fit(tool, args);
+        assert_eq!(error["metadata"], metadata, "{tool}");
+        assert_eq!(fits, expected_fit, "{tool}: {error}");
+        assert_eq!(error["error"]["error_type"], "ISS_5XX");
     }
 
     #[test]
@@ -227,10 +231,14 @@ mod tests {
         let args = json!({ "ticker": "SBER", "from_date": "2024-01-03", "to_date": "2024-01-05" });
         for (tool, source) in [("get_dividends", "simulated"), ("get_ohlcv_timeseries", "moex-iss")]
         {
-            let (told, fits) = error_of("simulated", tool, args.clone());
-            assert_eq!(told["metadata"]["source"], source, "{tool}");
-            assert_eq!((&told["error"]["simulated"], fits), (&json!(true), true), "{tool}: {told}");
-            let (real, _) = error(tool, args.clone());
+            let (error, fits) = error_from("simulated", tool, args.clone());
+            assert_eq!(error["metadata"]["source"], source, "{tool}");
+            assert_eq!(
+                (&error["error"]["simulated"], fits),
+                (&json!(true), true),
+                "{tool}: {error}"
+            );
+            let (real, _) = error_and_fit(tool, args.clone());
             assert_eq!(real["error"].get("simulated"), None, "{tool}");
         }
     }
@@ -239,8 +247,8 @@ mod tests {
     fn invalid_arguments_are_not_repeated() {
         let long = "x".repeat(101);
         for ticker in [json!(5), json!(long), json!({ "a": 1 }), Value::Null] {
-            let (told, fits) = error("get_dividends", json!({ "ticker": ticker }));
-            assert_eq!(told["metadata"], json!({ "source": "moex-iss" }));
+            let (error, fits) = error_and_fit("get_dividends", json!({ "ticker": ticker }));
+            assert_eq!(error["metadata"], json!({ "source": "moex-iss" }));
             assert!(!fits);
         }
     }

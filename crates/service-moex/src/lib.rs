@@ -3,11 +3,11 @@
 //! The crate checks arguments, reads the exchange through the ports of `market`, computes figures,
 //! and replies in the contract's format.
 
-mod answer;
-mod ask;
+mod arguments;
 mod envelope;
 mod figures;
 mod prices;
+mod reply;
 mod tools;
 
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub fn service(
     source: &str,
 ) -> Result<Service, ContractError> {
     let contract = Contract::load("moex")?;
-    let envelope = envelope::Iss::new(&contract.tools, Arc::clone(&clock), source);
+    let envelope = envelope::MoexEnvelope::new(&contract.tools, Arc::clone(&clock), source);
     Tools::of(Arc::new(Moex { exchange, clock }))
         .tool("get_security_snapshot", Scope::Read, tools::get_security_snapshot::call)
         .tool("get_ohlcv_timeseries", Scope::Read, tools::get_ohlcv_timeseries::call)
@@ -50,5 +50,6 @@ pub fn service(
         .tool("get_trading_calendar", Scope::Read, tools::get_trading_calendar::call)
         .tool("compute_portfolio_risk", Scope::Read, tools::compute_portfolio_risk::call)
         .tool("compute_correlation_matrix", Scope::Read, tools::compute_correlation_matrix::call)
+        .sources([source])
         .bind(contract, envelope)
 }

@@ -1,5 +1,5 @@
-//! Prices and volumes of a security as a series that can be compared over time: on the scale of
-//! the period's last day, splits taken out.
+//! Daily closes of securities that can be compared over time: adjusted for splits to the last day of
+//! the period.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use market::{
 };
 use tokio::time::Instant;
 
-use crate::answer::Gaps;
-use crate::figures::year::Year;
+use crate::figures::year::SessionsPerYear;
+use crate::reply::Gaps;
 
 /// The splits of a security that fall into a period, or why they are not known.
 #[derive(Debug, Default)]
@@ -30,18 +30,19 @@ impl Splits {
         from: Date,
         to: Date,
     ) -> Self {
-        let inside = |split: &Split| split.date > from && split.date <= to && split.before > 0;
+        let in_period = |split: &Split| split.date > from && split.date <= to && split.before > 0;
         match exchange.splits(Some(code)).await {
-            Ok(told) => {
-                Self { of_period: told.value.into_iter().filter(inside).collect(), unknown: None }
-            }
-            // The figures stay useful; the answer says that splits are unknown.
+            Ok(splits) => Self {
+                of_period: splits.value.into_iter().filter(in_period).collect(),
+                unknown: None,
+            },
+            // The call goes on; its reply says that splits are unknown.
             Err(fault) => Self { of_period: Vec::new(), unknown: Some(fault.to_string()) },
         }
     }
 
-    /// For one piece of that day, how many pieces there are at the end of the period. Prices are
-    /// divided by it, volumes multiplied.
+    /// How many shares at the end of the period one share of that day has become. Prices are divided
+    /// by it, volumes multiplied.
     pub(crate) fn factor(&self, date: Date) -> f64 {
         self.of_period
             .iter()
@@ -51,7 +52,7 @@ impl Splits {
     }
 }
 
-/// Daily closes.
+/// The daily closes of one security.
 pub(crate) struct Closes {
     pub(crate) code: String,
     pub(crate) days: Vec<(Date, f64)>,
@@ -60,31 +61,31 @@ pub(crate) struct Closes {
     pub(crate) splits: Splits,
 }
 
-/// Kept of the time that a call has, so that its answer is not too late to be sent.
-const SENDING: Duration = Duration::from_secs(2);
+/// How long before the deadline of a call the work stops, so that the reply is sent in time.
+const REPLY_MARGIN: Duration = Duration::from_secs(2);
 
-/// Works at several series until there is just time enough to say that it could not be done. What
-/// has come by then is kept, so that the same question finds less to do when it is asked again.
-pub(crate) async fn in_time<T>(
+/// Runs `work`, which fetches prices of `count` securities over `days` days, until two seconds before
+/// the deadline. Fetched candles stay cached, so the same call has less to do when it is repeated.
+pub(crate) async fn before_deadline<T>(
     deadline: Instant,
     (count, days): (usize, i64),
     work: impl Future<Output = Result<T, Fault>>,
 ) -> Result<T, Fault> {
-    let until = deadline.checked_sub(SENDING).unwrap_or(deadline);
-    match tokio::time::timeout_at(until, work).await {
-        Ok(done) => done,
+    let stop_at = deadline.checked_sub(REPLY_MARGIN).unwrap_or(deadline);
+    match tokio::time::timeout_at(stop_at, work).await {
+        Ok(result) => result,
         Err(_) => {
             let message = format!(
-                "the prices of {count} securities over {days} days did not come in time: name fewer \
-                 securities or a shorter period, or ask again soon, because what has come is kept"
+                "the prices of {count} securities over {days} days could not be fetched in time; name \
+                 fewer securities or a shorter period, or call again: fetched prices are kept"
             );
             Err(Fault::new(Kind::Timeout, "too_much_at_once", message))
         }
     }
 }
 
-/// The closes of the days that are over.
-pub(crate) async fn daily(
+/// Fetches the closes of finished days.
+pub(crate) async fn daily_closes(
     exchange: &Arc<dyn StockExchange>,
     code: &str,
     board: Option<&str>,
@@ -111,24 +112,27 @@ fn closes(candles: &SecurityCandles, splits: &Splits) -> Vec<(Date, f64)> {
     candles.candles.iter().filter(|candle| candle.closed).map(day).collect()
 }
 
-/// That of the one that is to be trusted least.
+/// The freshness of the first stale series, or of the first one if none is stale.
 pub(crate) fn freshness(all: &[Closes]) -> Option<Freshness> {
-    let doubtful = all.iter().find(|it| it.freshness.stale).or(all.first());
-    doubtful.map(|it| it.freshness.clone())
+    let least_fresh = all.iter().find(|it| it.freshness.stale).or(all.first());
+    least_fresh.map(|it| it.freshness.clone())
 }
 
-/// How many sessions a year has for what was traded on these days, which ascend.
-pub(crate) async fn year(exchange: &Arc<dyn StockExchange>, days: &[Date]) -> Year {
-    if let Some(year) = Year::of_period(days) {
-        return year;
+/// The number of sessions in a year for a security that was traded on these days, which ascend.
+pub(crate) async fn sessions_per_year(
+    exchange: &Arc<dyn StockExchange>,
+    days: &[Date],
+) -> SessionsPerYear {
+    if let Some(sessions) = SessionsPerYear::of_period(days) {
+        return sessions;
     }
-    let Some(last) = days.last() else { return Year::CONVENTION };
-    let told = exchange.trading_days(Year::begins(*last), *last).await;
-    let traded = |told: WithFreshness<Vec<market::TradingDay>>| -> Vec<Date> {
-        told.value.iter().filter(|day| day.is_trading).map(|day| day.date).collect()
+    let Some(last) = days.last() else { return SessionsPerYear::CONVENTION };
+    let calendar = exchange.trading_days(SessionsPerYear::first_day(*last), *last).await;
+    let traded = |calendar: WithFreshness<Vec<market::TradingDay>>| -> Vec<Date> {
+        calendar.value.iter().filter(|day| day.is_trading).map(|day| day.date).collect()
     };
-    let traded = told.map(traded).unwrap_or_default();
-    Year::of_exchange(days, &traded).unwrap_or(Year::CONVENTION)
+    let traded = calendar.map(traded).unwrap_or_default();
+    SessionsPerYear::of_exchange(days, &traded).unwrap_or(SessionsPerYear::CONVENTION)
 }
 
 #[cfg(test)]
@@ -140,16 +144,16 @@ mod tests {
     async fn what_takes_too_long_is_told_before_the_deadline() {
         let deadline = Instant::now() + Duration::from_secs(30);
         let work = std::future::pending::<Result<(), Fault>>();
-        let fault = in_time(deadline, (50, 3_650), work).await.unwrap_err();
+        let fault = before_deadline(deadline, (50, 3_650), work).await.unwrap_err();
         assert_eq!((fault.code(), fault.kind()), ("too_much_at_once", Kind::Timeout));
         assert!(fault.message().contains("50 securities over 3650 days"), "{}", fault.message());
         assert!(Instant::now() < deadline);
-        let done = in_time(deadline, (1, 1), std::future::ready(Ok(7))).await;
+        let done = before_deadline(deadline, (1, 1), std::future::ready(Ok(7))).await;
         assert_eq!(done.unwrap(), 7);
     }
 
     #[test]
-    fn a_split_divides_what_came_before_it() {
+    fn the_factor_of_a_day_is_the_product_of_later_splits() {
         let split = |day, before, after| Split { code: "X".into(), date: day, before, after };
         let splits = Splits {
             of_period: vec![split(date(2024, 2, 21), 1, 100), split(date(2024, 7, 15), 5_000, 1)],

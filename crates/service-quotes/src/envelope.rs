@@ -1,10 +1,11 @@
-//! A fault in the manifest's words: `type, message, retryable, http_status, http_code, trace_id,
-//! retry_after_s`, over MCP as it is and over HTTP under `error`.
+//! Writes a fault as the manifest's error object, with `type`, `message`, `retryable`, `http_status`,
+//! `http_code`, `trace_id` and `retry_after_s`: over MCP the object itself, over HTTP below `error`.
 
 use contract::{Envelope, FailureContext};
 use fault::Fault;
 use serde_json::{Value, json};
 
+/// The error envelope of the quotes contract, whose manifest is named Arche.
 pub(crate) struct Arche;
 
 impl Envelope for Arche {
@@ -30,8 +31,7 @@ impl Envelope for Arche {
     }
 }
 
-/// The statuses of `contracts/quotes/errors.json`, which a test walks, and those that another
-/// server's answer may have.
+/// The reason phrase of a status of `contracts/quotes/errors.json` or of another server's response.
 fn reason_phrase(status: u16) -> Option<&'static str> {
     Some(match status {
         400 => "Bad Request",

@@ -17,11 +17,11 @@ use market_bars::{BarHistory, FillOptions};
 
 use tokio::time::timeout;
 
-use crate::answer::{
+use crate::ports::{ApiContext, QuotesApi};
+use crate::reply::{
     BarRow, HealthCheck, HealthReply, HealthStatus, HistoryQuery, HistoryReply, LiveReply,
     MissingTicker, QuoteRow, VenueSources,
 };
-use crate::ports::{ApiContext, QuotesApi};
 
 /// How long a reply waits for the opening time of the first bar, which it can do without.
 const FIRST_OPEN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -53,6 +53,7 @@ impl From<Arc<dyn VenueAdapter>> for VenuePorts {
     }
 }
 
+/// What a [`LocalApi`] is built from.
 pub struct LocalApiParts {
     pub venues: BTreeMap<Venue, VenuePorts>,
     /// The venue of a ticker without a prefix.
@@ -60,6 +61,7 @@ pub struct LocalApiParts {
     pub history: Arc<BarHistory>,
 }
 
+/// The quotes API in this process.
 pub struct LocalApi {
     venues: BTreeMap<Venue, VenuePorts>,
     default_venue: Venue,
@@ -67,7 +69,7 @@ pub struct LocalApi {
 }
 
 /// A ticker that can be served, with its series in the archive.
-struct Served<'a> {
+struct PreparedTicker<'a> {
     ticker: &'a Ticker,
     series: BarSeries,
     /// The end of the range in which all of its bars are known.
@@ -83,8 +85,8 @@ impl LocalApi {
     }
 
     /// Parses the names, sorts the tickers and removes duplicates. The fault names the first invalid
-    /// one.
-    fn tickers(&self, names: &[String]) -> Result<Vec<Ticker>, Fault> {
+    /// name.
+    fn parse_tickers(&self, names: &[String]) -> Result<Vec<Ticker>, Fault> {
         let mut tickers = Vec::with_capacity(names.len());
         for (at, name) in names.iter().enumerate() {
             let ticker = Ticker::parse(name, self.default_venue).map_err(|fault| {
@@ -101,15 +103,17 @@ impl LocalApi {
     }
 
     /// The faults of tickers that their venue does not know, with the venues that know them.
-    async fn hinted<'a>(&self, faults: Vec<(&'a Ticker, Fault)>) -> Vec<(&'a str, Fault)> {
+    async fn with_venue_hints<'a>(
+        &self,
+        faults: Vec<(&'a Ticker, Fault)>,
+    ) -> Vec<(&'a str, Fault)> {
         let symbols = |(venue, ports): (&Venue, &VenuePorts)| (*venue, Arc::clone(&ports.symbols));
         let venues: Vec<(Venue, Arc<dyn SymbolSource>)> = self.venues.iter().map(symbols).collect();
         let hints = faults.into_iter().map(|(ticker, fault)| {
-            let (venues, plain) = (venues.clone(), fault.shared());
+            let (venues, without_hint) = (venues.clone(), fault.shared());
             async move {
-                let hinted = hint_venues(fault, ticker, venues);
-                let hinted = timeout(HINT_TIMEOUT, hinted).await.unwrap_or(plain);
-                (ticker.name.as_str(), hinted)
+                let hinted = timeout(HINT_TIMEOUT, hint_venues(fault, ticker, venues)).await;
+                (ticker.name.as_str(), hinted.unwrap_or(without_hint))
             }
         });
         join_all(hints).await
@@ -127,7 +131,7 @@ impl LocalApi {
         ticker: &'a Ticker,
         query: &HistoryQuery,
         range: TimeRange,
-    ) -> Result<Served<'a>, Fault> {
+    ) -> Result<PreparedTicker<'a>, Fault> {
         let venue = self.venue(ticker)?;
         let series = BarSeries {
             source: venue.source.clone(),
@@ -136,7 +140,7 @@ impl LocalApi {
         };
         let Some(bars) = &venue.bars else {
             require_listed(venue, ticker).await?;
-            return Ok(Served { ticker, series, known_to: range.to, expected: None });
+            return Ok(PreparedTicker { ticker, series, known_to: range.to, expected: None });
         };
         let mut known_to = range.to;
         if !self.history.is_complete(&series, range).await? {
@@ -154,10 +158,10 @@ impl LocalApi {
             let listed = range.overlap(TimeRange::new(first, known_to.max(first)));
             bars.trading_hours().expected_bars(query.interval, listed)
         });
-        Ok(Served { ticker, series, known_to, expected })
+        Ok(PreparedTicker { ticker, series, known_to, expected })
     }
 
-    async fn history_freshness(&self, served: &[Served<'_>]) -> Option<Freshness> {
+    async fn history_freshness(&self, served: &[PreparedTicker<'_>]) -> Option<Freshness> {
         let as_of = served.iter().map(|it| it.known_to).min()?;
         let series: Vec<BarSeries> = served.iter().map(|it| it.series.clone()).collect();
         let received = self.history.received_at(&series).await.ok()?;
@@ -176,7 +180,7 @@ impl LocalApi {
     }
 }
 
-/// The source without the part that tells one simulation from another.
+/// The source without its suffix, which distinguishes simulations: `simulated:x` is `simulated`.
 fn source_label(source: &str) -> &str {
     source.split(':').next().unwrap_or_default()
 }
@@ -191,7 +195,7 @@ fn nothing_served(faults: Vec<(String, Fault)>) -> Fault {
     let retryable = faults.iter().position(|(_, fault)| fault.kind().is_retryable());
     let mut faults = faults;
     match (faults.len(), retryable) {
-        (0, _) => Fault::internal("no tickers were asked for"),
+        (0, _) => Fault::internal("no tickers were requested"),
         (1, _) => faults.swap_remove(0).1,
         (_, Some(at)) => faults.swap_remove(at).1,
         (_, None) => {
@@ -225,7 +229,7 @@ fn bar_row(ticker: &Arc<str>, bar: &Bar) -> BarRow {
 
 /// The freshness of the reply: that of its oldest quote, stale when any quote is stale, and from
 /// the sources of all quotes.
-fn merge(oldest: Option<Freshness>, quote: &Quote) -> Option<Freshness> {
+fn merge_freshness(oldest: Option<Freshness>, quote: &Quote) -> Option<Freshness> {
     let Some(mut oldest) = oldest else { return Some(quote.freshness.clone()) };
     let stale = oldest.stale || quote.freshness.stale;
     let mut sources: BTreeSet<&str> = oldest.source.split(", ").collect();
@@ -240,7 +244,7 @@ fn merge(oldest: Option<Freshness>, quote: &Quote) -> Option<Freshness> {
 #[async_trait]
 impl QuotesApi for LocalApi {
     async fn live(&self, cx: &ApiContext, names: &[String]) -> Result<LiveReply, Fault> {
-        let tickers = self.tickers(names)?;
+        let tickers = self.parse_tickers(names)?;
         let mut found: BTreeMap<&str, QuoteRow> = BTreeMap::new();
         let mut faults: Vec<(&Ticker, Fault)> = Vec::new();
         let mut freshness = None;
@@ -248,18 +252,19 @@ impl QuotesApi for LocalApi {
         for ticker in &tickers {
             by_venue.entry(ticker.symbol.venue).or_default().push(ticker);
         }
-        // All venues are asked at the same time; `Venue` has three variants.
-        let answers = join_all(by_venue.into_values().map(|asked| self.latest(asked))).await;
+        // Requests to the venues run concurrently; `Venue` has three variants.
+        let answers = join_all(by_venue.into_values().map(|tickers| self.latest(tickers))).await;
         for (ticker, quote) in answers.into_iter().flatten() {
             match quote {
                 Err(fault) => faults.push((ticker, fault)),
                 Ok(quote) => {
-                    freshness = merge(freshness, &quote);
+                    freshness = merge_freshness(freshness, &quote);
                     found.insert(&ticker.name, quote_row(ticker, &quote));
                 }
             }
         }
-        let faults: BTreeMap<&str, Fault> = self.hinted(faults).await.into_iter().collect();
+        let faults: BTreeMap<&str, Fault> =
+            self.with_venue_hints(faults).await.into_iter().collect();
         if found.is_empty() {
             let faults = faults.into_iter().map(|(name, fault)| (name.to_owned(), fault));
             return Err(nothing_served(faults.collect()));
@@ -280,7 +285,7 @@ impl QuotesApi for LocalApi {
         cx: &ApiContext,
         query: &HistoryQuery,
     ) -> Result<HistoryReply, Fault> {
-        let tickers = self.tickers(&query.tickers)?;
+        let tickers = self.parse_tickers(&query.tickers)?;
         let range =
             self.history.closed_part(query.interval, TimeRange::of_days(query.from, query.to));
         let mut served = Vec::new();
@@ -291,7 +296,7 @@ impl QuotesApi for LocalApi {
                 Err(fault) => faults.push((ticker, fault)),
             }
         }
-        let hinted = self.hinted(faults).await.into_iter();
+        let hinted = self.with_venue_hints(faults).await.into_iter();
         let faults: Vec<(String, Fault)> =
             hinted.map(|(name, fault)| (name.to_owned(), fault)).collect();
         if served.is_empty() {
@@ -373,7 +378,7 @@ impl LocalApi {
         tickers: &'a [Ticker],
         query: &HistoryQuery,
         range: TimeRange,
-    ) -> Vec<(&'a Ticker, Result<Served<'a>, Fault>)> {
+    ) -> Vec<(&'a Ticker, Result<PreparedTicker<'a>, Fault>)> {
         let prepared = tickers
             .iter()
             .map(|ticker| async move { (ticker, self.prepare(cx, ticker, query, range).await) });

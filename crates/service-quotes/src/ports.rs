@@ -1,4 +1,4 @@
-//! The quotes API as the tools see it, wherever it runs.
+//! The quotes API that the tools call, in this process or on another server.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use contract::Progress;
 use fault::Fault;
 use tokio::time::Instant;
 
-use crate::answer::{HealthReply, HistoryQuery, HistoryReply, LiveReply, VenueSources};
+use crate::reply::{HealthReply, HistoryQuery, HistoryReply, LiveReply, VenueSources};
 
 /// What travels with every request to the API.
 #[derive(Debug, Clone)]
@@ -17,6 +17,7 @@ pub struct ApiContext {
     pub progress: Progress,
 }
 
+/// A quotes API.
 #[async_trait]
 pub trait QuotesApi: Send + Sync {
     /// The latest quotes. Tickers that cannot be served are in `missing`; when none can, the call
@@ -31,7 +32,7 @@ pub trait QuotesApi: Send + Sync {
 
     async fn health(&self, cx: &ApiContext) -> Result<HealthReply, Fault>;
 
-    /// Where the data of each venue come from; empty where another server knows it.
+    /// Where the data of each venue come from; empty for an API on another server.
     fn sources(&self) -> VenueSources {
         VenueSources::default()
     }

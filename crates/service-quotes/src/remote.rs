@@ -1,4 +1,4 @@
-//! The quotes API of another server, over HTTP: the same paths and bodies that this one serves.
+//! The quotes API of another server over HTTP, which has the same paths and bodies as this server's.
 
 mod refusal;
 
@@ -14,15 +14,16 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
-use crate::answer::{
+use crate::ports::{ApiContext, QuotesApi};
+use crate::reply::{
     BarRow, HealthCheck, HealthReply, HealthStatus, HistoryQuery, HistoryReply, LiveReply,
     MissingTicker, QuoteRow, VenueSources,
 };
-use crate::ports::{ApiContext, QuotesApi};
 
-/// A page of 200 bars is well below this; anything longer is not an answer to our question.
-const BODY_MAX: usize = 4 * 1024 * 1024;
+/// The longest body that is read; a page of 200 bars is far shorter.
+const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
+/// The quotes API of another server.
 pub struct RemoteApi {
     base: String,
     client: reqwest::Client,
@@ -37,7 +38,7 @@ struct ApiResponse {
 }
 
 impl RemoteApi {
-    /// `base` is the address in front of `/v1`; the token, if any, goes with every request.
+    /// `base` is the address before `/v1`; the token, if any, is sent with every request.
     pub fn new(base: &str, token: Option<&str>, clock: Arc<dyn Clock>) -> Result<Self, Fault> {
         let mut headers = HeaderMap::new();
         if let Some(token) = token {
@@ -76,18 +77,18 @@ impl RemoteApi {
         path: &str,
         query: &[(&str, String)],
     ) -> Result<ApiResponse, Fault> {
-        let left = cx.deadline.saturating_duration_since(Instant::now());
+        let time_left = cx.deadline.saturating_duration_since(Instant::now());
         let request = self
             .client
             .get(format!("{}{path}", self.base))
             .query(query)
             .header("x-request-id", &*cx.request_id)
-            .timeout(left);
+            .timeout(time_left);
         let mut response = request.send().await.map_err(unreachable_api)?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(unreachable_api)? {
-            if body.len() + chunk.len() > BODY_MAX {
+            if body.len() + chunk.len() > BODY_BYTES_MAX {
                 return Err(malformed(path));
             }
             body.extend_from_slice(&chunk);
@@ -111,7 +112,7 @@ fn unreachable_api(error: reqwest::Error) -> Fault {
 fn malformed(path: &str) -> Fault {
     Fault::unavailable(
         "upstream_malformed",
-        format!("the quotes API answered {path} with nonsense"),
+        format!("the body of the quotes API's response to {path} cannot be read"),
     )
 }
 
@@ -168,7 +169,7 @@ struct HealthBody {
     status: String,
 }
 
-/// What the other server said of its answer's age, if it is one that says so.
+/// The freshness in the headers of the response; `None` if the other server does not send it.
 fn freshness(headers: &HeaderMap) -> Option<Freshness> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let time = |name: &str| {
@@ -194,7 +195,7 @@ fn request_id(headers: &HeaderMap, cx: &ApiContext) -> Arc<str> {
     refusal::request_id(headers).map_or_else(|| Arc::clone(&cx.request_id), Arc::from)
 }
 
-/// The contract normalizes tickers to upper case, also for an API that does not.
+/// The tickers in upper case, as the contract normalizes them, joined by commas.
 fn upper_case(tickers: &[String]) -> String {
     let upper: Vec<String> = tickers.iter().map(|it| it.trim().to_uppercase()).collect();
     upper.join(",")
@@ -258,7 +259,7 @@ impl QuotesApi for RemoteApi {
         })
     }
 
-    /// An API that fails or cannot be reached is down, which is an answer, not a failure.
+    /// An API that fails or cannot be reached is reported as down, not as a fault.
     async fn health(&self, cx: &ApiContext) -> Result<HealthReply, Fault> {
         let name = "quotes API".to_owned();
         let response = match self.fetch(cx, "/v1/health", &[]).await {
@@ -271,15 +272,15 @@ impl QuotesApi for RemoteApi {
             }
         };
         let ApiResponse { status: source_status, headers, body } = response;
-        let told: Option<HealthBody> = serde_json::from_slice(&body).ok();
+        let health: Option<HealthBody> = serde_json::from_slice(&body).ok();
         let is_success = (200..300).contains(&source_status);
-        let status = match told.as_ref().map(|body| body.status.as_str()) {
+        let status = match health.as_ref().map(|body| body.status.as_str()) {
             Some("ok") if is_success => HealthStatus::Ok,
             Some("degraded") if is_success => HealthStatus::Degraded,
             _ => HealthStatus::Down,
         };
-        let failed = || refusal::fault(source_status, &body, &headers, self.clock.now());
-        let detail = (!is_success && told.is_none()).then(|| failed().message().to_owned());
+        let fault = || refusal::fault(source_status, &body, &headers, self.clock.now());
+        let detail = (!is_success && health.is_none()).then(|| fault().message().to_owned());
         let source = headers.get("x-stoa-source").and_then(|value| value.to_str().ok());
         let sources = source.map(|source| (name.clone(), source.to_owned())).into_iter().collect();
         let check = HealthCheck { name, status, detail };

@@ -1,4 +1,4 @@
-//! Arguments and replies in the manifest's shapes, over MCP and over HTTP.
+//! Arguments and replies as the manifest defines them, for MCP and HTTP.
 
 #[cfg(test)]
 mod tests;
@@ -12,11 +12,11 @@ use market::{Freshness, Interval};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::answer::{
+use crate::ports::ApiContext;
+use crate::reply::{
     BarRow, HealthReply, HistoryQuery, HistoryReply, LiveReply, MetadataReply, MissingTicker,
     VenueSources,
 };
-use crate::ports::ApiContext;
 use crate::{Quotes, RANGE_DAYS_MAX};
 
 #[derive(Debug, Deserialize)]
@@ -41,7 +41,7 @@ impl TryFrom<HistoricalArgs> for HistoryQuery {
     type Error = Fault;
 
     fn try_from(args: HistoricalArgs) -> Result<Self, Fault> {
-        let (from, to) = Self::dates(&args.from, &args.to)?;
+        let (from, to) = Self::parse_dates(&args.from, &args.to)?;
         let interval = Interval::parse(&args.interval)
             .ok_or_else(|| Fault::internal("the schema let an unknown interval through"))?;
         let HistoricalArgs { tickers, page, page_size, .. } = args;
@@ -57,7 +57,7 @@ pub(crate) fn api_cx(cx: &Cx<Quotes>) -> ApiContext {
     }
 }
 
-/// An object of finished values. The macro would write each of them out again to take it in.
+/// A JSON object of these values. The `json!` macro would serialize each value again.
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     let mut object = Map::with_capacity(N);
     object.extend(fields.map(|(name, value)| (name.to_owned(), value)));
@@ -124,7 +124,7 @@ fn meta(freshness: Option<&Freshness>, missing: &[MissingTicker]) -> Map<String,
     meta
 }
 
-/// The `_meta` of an answer about the venues themselves.
+/// The `_meta` of health and metadata replies: the source of each venue.
 fn sources_meta(sources: &VenueSources) -> Map<String, Value> {
     let mut meta = Map::new();
     if !sources.is_empty() {
@@ -147,7 +147,7 @@ fn sources_text(sources: &VenueSources) -> String {
 
 impl LiveReply {
     fn quotes_json(&self) -> Value {
-        let row = |it: &crate::answer::QuoteRow| {
+        let row = |it: &crate::reply::QuoteRow| {
             object([
                 ("ticker", it.ticker.as_str().into()),
                 ("price", it.price.as_str().into()),
@@ -201,16 +201,16 @@ impl Reply for LiveReply {
     }
 }
 
-/// A page of history with the question it answers, so that the next one can be named.
+/// A page of history with its query, so that the text can name the call for the next page.
 #[derive(Debug)]
 pub(crate) struct HistoryPage {
     pub(crate) history: HistoryReply,
     pub(crate) query: HistoryQuery,
 }
 
-/// Two hundred bars of long decimals would not fit a model's patience; past this the text stops and
-/// names the call that goes on.
-const TEXT_MAX: usize = 20_000;
+/// Beyond this length the text ends and names a call with smaller pages; 200 bars of long decimals
+/// would exceed the context of a model.
+const TEXT_BYTES_MAX: usize = 20_000;
 
 impl HistoryPage {
     fn items_json(&self) -> Value {
@@ -239,7 +239,8 @@ impl HistoryPage {
         ])
     }
 
-    fn same_call(&self, page: u64, page_size: usize) -> String {
+    /// The call that requests a page of the same history.
+    fn call_text(&self, page: u64, page_size: usize) -> String {
         let args = json!({
             "tickers": self.query.tickers, "from": self.query.from.to_string(),
             "to": self.query.to.to_string(), "interval": self.query.interval.as_str(),
@@ -248,17 +249,18 @@ impl HistoryPage {
         format!("quotes_historical {args}")
     }
 
-    /// Past history does not change from one minute to the next; the edge of it does.
+    /// How many seconds the reply may be cached: 1 if the range had not ended when the bars were
+    /// received, else 60.
     fn max_age_s(&self) -> u32 {
-        let edge = self.history.freshness.as_ref().is_none_or(|it| {
+        let is_open_range = self.history.freshness.as_ref().is_none_or(|it| {
             clock::TimeRange::of_days(self.query.from, self.query.to).to > it.received_at
         });
-        if edge { 1 } else { 60 }
+        if is_open_range { 1 } else { 60 }
     }
 }
 
 /// `1.50000000` as `1.5`: the text is for reading; the exact spelling is in the structured content.
-fn short(decimal: &str) -> &str {
+fn without_trailing_zeros(decimal: &str) -> &str {
     match decimal.contains('.') {
         true => decimal.trim_end_matches('0').trim_end_matches('.'),
         false => decimal,
@@ -276,9 +278,9 @@ impl Reply for HistoryPage {
     fn text(&self) -> String {
         let mut text = String::from("time open high low close volume\n");
         let mut current = "";
-        let mut told = 0;
+        let mut shown = 0;
         for bar in &self.history.bars {
-            if text.len() > TEXT_MAX {
+            if text.len() > TEXT_BYTES_MAX {
                 break;
             }
             if *bar.ticker != *current {
@@ -286,21 +288,22 @@ impl Reply for HistoryPage {
                 current = &bar.ticker;
             }
             let time = bar.timestamp.trim_end_matches("T00:00:00Z").trim_end_matches(":00Z");
-            let prices = [&bar.open, &bar.high, &bar.low, &bar.close].map(|it| short(it));
-            let volume = bar.volume.as_deref().map_or("-", short);
+            let prices =
+                [&bar.open, &bar.high, &bar.low, &bar.close].map(|it| without_trailing_zeros(it));
+            let volume = bar.volume.as_deref().map_or("-", without_trailing_zeros);
             _ = writeln!(text, "{time} {} {volume}", prices.join(" "));
-            told += 1;
+            shown += 1;
         }
         let HistoryReply { bars, total, .. } = &self.history;
         let (page, size) = (self.query.page, self.query.page_size);
         _ = writeln!(text, "page {page}: {} of {total} bars", bars.len());
-        if told < bars.len() {
-            let smaller = (told / 2).max(1);
+        if shown < bars.len() {
+            let smaller = (shown / 2).max(1);
             let first = self.query.offset() / smaller as u64 + 1;
-            _ = writeln!(text, "cut here; all of it: {}", self.same_call(first, smaller));
+            _ = writeln!(text, "cut here; all of it: {}", self.call_text(first, smaller));
         }
         if self.query.offset().saturating_add(bars.len() as u64) < *total && !bars.is_empty() {
-            _ = writeln!(text, "next: {}", self.same_call(page + 1, size));
+            _ = writeln!(text, "next: {}", self.call_text(page + 1, size));
         }
         missing_text(&self.history.missing, &mut text);
         freshness_text(self.history.freshness.as_ref(), &mut text);
@@ -355,7 +358,7 @@ impl Reply for HealthReply {
     }
 
     fn http(&self) -> HttpReply {
-        let check = |it: &crate::answer::HealthCheck| json!({ "name": it.name, "status": it.status.as_str(), "detail": it.detail });
+        let check = |it: &crate::reply::HealthCheck| json!({ "name": it.name, "status": it.status.as_str(), "detail": it.detail });
         let checks: Value = self.checks.iter().map(check).collect();
         HttpReply {
             status: self.source_status,

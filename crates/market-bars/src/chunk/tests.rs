@@ -1,4 +1,4 @@
-//! The law of chunks: what comes out is what went in, and damage is noticed.
+//! Encoding and decoding a chunk gives the same bars, and damaged bytes are refused.
 
 use clock::Millis;
 use market::{Bar, Decimal};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn decimal() -> impl Strategy<Value = Decimal> + Clone {
+fn any_decimal() -> impl Strategy<Value = Decimal> + Clone {
     let scale = prop_oneof![Just(2_u8), 0_u8..=30];
     let mantissa = prop_oneof![
         8 => -100_000_i128..100_000,
@@ -16,8 +16,8 @@ fn decimal() -> impl Strategy<Value = Decimal> + Clone {
     (mantissa, scale).prop_map(|(mantissa, scale)| Decimal::from_parts(mantissa, scale).unwrap())
 }
 
-/// Like a market: one scale, numbers near each other.
-fn tame() -> impl Strategy<Value = Decimal> + Clone {
+/// Decimals as in a market: one scale, numbers near each other.
+fn market_decimal() -> impl Strategy<Value = Decimal> + Clone {
     (9_000_i128..11_000).prop_map(|mantissa| Decimal::from_parts(mantissa, 2).unwrap())
 }
 
@@ -41,12 +41,12 @@ fn bars(number: impl Strategy<Value = Decimal> + Clone) -> impl Strategy<Value =
 fn check(bars: &[Bar]) {
     let columns = BarColumns::from_bars(bars);
     let sealed = seal(&columns, 0..columns.len()).unwrap();
-    let opened = open(&sealed.data).unwrap();
-    // Not only equal in value: every scale as it was written.
-    let spelled = |bar: &Bar| format!("{bar:?}");
+    let decoded = decode(&sealed.data).unwrap();
+    // The debug text shows the scale too, which equality of decimals ignores.
+    let debug_text = |bar: &Bar| format!("{bar:?}");
     let restored: Vec<String> =
-        (0..opened.len()).map(|row| spelled(&opened.bar(row).unwrap())).collect();
-    assert_eq!(restored, bars.iter().map(spelled).collect::<Vec<_>>());
+        (0..decoded.len()).map(|row| debug_text(&decoded.bar(row).unwrap())).collect();
+    assert_eq!(restored, bars.iter().map(debug_text).collect::<Vec<_>>());
     assert_eq!((sealed.first, sealed.count), (bars[0].open_time.0, bars.len()));
     if sealed.step != 0 {
         let even = |pair: &[i64]| pair[1] - pair[0] == sealed.step;
@@ -54,8 +54,8 @@ fn check(bars: &[Bar]) {
     }
 }
 
-/// A chunk whose checksum is right and whose content is not.
-fn resealed(mut data: Vec<u8>) -> Vec<u8> {
+/// The changed bytes of a chunk with a checksum that matches them.
+fn with_valid_checksum(mut data: Vec<u8>) -> Vec<u8> {
     let checksum = crc32fast::hash(&data[4..]);
     data[..4].copy_from_slice(&checksum.to_le_bytes());
     data
@@ -65,24 +65,27 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_comes_out_is_what_went_in(wild in bars(decimal()), tame in bars(tame())) {
-        check(&wild);
-        check(&tame);
+    fn decoding_restores_what_was_encoded(
+        unusual in bars(any_decimal()),
+        ordinary in bars(market_decimal()),
+    ) {
+        check(&unusual);
+        check(&ordinary);
     }
 
     #[test]
-    fn damage_is_noticed(bars in bars(tame()), at in any::<proptest::sample::Index>(), bit in 0..8) {
+    fn a_damaged_chunk_is_refused(bars in bars(market_decimal()), at in any::<proptest::sample::Index>(), bit in 0..8) {
         let columns = BarColumns::from_bars(&bars);
         let mut data = seal(&columns, 0..columns.len()).unwrap().data;
-        prop_assert_eq!(open(&data[..at.index(data.len())]), Err(Damaged));
+        prop_assert_eq!(decode(&data[..at.index(data.len())]), Err(Damaged));
         let place = at.index(data.len());
         data[place] ^= 1_u8 << bit;
-        prop_assert_eq!(open(&data), Err(Damaged));
+        prop_assert_eq!(decode(&data), Err(Damaged));
     }
 
     #[test]
-    fn bytes_that_pass_for_a_chunk_never_panic(
-        bars in bars(tame()),
+    fn a_damaged_chunk_with_a_valid_checksum_never_panics(
+        bars in bars(market_decimal()),
         places in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..6),
         length in any::<proptest::sample::Index>(),
     ) {
@@ -93,14 +96,14 @@ proptest! {
             data[place] = byte;
         }
         data.truncate(4 + length.index(data.len() - 4).max(1));
-        if let Ok(columns) = open(&resealed(data)) {
+        if let Ok(columns) = decode(&with_valid_checksum(data)) {
             (0..columns.len()).for_each(|row| assert!(columns.bar(row).is_none_or(|bar| bar.open_time.0 == columns.times[row])));
         }
     }
 }
 
 #[test]
-fn an_ordinary_market_takes_few_bytes() {
+fn a_bar_of_an_ordinary_market_takes_under_five_bytes() {
     let mut state = 7_u64;
     let mut random = |below: u64| {
         state =

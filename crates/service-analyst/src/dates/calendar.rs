@@ -2,39 +2,15 @@
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
+use text::months as month_names;
 
 use super::{DateMatch, Period};
-use crate::words::{Word, WordKind};
-
-const MONTHS: [(&str, &str); 12] = [
-    ("январ", "january"),
-    ("феврал", "february"),
-    ("март", "march"),
-    ("апрел", "april"),
-    ("ма", "may"),
-    ("июн", "june"),
-    ("июл", "july"),
-    ("август", "august"),
-    ("сентябр", "september"),
-    ("октябр", "october"),
-    ("ноябр", "november"),
-    ("декабр", "december"),
-];
+use crate::words::Word;
 
 /// Returns the number of a month from its name in any grammatical case.
 pub(super) fn month(word: &Word) -> Option<i8> {
-    let lower = word.lower.as_str();
-    let named = |(russian, english): &(&str, &str)| match word.kind {
-        WordKind::Cyrillic if *russian == "ма" => matches!(lower, "май" | "мая" | "мае"),
-        WordKind::Cyrillic => {
-            let ending = lower.strip_prefix(russian).unwrap_or("-");
-            matches!(ending, "" | "ь" | "я" | "е" | "а")
-        }
-        WordKind::Latin => lower == *english || (lower.len() == 3 && english.starts_with(lower)),
-        _ => false,
-    };
-    let at = MONTHS.iter().position(named)?;
-    i8::try_from(at + 1).ok()
+    let month = month_names::month(&word.lower).filter(|_| word.is_letters())?;
+    i8::try_from(month).ok()
 }
 
 pub(super) fn year(word: &Word) -> Option<i16> {

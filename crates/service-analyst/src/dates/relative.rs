@@ -2,6 +2,7 @@
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
+use text::numerals;
 
 use super::{DateMatch, Period, PeriodKind, calendar, calendar_unit, year};
 use crate::words::Word;
@@ -65,19 +66,13 @@ fn coded(word: &Word) -> Option<(f64, Unit)> {
 
 fn count(word: &Word) -> Option<f64> {
     let value = match word.lower.as_str() {
-        "один" | "одну" | "одного" | "one" | "a" | "an" => 1.0,
+        "a" | "an" => 1.0,
         "полтора" | "полторы" => 1.5,
-        "два" | "две" | "двух" | "пару" | "two" | "couple" => 2.0,
-        "три" | "трех" | "three" => 3.0,
-        "четыре" | "четырех" | "four" => 4.0,
-        "пять" | "пяти" | "five" => 5.0,
-        "шесть" | "шести" | "six" => 6.0,
-        "семь" | "seven" => 7.0,
-        "восемь" | "eight" => 8.0,
-        "девять" | "nine" => 9.0,
-        "десять" | "десяти" | "ten" => 10.0,
-        "двенадцать" | "twelve" => 12.0,
-        _ => word.number().filter(|_| word.percent().is_none())?,
+        "пару" | "couple" => 2.0,
+        lower => match numerals::small(lower) {
+            Some(value) => value as f64,
+            None => word.number().filter(|_| word.percent().is_none())?,
+        },
     };
     (value > 0.0 && value <= 5_000.0).then_some(value)
 }

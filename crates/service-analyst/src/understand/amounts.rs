@@ -1,6 +1,8 @@
 //! Reads the amounts in a question: percentages, fractions, share counts or money. The `weights`
 //! module converts them to portfolio weights once the names are resolved.
 
+use text::{months, numerals};
+
 use super::vocabulary::begins;
 use crate::words::{Word, WordKind};
 
@@ -191,25 +193,9 @@ fn ratio(words: &[Word], at: usize) -> Option<(Vec<f64>, usize)> {
     // be 100 or at most 12.
     let sure = words.get(at + 1).is_some_and(|it| it.is_mark(&['/']));
     let fits = (sum - 100.0).abs() < 1e-9 || (sum - 10.0).abs() < 1e-9 || sum <= 12.0;
-    let dated = words.get(at + len).is_some_and(|it| {
-        it.kind == WordKind::Cyrillic
-            && [
-                "январ",
-                "феврал",
-                "март",
-                "апрел",
-                "ма",
-                "июн",
-                "июл",
-                "август",
-                "сентябр",
-                "октябр",
-                "ноябр",
-                "декабр",
-            ]
-            .iter()
-            .any(|m| it.lower.starts_with(m))
-    });
+    let dated = words
+        .get(at + len)
+        .is_some_and(|it| it.kind == WordKind::Cyrillic && months::month(&it.lower).is_some());
     let percent = words.get(at + len).is_some_and(|it| it.is_mark(&['%']));
     (list.len() > 1 && (sure || fits) && !dated).then_some((list, len + usize::from(percent)))
 }
@@ -218,14 +204,9 @@ fn ratio(words: &[Word], at: usize) -> Option<(Vec<f64>, usize)> {
 /// has such words.
 fn number(words: &[Word], at: usize) -> Option<(f64, usize, bool)> {
     let scale = |text: &str| match text {
-        "к" | "k" | "тыс" | "тысяч" | "тысячи" | "тысячу" | "thousand" => {
-            Some(1e3)
-        }
-        "млн" | "м" | "m" | "миллион" | "миллиона" | "миллионов" | "million" | "mln" => {
-            Some(1e6)
-        }
-        "млрд" | "миллиард" | "миллиарда" | "billion" => Some(1e9),
-        _ => None,
+        "к" | "k" => Some(1e3),
+        "м" | "m" => Some(1e6),
+        word => numerals::scale(word).filter(|it| *it >= 1_000).map(|it| it as f64),
     };
     let word = words.get(at)?;
     // «300к»

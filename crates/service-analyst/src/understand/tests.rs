@@ -24,12 +24,18 @@ fn amounts_are_read_in_every_form() {
         "портфель SBER и GAZP 70/30",
         "портфель SBER и GAZP 70 на 30",
         "портфель SBER/GAZP 70/30",
+        "портфель 70/30 SBER и GAZP",
         "SBER 70%, GAZP 30%",
         "портфель SBER-70%, GAZP-30%",
         "70% SBER и 30% GAZP",
     ] {
         check_amounts(text, &[("SBER", Some(Percent(70.0))), ("GAZP", Some(Percent(30.0)))]);
     }
+    // A word that begins like May is a name.
+    check_amounts(
+        "портфель 70/30 Магнит и GAZP",
+        &[("Магнит", Some(Percent(70.0))), ("GAZP", Some(Percent(30.0)))],
+    );
     let half = Some(Percent(50.0));
     check_amounts(
         "портфель: половина SBER, четверть GAZP, четверть LKOH",

@@ -1,5 +1,5 @@
-//! The quantiles of the normal distribution, by Acklam's rational approximation: good to about 1e-9,
-//! relatively, which is far more than a value at risk is worth.
+//! Quantiles of the normal distribution by Acklam's rational approximation, whose relative error is
+//! about 1e-9.
 
 const A: [f64; 6] = [
     -3.969_683_028_665_376e1,
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_those_of_the_tables() {
+    fn quantiles_match_published_tables() {
         for (p, expected) in [
             (0.5, 0.0),
             (0.95, 1.644_853_627),

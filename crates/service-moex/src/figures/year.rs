@@ -1,63 +1,68 @@
-//! How many sessions a year has. The exchange trades on weekends too since 2025, an index does not,
-//! and some shares have pauses, so it is counted and not assumed.
+//! The number of trading sessions in a year. It is counted and not assumed: since 2025 the exchange also
+//! trades on weekends, indices do not, and trading in some shares is suspended for a time.
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
 const DAYS_OF_YEAR: f64 = 365.25;
-/// A shorter period says too little about a year: it may lie between two holidays.
+/// A shorter period is not scaled to a year: holidays would distort the number.
 const DAYS_MIN: i32 = 90;
-/// Where nothing can be counted.
+/// The number of sessions if none can be counted.
 const CONVENTION: f64 = 252.0;
 
+/// What the number of sessions was computed from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Basis {
-    /// As often as in the period itself.
+    /// The sessions of the period, scaled to a year.
     Period,
-    /// As often as the exchange traded in the year up to this day, and of that the part of its
-    /// sessions in the period.
+    /// The sessions of the exchange in the year up to this day, times the share of the exchange's
+    /// sessions in the period on which the security was traded.
     Exchange(Date),
+    /// 252 sessions.
     Convention,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Year {
+pub(crate) struct SessionsPerYear {
     pub(crate) sessions: f64,
     basis: Basis,
 }
 
-impl Year {
+impl SessionsPerYear {
     pub(crate) const CONVENTION: Self = Self { sessions: CONVENTION, basis: Basis::Convention };
 
-    /// By the days of the period, ascending; `None` where it is too short to tell.
+    /// Scales the traded days of the period, ascending, to a year; `None` for a period under 90 days.
     pub(crate) fn of_period(days: &[Date]) -> Option<Self> {
         let length = (*days.last()? - *days.first()?).get_days();
         let sessions = (days.len() - 1) as f64 / f64::from(length) * DAYS_OF_YEAR;
         (length >= DAYS_MIN).then_some(Self { sessions, basis: Basis::Period })
     }
 
-    /// By the days on which the exchange traded in the year up to the period's last day.
+    /// From the days of the period, and the days on which the exchange traded in the year up to the last
+    /// of them.
     pub(crate) fn of_exchange(days: &[Date], traded: &[Date]) -> Option<Self> {
         let (first, last) = (*days.first()?, *days.last()?);
-        let inside = traded.iter().filter(|day| (first..=last).contains(*day)).count();
-        let part = (days.len() as f64 / inside as f64).min(1.0);
-        let sessions = traded.len() as f64 / 365.0 * DAYS_OF_YEAR * part;
-        (inside > 0).then_some(Self { sessions, basis: Basis::Exchange(last) })
+        let in_period = traded.iter().filter(|day| (first..=last).contains(*day)).count();
+        let share = (days.len() as f64 / in_period as f64).min(1.0);
+        let sessions = traded.len() as f64 / 365.0 * DAYS_OF_YEAR * share;
+        (in_period > 0).then_some(Self { sessions, basis: Basis::Exchange(last) })
     }
 
-    /// The first day of the year up to a day.
-    pub(crate) fn begins(last: Date) -> Date {
+    /// The first day of the 365 days that end with `last`.
+    pub(crate) fn first_day(last: Date) -> Date {
         last.saturating_sub(364.days())
     }
 
-    /// As in `252.0 sessions a year, as often as in the period`.
-    pub(crate) fn words(&self) -> String {
+    /// For example `252.0 sessions a year (as often as in the period)`.
+    pub(crate) fn description(&self) -> String {
         let how = match self.basis {
             Basis::Period => "as often as in the period".to_owned(),
             Basis::Exchange(last) => {
                 format!("as often as the exchange traded in the year up to {last}")
             }
-            Basis::Convention => "by convention, because the calendar could not be had".to_owned(),
+            Basis::Convention => {
+                "by convention, because the trading calendar is not available".to_owned()
+            }
         };
         format!("{:.1} sessions a year ({how})", self.sessions)
     }
@@ -69,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// Days from the first on, weekends left out where told.
+    /// `count` days from the first on, without Saturdays and Sundays unless `weekends`.
     fn days(first: Date, count: i64, weekends: bool) -> Vec<Date> {
         let day = |by: i64| first.saturating_add(by.days());
         let works =
@@ -78,34 +83,34 @@ mod tests {
     }
 
     #[track_caller]
-    fn near(found: Option<Year>, expected: f64) {
+    fn check_near(found: Option<SessionsPerYear>, expected: f64) {
         let found = found.unwrap().sessions;
         assert!((found / expected - 1.0).abs() < 0.03, "{found} is not about {expected}");
     }
 
     #[test]
-    fn a_long_period_is_its_own_measure() {
+    fn a_long_period_is_scaled_to_a_year() {
         let monday = date(2024, 1, 8);
-        near(Year::of_period(&days(monday, 365, true)), 365.25);
-        near(Year::of_period(&days(monday, 365, false)), 261.0);
-        near(Year::of_period(&days(monday, 92, false)), 261.0);
-        assert_eq!(Year::of_period(&days(monday, 90, true)), None);
-        assert_eq!(Year::of_period(&[]), None);
-        assert_eq!(Year::of_period(&[monday]), None);
+        check_near(SessionsPerYear::of_period(&days(monday, 365, true)), 365.25);
+        check_near(SessionsPerYear::of_period(&days(monday, 365, false)), 261.0);
+        check_near(SessionsPerYear::of_period(&days(monday, 92, false)), 261.0);
+        assert_eq!(SessionsPerYear::of_period(&days(monday, 90, true)), None);
+        assert_eq!(SessionsPerYear::of_period(&[]), None);
+        assert_eq!(SessionsPerYear::of_period(&[monday]), None);
     }
 
     #[test]
-    fn a_short_period_is_measured_by_the_exchange_and_its_own_part_of_it() {
+    fn a_short_period_uses_the_sessions_of_the_exchange_and_its_share_of_them() {
         let last = date(2024, 6, 14);
-        let year = days(Year::begins(last), 365, true);
+        let year = days(SessionsPerYear::first_day(last), 365, true);
         assert_eq!((year.len(), *year.last().unwrap()), (365, last));
         let week = date(2024, 6, 10);
-        near(Year::of_exchange(&days(week, 5, true), &year), 365.25);
+        check_near(SessionsPerYear::of_exchange(&days(week, 5, true), &year), 365.25);
         // Five days of a week in which the exchange traded on all seven.
-        let sunday: Vec<Date> = days(Year::begins(date(2024, 6, 16)), 365, true);
+        let sunday: Vec<Date> = days(SessionsPerYear::first_day(date(2024, 6, 16)), 365, true);
         let own = [date(2024, 6, 10), date(2024, 6, 11), date(2024, 6, 13), date(2024, 6, 16)];
-        near(Year::of_exchange(&own, &sunday), 365.25 * 4.0 / 7.0);
-        assert_eq!(Year::of_exchange(&own, &[]), None);
-        assert_eq!(Year::of_exchange(&[], &year), None);
+        check_near(SessionsPerYear::of_exchange(&own, &sunday), 365.25 * 4.0 / 7.0);
+        assert_eq!(SessionsPerYear::of_exchange(&own, &[]), None);
+        assert_eq!(SessionsPerYear::of_exchange(&[], &year), None);
     }
 }

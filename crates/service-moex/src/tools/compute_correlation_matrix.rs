@@ -1,4 +1,4 @@
-//! `compute_correlation_matrix`: how daily returns of securities move together.
+//! `compute_correlation_matrix`: the correlations of daily returns of securities.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,13 +10,13 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::answer::{Answer, figure, known, source};
 use crate::figures::mean;
 use crate::figures::risk::{Returns, correlation};
 use crate::prices::Closes;
-use crate::{Moex, ask, prices};
+use crate::reply::{MoexReply, figure, known_fields, source};
+use crate::{Moex, arguments, prices};
 
-/// Fewer common days than this give no correlation worth the name.
+/// The fewest common days of which correlations are computed.
 const DAYS_MIN: usize = 3;
 
 #[derive(Debug, Deserialize)]
@@ -26,11 +26,11 @@ pub(crate) struct Args {
     to_date: String,
 }
 
-pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
-    let period = ask::period(&args.from_date, &args.to_date, ask::DAYS_MAX_DAILY)?;
+pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<MoexReply, Fault> {
+    let period = arguments::period(&args.from_date, &args.to_date, arguments::DAYS_MAX_DAILY)?;
     let mut tickers = Vec::new();
     for (index, text) in args.tickers.iter().enumerate() {
-        let ticker = ask::ticker(&format!("tickers.{index}"), text)?;
+        let ticker = arguments::ticker(&format!("tickers.{index}"), text)?;
         if !tickers.contains(&ticker) {
             tickers.push(ticker);
         }
@@ -41,12 +41,12 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
             .problem("tickers", expected));
     }
     let exchange = &cx.service.exchange;
-    let fetched = tickers.iter().map(|ticker| prices::daily(exchange, ticker, None, period));
-    let size = (tickers.len(), ask::days(period.0, period.1));
-    let closes = prices::in_time(cx.deadline, size, try_join_all(fetched)).await?;
-    let (days, series) = aligned(&closes)?;
+    let fetched = tickers.iter().map(|ticker| prices::daily_closes(exchange, ticker, None, period));
+    let size = (tickers.len(), arguments::days(period.0, period.1));
+    let closes = prices::before_deadline(cx.deadline, size, try_join_all(fetched)).await?;
+    let (days, series) = align_by_day(&closes)?;
     let returns = Returns::of(&series);
-    let pair = |a: usize, b: usize| match (returns.each.get(a), returns.each.get(b)) {
+    let pair = |a: usize, b: usize| match (returns.by_security.get(a), returns.by_security.get(b)) {
         (Some(a), Some(b)) => correlation(a, b),
         _ => None,
     };
@@ -65,7 +65,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         rows.push(json!({ "ticker": ticker, "correlations": row }));
     }
     let freshness = prices::freshness(&closes);
-    Ok(Answer {
+    Ok(MoexReply {
         metadata: json!({
             "source": source(freshness.as_ref()),
             "tickers": tickers,
@@ -73,10 +73,10 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
             "to_date": period.1.to_string(),
         }),
         data: Value::Array(rows),
-        metrics: known([
+        metrics: known_fields([
             ("num_days", Some(returns.days().into())),
             ("mean_correlation", figure(mean(&between))),
-            ("missing", prices_missing(&closes)),
+            ("missing", missing_data(&closes)),
             ("method", Some("Pearson, daily returns on common days, splits taken out".into())),
         ]),
         text,
@@ -85,46 +85,47 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     })
 }
 
-/// What the figures had to do without, in words; nothing where they are whole.
-pub(crate) fn prices_missing(all: &[Closes]) -> Option<Value> {
-    let mut words = Vec::new();
+/// Sentences on missing days and unknown splits; `None` if nothing is missing.
+pub(crate) fn missing_data(all: &[Closes]) -> Option<Value> {
+    let mut sentences = Vec::new();
     for Closes { code, gaps, splits, .. } in all {
         let days = gaps.missing.len();
         if days > 0 {
-            words.push(format!("{code}: no candle on {days} days on which the exchange traded"));
+            sentences
+                .push(format!("{code}: no candle on {days} days on which the exchange traded"));
         }
         let unchecked = gaps.unchecked.as_ref();
-        words.extend(unchecked.map(|why| format!("{code}: missing days not checked: {why}")));
+        sentences.extend(unchecked.map(|why| format!("{code}: missing days not checked: {why}")));
         let splits = splits.unknown.as_ref();
-        words.extend(splits.map(|why| format!("{code}: splits not taken out: {why}")));
+        sentences.extend(splits.map(|why| format!("{code}: splits not taken out: {why}")));
     }
-    (!words.is_empty()).then(|| json!(words))
+    (!sentences.is_empty()).then(|| json!(sentences))
 }
 
-/// Closes on the days that all have.
-pub(crate) fn aligned(all: &[Closes]) -> Result<(Vec<Date>, Vec<Vec<f64>>), Fault> {
-    let mut on: BTreeMap<Date, Vec<f64>> = BTreeMap::new();
+/// The closes of all securities on the days on which each has one.
+pub(crate) fn align_by_day(all: &[Closes]) -> Result<(Vec<Date>, Vec<Vec<f64>>), Fault> {
+    let mut by_date: BTreeMap<Date, Vec<f64>> = BTreeMap::new();
     for (index, closes) in all.iter().enumerate() {
         for (date, close) in closes.days.iter().filter(|(_, close)| *close > 0.0) {
-            let row = on.entry(*date).or_default();
+            let row = by_date.entry(*date).or_default();
             if row.len() == index {
                 row.push(*close);
             }
         }
     }
-    on.retain(|_, row| row.len() == all.len());
-    if on.len() < DAYS_MIN {
+    by_date.retain(|_, row| row.len() == all.len());
+    if by_date.len() < DAYS_MIN {
         let names: Vec<&str> = all.iter().map(|it| it.code.as_str()).collect();
         let message = format!(
             "{} days with a close of {} in this period; at least {DAYS_MIN} are needed",
-            on.len(),
+            by_date.len(),
             names.join(", "),
         );
         return Err(Fault::invalid("too_few_days", message)
             .problem("from_date", "a period in which all of them were traded"));
     }
     let series = (0..all.len())
-        .map(|index| on.values().filter_map(|row| row.get(index).copied()).collect())
+        .map(|index| by_date.values().filter_map(|row| row.get(index).copied()).collect())
         .collect();
-    Ok((on.into_keys().collect(), series))
+    Ok((by_date.into_keys().collect(), series))
 }

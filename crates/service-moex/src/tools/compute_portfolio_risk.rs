@@ -9,11 +9,11 @@ use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::compute_correlation_matrix::{aligned, prices_missing};
-use crate::answer::{Answer, figure, known, source};
-use crate::figures::risk::{Question, Returns, risk};
-use crate::figures::year::Year;
-use crate::{Moex, ask, prices};
+use super::compute_correlation_matrix::{align_by_day, missing_data};
+use crate::figures::risk::{Returns, RiskOptions, risk};
+use crate::figures::year::SessionsPerYear;
+use crate::reply::{MoexReply, figure, known_fields, source};
+use crate::{Moex, arguments, prices};
 
 /// The board of a position that names none.
 const MAIN_BOARD: &str = "TQBR";
@@ -34,14 +34,14 @@ struct Position {
     board: Option<String>,
 }
 
-/// A holding with its share of the whole.
+/// A security with its share of the portfolio; all weights add up to 1.
 struct Holding {
     ticker: String,
     board: Option<String>,
     weight: f64,
 }
 
-fn method(year: Year) -> String {
+fn method(year: SessionsPerYear) -> String {
     format!(
         "daily closes of days on which all were traded, splits taken out; the portfolio is brought \
          back to its weights every day; volatility: sample deviation of daily returns times the \
@@ -49,35 +49,38 @@ fn method(year: Year) -> String {
          with probability 1 - confidence (one day scaled by the root of time below 30 runs); \
          parametric: normal quantile times daily deviation times the root of horizon_days; a day \
          is a session",
-        year.words()
+        year.description()
     )
 }
 
-pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
-    let period = ask::period(&args.from_date, &args.to_date, ask::DAYS_MAX_DAILY)?;
+pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<MoexReply, Fault> {
+    let period = arguments::period(&args.from_date, &args.to_date, arguments::DAYS_MAX_DAILY)?;
     let holdings = holdings(&args.positions)?;
     let exchange = &cx.service.exchange;
-    let fetched =
-        holdings.iter().map(|it| prices::daily(exchange, &it.ticker, it.board.as_deref(), period));
-    let size = (holdings.len(), ask::days(period.0, period.1));
-    let closes = prices::in_time(cx.deadline, size, try_join_all(fetched)).await?;
+    let fetched = holdings
+        .iter()
+        .map(|it| prices::daily_closes(exchange, &it.ticker, it.board.as_deref(), period));
+    let size = (holdings.len(), arguments::days(period.0, period.1));
+    let closes = prices::before_deadline(cx.deadline, size, try_join_all(fetched)).await?;
     let freshness = prices::freshness(&closes);
-    let (days, series) = aligned(&closes)?;
-    let year = prices::year(exchange, &days).await;
-    let question = Question {
+    let (days, series) = align_by_day(&closes)?;
+    let year = prices::sessions_per_year(exchange, &days).await;
+    let options = RiskOptions {
         confidence: args.confidence,
         horizon_days: args.horizon_days,
-        sessions_of_year: year.sessions,
+        sessions_per_year: year.sessions,
     };
     let returns = Returns::of(&series);
     let weights: Vec<f64> = holdings.iter().map(|it| it.weight).collect();
-    let whole = risk(&returns.portfolio(&weights), question);
+    let portfolio = risk(&returns.portfolio(&weights), options);
     let contributions = returns.contributions_pct(&weights);
     let mut text = format!("{} positions, {} common days\n", holdings.len(), returns.days());
     let mut rows = Vec::new();
-    for ((it, returns), contribution) in holdings.iter().zip(&returns.each).zip(contributions) {
-        let own = risk(returns, question);
-        rows.push(known([
+    for ((it, returns), contribution) in
+        holdings.iter().zip(&returns.by_security).zip(contributions)
+    {
+        let own = risk(returns, options);
+        rows.push(known_fields([
             ("ticker", Some(it.ticker.as_str().into())),
             ("weight", figure(Some(it.weight))),
             ("total_return_pct", figure(own.total_return_pct)),
@@ -90,23 +93,23 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let mut sorted = weights.clone();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let top = |count: usize| figure(Some(sorted.iter().take(count).sum::<f64>() * 100.0));
-    let metrics = known([
-        ("total_return_pct", figure(whole.total_return_pct)),
-        ("annualized_volatility", figure(whole.annualized_volatility)),
-        ("max_drawdown_pct", figure(whole.max_drawdown_pct)),
-        ("var_historical_pct", figure(whole.var_historical_pct)),
-        ("var_parametric_pct", figure(whole.var_parametric_pct)),
+    let metrics = known_fields([
+        ("total_return_pct", figure(portfolio.total_return_pct)),
+        ("annualized_volatility", figure(portfolio.annualized_volatility)),
+        ("max_drawdown_pct", figure(portfolio.max_drawdown_pct)),
+        ("var_historical_pct", figure(portfolio.var_historical_pct)),
+        ("var_parametric_pct", figure(portfolio.var_parametric_pct)),
         ("hhi", figure(Some(weights.iter().map(|it| it * it).sum()))),
         ("top1_weight_pct", top(1)),
         ("top3_weight_pct", top(3)),
         ("num_days", Some(returns.days().into())),
         ("confidence", figure(Some(args.confidence))),
         ("horizon_days", Some(args.horizon_days.into())),
-        ("missing", prices_missing(&closes)),
+        ("missing", missing_data(&closes)),
         ("method", Some(method(year).into())),
     ]);
-    _ = writeln!(text, "{}", told(&metrics));
-    Ok(Answer {
+    _ = writeln!(text, "{}", metrics_text(&metrics));
+    Ok(MoexReply {
         metadata: json!({
             "source": source(freshness.as_ref()),
             "from_date": period.0.to_string(),
@@ -120,8 +123,8 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     })
 }
 
-/// Figures as words, without the method.
-fn told(metrics: &Value) -> String {
+/// The metrics as one line of text, without `method` and `missing`.
+fn metrics_text(metrics: &Value) -> String {
     let figures = metrics
         .as_object()
         .into_iter()
@@ -130,7 +133,7 @@ fn told(metrics: &Value) -> String {
     figures.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join("; ")
 }
 
-/// Positions brought to a sum of one; a ticker that is named twice is one holding.
+/// Scales the weights to a sum of 1, and merges positions of the same ticker and board.
 fn holdings(positions: &[Position]) -> Result<Vec<Holding>, Fault> {
     let given = positions.iter().filter(|it| it.weight.is_some()).count();
     if given != 0 && given != positions.len() {
@@ -138,20 +141,21 @@ fn holdings(positions: &[Position]) -> Result<Vec<Holding>, Fault> {
         return Err(Fault::invalid("mixed_weights", format!("positions: expected {expected}"))
             .problem("positions", expected));
     }
-    let mut at: HashMap<(String, String), usize> = HashMap::new();
+    let mut index_by_key: HashMap<(String, String), usize> = HashMap::new();
     let mut holdings: Vec<Holding> = Vec::new();
     for (index, position) in positions.iter().enumerate() {
-        let ticker = ask::ticker(&format!("positions.{index}.ticker"), &position.ticker)?;
+        let ticker = arguments::ticker(&format!("positions.{index}.ticker"), &position.ticker)?;
         let board = position.board.as_deref();
-        let board =
-            board.map(|it| ask::board(&format!("positions.{index}.board"), it)).transpose()?;
+        let board = board
+            .map(|it| arguments::board(&format!("positions.{index}.board"), it))
+            .transpose()?;
         let weight = position.weight.unwrap_or(1.0);
         let key = (ticker.clone(), board.clone().unwrap_or_else(|| MAIN_BOARD.to_owned()));
-        if let Some(held) = at.get(&key).and_then(|index| holdings.get_mut(*index)) {
+        if let Some(held) = index_by_key.get(&key).and_then(|index| holdings.get_mut(*index)) {
             held.weight += weight;
             continue;
         }
-        at.insert(key, holdings.len());
+        index_by_key.insert(key, holdings.len());
         holdings.push(Holding { ticker, board, weight });
     }
     let sum: f64 = holdings.iter().map(|it| it.weight).sum();
@@ -178,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_brought_to_one() {
+    fn weights_are_scaled_to_a_sum_of_one() {
         check(&[("sber", Some(40.0)), ("GAZP", Some(60.0))], &[("SBER", 0.4), ("GAZP", 0.6)]);
         check(&[("A", None), ("B", None)], &[("A", 0.5), ("B", 0.5)]);
         check(&[("A", Some(1.0)), ("B", Some(2.0)), ("a", Some(1.0))], &[("A", 0.5), ("B", 0.5)]);

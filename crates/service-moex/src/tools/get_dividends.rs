@@ -1,5 +1,5 @@
-//! `get_dividends`: what a security paid in a period, and how much of its price that was in the
-//! twelve months up to the period's end.
+//! `get_dividends`: the dividends of a security in a period, and the dividend yield of the twelve months
+//! up to the end of the period.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use market::{CandleRequest, CandleStep, Dividend, StockExchange, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, figure, known, number, source};
 use crate::prices::Splits;
-use crate::{Moex, ask};
+use crate::reply::{MoexReply, figure, known_fields, number, source};
+use crate::{Moex, arguments};
 
-/// Longer than any holiday.
+/// How many days before a date a close is searched; longer than any holiday.
 const DAYS_BACK: i64 = 14;
 
 #[derive(Debug, Deserialize)]
@@ -26,13 +26,14 @@ pub(crate) struct Args {
     to_date: Option<String>,
 }
 
-pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
-    let ticker = ask::ticker("ticker", &args.ticker)?;
-    let bound =
-        |field, text: &Option<String>| text.as_deref().map(|it| ask::date(field, it)).transpose();
+pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<MoexReply, Fault> {
+    let ticker = arguments::ticker("ticker", &args.ticker)?;
+    let bound = |field, text: &Option<String>| {
+        text.as_deref().map(|it| arguments::date(field, it)).transpose()
+    };
     let (from, to) = (bound("from_date", &args.from_date)?, bound("to_date", &args.to_date)?);
     if let (Some(from), Some(to)) = (&args.from_date, &args.to_date) {
-        ask::period(from, to, i64::MAX)?;
+        arguments::period(from, to, i64::MAX)?;
     }
     let exchange = &cx.service.exchange;
     let WithFreshness { value: all, freshness } = exchange.dividends(&ticker).await?;
@@ -41,18 +42,18 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     };
     let paid: Vec<&Dividend> = all.iter().filter(within).collect();
     let today = cx.service.today();
-    // What is announced for later days is part of a period without end, and of no year so far.
+    // Announced dividends of later days count in a period without an end, but not in the trailing year.
     let last = to.map_or(today, |to| to.min(today));
     let first = paid.first().map_or(last, |it| it.record_date);
     let splits = Splits::of(exchange, &ticker, first, last).await;
-    let price = price(exchange, &ticker, last, today).await;
+    let price = price_on(exchange, &ticker, last, today).await;
     let mut text = format!("{ticker}: {} dividends", paid.len());
-    _ = writeln!(text, "{}\nregistry date, on one share", said(from, to));
+    _ = writeln!(text, "{}\nregistry date, on one share", period_text(from, to));
     for it in &paid {
         _ = writeln!(text, "{} {} {}", it.record_date, it.value, it.currency);
     }
-    Ok(Answer {
-        metadata: known([
+    Ok(MoexReply {
+        metadata: known_fields([
             ("source", Some(source(Some(&freshness)).into())),
             ("ticker", Some(ticker.into())),
             ("from_date", from.map(|from| from.to_string().into())),
@@ -62,19 +63,19 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         metrics: metrics(&paid, from, last, price, &splits),
         text,
         freshness: Some(freshness),
-        ..Answer::default()
+        ..MoexReply::default()
     })
 }
 
-fn said(from: Option<Date>, to: Option<Date>) -> String {
+fn period_text(from: Option<Date>, to: Option<Date>) -> String {
     let from = from.map_or_else(String::new, |from| format!(" from {from}"));
     let to = to.map_or_else(String::new, |to| format!(" to {to}"));
     format!("{from}{to}")
 }
 
-/// The price at the end of a day, and its currency. The yield is an extra: without a price there
-/// is none, and the dividends are still right.
-async fn price(
+/// The price at the end of a day, and its currency. `None` if it cannot be fetched; the reply then has
+/// no yield.
+async fn price_on(
     exchange: &Arc<dyn StockExchange>,
     ticker: &str,
     date: Date,
@@ -91,9 +92,9 @@ async fn price(
         from: date.saturating_sub(DAYS_BACK.days()),
         to: date,
     };
-    let told = exchange.candles(&request).await.ok()?.value;
-    let close = told.candles.last()?.close.to_f64();
-    Some((close, told.security.currency.clone()))
+    let fetched = exchange.candles(&request).await.ok()?.value;
+    let close = fetched.candles.last()?.close.to_f64();
+    Some((close, fetched.security.currency.clone()))
 }
 
 fn metrics(
@@ -114,23 +115,23 @@ fn metrics(
         let value = |it: &&Dividend| it.value.to_f64() / splits.factor(it.record_date);
         (same && !paid.is_empty()).then(|| paid.iter().map(value).sum())
     };
-    // Less than a year is not a year.
-    let whole = from.is_none_or(|from| from <= year_ago.saturating_add(1.day()));
-    let of_year = sum(&year).filter(|_| whole);
+    // A period shorter than a year has no trailing year.
+    let has_year = from.is_none_or(|from| from <= year_ago.saturating_add(1.day()));
+    let of_year = sum(&year).filter(|_| has_year);
     let price = price
         .filter(|(price, currency)| *price > 0.0 && year.iter().all(|it| it.currency == *currency));
-    let part = of_year.zip(price.as_ref()).map(|(sum, (price, _))| sum / price * 100.0);
+    let yield_pct = of_year.zip(price.as_ref()).map(|(sum, (price, _))| sum / price * 100.0);
     let method = format!(
         "sums of the payments listed, on one share of {last}: earlier ones divided by the splits \
          after them; the trailing year ends on {last}, lies within the period or is left out, and \
          its yield is of the price then; no sum over different currencies"
     );
-    known([
+    known_fields([
         ("num_payments", Some(paid.len().into())),
         ("period_sum", figure(sum(paid))),
         ("trailing_12m_sum", figure(of_year)),
-        ("trailing_12m_yield_pct", figure(part)),
-        ("trailing_12m_to", whole.then(|| last.to_string().into())),
+        ("trailing_12m_yield_pct", figure(yield_pct)),
+        ("trailing_12m_to", has_year.then(|| last.to_string().into())),
         ("price", figure(price.map(|(price, _)| price))),
         ("splits_unknown", splits.unknown.as_deref().map(Value::from)),
         ("method", Some(method.into())),
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_of_the_period_on_one_scale_and_of_one_currency() {
+    fn sums_are_adjusted_for_splits_and_only_of_one_currency() {
         let (old, new) = (date(2023, 1, 20), date(2024, 1, 20));
         let paid = [dividend(old, "100", "RUB"), dividend(new, "50", "RUB")];
         let none = Splits::default();
@@ -191,7 +192,7 @@ mod tests {
         let split = Split { code: "X".into(), date: date(2024, 2, 21), before: 1, after: 100 };
         let splits = Splits { of_period: vec![split], unknown: None };
         check(&paid, &splits, sums(json!(1.5), json!(0.5), json!(0.25)));
-        // A payment that is announced for later is in the period and not in the year.
+        // An announced payment is in the period and not in the trailing year.
         let later = [dividend(new, "50", "RUB"), dividend(date(2024, 7, 1), "10", "RUB")];
         check(&later, &none, sums(json!(60.0), json!(50.0), json!(25.0)));
         let mixed = [dividend(old, "1", "USD"), dividend(new, "50", "RUB")];

@@ -1,4 +1,4 @@
-//! `get_index_constituents_metrics`: what is in an index, with weights, prices and sectors.
+//! `get_index_constituents_metrics`: the constituents of an index with weights, prices and sectors.
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,8 @@ use market::{Constituent, Decimal, IndexConstituents, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, ISS, figure, known, number};
-use crate::{Moex, ask};
+use crate::reply::{ISS, MoexReply, figure, known_fields, number};
+use crate::{Moex, arguments};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Args {
@@ -17,11 +17,15 @@ pub(crate) struct Args {
     as_of_date: String,
 }
 
-pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
-    let date = ask::date("as_of_date", &args.as_of_date)?;
-    let WithFreshness { value: basket, freshness } =
-        cx.service.exchange.constituents(&args.index_ticker, date).await.map_err(named)?;
-    Ok(Answer {
+pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<MoexReply, Fault> {
+    let date = arguments::date("as_of_date", &args.as_of_date)?;
+    let WithFreshness { value: basket, freshness } = cx
+        .service
+        .exchange
+        .constituents(&args.index_ticker, date)
+        .await
+        .map_err(name_date_argument)?;
+    Ok(MoexReply {
         metadata: json!({
             "source": ISS,
             "index_ticker": basket.index,
@@ -31,12 +35,12 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         metrics: metrics(&basket),
         text: text(&basket),
         freshness: Some(freshness),
-        ..Answer::default()
+        ..MoexReply::default()
     })
 }
 
-/// The venue speaks of a date; here it has the name of its argument.
-fn named(fault: Fault) -> Fault {
+/// Names the argument `as_of_date` in the venue's fault about a date without a basket.
+fn name_date_argument(fault: Fault) -> Fault {
     let Some(problem) = fault.problems().first().filter(|_| fault.code() == "no_basket") else {
         return fault;
     };
@@ -44,7 +48,7 @@ fn named(fault: Fault) -> Fault {
 }
 
 fn row(it: &Constituent) -> Value {
-    known([
+    known_fields([
         ("ticker", Some(it.code.as_str().into())),
         ("name", it.name.as_deref().map(Value::from)),
         ("weight_pct", Some(number(it.weight_pct))),
@@ -58,7 +62,7 @@ fn metrics(basket: &IndexConstituents) -> Value {
     let mut weights: Vec<f64> =
         basket.constituents.iter().map(|it| it.weight_pct.to_f64()).collect();
     weights.sort_by(|a, b| b.total_cmp(a));
-    known([
+    known_fields([
         ("top5_weight_pct", figure(Some(weights.iter().take(5).sum()))),
         ("num_constituents", Some(basket.constituents.len().into())),
         ("effective_date", Some(basket.effective.to_string().into())),

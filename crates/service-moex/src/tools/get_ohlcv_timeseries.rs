@@ -10,14 +10,14 @@ use market::{CandleRequest, CandleStep, Decimal, SecurityCandle, Split, WithFres
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Gaps, ISS, figure, known, number};
-use crate::figures::year::Year;
+use crate::figures::year::SessionsPerYear;
 use crate::prices::Splits;
-use crate::{Moex, ask, figures, prices};
+use crate::reply::{Gaps, ISS, MoexReply, figure, known_fields, number};
+use crate::{Moex, arguments, figures, prices};
 
-/// Candles that the text shows of an answer without pages.
-const SHOWN_MAX: usize = 30;
-/// Candles of a page unless the caller says otherwise.
+/// The most candles in the text of a reply without pages.
+const TEXT_CANDLES_MAX: usize = 30;
+/// How many candles a page has by default.
 const PAGE_SIZE: usize = 100;
 
 #[derive(Debug, Deserialize)]
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     page_size: Option<usize>,
 }
 
-/// Which candles an answer has: a page, or all.
+/// The page of candles that the caller requested.
 struct Page {
     number: usize,
     size: usize,
@@ -41,7 +41,7 @@ struct Page {
 }
 
 impl Page {
-    /// `None` if the caller asked for no pages.
+    /// `None` if the caller set neither `page` nor `page_size`.
     fn of(args: &Args, candles: usize) -> Option<Self> {
         if args.page.is_none() && args.page_size.is_none() {
             return None;
@@ -53,13 +53,14 @@ impl Page {
     }
 }
 
-pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
-    let (ticker, board) = (ask::ticker("ticker", &args.ticker)?, ask::board("board", &args.board)?);
+pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<MoexReply, Fault> {
+    let (ticker, board) =
+        (arguments::ticker("ticker", &args.ticker)?, arguments::board("board", &args.board)?);
     let (step, days_max) = match args.interval.as_str() {
-        "1h" => (CandleStep::Hour, ask::DAYS_MAX_HOURLY),
-        _ => (CandleStep::Day, ask::DAYS_MAX_DAILY),
+        "1h" => (CandleStep::Hour, arguments::DAYS_MAX_HOURLY),
+        _ => (CandleStep::Day, arguments::DAYS_MAX_DAILY),
     };
-    let (from, to) = ask::period(&args.from_date, &args.to_date, days_max)?;
+    let (from, to) = arguments::period(&args.from_date, &args.to_date, days_max)?;
     let request =
         CandleRequest { code: ticker.clone(), board: Some(board.clone()), step, from, to };
     let exchange = &cx.service.exchange;
@@ -69,10 +70,10 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let closed: Vec<&SecurityCandle> = candles.iter().filter(|candle| candle.closed).collect();
     let mut days: Vec<Date> = closed.iter().map(|candle| candle.begins.date()).collect();
     days.dedup();
-    // Fewer candles have no volatility that a year could be made of.
+    // Fewer than three candles have no volatility.
     let year = match closed.len() {
         0..=2 => None,
-        _ => Some(prices::year(exchange, &days).await),
+        _ => Some(prices::sessions_per_year(exchange, &days).await),
     };
     let gaps = Gaps::of(&value);
     let page = Page::of(&args, candles.len());
@@ -84,7 +85,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         metrics["num_pages"] = page.count.into();
     }
     let text = text(&ticker, &args, candles, page.as_ref());
-    Ok(Answer {
+    Ok(MoexReply {
         metadata: json!({
             "source": ISS,
             "ticker": value.security.code,
@@ -101,17 +102,17 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     })
 }
 
-/// What the figures are of.
+/// The closed candles that the figures are computed from.
 struct Series<'a> {
     closed: Vec<&'a SecurityCandle>,
     days: Vec<Date>,
     splits: Splits,
-    year: Option<Year>,
+    year: Option<SessionsPerYear>,
     step: CandleStep,
 }
 
 fn row(candle: &SecurityCandle) -> Value {
-    known([
+    known_fields([
         ("ts", Some(candle.begins_rfc3339().into())),
         ("open", Some(number(candle.open))),
         ("high", Some(number(candle.high))),
@@ -119,7 +120,7 @@ fn row(candle: &SecurityCandle) -> Value {
         ("close", Some(number(candle.close))),
         ("volume", candle.volume.map(number)),
         ("value", candle.value.map(number)),
-        // Said of the one that still forms alone, because it is the exception.
+        // Only the candle that is still forming has this field.
         ("is_forming", (!candle.closed).then_some(Value::Bool(true))),
     ])
 }
@@ -133,13 +134,13 @@ fn metrics(series: &Series<'_>, gaps: &Gaps) -> Value {
     let volume = |candle: &&SecurityCandle| Some(candle.volume?.to_f64() * factor(candle));
     let volume: f64 = closed.iter().filter_map(volume).sum();
     let (closes, count) = (price(|candle| candle.close), days.len() as f64);
-    let candles_of_year = year.map(|year| year.sessions * candles_of_day(series));
-    let volatility = candles_of_year.and_then(|it| figures::annualized_volatility(&closes, it));
+    let candles_per_year = year.map(|year| year.sessions * candles_per_day(series));
+    let volatility = candles_per_year.and_then(|it| figures::annualized_volatility(&closes, it));
     let missing = gaps.missing.len();
-    known([
+    known_fields([
         ("total_return_pct", figure(figures::total_return_pct(&closes))),
         ("annualized_volatility", figure(volatility)),
-        // Candles are of trades; where none has a volume, the exchange does not tell it.
+        // A candle without volume means that the exchange does not report it.
         ("avg_daily_volume", figure((volume > 0.0).then(|| volume / count))),
         ("period_high", figure(price(|candle| candle.high).into_iter().reduce(f64::max))),
         ("period_low", figure(price(|candle| candle.low).into_iter().reduce(f64::min))),
@@ -150,29 +151,30 @@ fn metrics(series: &Series<'_>, gaps: &Gaps) -> Value {
         ("unchecked", gaps.unchecked.as_deref().map(Value::from)),
         (
             "splits",
-            (!splits.of_period.is_empty()).then(|| splits.of_period.iter().map(told).collect()),
+            (!splits.of_period.is_empty())
+                .then(|| splits.of_period.iter().map(split_json).collect()),
         ),
         ("splits_unknown", splits.unknown.as_deref().map(Value::from)),
         ("method", Some(method(series).into())),
     ])
 }
 
-fn candles_of_day(series: &Series<'_>) -> f64 {
+fn candles_per_day(series: &Series<'_>) -> f64 {
     if series.days.is_empty() { 0.0 } else { series.closed.len() as f64 / series.days.len() as f64 }
 }
 
-fn told(split: &Split) -> Value {
+fn split_json(split: &Split) -> Value {
     json!({ "date": split.date.to_string(), "before": split.before, "after": split.after })
 }
 
 fn method(series: &Series<'_>) -> String {
-    let year = match (series.year.map(|year| year.words()), series.step) {
+    let year = match (series.year.map(|year| year.description()), series.step) {
         (None, _) => "none of fewer than three candles".to_owned(),
         (Some(year), CandleStep::Day) => {
             format!("sample deviation of log returns times the root of {year}, percent")
         }
         (Some(year), _) => {
-            let of_day = candles_of_day(series);
+            let of_day = candles_per_day(series);
             format!(
                 "sample deviation of log returns times the root of {year} of {of_day:.2} candles \
                  each, percent"
@@ -191,7 +193,7 @@ fn text(ticker: &str, args: &Args, candles: &[SecurityCandle], page: Option<&Pag
     let mut text = format!("{ticker} {}: {} candles\n", args.interval, candles.len());
     let rows = match page {
         Some(page) => page.rows.clone(),
-        None => candles.len().saturating_sub(SHOWN_MAX)..candles.len(),
+        None => candles.len().saturating_sub(TEXT_CANDLES_MAX)..candles.len(),
     };
     text.push_str("time open high low close volume\n");
     for it in &candles[rows.clone()] {
@@ -218,7 +220,10 @@ fn text(ticker: &str, args: &Args, candles: &[SecurityCandle], page: Option<&Pag
         Some(page) => _ = writeln!(text, "page {} of {}", page.number, page.count),
         None if rows.start > 0 => {
             let first = call(1, PAGE_SIZE);
-            _ = writeln!(text, "the last {SHOWN_MAX}; page by page: get_ohlcv_timeseries {first}");
+            _ = writeln!(
+                text,
+                "the last {TEXT_CANDLES_MAX}; page by page: get_ohlcv_timeseries {first}"
+            );
         }
         None => {}
     }
@@ -244,11 +249,11 @@ mod tests {
         }
     }
 
-    fn of(candles: &[SecurityCandle], splits: Splits, step: CandleStep) -> Value {
+    fn metrics_of(candles: &[SecurityCandle], splits: Splits, step: CandleStep) -> Value {
         let closed: Vec<&SecurityCandle> = candles.iter().collect();
         let mut days: Vec<Date> = closed.iter().map(|candle| candle.begins.date()).collect();
         days.dedup();
-        let series = Series { closed, days, splits, year: Some(Year::CONVENTION), step };
+        let series = Series { closed, days, splits, year: Some(SessionsPerYear::CONVENTION), step };
         metrics(&series, &Gaps::default())
     }
 
@@ -293,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_series_comes_in_pages_and_names_the_next() {
+    fn a_long_series_comes_in_pages_that_name_the_next_call() {
         check_page(&args(None, None), 30, Some((1, 100)));
         check_page(&args(Some(1), None), 100, Some((2, 100)));
         check_page(&args(Some(3), None), 50, None);
@@ -303,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn over_a_split_every_figure_is_on_one_scale() {
+    fn figures_are_adjusted_for_splits() {
         let candles = [
             candle("2024-02-14T00:00:00", ["1000", "1100", "900", "1000"], "5"),
             candle("2024-02-21T00:00:00", ["10", "10.5", "9.5", "10"], "500"),
@@ -320,12 +325,12 @@ mod tests {
             "total_return_pct": 10.0, "avg_daily_volume": 600.0,
             "period_high": 11.0, "period_low": 9.0, "num_days": 3,
         });
-        let found = of(&candles, splits, CandleStep::Day);
+        let found = metrics_of(&candles, splits, CandleStep::Day);
         check(&found, expected);
-        // The same without the split, as if the share had always been what it is now.
+        // The same prices on the scale after the split, without a split.
         let mut whole = candles;
         whole[0] = candle("2024-02-14T00:00:00", ["10", "11", "9", "10"], "500");
-        let plain = of(&whole, Splits::default(), CandleStep::Day);
+        let plain = metrics_of(&whole, Splits::default(), CandleStep::Day);
         for name in ["total_return_pct", "annualized_volatility", "avg_daily_volume"] {
             assert_eq!(found[name], plain[name], "{name}");
         }
@@ -333,17 +338,17 @@ mod tests {
     }
 
     #[test]
-    fn hours_and_days_of_the_same_course_mean_the_same() {
+    fn hourly_candles_are_scaled_by_candles_per_day() {
         let hour = |day: u32, hour: u32, close: &str| {
             let at = format!("2024-02-{day:02}T{hour:02}:00:00");
             candle(&at, [close, close, close, close], "10")
         };
         let hours =
             [hour(14, 10, "100"), hour(14, 11, "110"), hour(15, 10, "100"), hour(15, 11, "110")];
-        let found = of(&hours, Splits::default(), CandleStep::Hour);
+        let found = metrics_of(&hours, Splits::default(), CandleStep::Hour);
         // A year of 252 sessions with two candles each.
         let returns = [1.1_f64.ln(), -(1.1_f64.ln()), 1.1_f64.ln()];
-        let volatility = figures::deviation(&returns).unwrap() * 504_f64.sqrt() * 100.0;
+        let volatility = figures::sample_deviation(&returns).unwrap() * 504_f64.sqrt() * 100.0;
         check(&found, json!({ "annualized_volatility": volatility, "avg_daily_volume": 20.0 }));
         let method = found["method"].as_str().unwrap();
         assert!(method.contains("252.0 sessions a year (by convention"), "{method}");

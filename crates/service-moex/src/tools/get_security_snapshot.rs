@@ -1,4 +1,4 @@
-//! `get_security_snapshot`: a security's price now, its change, and how much was traded.
+//! `get_security_snapshot`: the latest price of a security, its change, and the traded volume.
 
 use contract::Cx;
 use fault::Fault;
@@ -6,8 +6,8 @@ use market::{Decimal, PriceBasis, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, ISS, figure, known, number};
-use crate::{Moex, ask, figures};
+use crate::reply::{ISS, MoexReply, figure, known_fields, number};
+use crate::{Moex, arguments, figures};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Args {
@@ -15,53 +15,58 @@ pub(crate) struct Args {
     board: String,
 }
 
-pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
-    let (ticker, board) = (ask::ticker("ticker", &args.ticker)?, ask::board("board", &args.board)?);
-    let WithFreshness { value: shot, freshness } =
+pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<MoexReply, Fault> {
+    let (ticker, board) =
+        (arguments::ticker("ticker", &args.ticker)?, arguments::board("board", &args.board)?);
+    let WithFreshness { value: snapshot, freshness } =
         cx.service.exchange.snapshot(&ticker, Some(&board)).await?;
-    let none = Decimal::ZERO;
-    let (change, change_pct) = (shot.change.unwrap_or(none), shot.change_pct.unwrap_or(none));
-    let data = known([
-        ("last_price", Some(number(shot.last))),
+    let unknown = Decimal::ZERO;
+    let change = snapshot.change.unwrap_or(unknown);
+    let change_pct = snapshot.change_pct.unwrap_or(unknown);
+    let data = known_fields([
+        ("last_price", Some(number(snapshot.last))),
         ("price_change_abs", Some(number(change))),
         ("price_change_pct", Some(number(change_pct))),
-        ("open_price", shot.open.map(number)),
-        ("high_price", shot.high.map(number)),
-        ("low_price", shot.low.map(number)),
-        ("volume", shot.volume.map(number)),
-        ("value", shot.value.map(number)),
-        ("currency", Some(shot.security.currency.as_str().into())),
-        ("short_name", Some(shot.security.short_name.as_str().into())),
-        ("isin", shot.security.isin.as_deref().map(Value::from)),
-        ("lot_size", shot.security.lot.map(Value::from)),
-        ("price_basis", Some(shot.basis.as_str().into())),
-        ("trading_status", Some(shot.status.as_str().into())),
-        // The contract wants numbers; where there is nothing to compare with, zero says nothing.
-        ("is_change_known", Some((shot.change.is_some() && shot.change_pct.is_some()).into())),
-        ("is_stale", Some((shot.basis != PriceBasis::LastTrade || freshness.stale).into())),
+        ("open_price", snapshot.open.map(number)),
+        ("high_price", snapshot.high.map(number)),
+        ("low_price", snapshot.low.map(number)),
+        ("volume", snapshot.volume.map(number)),
+        ("value", snapshot.value.map(number)),
+        ("currency", Some(snapshot.security.currency.as_str().into())),
+        ("short_name", Some(snapshot.security.short_name.as_str().into())),
+        ("isin", snapshot.security.isin.as_deref().map(Value::from)),
+        ("lot_size", snapshot.security.lot.map(Value::from)),
+        ("price_basis", Some(snapshot.basis.as_str().into())),
+        ("trading_status", Some(snapshot.status.as_str().into())),
+        // The contract requires numbers for the change; `is_change_known` says that zero is not one.
+        (
+            "is_change_known",
+            Some((snapshot.change.is_some() && snapshot.change_pct.is_some()).into()),
+        ),
+        ("is_stale", Some((snapshot.basis != PriceBasis::LastTrade || freshness.stale).into())),
     ]);
     let float = |value: Option<Decimal>| value.map(Decimal::to_f64);
-    let range = float(shot.open).zip(float(shot.high)).zip(float(shot.low));
+    let range = float(snapshot.open).zip(float(snapshot.high)).zip(float(snapshot.low));
     let volatility =
         range.and_then(|((open, high), low)| figures::intraday_volatility_pct(open, high, low));
-    let metrics = known([
+    let metrics = known_fields([
         ("intraday_volatility_estimate", figure(volatility)),
         ("method", volatility.map(|_| "(high - low) / open * 100, percent".into())),
     ]);
-    let security = &shot.security;
+    let security = &snapshot.security;
     let mut text = format!(
         "{} ({}) on {board}: {} {}, change {change} ({change_pct}%) as of {}; {}\n",
         security.code,
         security.short_name,
-        shot.last,
+        snapshot.last,
         security.currency,
         freshness.as_of,
-        shot.status.as_str(),
+        snapshot.status.as_str(),
     );
-    if shot.basis != PriceBasis::LastTrade {
+    if snapshot.basis != PriceBasis::LastTrade {
         text.push_str("nothing was traded in this session yet; the price is an earlier one\n");
     }
-    Ok(Answer {
+    Ok(MoexReply {
         metadata: json!({
             "source": ISS,
             "ticker": security.code,
@@ -72,6 +77,6 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         metrics,
         text,
         freshness: Some(freshness),
-        ..Answer::default()
+        ..MoexReply::default()
     })
 }

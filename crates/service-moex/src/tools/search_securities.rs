@@ -1,4 +1,4 @@
-//! `search_securities`: a name, an ISIN or part of a ticker to what is traded.
+//! `search_securities`: finds securities by name, ISIN or part of a ticker.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Moex;
-use crate::answer::{Answer, known, source};
+use crate::reply::{MoexReply, known_fields, source};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Args {
@@ -17,7 +17,7 @@ pub(crate) struct Args {
     limit: usize,
 }
 
-pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
+pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<MoexReply, Fault> {
     let WithFreshness { value: found, freshness } =
         cx.service.exchange.search(&args.query, args.limit).await?;
     let mut text = format!("{} securities found\n", found.len());
@@ -26,19 +26,19 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         let traded = if it.traded { "" } else { " (not traded)" };
         _ = writeln!(text, "{} {name}{traded}", it.code);
     }
-    Ok(Answer {
+    Ok(MoexReply {
         metadata: json!({ "source": source(Some(&freshness)), "query": args.query }),
         data: found.iter().map(row).collect(),
         metrics: json!({ "num_found": found.len() }),
         text,
         freshness: Some(freshness),
-        ..Answer::default()
+        ..MoexReply::default()
     })
 }
 
 fn row(it: &SecurityMatch) -> Value {
     let name = it.name.as_deref().or(it.short_name.as_deref()).unwrap_or(&it.code);
-    known([
+    known_fields([
         ("ticker", Some(it.code.as_str().into())),
         ("name", Some(name.into())),
         ("short_name", it.short_name.as_deref().map(Value::from)),

@@ -20,11 +20,12 @@ struct FakeVenue {
     codes: Vec<&'static str>,
     /// The fault of every call.
     fault: Option<&'static str>,
-    meets: Option<Arc<Barrier>>,
+    /// Where every call waits for a call of another venue.
+    barrier: Option<Arc<Barrier>>,
 }
 
 fn venue(codes: &[&'static str]) -> FakeVenue {
-    FakeVenue { codes: codes.to_vec(), fault: None, meets: None }
+    FakeVenue { codes: codes.to_vec(), fault: None, barrier: None }
 }
 
 fn one() -> Decimal {
@@ -34,7 +35,7 @@ fn one() -> Decimal {
 #[async_trait]
 impl QuoteSource for FakeVenue {
     async fn latest(&self, symbols: &[Symbol]) -> Result<Vec<Result<Arc<Quote>, Fault>>, Fault> {
-        if let Some(barrier) = &self.meets {
+        if let Some(barrier) = &self.barrier {
             barrier.wait().await;
         }
         if let Some(message) = self.fault {
@@ -68,7 +69,7 @@ impl SymbolSource for FakeVenue {
     }
 }
 
-/// Holds every bar of the days that a test names, by code.
+/// The days of the bars of each code.
 #[derive(Default)]
 struct FakeArchive(HashMap<String, Vec<i64>>);
 
@@ -145,7 +146,7 @@ async fn live(api: &LocalApi, tickers: &[&str]) -> Result<LiveReply, Fault> {
 #[tokio::test]
 async fn venues_of_one_request_are_asked_at_the_same_time() {
     let barrier = Arc::new(Barrier::new(2));
-    let waiting = |code| FakeVenue { meets: Some(Arc::clone(&barrier)), ..venue(&[code]) };
+    let waiting = |code| FakeVenue { barrier: Some(Arc::clone(&barrier)), ..venue(&[code]) };
     let api = api(
         vec![(Venue::Moex, waiting("SBER")), (Venue::Binance, waiting("BTCUSDT"))],
         FakeArchive::default(),
@@ -156,7 +157,7 @@ async fn venues_of_one_request_are_asked_at_the_same_time() {
 }
 
 #[tokio::test]
-async fn quotes_are_ordered_by_ticker_and_each_is_there_once() {
+async fn quotes_are_ordered_by_ticker_without_duplicates() {
     let api = api(
         vec![(Venue::Moex, venue(&["SBER", "GAZP"])), (Venue::Binance, venue(&["BTCUSDT"]))],
         FakeArchive::default(),
@@ -216,7 +217,7 @@ async fn history(api: &LocalApi, tickers: &[&str], page: u64) -> Result<HistoryR
     api.historical(&context(), &query).await
 }
 
-fn shown(reply: &HistoryReply) -> Vec<String> {
+fn ticker_and_day(reply: &HistoryReply) -> Vec<String> {
     reply.bars.iter().map(|bar| format!("{} {}", bar.ticker, &bar.timestamp[8..10])).collect()
 }
 
@@ -232,7 +233,7 @@ async fn pages_are_ordered_by_ticker_then_time_and_end_with_an_empty_one() {
         (u64::MAX, vec![]),
     ] {
         let reply = history(&api, &["SBER", "GAZP"], page).await.unwrap();
-        assert_eq!((shown(&reply), reply.total), (names(&bars), 5), "page {page}");
+        assert_eq!((ticker_and_day(&reply), reply.total), (names(&bars), 5), "page {page}");
     }
 }
 
@@ -242,7 +243,7 @@ async fn history_without_a_ticker_lists_it_as_missing_and_without_all_fails() {
     let api = api(vec![(Venue::Moex, venue(&["SBER"]))], FakeArchive(days));
     let reply = history(&api, &["SBER", "SBRE", "FILE:X"], 1).await.unwrap();
     let missing: Vec<_> = reply.missing.iter().map(|it| it.ticker.as_str()).collect();
-    assert_eq!((shown(&reply), missing), (names(&["SBER 01"]), vec!["FILE:X", "SBRE"]));
+    assert_eq!((ticker_and_day(&reply), missing), (names(&["SBER 01"]), vec!["FILE:X", "SBRE"]));
     assert!(reply.missing[1].reason.contains("did you mean SBER?"));
     assert_eq!(history(&api, &["SBRE"], 1).await.unwrap_err().code(), "unknown_symbol");
 }

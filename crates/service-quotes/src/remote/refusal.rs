@@ -1,5 +1,5 @@
-//! Reads the error of another quotes API and passes it on: its status, message, trace id and the
-//! time to wait.
+//! Reads the error of another server's quotes API, so that the reply passes on its status, message,
+//! trace id and waiting time.
 
 use std::time::Duration;
 
@@ -27,11 +27,11 @@ pub(super) fn fault(status: u16, body: &[u8], headers: &HeaderMap, now: Millis) 
         .or_else(|| Some(body["error"].as_str()?.chars().take(MESSAGE_MAX).collect()))
         .unwrap_or_else(|| format!("the quotes API answered with status {status}"));
     let trace_id = field(&["trace_id", "request_id"], ID_MAX).or_else(|| request_id(headers));
-    let word = field(&["type", "code"], ID_MAX).unwrap_or_default();
-    let fault = Fault::new(kind(&word, status), "upstream_refused_request", message)
+    let error_type = field(&["type", "code"], ID_MAX).unwrap_or_default();
+    let fault = Fault::new(kind(&error_type, status), "upstream_refused_request", message)
         .passed_on(UpstreamError { status, trace_id });
-    let told = error["retry_after_s"].as_f64().and_then(|it| Duration::try_from_secs_f64(it).ok());
-    match told.or_else(|| retry_after(headers, now)) {
+    let wait = error["retry_after_s"].as_f64().and_then(|it| Duration::try_from_secs_f64(it).ok());
+    match wait.or_else(|| retry_after(headers, now)) {
         Some(wait) => fault.retry_after(wait),
         None => fault,
     }
@@ -43,9 +43,9 @@ pub(super) fn request_id(headers: &HeaderMap) -> Option<String> {
     (!id.is_empty()).then(|| id.chars().take(ID_MAX).collect())
 }
 
-/// The error's own name decides; a name that is not the contract's leaves it to the status.
-fn kind(word: &str, status: u16) -> Kind {
-    match word.to_ascii_uppercase().as_str() {
+/// The kind of an error type of the contract; for other types, the kind of the status.
+fn kind(error_type: &str, status: u16) -> Kind {
+    match error_type.to_ascii_uppercase().as_str() {
         "VALIDATION_ERROR" => return Kind::Invalid,
         "UNAUTHENTICATED" => return Kind::Unauthenticated,
         "FORBIDDEN" => return Kind::Forbidden,
@@ -64,17 +64,17 @@ fn kind(word: &str, status: u16) -> Kind {
     }
 }
 
-/// `Retry-After` as seconds or as an HTTP date, which is compared with the response's own date, so
-/// that the two clocks need not agree.
+/// `Retry-After` as seconds or as an HTTP date. A date is compared with the `Date` of the response, so
+/// that the clocks of the two servers need not agree.
 fn retry_after(headers: &HeaderMap, now: Millis) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let told = text(RETRY_AFTER)?;
-    if let Ok(seconds) = told.parse::<f64>() {
+    let value = text(RETRY_AFTER)?;
+    if let Ok(seconds) = value.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
     }
     let time = |text: &str| Some(rfc2822::parse(text).ok()?.timestamp().as_millisecond());
     let sent = text(DATE).and_then(time).unwrap_or(now.0);
-    let wait = time(told)?.saturating_sub(sent);
+    let wait = time(value)?.saturating_sub(sent);
     Some(Duration::from_millis(u64::try_from(wait).unwrap_or(0)))
 }
 
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn every_known_shape_of_an_error_is_passed_on() {
+    fn every_known_error_body_is_passed_on() {
         use Kind::{
             Forbidden, Invalid, NotFound, RateLimited, Timeout, Unauthenticated, Unavailable,
         };
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_is_read_in_every_form() {
+    fn retry_after_is_read_from_the_body_and_in_every_header_form() {
         let date = "Wed, 21 Oct 2015 07:28:00 GMT";
         check_wait(&[("retry-after", "7")], "", Some(7));
         check_wait(&[("retry-after", "7")], r#"{"error":{"retry_after_s":3}}"#, Some(3));

@@ -4,7 +4,7 @@ use contract::Cx;
 use fault::Fault;
 
 use crate::Quotes;
-use crate::answer::HistoryQuery;
+use crate::reply::HistoryQuery;
 use crate::wire::{HistoricalArgs, HistoryPage, api_cx};
 
 pub(crate) async fn call(cx: Cx<Quotes>, args: HistoricalArgs) -> Result<HistoryPage, Fault> {

@@ -1,10 +1,10 @@
-//! `quotes.live`: the latest price of each ticker asked for.
+//! `quotes.live`: the latest price of each requested ticker.
 
 use contract::Cx;
 use fault::Fault;
 
 use crate::Quotes;
-use crate::answer::LiveReply;
+use crate::reply::LiveReply;
 use crate::wire::{LiveArgs, api_cx};
 
 pub(crate) async fn call(cx: Cx<Quotes>, args: LiveArgs) -> Result<LiveReply, Fault> {

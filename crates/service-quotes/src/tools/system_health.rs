@@ -1,10 +1,10 @@
-//! `system.health`: whether quotes can be had right now.
+//! `system.health`: whether the venues and the archive work.
 
 use contract::Cx;
 use fault::Fault;
 
 use crate::Quotes;
-use crate::answer::HealthReply;
+use crate::reply::HealthReply;
 use crate::wire::{NoArgs, api_cx};
 
 pub(crate) async fn call(cx: Cx<Quotes>, _: NoArgs) -> Result<HealthReply, Fault> {

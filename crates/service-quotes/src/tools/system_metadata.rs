@@ -1,10 +1,10 @@
-//! `system.metadata`: versions and limits. It never leaves the process.
+//! `system.metadata`: versions and limits. The call sends no request.
 
 use contract::Cx;
 use fault::Fault;
 
 use crate::Quotes;
-use crate::answer::MetadataReply;
+use crate::reply::MetadataReply;
 use crate::wire::NoArgs;
 
 pub(crate) async fn call(cx: Cx<Quotes>, _: NoArgs) -> Result<MetadataReply, Fault> {

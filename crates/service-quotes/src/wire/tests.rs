@@ -1,4 +1,4 @@
-//! What a model reads: short enough, and naming the call that gives the rest.
+//! The text of a history page: it is cut at a length and names the call for the rest.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use contract::Reply as _;
 use market::Interval;
 use serde_json::Value;
 
-use super::{HistoricalArgs, HistoryPage, short};
-use crate::answer::{BarRow, HistoryQuery, HistoryReply};
+use super::{HistoricalArgs, HistoryPage, without_trailing_zeros};
+use crate::reply::{BarRow, HistoryQuery, HistoryReply};
 
 fn page(bars: usize, digits: usize) -> HistoryPage {
     let number = format!("1.{}", "3".repeat(digits));
@@ -49,14 +49,14 @@ fn named_call(text: &str, before: &str) -> Option<HistoryQuery> {
 }
 
 #[test]
-fn the_next_page_is_named() {
+fn the_text_names_the_call_for_the_next_page() {
     let next = named_call(&page(50, 4).text(), "next: ").unwrap();
     assert_eq!((next.page, next.page_size), (3, 50));
     assert!(named_call(&page(50, 4).text(), "cut here; all of it: ").is_none());
 }
 
 #[test]
-fn a_long_page_is_cut_and_the_rest_named() {
+fn a_long_page_is_cut_and_names_the_call_for_the_rest() {
     let page = page(200, 28);
     let text = page.text();
     assert!(text.len() < 24_000, "{}", text.len());
@@ -67,9 +67,9 @@ fn a_long_page_is_cut_and_the_rest_named() {
 }
 
 #[test]
-fn numbers_are_shortened_for_reading_only() {
+fn trailing_zeros_are_removed_from_the_text_only() {
     for (exact, read) in [("1.50000000", "1.5"), ("2.00", "2"), ("100", "100"), ("0.0", "0")] {
-        assert_eq!(short(exact), read);
+        assert_eq!(without_trailing_zeros(exact), read);
     }
     assert_eq!(page(1, 4).result()["items"][0]["open"], "1.3333");
 }

@@ -1,4 +1,4 @@
-//! What the quotes API answers, before any transport has a say in it.
+//! The requests and replies of the quotes API, independent of the transport.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::RANGE_DAYS_MAX;
 
-/// A ticker of the batch that could not be served, and why.
+/// A requested ticker that could not be served, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingTicker {
     pub ticker: String,
@@ -21,7 +21,7 @@ pub struct MissingTicker {
 }
 
 impl MissingTicker {
-    /// 206 says that some of the batch is missing.
+    /// 206 if some of the requested tickers are missing, else 200.
     pub(crate) fn status_of(missing: &[Self]) -> u16 {
         if missing.is_empty() { 200 } else { 206 }
     }
@@ -38,7 +38,7 @@ impl MissingTicker {
 #[derive(Debug, Clone)]
 pub struct QuoteRow {
     pub ticker: String,
-    /// Exactly as the venue wrote it.
+    /// The decimal as the venue wrote it.
     pub price: String,
     pub currency: String,
     pub as_of: String,
@@ -50,7 +50,7 @@ pub struct LiveReply {
     /// Ordered by ticker.
     pub quotes: Vec<QuoteRow>,
     pub missing: Vec<MissingTicker>,
-    /// Of the oldest quote: an answer is as fresh as its stalest part.
+    /// The freshness of the oldest quote, with the sources of all quotes.
     pub freshness: Option<Freshness>,
     pub request_id: Arc<str>,
     /// The status of the API's response.
@@ -75,14 +75,15 @@ pub struct HistoryReply {
     pub total: u64,
     pub missing: Vec<MissingTicker>,
     pub freshness: Option<Freshness>,
-    /// Bars the calendar would expect and the venue does not have; `None` where the calendar is unknown.
+    /// How many bars the trading hours imply and the venue does not have; `None` if its trading hours
+    /// are unknown.
     pub gaps: Option<u64>,
     pub request_id: Arc<str>,
     /// The status of the API's response.
     pub source_status: u16,
 }
 
-/// A request for history that has been found to make sense.
+/// A validated request for history.
 #[derive(Debug, Clone)]
 pub struct HistoryQuery {
     pub tickers: Vec<String>,
@@ -94,15 +95,15 @@ pub struct HistoryQuery {
 }
 
 impl HistoryQuery {
-    /// The dates, when they are dates, in order, and no further apart than the contract allows.
-    pub(crate) fn dates(from: &str, to: &str) -> Result<(Date, Date), Fault> {
-        let read = |field: &str, text: &str| {
+    /// Parses the two dates; refuses a reversed range and one of more than 3,660 days.
+    pub(crate) fn parse_dates(from: &str, to: &str) -> Result<(Date, Date), Fault> {
+        let parse = |field: &str, text: &str| {
             parse_date(text).ok_or_else(|| {
                 Fault::invalid("invalid_date", format!("{field}: expected a date as YYYY-MM-DD"))
                     .problem(field, "a date as YYYY-MM-DD")
             })
         };
-        let (first, last) = (read("from", from)?, read("to", to)?);
+        let (first, last) = (parse("from", from)?, parse("to", to)?);
         if first > last {
             let message = format!("from: expected a date not after `to` ({from} is after {to})");
             return Err(Fault::invalid("reversed_dates", message)
@@ -120,7 +121,7 @@ impl HistoryQuery {
         Ok((first, last))
     }
 
-    /// How many bars lie on the pages before this one.
+    /// How many bars are on the pages before this one.
     pub(crate) fn offset(&self) -> u64 {
         self.page.saturating_sub(1).saturating_mul(self.page_size as u64)
     }
@@ -143,10 +144,10 @@ impl HealthStatus {
     }
 }
 
-/// By the venue's prefix in lower case, where its data come from: `binance` from `simulated`.
+/// The source of each venue's data by the venue's prefix in lower case: `binance` → `simulated`.
 pub type VenueSources = BTreeMap<String, String>;
 
-/// One thing that was looked at.
+/// The health of one venue, of the archive, or of another server's API.
 #[derive(Debug, Clone)]
 pub struct HealthCheck {
     pub name: String,
@@ -165,7 +166,7 @@ pub struct HealthReply {
 }
 
 impl HealthReply {
-    /// Down when every venue is, degraded when anything is not well.
+    /// Down if every check is down, degraded if some check is not ok, else ok.
     pub fn of(checks: Vec<HealthCheck>, sources: VenueSources, request_id: Arc<str>) -> Self {
         let worst = checks.iter().map(|check| check.status).max().unwrap_or(HealthStatus::Ok);
         let all_down =
@@ -176,14 +177,14 @@ impl HealthReply {
         Self { status, checks, sources, request_id, source_status }
     }
 
-    /// The reply with the status that another server answered its probe with.
+    /// The reply with the status of another server's response.
     #[must_use]
     pub(crate) fn with_source_status(self, source_status: u16) -> Self {
         Self { source_status, ..self }
     }
 }
 
-/// Limits and versions, all read from the contract files so that they cannot disagree with them.
+/// Limits and versions, all read from the contract files.
 #[derive(Debug, Clone)]
 pub struct MetadataReply {
     pub mcp_version: String,
@@ -217,12 +218,12 @@ mod tests {
 
     #[track_caller]
     fn check_dates(from: &str, to: &str, refused: Option<&str>) {
-        let code = HistoryQuery::dates(from, to).err().map(|fault| fault.code());
+        let code = HistoryQuery::parse_dates(from, to).err().map(|fault| fault.code());
         assert_eq!(code, refused, "{from} to {to}");
     }
 
     #[test]
-    fn dates_are_dates_in_order_and_not_too_far_apart() {
+    fn dates_are_ordered_and_at_most_ten_years_apart() {
         check_dates("2024-02-29", "2024-02-29", None);
         check_dates("2014-01-01", "2024-01-08", None);
         check_dates("2014-01-01", "2024-01-09", Some("range_too_long"));
@@ -234,19 +235,19 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_health(parts: &[HealthStatus], whole: HealthStatus) {
+    fn check_health(checks: &[HealthStatus], expected: HealthStatus) {
         let check = |status: &HealthStatus| HealthCheck {
             name: String::new(),
             status: *status,
             detail: None,
         };
         let health =
-            HealthReply::of(parts.iter().map(check).collect(), VenueSources::new(), "r".into());
-        assert_eq!(health.status, whole, "{parts:?}");
+            HealthReply::of(checks.iter().map(check).collect(), VenueSources::new(), "r".into());
+        assert_eq!(health.status, expected, "{checks:?}");
     }
 
     #[test]
-    fn the_whole_is_down_only_when_everything_is() {
+    fn health_is_down_only_if_every_check_is_down() {
         use HealthStatus::{Degraded, Down, Ok};
         check_health(&[], Ok);
         check_health(&[Ok, Ok], Ok);

@@ -1,15 +1,17 @@
-//! The reply of every tool: `metadata`, `data`, `metrics`, and no error.
+//! The successful reply of every tool: `metadata`, `data` and `metrics`, with `error` null.
 
 use contract::{HttpReply, Reply};
 use jiff::civil::Date;
 use market::{Decimal, Freshness, SIMULATED, SecurityCandles};
 use serde_json::{Map, Value, json};
 
+/// What a tool replies.
 #[derive(Default)]
-pub(crate) struct Answer {
+pub(crate) struct MoexReply {
     pub(crate) metadata: Value,
     pub(crate) data: Value,
     pub(crate) metrics: Value,
+    /// The text for models, without the lines on source and missing days.
     pub(crate) text: String,
     pub(crate) freshness: Option<Freshness>,
     /// Missing days by ticker; empty when the reply has no series.
@@ -54,9 +56,7 @@ impl Gaps {
     /// A line for the text; `None` when no day is missing.
     fn line(&self, ticker: &str) -> Option<String> {
         if let Some(why) = &self.unchecked {
-            return Some(format!(
-                "{ticker}: whether days are missing could not be checked: {why}\n"
-            ));
+            return Some(format!("{ticker}: missing days could not be checked: {why}\n"));
         }
         let days: Vec<String> = self.missing.iter().take(10).map(Date::to_string).collect();
         let more = self.missing.len().saturating_sub(days.len());
@@ -70,7 +70,7 @@ impl Gaps {
     }
 }
 
-impl Reply for Answer {
+impl Reply for MoexReply {
     fn result(&self) -> Value {
         let mut result = json!({
             "metadata": self.metadata,
@@ -78,7 +78,7 @@ impl Reply for Answer {
             "metrics": self.metrics,
             "error": null,
         });
-        // The contract fixes `metadata.source` of three tools, so the mark is also beside it.
+        // The contract fixes `metadata.source` of three tools, so `data` and `metrics` say `simulated` too.
         if self.freshness.as_ref().is_some_and(Freshness::is_simulated) {
             for part in ["data", "metrics"] {
                 if let Some(fields) = result[part].as_object_mut() {
@@ -121,7 +121,7 @@ impl Reply for Answer {
     }
 }
 
-/// The source of the tools whose contract has a word for the simulated exchange.
+/// `metadata.source` of the tools whose schema allows `simulated`.
 pub(crate) fn source(freshness: Option<&Freshness>) -> &'static str {
     if freshness.is_some_and(Freshness::is_simulated) { SIMULATED } else { ISS }
 }
@@ -148,9 +148,10 @@ fn freshness_json(freshness: &Freshness) -> Value {
 }
 
 /// An object of the known fields; unknown ones are left out, because the schemas require numbers.
-pub(crate) fn known<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
-    let known = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Value::Object(known.collect())
+pub(crate) fn known_fields<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
+    let known_fields =
+        fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(known_fields.collect())
 }
 
 /// A price as a JSON number.
@@ -174,7 +175,8 @@ mod tests {
 
     #[test]
     fn unknown_fields_are_left_out() {
-        let found = known([("a", Some(json!(1))), ("b", None), ("c", figure(Some(f64::NAN)))]);
+        let found =
+            known_fields([("a", Some(json!(1))), ("b", None), ("c", figure(Some(f64::NAN)))]);
         assert_eq!(found, json!({"a": 1}));
         assert_eq!(figure(Some(1.234_567_89)), Some(json!(1.234_568)));
     }

@@ -4,15 +4,16 @@ use clock::parse_date;
 use fault::Fault;
 use jiff::civil::Date;
 
-/// The most days of one request for candles, by their length.
+/// The most days of one request for daily candles.
 pub(crate) const DAYS_MAX_DAILY: i64 = 3_660;
+/// The most days of one request for hourly candles.
 pub(crate) const DAYS_MAX_HOURLY: i64 = 730;
 
-/// The ticker with or without the prefix that quotes and indicators take: `SBER`, `MOEX:SBER`.
+/// Parses a ticker with or without the prefix of the venue: `SBER`, `MOEX:SBER`.
 pub(crate) fn ticker(field: &str, text: &str) -> Result<String, Fault> {
     let text = text.trim();
     let prefixed = text.split_once(':').filter(|(venue, _)| venue.eq_ignore_ascii_case("MOEX"));
-    name(prefixed.map_or(text, |(_, code)| code)).ok_or_else(|| {
+    plain_code(prefixed.map_or(text, |(_, code)| code)).ok_or_else(|| {
         let expected = "letters of the Latin alphabet and digits, such as SBER";
         let message = format!("{field}: expected {expected}; search_securities finds a ticker");
         Fault::invalid("invalid_ticker", message).problem(field, expected)
@@ -20,18 +21,19 @@ pub(crate) fn ticker(field: &str, text: &str) -> Result<String, Fault> {
 }
 
 pub(crate) fn board(field: &str, text: &str) -> Result<String, Fault> {
-    name(text).ok_or_else(|| {
-        let expected = "a board of the exchange's, such as TQBR";
+    plain_code(text).ok_or_else(|| {
+        let expected = "a board of the exchange, such as TQBR";
         let message = format!("{field}: expected {expected}");
         Fault::invalid("invalid_board", message).problem(field, expected)
     })
 }
 
-/// The trimmed text in upper case; `None` when it is not a plain name.
-fn name(text: &str) -> Option<String> {
-    let name = text.trim().to_uppercase();
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
-    (!name.is_empty() && name.chars().all(fits)).then_some(name)
+/// The trimmed text in upper case; `None` unless it has only Latin letters, digits, `-` and `_`.
+fn plain_code(text: &str) -> Option<String> {
+    let code = text.trim().to_uppercase();
+    let is_allowed =
+        |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    (!code.is_empty() && code.chars().all(is_allowed)).then_some(code)
 }
 
 pub(crate) fn date(field: &str, text: &str) -> Result<Date, Fault> {
@@ -52,8 +54,7 @@ pub(crate) fn period(from: &str, to: &str, days_max: i64) -> Result<(Date, Date)
     }
     let days = days(from, to);
     if days > days_max {
-        let message =
-            format!("the period has {days} days; at most {days_max} can be asked at once");
+        let message = format!("the period has {days} days; one request has at most {days_max}");
         return Err(Fault::invalid("range_too_long", message)
             .problem("from_date", format!("at most {days_max} days before to_date")));
     }
