@@ -52,6 +52,42 @@ pub(crate) struct App {
     venues: Venues,
 }
 
+/// Who calls the tools of a process.
+pub(crate) enum Audience {
+    /// The user who started it, over stdio or on the command line.
+    LocalUser,
+    /// Clients over HTTP.
+    HttpClients {
+        /// Whether a caller without a credential may read.
+        open: bool,
+        /// The address at which they reach the server.
+        base_url: String,
+    },
+}
+
+impl Audience {
+    fn may_read(&self) -> bool {
+        matches!(self, Self::LocalUser | Self::HttpClients { open: true, .. })
+    }
+
+    /// Signs the local user in. A database that other machines share has no local user.
+    fn sign_in(&self, policy: AccessPolicy, config: &Config, accounts: &Accounts) -> AccessPolicy {
+        match self {
+            Self::LocalUser if config.database_url.is_none() => {
+                policy.with_local_user(Arc::new(archive::LocalAccount(accounts.clone())))
+            }
+            _ => policy,
+        }
+    }
+
+    fn base_url(&self) -> Option<String> {
+        match self {
+            Self::LocalUser => None,
+            Self::HttpClients { base_url, .. } => Some(base_url.clone()),
+        }
+    }
+}
+
 /// The dependencies of the services.
 pub(crate) struct Parts<'a> {
     pub(crate) config: &'a Config,
@@ -66,8 +102,15 @@ pub(crate) struct Parts<'a> {
 }
 
 impl App {
-    /// `open` says whether a caller without a credential may read.
-    pub(crate) async fn start(config: &Config, open: bool) -> Result<Self, CommandError> {
+    /// The tools for the user who starts this process, without a server.
+    pub(crate) async fn start(config: &Config) -> Result<Self, CommandError> {
+        Self::start_for(config, Audience::LocalUser).await
+    }
+
+    pub(crate) async fn start_for(
+        config: &Config,
+        audience: Audience,
+    ) -> Result<Self, CommandError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let build = BuildInfo { version: VERSION.to_owned(), commit: commit().to_owned() };
         let metrics = Arc::new(Metrics::new(build, clock.now().0 / 1000));
@@ -105,7 +148,7 @@ impl App {
             service_analyst::service(analyst)?,
             pricing::collector(&parts, &db, &counters)?,
             pricing::optimizer(&parts, &db, &counters)?,
-            archive::archive(&parts, &db, &authority, accounts.clone())?,
+            archive::archive(&parts, &db, &authority, accounts.clone(), audience.base_url())?,
         ];
         let limited =
             services.into_iter().map(|it| it.with_default_concurrency(config.tool_concurrency));
@@ -113,9 +156,9 @@ impl App {
         check_view(&catalog, &config.view)?;
         let http_token = config.http_token.clone();
         let (known, doors) = (catalog.services(), &counters);
-        let authenticator =
-            AccessPolicy::new(Arc::clone(&authority), clock, http_token, open, known, doors);
-        let authenticator = Arc::new(authenticator);
+        let open = audience.may_read();
+        let policy = AccessPolicy::new(authority.clone(), clock, http_token, open, known, doors);
+        let authenticator = Arc::new(audience.sign_in(policy, config, &accounts));
         let meter = Arc::new(Meters(Arc::clone(&metrics)));
         let Parts { tasks, stop, history, jobs, .. } = parts;
         let timeout = config.call_timeout;
@@ -149,12 +192,12 @@ impl App {
         let Some(token) = &config.token else { return Credential::None };
         let credential = Credential::Bearer(Arc::from(token.reveal()));
         if let Err(fault) = self.authenticator.verify(&credential).await {
-            tracing::warn!("STOA_TOKEN opens nothing beyond what is open: {fault}");
+            tracing::warn!("STOA_TOKEN is not valid; only calls that need none succeed ({fault})");
         }
         credential
     }
 
-    /// Who looks how things are.
+    /// The monitor that answers `/health`.
     pub(crate) fn health_monitor(&self) -> HealthMonitor {
         let provider = self.venues.provider();
         HealthMonitor::new(self.venues.probe(), Arc::clone(&self.history), provider)
@@ -201,6 +244,7 @@ pub(crate) async fn open_store(config: &Config) -> Result<Db, CommandError> {
         archive_accounts::MIGRATIONS,
         archive_documents::MIGRATIONS,
         archive_insights::MIGRATIONS,
+        archive_search::MIGRATIONS,
         service_pricing::MIGRATIONS,
         transport_oauth::MIGRATIONS,
     ])

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use archive_accounts::Accounts;
-use archive_documents::{Documents, UploadLimits};
+use archive_documents::Documents;
 use archive_insights::Insights;
+use archive_search::Search;
 use async_trait::async_trait;
-use auth::{Authority, MintRequest, ScopeName, ScopeSet, TokenLimits};
+use auth::{Authority, LocalUser, MintRequest, ScopeName, ScopeSet, TokenLimits};
 use clock::{Clock, Millis};
-use contract::Service;
-use fault::Fault;
+use contract::{Caller, Scope, Service};
+use fault::{Fault, Kind};
 use llm::Model;
 use service_archive::{ArchiveParts, ExtractorCommand, IssuedToken, TokenIssuer};
 use store::Db;
@@ -41,10 +42,12 @@ pub(crate) fn archive(
     db: &Db,
     authority: &Arc<Authority>,
     accounts: Accounts,
+    base_url: Option<String>,
 ) -> Result<Service, CommandError> {
     let clock = &parts.clock;
     let data = &parts.config.data;
-    let documents = Documents::new(db.clone(), data, Arc::clone(clock), UploadLimits::default());
+    let documents =
+        Documents::new(db.clone(), data, Arc::clone(clock), parts.config.uploads.clone());
     sweep(parts, documents.clone(), accounts.clone());
     let mut models: Vec<Arc<dyn Model>> = Vec::new();
     if let Some(model) = &parts.config.language_model {
@@ -55,8 +58,10 @@ pub(crate) fn archive(
         clock: Arc::clone(clock),
         accounts,
         insights: Insights::new(db.clone(), Arc::clone(clock)),
+        search: Search::new(db.clone()),
         documents,
         tokens: Arc::new(Keys { authority: Arc::clone(authority), clock: Arc::clone(clock) }),
+        base_url,
         models,
         extractor: ExtractorCommand {
             program: std::env::current_exe()?,
@@ -98,18 +103,85 @@ struct Keys {
     clock: Arc<dyn Clock>,
 }
 
+/// What the token of an upload link is limited to. It is the name of no service, so no service
+/// accepts the token.
+fn upload_limit(upload_id: &str) -> String {
+    format!("{SERVICE}/uploads/{upload_id}")
+}
+
+/// The fault of a link whose token does not hold; a store that cannot be asked is another matter.
+fn invalid_link(fault: Fault) -> Fault {
+    match fault.kind() {
+        Kind::Unauthenticated | Kind::Forbidden | Kind::Invalid => {
+            let message = "this upload link is not valid or has expired; ask for another with \
+                           arkiver_add_file";
+            Fault::new(Kind::Unauthenticated, "upload_link_invalid", message)
+        }
+        _ => fault,
+    }
+}
+
 #[async_trait]
 impl TokenIssuer for Keys {
     async fn issue(&self, subject: &str, ttl: Duration) -> Result<IssuedToken, Fault> {
+        self.mint(subject, &[ScopeName::READ, ScopeName::WRITE], SERVICE.to_owned(), ttl)
+    }
+
+    async fn issue_upload(
+        &self,
+        subject: &str,
+        upload_id: &str,
+        ttl: Duration,
+    ) -> Result<IssuedToken, Fault> {
+        self.mint(subject, &[ScopeName::WRITE], upload_limit(upload_id), ttl)
+    }
+
+    async fn verify_upload(&self, token: &str, upload_id: &str) -> Result<String, Fault> {
+        let now = self.clock.now().0 / 1000;
+        let grant = self.authority.verify(token, now).await.map_err(invalid_link)?;
+        // A token without a limit to services is not meant for links.
+        let limit = grant.limits.service.as_deref();
+        let is_for_it = limit == Some(&[upload_limit(upload_id)]) && grant.scopes.contains("write");
+        match is_for_it {
+            true => Ok(grant.subject.clone()),
+            false => {
+                let message = "the token is not of this upload";
+                let fault = Fault::new(Kind::Forbidden, "upload_link_invalid", message);
+                Err(invalid_link(fault))
+            }
+        }
+    }
+}
+
+/// The user who started this process, as a user of the archive.
+pub(crate) struct LocalAccount(pub(crate) Accounts);
+
+#[async_trait]
+impl LocalUser for LocalAccount {
+    async fn caller(&self) -> Result<Caller, Fault> {
+        let subject = self.0.local_subject().await?;
+        Ok(Caller::new(subject, [Scope::Read, Scope::Write].map(|it| it.as_str().to_owned())))
+    }
+
+    fn is_account(&self, subject: &str) -> bool {
+        archive_accounts::session_of(subject).is_some()
+    }
+}
+
+impl Keys {
+    fn mint(
+        &self,
+        subject: &str,
+        scopes: &[ScopeName],
+        service: String,
+        ttl: Duration,
+    ) -> Result<IssuedToken, Fault> {
         let now = self.clock.now();
         let request = MintRequest {
             subject: subject.to_owned(),
-            scopes: [ScopeName::READ, ScopeName::WRITE].into_iter().collect::<ScopeSet>(),
+            scopes: scopes.iter().cloned().collect::<ScopeSet>(),
             ttl,
-            limits: TokenLimits {
-                service: Some(vec![SERVICE.to_owned()]),
-                ..TokenLimits::default()
-            },
+            limits: TokenLimits { service: Some(vec![service]), ..TokenLimits::default() },
         };
         let token = self.authority.mint(&request, now.0 / 1000)?;
         let life = i64::try_from(ttl.as_secs()).map_err(Fault::internal)?;

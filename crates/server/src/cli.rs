@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::help;
 
-/// Options that every command takes are listed apart from its own.
+/// The heading of options that every command takes.
 const GLOBAL: &str = "Global options";
 
 #[derive(Debug, Parser)]
@@ -41,7 +41,7 @@ pub(crate) enum Command {
     Mcp(ToolsetArgs),
     /// Run the simulated exchange alone
     Sim(SimArgs),
-    /// Bring data in from files
+    /// Import bars or the pricing catalogue from files
     #[command(subcommand)]
     Import(ImportCommand),
     /// Mint, narrow, read and revoke capability tokens
@@ -50,6 +50,9 @@ pub(crate) enum Command {
     /// Manage the accounts of the archive
     #[command(subcommand)]
     User(UserCommand),
+    /// Fill the document archive
+    #[command(subcommand)]
+    Archive(ArchiveCommand),
     /// List the tools with their size in tokens, or show one with its arguments and an example
     Tools(ToolsArgs),
     /// Call one tool and print its result
@@ -77,7 +80,7 @@ pub(crate) enum Command {
 pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDR", help = help("listen"))]
     pub(crate) listen: Option<String>,
-    /// Listen beyond loopback without a token; a token that is set is required all the same
+    /// Listen beyond loopback without a token; a token that is set is still required
     #[arg(long)]
     pub(crate) insecure: bool,
     #[command(flatten)]
@@ -120,7 +123,7 @@ pub(crate) enum ImportCommand {
 pub(crate) struct ImportCatalogArgs {
     /// A CSV file of up to 128 MiB
     pub(crate) file: PathBuf,
-    /// What stands before the fraction, where the file does not show it
+    /// The decimal mark, if the file does not decide it
     #[arg(long, value_enum)]
     pub(crate) decimal: Option<Decimal>,
 }
@@ -138,10 +141,10 @@ pub(crate) struct ImportBarsArgs {
     /// Currency of the prices
     #[arg(long, default_value = "USD")]
     pub(crate) currency: String,
-    /// What comes first in dates such as 03/04/2024, where the file does not show it
+    /// What comes first in dates such as 03/04/2024, if the file does not decide it
     #[arg(long, value_enum)]
     pub(crate) dates: Option<Dates>,
-    /// What stands before the fraction, where the file does not show it
+    /// The decimal mark, if the file does not decide it
     #[arg(long, value_enum)]
     pub(crate) decimal: Option<Decimal>,
     /// What to do with a row that cannot be read
@@ -165,9 +168,9 @@ pub(crate) enum Decimal {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum BadRow {
-    /// End there; the rows before it stay imported
+    /// Stop at the row; the rows before it stay imported
     Stop,
-    /// Leave it out, and say which
+    /// Skip the row, and list the first 20
     Skip,
 }
 
@@ -175,11 +178,11 @@ pub(crate) enum BadRow {
 pub(crate) enum TokenCommand {
     /// Print a new token and nothing else
     Mint(MintArgs),
-    /// Narrow a token (from stdin or STOA_TOKEN); needs no key
+    /// Narrow a token (from stdin or STOA_TOKEN); this needs no key
     Attenuate(NarrowArgs),
     /// Show what a token (from stdin or STOA_TOKEN) claims, and whether this server accepts it
     Inspect,
-    /// List the minted tokens that have not expired; the tokens themselves are not kept
+    /// List the minted tokens that have not expired; the tokens themselves are not stored
     List,
     /// Revoke a token (by its id, or from stdin or STOA_TOKEN) and everything narrowed from it
     Revoke {
@@ -212,6 +215,25 @@ pub(crate) enum UserCommand {
     },
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum ArchiveCommand {
+    /// Add files, and the files of folders, to the archive; works without a server
+    Add(ArchiveAddArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ArchiveAddArgs {
+    /// Files, and folders with all that is in them
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Case that the files belong to; an unknown name makes a new case
+    #[arg(long, value_name = "NAME")]
+    pub(crate) case: Option<String>,
+    /// Read each file as well, and wait for what is found
+    #[arg(long)]
+    pub(crate) process: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct MintArgs {
     #[arg(long, required_unless_present = "user", help = scope_help())]
@@ -222,7 +244,7 @@ pub(crate) struct MintArgs {
     /// Subject of the token; shown in logs and audits
     #[arg(long, default_value = "cli")]
     pub(crate) subject: String,
-    /// Speak for this user of the archive: with the scopes read and write and for the archive alone,
+    /// Act for this user of the archive: with the scopes read and write and in the archive alone,
     /// unless --scope and --service say otherwise
     #[arg(long, value_name = "NAME", conflicts_with = "subject")]
     pub(crate) user: Option<String>,
@@ -230,9 +252,9 @@ pub(crate) struct MintArgs {
     pub(crate) limits: LimitArgs,
 }
 
-/// The help of `--scope`, with what each scope opens.
+/// The help of `--scope`, with what each scope allows.
 fn scope_help() -> String {
-    let rows = auth::KNOWN_SCOPES.iter().map(|(scope, opens)| format!("\n  {scope:<8} {opens}"));
+    let rows = auth::KNOWN_SCOPES.iter().map(|(scope, allows)| format!("\n  {scope:<8} {allows}"));
     format!("What the bearer may do, such as read,write:{}", rows.collect::<String>())
 }
 
@@ -287,7 +309,7 @@ pub(crate) struct AskArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
-    /// Show these tools alone: their arguments, an example and the schema
+    /// Show only these tools, with their arguments, an example and the schema
     pub(crate) tool: Vec<String>,
     #[command(flatten)]
     pub(crate) toolset: ToolsetArgs,
@@ -298,7 +320,7 @@ pub(crate) struct InstallArgs {
     /// Which client; without it, the clients on this machine are listed
     #[arg(long, value_enum)]
     pub(crate) client: Option<Client>,
-    /// Write it into the client's configuration file; the file before is kept with .bak at its end
+    /// Write the entry into the client's file; the old file is kept with .bak at its end
     #[arg(long)]
     pub(crate) write: bool,
     /// Remove what --write added

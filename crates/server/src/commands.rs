@@ -1,5 +1,6 @@
 //! The commands of the binary, one file each.
 
+mod archive;
 mod call;
 mod completions;
 mod doctor;
@@ -13,6 +14,8 @@ mod sim;
 mod token;
 mod tools;
 mod user;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::cli::{Cli, Command, ToolsetArgs};
 use crate::config::{Config, ConfigFile, Settings};
@@ -45,7 +48,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), CommandError> {
     for warning in &warnings {
         notices.warn(warning);
     }
-    name_settings(notices, &cli.command, &file);
+    name_config_file(notices, &cli.command, &file);
     let config = config?;
     // Kept until the end, because its drop writes the queued log lines.
     let _logs =
@@ -61,12 +64,12 @@ pub(crate) fn run(cli: Cli) -> Result<(), CommandError> {
     result
 }
 
-/// What is wrong with the settings and no reason to stop.
+/// Problems of the settings that do not stop the command.
 fn warnings(command: &Command, settings: &Settings) -> Vec<String> {
     let mut warnings = settings.warnings.clone();
     if matches!(command, Command::Serve(_)) && settings.is_unreachable() {
         warnings.push(
-            "nothing outside this container reaches a port on loopback; set MCP_HTTP_TOKEN, and a \
+            "nothing outside this container reaches a port on loopback; with MCP_HTTP_TOKEN set, a \
              port alone means every address"
                 .to_owned(),
         );
@@ -74,10 +77,13 @@ fn warnings(command: &Command, settings: &Settings) -> Vec<String> {
     warnings
 }
 
-/// Says which configuration file is in use, where nothing else says it, and which is not.
-fn name_settings(notices: Notices, command: &Command, file: &ConfigFile) {
-    if let (Command::Mcp(_) | Command::Call(_) | Command::Ask(_), Some(used)) =
-        (command, &file.used)
+/// Names the configuration file in use for commands that do not show it otherwise, and a file that is
+/// not read.
+fn name_config_file(notices: Notices, command: &Command, file: &ConfigFile) {
+    if let (
+        Command::Mcp(_) | Command::Archive(_) | Command::Call(_) | Command::Ask(_),
+        Some(used),
+    ) = (command, &file.used)
     {
         notices.info(&format!("settings are read from {}", used.display()));
     }
@@ -94,6 +100,7 @@ async fn dispatch(command: Command, config: Config) -> Result<(), CommandError> 
         Command::Import(command) => import::run(command, config).await,
         Command::Token(command) => token::run(command, config).await,
         Command::User(command) => user::run(command, config).await,
+        Command::Archive(command) => archive::run(command, config).await,
         Command::Tools(args) => tools::run(args, config).await,
         Command::Call(args) => call::run(args, config).await,
         Command::Ask(args) => call::ask(args, config).await,
@@ -101,7 +108,7 @@ async fn dispatch(command: Command, config: Config) -> Result<(), CommandError> 
         Command::Install(args) => install::run(args, &config).await,
         Command::Completions { shell } => completions::run(shell),
         Command::ExtractWorker | Command::AnalysisWorker => {
-            Err(CommandError::usage("this works on one file and nothing else"))
+            Err(CommandError::usage("this command only runs as a child process of the archive"))
         }
     }
 }
@@ -120,7 +127,18 @@ fn install_crypto() {
     _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// Prints a command's result, with a line end; nothing else may go to stdout.
+/// The address at which a client on this machine reaches a server that listens here: loopback if the
+/// server listens on every address.
+pub(crate) fn client_address(listening: SocketAddr) -> SocketAddr {
+    let ip = match listening.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listening.port())
+}
+
+/// Prints a command's result to stdout, with a line end. Everything else goes to stderr.
 pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     use std::io::Write as _;
     let mut out = std::io::stdout().lock();

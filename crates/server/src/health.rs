@@ -14,7 +14,7 @@ use transport_http::{ServerHealth, ServerHealthProbe};
 /// How long a result is cached.
 const AGE_MAX: Duration = Duration::from_secs(1);
 /// The timeout of the exchange's health check.
-const PATIENCE: Duration = Duration::from_secs(1);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(crate) struct HealthMonitor {
     exchange: HealthProbe,
@@ -48,7 +48,7 @@ impl HealthMonitor {
         let status = match seen.filter(|(at, _)| at.elapsed() < AGE_MAX) {
             Some((_, status)) => status,
             None => {
-                let status = self.look().await;
+                let status = self.check().await;
                 let now = Some((Instant::now(), status));
                 *self.seen.lock() = now;
                 status
@@ -58,9 +58,9 @@ impl HealthMonitor {
         ServerHealth { status, provider, sources }
     }
 
-    async fn look(&self) -> &'static str {
-        let looked = async { ((self.exchange)().await, self.history.check().await) };
-        match timeout(PATIENCE, looked).await {
+    async fn check(&self) -> &'static str {
+        let checks = async { ((self.exchange)().await, self.history.check().await) };
+        match timeout(CHECK_TIMEOUT, checks).await {
             Ok((VenueHealth::Up, Ok(()))) => "ok",
             Ok((VenueHealth::Degraded, Ok(()))) | Err(_) => "degraded",
             Ok((VenueHealth::Down, _) | (_, Err(_))) => "error",

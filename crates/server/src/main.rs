@@ -15,6 +15,7 @@ mod language_model;
 mod meters;
 mod oauth;
 mod open_files;
+mod price_push;
 mod pricing;
 mod tool_caller;
 mod venues;

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use axum::Router;
 use clock::SystemClock;
 use transport_http::{AuthorizationChallenge, is_loopback};
-use transport_oauth::OAuthOptions;
+use transport_oauth::{HttpsDocumentFetcher, OAuthOptions};
 
 use crate::app::App;
 use crate::config::Config;
 use crate::exit::CommandError;
 
 /// The routes of OAuth; `None` where it is off.
-pub(crate) fn routes(app: &App, config: &Config) -> Option<Router> {
-    let scopes = config.oauth_scopes.clone()?;
+pub(crate) fn routes(app: &App, config: &Config) -> Result<Option<Router>, CommandError> {
+    let Some(scopes) = config.oauth_scopes.clone() else { return Ok(None) };
     let services = app.pipeline.catalog().services().iter();
-    Some(transport_oauth::router(OAuthOptions {
+    Ok(Some(transport_oauth::router(OAuthOptions {
         db: app.db.clone(),
         clock: Arc::new(SystemClock),
         accounts: app.accounts.clone(),
@@ -23,7 +23,8 @@ pub(crate) fn routes(app: &App, config: &Config) -> Option<Router> {
         scopes,
         services: services.map(|service| Arc::clone(&service.name)).collect(),
         public_url: config.public_url.clone(),
-    }))
+        documents: Arc::new(HttpsDocumentFetcher::new()?),
+    })))
 }
 
 /// How the MCP endpoints tell clients where to get a token; `None` where OAuth is off.

@@ -44,6 +44,12 @@ pub(crate) fn optimizer(
         db: db.clone(),
         service_info: service_info(parts, "price-optimizer", counters.of("optimizer")),
         proposal_life: PROPOSAL_LIFE,
+        jobs: parts.jobs.clone(),
+        push_targets: parts.config.price_push.targets()?,
+        job_meter: Some(Arc::new(Meters(Arc::clone(&parts.metrics)))),
+        push_meter: Some(Arc::new(Meters(Arc::clone(&parts.metrics)))),
+        tasks: parts.tasks.clone(),
+        stop: parts.stop.clone(),
     })?)
 }
 
@@ -60,20 +66,20 @@ fn service_info(
         commit: known(commit()),
         clock: Arc::clone(&parts.clock),
         started: parts.clock.now(),
-        counters: Box::new(move || told(&counters)),
+        counters: Box::new(move || counters_json(&counters)),
     }
 }
 
 /// The counters under the names of the contract.
-fn told(counters: &AuthMetrics) -> Value {
-    let seen = counters.snapshot();
-    let failed = |code: &str| seen.failures.get(code).copied().unwrap_or_default();
-    let granted = seen.scopes.iter().map(|(scope, count)| ((*scope).to_owned(), count.granted));
-    let denied = seen.scopes.iter().map(|(scope, count)| ((*scope).to_owned(), count.denied));
+fn counters_json(counters: &AuthMetrics) -> Value {
+    let snapshot = counters.snapshot();
+    let failed = |code: &str| snapshot.failures.get(code).copied().unwrap_or_default();
+    let granted = snapshot.scopes.iter().map(|(scope, count)| ((*scope).to_owned(), count.granted));
+    let denied = snapshot.scopes.iter().map(|(scope, count)| ((*scope).to_owned(), count.denied));
     json!({
-        "tokens_created": seen.tokens_minted,
-        "tokens_verified": seen.ok,
-        "auth_failures": seen.checks - seen.ok,
+        "tokens_created": snapshot.tokens_minted,
+        "tokens_verified": snapshot.ok,
+        "auth_failures": snapshot.checks - snapshot.ok,
         "missing_tokens": failed("token_missing"),
         "invalid_tokens": failed("token_malformed") + failed("token_signature"),
         "expired_tokens": failed("token_expired"),

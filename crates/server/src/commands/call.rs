@@ -1,5 +1,5 @@
-//! `stoa call` and `stoa ask`: one tool call from the command line, through the same pipeline as any
-//! other.
+//! `stoa call` and `stoa ask`: one tool call from the command line, through the same pipeline as the
+//! calls of clients.
 
 mod arguments;
 
@@ -24,8 +24,8 @@ pub(crate) async fn run(args: CallArgs, config: Config) -> Result<(), CommandErr
         true => Some(read_stdin()?),
         false => None,
     };
-    let app = App::start(&config, true).await?;
-    let reply = match prepare(&app, &args, stdin.as_deref()) {
+    let app = App::start(&config).await?;
+    let reply = match resolve_call(&app, &args, stdin.as_deref()) {
         Ok((tool, arguments)) => call(&app, &config, &tool, arguments, args.text).await,
         Err(error) => Err(error),
     };
@@ -45,8 +45,8 @@ pub(crate) async fn ask(args: AskArgs, config: Config) -> Result<(), CommandErro
     let message = json!({ "role": "user", "content": question.trim() });
     let arguments = json!({ "input": { "messages": [message] } });
     let arguments = arguments.as_object().cloned().unwrap_or_default();
-    let app = App::start(&config, true).await?;
-    let reply = match find(&app, ANALYST) {
+    let app = App::start(&config).await?;
+    let reply = match find_tool(&app, ANALYST) {
         Ok(tool) => call(&app, &config, &tool, arguments, !args.json).await,
         Err(error) => Err(error),
     };
@@ -58,20 +58,21 @@ pub(crate) async fn ask(args: AskArgs, config: Config) -> Result<(), CommandErro
     }
 }
 
-fn prepare(
+/// The tool, and its arguments from the words of the command line.
+fn resolve_call(
     app: &App,
     args: &CallArgs,
     stdin: Option<&str>,
 ) -> Result<(ToolRef, Map<String, Value>), CommandError> {
-    let tool = find(app, &args.tool)?;
-    let arguments = arguments::read(&args.arguments, tool.input().json(), stdin);
+    let tool = find_tool(app, &args.tool)?;
+    let arguments = arguments::parse(&args.arguments, tool.input().json(), stdin);
     let arguments = arguments.map_err(|error| {
         CommandError::usage(format!("{error}; `stoa tools {}` shows its arguments", args.tool))
     })?;
     Ok((tool, arguments))
 }
 
-fn find(app: &App, name: &str) -> Result<ToolRef, CommandError> {
+fn find_tool(app: &App, name: &str) -> Result<ToolRef, CommandError> {
     let catalog = app.pipeline.catalog();
     catalog.find(None, name).cloned().ok_or_else(|| names::no_tool(name, catalog))
 }
@@ -81,21 +82,22 @@ async fn call(
     config: &Config,
     tool: &ToolRef,
     arguments: Map<String, Value>,
-    text: bool,
+    as_text: bool,
 ) -> Result<Box<dyn Reply>, CommandError> {
     let mut call = Call::new(arguments);
+    call.meta.is_local = true;
     call.meta.credential = app.own_credential(config).await;
     let outcome = app.pipeline.call(tool, call).await;
-    outcome.map_err(|failure| match text {
-        true => CommandError::of_kind(failure.kind, sentence(&failure)),
+    outcome.map_err(|failure| match as_text {
+        true => CommandError::of_kind(failure.kind, failure_sentence(&failure)),
         false => CommandError::json(failure.kind, pretty(&failure.tool_error)),
     })
 }
 
-/// One sentence about a failed call: the contract's own message, the fields that are wrong where the
-/// message does not name them, and what to do.
-fn sentence(failure: &CallFailure) -> String {
-    let mut text = message(&failure.tool_error);
+/// One sentence on a failed call: the contract's message, the wrong fields that the message does not
+/// name, and what to do.
+fn failure_sentence(failure: &CallFailure) -> String {
+    let mut text = error_message(&failure.tool_error);
     let error = &failure.tool_error;
     let details = error.pointer("/error/details").or_else(|| error.get("details"));
     for detail in details.and_then(Value::as_array).into_iter().flatten() {
@@ -107,13 +109,13 @@ fn sentence(failure: &CallFailure) -> String {
         }
     }
     if failure.kind == Kind::Unavailable && !text.contains("stoa doctor") {
-        text.push_str("; `stoa doctor` looks for the cause");
+        text.push_str("; `stoa doctor` finds the cause");
     }
     text.replace('\n', " ")
 }
 
-/// The message in a failed call's envelope, wherever the contract puts it.
-pub(crate) fn message(error: &Value) -> String {
+/// The message in the envelope of a failed call, wherever the contract puts it.
+pub(crate) fn error_message(error: &Value) -> String {
     let found = error.get("message").or_else(|| error.get("error")?.get("message"));
     let found = found.or_else(|| error.get("error"));
     found.and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned)
@@ -124,8 +126,8 @@ fn read_stdin() -> Result<String, CommandError> {
     let read = std::io::stdin().lock().take(STDIN_BYTES_MAX + 1).read_to_string(&mut text);
     read.map_err(|error| CommandError::usage(format!("stdin cannot be read: {error}")))?;
     if text.len() as u64 > STDIN_BYTES_MAX {
-        let most = STDIN_BYTES_MAX >> 20;
-        return Err(CommandError::usage(format!("stdin has more than {most} MiB")));
+        let mib_max = STDIN_BYTES_MAX >> 20;
+        return Err(CommandError::usage(format!("stdin has more than {mib_max} MiB")));
     }
     Ok(text)
 }
@@ -139,14 +141,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_call_is_told_in_its_own_words() {
+    fn the_message_is_found_in_every_envelope() {
         for (error, expected) in [
             (json!({ "type": "X", "message": "no" }), "no"),
             (json!({ "error": { "message": "no" } }), "no"),
             (json!({ "ok": false, "error": "no" }), "no"),
             (json!({ "other": 1 }), "{\"other\":1}"),
         ] {
-            assert_eq!(message(&error), expected);
+            assert_eq!(error_message(&error), expected);
         }
     }
 
@@ -159,19 +161,20 @@ mod tests {
             retry_after: None,
             http_body: tool_error.clone(),
             tool_error,
+            source: None,
         };
         let details = json!([
             { "field": "a", "expected": "a date" }, { "field": "sku", "expected": "text" },
         ]);
         let error = json!({ "error": { "message": "sku: expected\ntext", "details": details } });
         assert_eq!(
-            sentence(&failure(Kind::Invalid, error)),
+            failure_sentence(&failure(Kind::Invalid, error)),
             "sku: expected text; a: expected a date"
         );
         let error = json!({ "message": "the exchange could not be reached" });
         assert_eq!(
-            sentence(&failure(Kind::Unavailable, error)),
-            "the exchange could not be reached; `stoa doctor` looks for the cause"
+            failure_sentence(&failure(Kind::Unavailable, error)),
+            "the exchange could not be reached; `stoa doctor` finds the cause"
         );
     }
 }

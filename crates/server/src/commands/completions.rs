@@ -30,9 +30,10 @@ fn with_names(command: clap::Command) -> Result<clap::Command, CommandError> {
         "tools" | "tool" => arg.value_parser(PossibleValuesParser::new(tools.clone())),
         _ => arg,
     };
-    Ok(everywhere(command, &named))
+    Ok(change_args(command, &named))
 }
 
-fn everywhere(command: clap::Command, change: &impl Fn(Arg) -> Arg) -> clap::Command {
-    command.mut_args(change).mut_subcommands(|inner| everywhere(inner, change))
+/// Applies a change to the arguments of a command and of all its subcommands.
+fn change_args(command: clap::Command, change: &impl Fn(Arg) -> Arg) -> clap::Command {
+    command.mut_args(change).mut_subcommands(|inner| change_args(inner, change))
 }

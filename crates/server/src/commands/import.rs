@@ -1,4 +1,4 @@
-//! `stoa import`: imports files into the store.
+//! `stoa import`: imports bars and the pricing catalogue from files.
 
 use std::io::{IsTerminal as _, Write as _};
 
@@ -23,17 +23,19 @@ pub(crate) async fn run(command: ImportCommand, config: Config) -> Result<(), Co
     }
 }
 
-/// Larger than any catalogue: a million rows of a hundred bytes.
+/// The largest catalogue file: a million rows of about 130 bytes.
 const CATALOG_BYTES_MAX: u64 = 128 << 20;
 
 async fn catalog(args: &ImportCatalogArgs, config: &Config) -> Result<(), CommandError> {
     let file = &args.file;
-    let wrong = |error: std::io::Error| CommandError::usage(format!("{}: {error}", file.display()));
-    if std::fs::metadata(file).map_err(wrong)?.len() > CATALOG_BYTES_MAX {
-        let most = CATALOG_BYTES_MAX >> 20;
-        return Err(CommandError::usage(format!("{} is larger than {most} MiB", file.display())));
+    let unreadable =
+        |error: std::io::Error| CommandError::usage(format!("{}: {error}", file.display()));
+    if std::fs::metadata(file).map_err(unreadable)?.len() > CATALOG_BYTES_MAX {
+        let mib_max = CATALOG_BYTES_MAX >> 20;
+        let message = format!("{} is larger than {mib_max} MiB", file.display());
+        return Err(CommandError::usage(message));
     }
-    let bytes = std::fs::read(file).map_err(wrong)?;
+    let bytes = std::fs::read(file).map_err(unreadable)?;
     let decimal = args.decimal.map(decimal_mark);
     let db = open_store(config).await?;
     let imported = service_pricing::import_csv(&db, &bytes, decimal, SystemClock.now()).await;
@@ -46,20 +48,17 @@ async fn catalog(args: &ImportCatalogArgs, config: &Config) -> Result<(), Comman
             _ => format!("\n  line {line}, column {column:?}: expected {expected}"),
         });
     }
-    let untold = imported.refused().saturating_sub(imported.problems.len());
-    if untold > 0 {
-        problems.push_str(&format!("\n  and {untold} more"));
-    }
+    problems.push_str(&and_more(imported.refused() as u64, imported.problems.len()));
     if imported.good == 0 {
         return Err(CommandError::data(format!(
-            "there is not one product in this file; it needs a line for each, with a sku{problems}"
+            "the file has no product; it needs a line for each product, with a sku{problems}"
         )));
     }
     print(&format!("{} imported\n", counted(imported.products as u64, "product")))?;
     if imported.refused() == 0 {
         return Ok(());
     }
-    // The rows that are good stay imported; the exit code says that the file was not taken whole.
+    // Valid rows stay imported; the exit code says that some rows were refused.
     let refused = counted(imported.refused() as u64, "row");
     Err(CommandError::data(format!("{refused} refused{problems}")))
 }
@@ -68,6 +67,14 @@ fn decimal_mark(decimal: Decimal) -> DecimalMark {
     match decimal {
         Decimal::Point => DecimalMark::Point,
         Decimal::Comma => DecimalMark::Comma,
+    }
+}
+
+/// The line for bad rows that are not listed; empty if all are.
+fn and_more(count: u64, listed: usize) -> String {
+    match count.saturating_sub(listed as u64) {
+        0 => String::new(),
+        more => format!("\n  and {more} more"),
     }
 }
 
@@ -81,8 +88,7 @@ async fn bars(args: ImportBarsArgs, config: &Config) -> Result<(), CommandError>
     let interval = Interval::parse(&args.interval).ok_or_else(|| {
         CommandError::usage(format!("interval {:?} is not one of {}", args.interval, known()))
     })?;
-    let readable = std::fs::metadata(&args.file);
-    if let Err(error) = readable {
+    if let Err(error) = std::fs::metadata(&args.file) {
         return Err(CommandError::usage(format!("{}: {error}", args.file.display())));
     }
     let options = ImportOptions {
@@ -107,51 +113,48 @@ async fn bars(args: ImportBarsArgs, config: &Config) -> Result<(), CommandError>
     let report = import_bars(&store, &args.file, &options, |progress| bar.show(progress)).await;
     bar.clear();
     db.close().await;
-    tell(&report?)
+    print_report(&report?)
 }
 
-fn tell(report: &ImportReport) -> Result<(), CommandError> {
+fn print_report(report: &ImportReport) -> Result<(), CommandError> {
     let problems: Vec<String> =
         report.problems.iter().map(|it| format!("line {}: {}", it.line, it.reason)).collect();
     if report.stopped_at.is_some() {
         return Err(CommandError::data(format!(
             "stopped at a bad row; {} before it imported\n  {}\n\
-             mend it and import again, or skip bad rows with --on-bad-row skip",
+             correct it and import again, or skip bad rows with --on-bad-row skip",
             counted(report.imported, "bar"),
             problems.join("\n  "),
         )));
     }
     if report.imported == 0 && report.skipped == 0 {
         return Err(CommandError::data(
-            "there is not one bar in this file; it needs a line for each, with a time and prices",
+            "the file has no bar; it needs a line for each bar, with a time and prices",
         ));
     }
     let bars = counted(report.imported, "bar");
     let mut text = format!("{bars} of {} series imported", report.series);
     if report.skipped > 0 {
         text.push_str(&format!(", {} skipped\n  {}", report.skipped, problems.join("\n  ")));
-        let untold = report.skipped.saturating_sub(problems.len() as u64);
-        if untold > 0 {
-            text.push_str(&format!("\n  and {untold} more"));
-        }
+        text.push_str(&and_more(report.skipped, problems.len()));
     }
     print(&(text + "\n"))
 }
 
-/// A progress line that is overwritten; absent where stderr is not a terminal.
+/// A progress line on stderr, which is overwritten; nothing if stderr is not a terminal.
 struct ProgressBar {
-    shown: bool,
+    is_terminal: bool,
 }
 
 impl ProgressBar {
     const WIDTH: u64 = 30;
 
     fn new() -> Self {
-        Self { shown: std::io::stderr().is_terminal() }
+        Self { is_terminal: std::io::stderr().is_terminal() }
     }
 
     fn show(&self, progress: ImportProgress) {
-        if !self.shown {
+        if !self.is_terminal {
             return;
         }
         let total = progress.bytes_total.max(1);
@@ -162,7 +165,7 @@ impl ProgressBar {
     }
 
     fn clear(&self) {
-        if self.shown {
+        if self.is_terminal {
             _ = write!(std::io::stderr(), "\r\x1b[2K");
         }
     }

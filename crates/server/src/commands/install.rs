@@ -1,17 +1,17 @@
-//! `stoa install`: the configuration with which a client starts this program, or calls a running one.
+//! `stoa install`: the configuration with which a client starts this program, or calls a running server.
 //!
-//! It is printed by default; with `--write` it is merged into the client's own file, and the rest
-//! of the file does not change. No secret is written but a token that is asked for, and such a file
-//! is readable by its user alone.
+//! The command prints the entry; with `--write` it merges the entry into the client's file and leaves
+//! the rest of the file as it is. The only secret that it writes is a token that the user requests, and
+//! then only the user may read the file.
 
 mod bundle;
+mod client_files;
 mod clients;
 mod codex;
 mod goose;
 mod json;
 mod launch;
 mod links;
-mod place;
 mod survey;
 mod token;
 mod write;
@@ -24,25 +24,25 @@ use crate::cli::InstallArgs;
 use crate::commands::print;
 use crate::config::Config;
 use crate::exit::CommandError;
+use client_files::{ClientFile, UserEnvironment};
 use clients::{ClientRow, Notation, Reach};
 use launch::{Launch, Transport};
-use place::{Place, Places};
-use write::{Kept, Outcome};
+use write::{Backup, Outcome};
 
 /// The name of our entry in every client.
 const NAME: &str = "stoa";
 
 pub(crate) async fn run(args: InstallArgs, config: &Config) -> Result<(), CommandError> {
-    let places = Places::of_user()?;
+    let environment = UserEnvironment::of_this_process()?;
     let mut launch = match &args.http {
         Some(url) => Launch::http(url.as_deref(), &args.toolset, config)?,
         None => Launch::of_this_program(&args.toolset, config)?,
     };
     let Some(client) = args.client else {
         if args.write || args.uninstall || args.bundle.is_some() {
-            return Err(CommandError::usage("say which client with --client"));
+            return Err(CommandError::usage("name the client with --client"));
         }
-        return print(&survey::table(&places, &launch));
+        return print(&survey::table(&environment, &launch));
     };
     let row = clients::row(client).ok_or_else(|| CommandError::other("a client has no row"))?;
     if let Some(file) = &args.bundle {
@@ -53,29 +53,33 @@ pub(crate) async fn run(args: InstallArgs, config: &Config) -> Result<(), Comman
         (_, true) => Some(Reach::Project),
         _ => None,
     };
-    let place = places.file(row, reach)?;
+    let client_file = environment.file(row, reach)?;
     if args.uninstall {
-        return uninstall(row, place.as_ref());
+        return uninstall(row, client_file.as_ref());
     }
     if args.token || args.scope.is_some() {
         let subject =
             client.to_possible_value().map_or_else(String::new, |it| it.get_name().into());
-        refuse_token(row, place.as_ref(), args.write)?;
-        refuse_file(row, place.as_ref(), &launch)?;
+        check_token_file(row, client_file.as_ref(), args.write)?;
+        check_mergeable(row, client_file.as_ref(), &launch)?;
         let token = token::mint(&args, launch.is_local(), &subject, config).await?;
         launch.place_token(&token);
     }
-    install(row, place.as_ref(), &launch, args.write)?;
+    install(row, client_file.as_ref(), &launch, args.write)?;
     for note in notes(row, &launch) {
-        tell(&note);
+        print_note(&note);
     }
     Ok(())
 }
 
-/// A token belongs in a file that only the user reads.
-fn refuse_token(row: &ClientRow, place: Option<&Place>, write: bool) -> Result<(), CommandError> {
-    match place {
-        Some(Place { reach: Reach::Project, file }) => Err(CommandError::usage(format!(
+/// Refuses to put a token anywhere but into a file that only the user reads.
+fn check_token_file(
+    row: &ClientRow,
+    client_file: Option<&ClientFile>,
+    write: bool,
+) -> Result<(), CommandError> {
+    match client_file {
+        Some(ClientFile { reach: Reach::Project, file }) => Err(CommandError::usage(format!(
             "{} is shared with the project, and a token must not be; add --user",
             file.display()
         ))),
@@ -88,56 +92,56 @@ fn refuse_token(row: &ClientRow, place: Option<&Place>, write: bool) -> Result<(
     }
 }
 
-/// Refuses a file that cannot be changed before a token is minted for it.
-fn refuse_file(
+/// Refuses a file that cannot be merged, before a token is minted for it.
+fn check_mergeable(
     row: &ClientRow,
-    place: Option<&Place>,
+    client_file: Option<&ClientFile>,
     launch: &Launch,
 ) -> Result<(), CommandError> {
-    let Some(Place { file, .. }) = place else { return Ok(()) };
-    let tried = write::text(file).and_then(|text| merged(row, &text, launch));
-    tried.map(drop).map_err(|reason| left_alone(file, &reason))
+    let Some(ClientFile { file, .. }) = client_file else { return Ok(()) };
+    let tried = write::read_text(file).and_then(|text| merged(row, &text, launch));
+    tried.map(drop).map_err(|reason| not_changed(file, &reason))
 }
 
-fn left_alone(file: &Path, reason: &str) -> CommandError {
+fn not_changed(file: &Path, reason: &str) -> CommandError {
     let file = file.display();
     CommandError::data(format!("{file} was left as it is: {reason}; add the entry by hand"))
 }
 
 fn install(
     row: &ClientRow,
-    place: Option<&Place>,
+    client_file: Option<&ClientFile>,
     launch: &Launch,
     write: bool,
 ) -> Result<(), CommandError> {
-    let shown = shown(row, launch)
+    let text = file_text(row, launch)
         .map_err(|reason| CommandError::usage(format!("{}: {reason}", row.title)))?;
-    let Some(Place { file, .. }) = place else {
-        print(&shown)?;
-        tell(row.afterwards);
+    let Some(ClientFile { file, .. }) = client_file else {
+        print(&text)?;
+        print_note(row.afterwards);
         return Ok(());
     };
     if !write {
-        print(&shown)?;
-        tell(&format!("this belongs in {}; --write puts it there", file.display()));
+        print(&text)?;
+        print_note(&format!("this belongs in {}; --write puts it there", file.display()));
         return Ok(());
     }
     if let Err(reason) = merge(row, launch, file) {
-        // The user can still paste the printed text, which then holds no token.
+        // The user can paste the printed text, unless it contains a token.
         if !launch.holds_token {
-            print(&shown)?;
+            print(&text)?;
         }
-        return Err(left_alone(file, &reason));
+        return Err(not_changed(file, &reason));
     }
     Ok(())
 }
 
-/// The complete configuration of a client.
-fn shown(row: &ClientRow, launch: &Launch) -> Result<String, String> {
+/// A file with our entry alone, in the client's notation.
+fn file_text(row: &ClientRow, launch: &Launch) -> Result<String, String> {
     match &row.notation {
-        Notation::Json(form) => json::shown(form, launch),
-        Notation::Codex => Ok(codex::shown(launch)),
-        Notation::Goose => Ok(goose::shown(launch)),
+        Notation::Json(form) => json::file_text(form, launch),
+        Notation::Codex => Ok(codex::file_text(launch)),
+        Notation::Goose => Ok(goose::file_text(launch)),
     }
 }
 
@@ -159,35 +163,35 @@ fn removed(row: &ClientRow, text: &str) -> Result<Option<String>, String> {
 }
 
 fn merge(row: &ClientRow, launch: &Launch, file: &Path) -> Result<(), String> {
-    let outcome = write::change(file, launch.holds_token, |text| merged(row, text, launch))?;
+    let outcome = write::edit_file(file, launch.holds_token, |text| merged(row, text, launch))?;
     let (file, next) = (file.display(), row.afterwards);
-    tell(&match outcome {
+    print_note(&match outcome {
         Outcome::Unchanged => format!("{file} has it already, unchanged"),
-        Outcome::Written(Kept::Nothing) => format!("wrote {file}; {next}"),
-        Outcome::Written(Kept::Copy(copy)) => {
+        Outcome::Written(Backup::None) => format!("wrote {file}; {next}"),
+        Outcome::Written(Backup::Copy(copy)) => {
             format!("wrote {file} (before: {}); {next}", copy.display())
         }
     });
     Ok(())
 }
 
-fn uninstall(row: &ClientRow, place: Option<&Place>) -> Result<(), CommandError> {
-    let Some(Place { file, .. }) = place else {
+fn uninstall(row: &ClientRow, client_file: Option<&ClientFile>) -> Result<(), CommandError> {
+    let Some(ClientFile { file, .. }) = client_file else {
         return Err(CommandError::usage(format!(
             "{} has no file; remove the entry in its settings",
             row.title
         )));
     };
     let edit = |text: &str| Ok(removed(row, text)?.unwrap_or_else(|| text.to_owned()));
-    let changed = match write::text(file) {
-        // Nothing is made where nothing is.
+    let changed = match write::read_text(file) {
+        // A missing file is not created.
         Ok(text) if text.is_empty() => Ok(Outcome::Unchanged),
-        _ => write::change(file, false, edit),
+        _ => write::edit_file(file, false, edit),
     };
     match changed {
-        Ok(Outcome::Unchanged) => tell(&format!("{} has no entry {NAME:?}", file.display())),
+        Ok(Outcome::Unchanged) => print_note(&format!("{} has no entry {NAME:?}", file.display())),
         Ok(Outcome::Written(_)) => {
-            tell(&format!("removed the entry {NAME:?} from {}", file.display()));
+            print_note(&format!("removed the entry {NAME:?} from {}", file.display()));
         }
         Err(reason) => {
             return Err(CommandError::data(format!(
@@ -204,20 +208,20 @@ fn make_bundle(row: &ClientRow, file: &Path, launch: &Launch) -> Result<(), Comm
         return Err(CommandError::usage("only claude-desktop installs a bundle"));
     }
     bundle::write(file, &std::env::current_exe()?, launch)?;
-    tell(&format!("wrote {}; open it with Claude Desktop", file.display()));
+    print_note(&format!("wrote {}; open it with Claude Desktop", file.display()));
     Ok(())
 }
 
-/// What to know beside the configuration.
+/// Notes for the user beside the entry.
 fn notes(row: &ClientRow, launch: &Launch) -> Vec<String> {
     let mut notes = Vec::new();
-    let by_name = match &row.notation {
+    let can_name_variables = match &row.notation {
         Notation::Json(form) => form.variable.is_some(),
         Notation::Codex => true,
         Notation::Goose => matches!(launch.transport, Transport::Stdio { .. }),
     };
     for name in launch.named_variables() {
-        notes.push(match by_name {
+        notes.push(match can_name_variables {
             true => format!("{name} is a secret: set it in the environment of {}", row.title),
             false => {
                 format!("{name} is a secret and is not written; put it into the entry yourself")
@@ -238,9 +242,9 @@ fn notes(row: &ClientRow, launch: &Launch) -> Vec<String> {
     notes
 }
 
-/// Prints notes to stderr; only the result goes to stdout.
+/// Prints a note to stderr; only the result goes to stdout.
 #[expect(clippy::print_stderr, reason = "advice for the user who runs the command")]
-fn tell(line: &str) {
+fn print_note(line: &str) {
     eprintln!("stoa: {line}");
 }
 

@@ -1,5 +1,5 @@
-//! `stoa mcp`: the same tools over stdio. The user who starts the process may read without a token;
-//! other scopes need a token in `STOA_TOKEN`.
+//! `stoa mcp`: the same tools over stdio. The user who starts the process may read without a token,
+//! and is a user of the archive; other scopes need a token in `STOA_TOKEN`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::exit::CommandError;
 
 pub(crate) async fn run(config: Config) -> Result<(), CommandError> {
-    let app = App::start(&config, true).await?;
+    let app = App::start(&config).await?;
     let credential = app.own_credential(&config).await;
     let notice = simulation_notice(&config);
     let options = ServerOptions { notice, ..ServerOptions::stdio(VERSION, credential) };

@@ -1,5 +1,5 @@
-//! What a command says on stderr beside its logs: plain lines for a person, and one JSON object a
-//! line where the logs are JSON, so that a log parser can read all of stderr.
+//! Notices of a command on stderr beside its logs: plain lines for a person, or one JSON object per line
+//! if the logs are JSON, so that a log parser can read all of stderr.
 
 use std::io::Write as _;
 
@@ -35,7 +35,7 @@ impl Notices {
         self.write("INFO", &plain, title, rows);
     }
 
-    /// One call of `write`, so that a log line of another thread cannot get in between.
+    /// Writes in one call, so that a log line of another thread cannot split the text.
     fn write(self, level: &str, plain: &str, message: &str, rows: &[(&str, String)]) {
         let line = match self.json {
             true => json_line(level, message, rows),

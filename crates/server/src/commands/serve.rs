@@ -17,8 +17,9 @@ use transport_http::{
 use transport_mcp::{HttpOptions, ServerOptions};
 
 use crate::agents;
-use crate::app::{App, VERSION};
+use crate::app::{App, Audience, VERSION};
 use crate::cli::ServeArgs;
+use crate::commands::client_address;
 use crate::config::{Config, MoexProvider, Provider};
 use crate::exit::CommandError;
 use crate::oauth;
@@ -37,7 +38,11 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandEr
         CommandError::usage(format!("cannot listen on {}: {error}; try --listen", config.listen))
     })?;
     let address = listener.local_addr()?;
-    let app = App::start(&config, config.is_open()).await?;
+    let own_url = || format!("http://{}", client_address(address));
+    let base_url = config.public_url.clone().unwrap_or_else(own_url);
+    let base_url = base_url.trim_end_matches('/').to_owned();
+    let audience = Audience::HttpClients { open: config.is_open(), base_url };
+    let app = App::start_for(&config, audience).await?;
     let router = routes(&app, &config, args.conformance_fixtures)?;
     banner::show(&config, address);
     app.check_venues();
@@ -119,7 +124,7 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandE
     } else {
         routes = routes.merge(transport_http::disabled_routes(&app.pipeline, &app.view));
     }
-    if let Some(oauth) = oauth::routes(app, config) {
+    if let Some(oauth) = oauth::routes(app, config)? {
         routes = routes.merge(oauth);
     }
     if fixtures {

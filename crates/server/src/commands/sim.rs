@@ -12,14 +12,16 @@ use crate::commands::serve::stop_signal;
 use crate::config::{Config, LOOPBACK, parse_listen};
 use crate::exit::CommandError;
 
-/// The port of an address that names none.
-const PORT: u16 = 8090;
+/// The port if the address has none.
+const DEFAULT_PORT: u16 = 8090;
 
-#[expect(clippy::print_stderr, reason = "the address is for whoever started it")]
+#[expect(clippy::print_stderr, reason = "the user needs the address")]
 pub(crate) async fn run(args: SimArgs, config: Config) -> Result<(), CommandError> {
-    let listen = parse_listen(&args.listen, PORT, LOOPBACK).ok_or_else(|| {
+    let listen = parse_listen(&args.listen, DEFAULT_PORT, LOOPBACK).ok_or_else(|| {
         let given = &args.listen;
-        CommandError::usage(format!("--listen must be like 127.0.0.1:{PORT}, not {given:?}"))
+        CommandError::usage(format!(
+            "--listen must be like 127.0.0.1:{DEFAULT_PORT}, not {given:?}"
+        ))
     })?;
     let listener = TcpListener::bind(listen)
         .await

@@ -1,4 +1,5 @@
-//! `stoa token`: capability tokens. They are read from stdin or `STOA_TOKEN`, never from arguments.
+//! `stoa token`: mints, narrows, inspects, lists and revokes capability tokens. A token is read from
+//! stdin or `STOA_TOKEN`, never from an argument.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Read as _};
@@ -22,10 +23,11 @@ use crate::exit::CommandError;
 
 /// The most bytes of a token.
 const TOKEN_BYTES_MAX: u64 = 16 * 1024;
-/// What a token for a user may do unless `--scope` says otherwise.
+/// The scopes of a token for a user without `--scope`.
 const USER_SCOPE: &str = "read,write";
-/// How long a token for a user lives unless `--ttl` says otherwise.
+/// The lifetime of a token for a user without `--ttl`.
 const USER_TTL: &str = "30d";
+/// The longest lifetime of a token for a user.
 const USER_TTL_MAX: Duration = Duration::from_secs(366 * 86_400);
 
 pub(crate) async fn run(command: TokenCommand, config: Config) -> Result<(), CommandError> {
@@ -37,7 +39,7 @@ pub(crate) async fn run(command: TokenCommand, config: Config) -> Result<(), Com
         TokenCommand::List => list(&config, now).await,
         TokenCommand::Revoke { id: Some(id) } => revoke_listed(&id, &config, now).await,
         TokenCommand::Revoke { id: None } => {
-            let id = authority(&config).await?.revoke(given(&config)?.reveal()).await?;
+            let id = authority(&config).await?.revoke(read_token(&config)?.reveal()).await?;
             print(&format!("revoked {id}\n"))
         }
     }
@@ -57,18 +59,17 @@ fn limits(args: LimitArgs) -> TokenLimits {
 }
 
 async fn mint(args: MintArgs, config: &Config, now: i64) -> Result<(), CommandError> {
-    let (usual_scope, usual_ttl) = match args.user {
+    let (default_scope, default_ttl) = match args.user {
         Some(_) => (USER_SCOPE, USER_TTL),
         None => ("", "1h"),
     };
     let mut request = MintRequest {
         subject: args.subject,
-        scopes: ScopeSet::parse_known(args.scope.as_deref().unwrap_or(usual_scope))?,
-        ttl: parse_ttl(args.ttl.as_deref().unwrap_or(usual_ttl))?,
+        scopes: ScopeSet::parse_known(args.scope.as_deref().unwrap_or(default_scope))?,
+        ttl: parse_ttl(args.ttl.as_deref().unwrap_or(default_ttl))?,
         limits: limits(args.limits),
     };
     let db = open_store(config).await?;
-    let authority = authority_in(&db, config)?;
     if let Some(name) = &args.user {
         if request.ttl > USER_TTL_MAX {
             let message = "a token for a user lives at most 366d; choose a shorter --ttl";
@@ -78,10 +79,21 @@ async fn mint(args: MintArgs, config: &Config, now: i64) -> Result<(), CommandEr
         let service = request.limits.service.take();
         request.limits.service = service.or_else(|| Some(vec![archive::SERVICE.to_owned()]));
     }
-    let token = authority.mint(&request, now)?;
-    let inspection = auth::inspect(token.reveal())?;
-    TokenRecords::new(db).insert(&inspection, args.user.as_deref(), now).await?;
+    let token = mint_recorded(&db, config, &request, args.user.as_deref(), now).await?;
     print(&format!("{}\n", token.reveal()))
+}
+
+/// Mints a token and records it for `stoa token list`; `user` is the user for whom it acts.
+pub(crate) async fn mint_recorded(
+    db: &Db,
+    config: &Config,
+    request: &MintRequest,
+    user: Option<&str>,
+    now: i64,
+) -> Result<Secret, CommandError> {
+    let token = authority_in(db, config)?.mint(request, now)?;
+    TokenRecords::new(db.clone()).insert(&auth::inspect(token.reveal())?, user, now).await?;
+    Ok(token)
 }
 
 /// The subject of a token for a user: a session of that user, which ends with the token.
@@ -102,19 +114,19 @@ async fn user_session(
 async fn list(config: &Config, now: i64) -> Result<(), CommandError> {
     let records = TokenRecords::new(open_store(config).await?).list(now).await?;
     if records.is_empty() {
-        return print("there are no minted tokens; `stoa token mint` makes one\n");
+        return print("there are no minted tokens; `stoa token mint` mints one\n");
     }
-    let bearer = |it: &TokenRecord| match &it.username {
+    let holder = |it: &TokenRecord| match &it.username {
         Some(name) => format!("user {name}"),
         None => it.subject.clone(),
     };
-    let width = records.iter().map(|it| bearer(it).chars().count()).max().unwrap_or_default();
+    let width = records.iter().map(|it| holder(it).chars().count()).max().unwrap_or_default();
     let mut text = String::new();
     for it in &records {
         let expires = Millis(it.expires_at.saturating_mul(1000)).to_rfc3339();
         let state = if it.revoked { "revoked" } else { "until" };
-        let (id, bearer, scopes) = (&it.id, bearer(it), &it.scopes);
-        _ = writeln!(text, "{id}  {bearer:<width$}  {state:<7} {expires}  {scopes}");
+        let (id, holder, scopes) = (&it.id, holder(it), &it.scopes);
+        _ = writeln!(text, "{id}  {holder:<width$}  {state:<7} {expires}  {scopes}");
     }
     print(&text)
 }
@@ -123,8 +135,8 @@ async fn revoke_listed(id: &str, config: &Config, now: i64) -> Result<(), Comman
     let db = open_store(config).await?;
     let records = TokenRecords::new(db.clone()).list(now).await?;
     let Some(found) = records.into_iter().find(|record| record.id == id) else {
-        let shown: String = id.chars().take(64).collect();
-        let message = format!("no minted token has the id {shown:?}; see `stoa token list`");
+        let id: String = id.chars().take(64).collect();
+        let message = format!("no minted token has the id {id:?}; see `stoa token list`");
         return Err(CommandError::usage(message));
     };
     authority_in(&db, config)?.revoke_id(found.revocation_id, found.expires_at).await?;
@@ -145,43 +157,44 @@ fn attenuate(args: NarrowArgs, config: &Config, now: i64) -> Result<(), CommandE
         limits: limits(args.limits),
         note: args.note,
     };
-    let token = auth::attenuate(given(config)?.reveal(), &narrowing)?;
+    let token = auth::attenuate(read_token(config)?.reveal(), &narrowing)?;
     print(&format!("{}\n", token.reveal()))
 }
 
 async fn inspect(config: &Config, now: i64) -> Result<(), CommandError> {
-    let token = given(config)?;
-    let seen = auth::inspect(token.reveal())?;
-    let holds = match authority(config).await?.verify(token.reveal(), now).await {
+    let token = read_token(config)?;
+    let inspection = auth::inspect(token.reveal())?;
+    let validity = match authority(config).await?.verify(token.reveal(), now).await {
         Ok(_) => "yes".to_owned(),
         Err(fault) => format!("no: {fault}"),
     };
-    let scopes: Vec<&str> = seen.scopes.iter().map(auth::ScopeName::as_str).collect();
+    let scopes: Vec<&str> = inspection.scopes.iter().map(auth::ScopeName::as_str).collect();
     let mut text = String::new();
     for (name, value) in [
-        ("id", seen.id.clone()),
-        ("subject", seen.subject.clone()),
+        ("id", inspection.id.clone()),
+        ("subject", inspection.subject.clone()),
         ("scopes", scopes.join(",")),
-        ("issued", Millis(seen.issued_at.saturating_mul(1000)).to_rfc3339()),
-        ("expires", Millis(seen.expires_at.saturating_mul(1000)).to_rfc3339()),
-        ("sku prefixes", shown(seen.limits.sku_prefix.as_deref())),
-        ("markets", shown(seen.limits.market.as_deref())),
-        ("services", shown(seen.limits.service.as_deref())),
-        ("narrowed", format!("{} times", seen.narrowings)),
-        ("notes", seen.notes.join("; ")),
-        ("revocation id", seen.revocation_id.to_string()),
-        ("holds here", holds),
+        ("issued", Millis(inspection.issued_at.saturating_mul(1000)).to_rfc3339()),
+        ("expires", Millis(inspection.expires_at.saturating_mul(1000)).to_rfc3339()),
+        ("sku prefixes", limit_text(inspection.limits.sku_prefix.as_deref())),
+        ("markets", limit_text(inspection.limits.market.as_deref())),
+        ("services", limit_text(inspection.limits.service.as_deref())),
+        ("narrowed", format!("{} times", inspection.narrowings)),
+        ("notes", inspection.notes.join("; ")),
+        ("revocation id", inspection.revocation_id.to_string()),
+        ("valid here", validity),
     ] {
         _ = writeln!(text, "{name:<14} {value}");
     }
     print(&text)
 }
 
-fn shown(limit: Option<&[String]>) -> String {
+fn limit_text(limit: Option<&[String]>) -> String {
     limit.map_or_else(|| "any".to_owned(), |list| list.join(","))
 }
 
-fn given(config: &Config) -> Result<Secret, CommandError> {
+/// The token of `STOA_TOKEN` or stdin.
+fn read_token(config: &Config) -> Result<Secret, CommandError> {
     if let Some(token) = &config.token {
         return Ok(token.clone());
     }

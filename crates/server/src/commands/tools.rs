@@ -16,7 +16,7 @@ use crate::exit::CommandError;
 const CHARACTERS_PER_TOKEN: usize = 4;
 
 pub(crate) async fn run(args: ToolsArgs, config: Config) -> Result<(), CommandError> {
-    let app = App::start(&config, true).await?;
+    let app = App::start(&config).await?;
     let text = match args.tool.is_empty() {
         true => Ok(list(&app)),
         false => describe_all(&app, &args.tool),
@@ -151,7 +151,7 @@ fn type_text(rule: &Value) -> String {
     }
 }
 
-/// The arguments of the contract's shortest example that succeeds. A value that an earlier step of
+/// The arguments of the contract's shortest example that succeeds and is no edge case. A value that an earlier step of
 /// the example made is shown as its name in capitals.
 fn example(service: &str, tool: &str) -> Option<Map<String, Value>> {
     let folder = format!("{service}/examples/");
@@ -159,7 +159,8 @@ fn example(service: &str, tool: &str) -> Option<Map<String, Value>> {
         .filter(|path| path.starts_with(&folder))
         .filter_map(contract::file_text);
     let examples = texts.filter_map(|text| serde_json::from_str::<Value>(text).ok());
-    let good = examples.filter(|it| it["tool"] == tool && it.get("error").is_none());
+    let is_good = |it: &Value| it.get("error").is_none() && it["edge"] != true;
+    let good = examples.filter(|it| it["tool"] == tool && is_good(it));
     let arguments = good.filter_map(|mut it| match it["arguments"].take() {
         Value::Object(arguments) => Some(arguments),
         _ => None,

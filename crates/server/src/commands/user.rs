@@ -28,12 +28,13 @@ pub(crate) async fn run(command: UserCommand, config: Config) -> Result<(), Comm
     // The operator may add users even where registration is closed.
     let rules = RegistrationPolicy { registration_open: false };
     let accounts = Accounts::new(db.clone(), Arc::new(SystemClock), rules);
-    let text = answer(&accounts, command, password.unwrap_or_else(|| Secret::new(""))).await;
+    let text = execute(&accounts, command, password.unwrap_or_else(|| Secret::new(""))).await;
     db.close().await;
     print(&text?)
 }
 
-async fn answer(
+/// Runs the command and returns its text.
+async fn execute(
     accounts: &Accounts,
     command: UserCommand,
     password: Secret,
@@ -50,8 +51,8 @@ async fn answer(
             let (user, cases) = (&removed.user, removed.cases_left);
             format!(
                 "removed {} ({}) and ended {} sessions\n\
-                 their files and {cases} cases stay, owned by nobody who can sign in; cases that \
-                 were shared with others stay visible to them\n",
+                 their files and {cases} cases stay, but no user who can sign in owns them; cases \
+                 that were shared with other users stay visible to those\n",
                 user.username, user.id, removed.sessions_ended
             )
         }
@@ -81,12 +82,12 @@ async fn list(accounts: &Accounts) -> Result<String, CommandError> {
 /// One line of stdin. A person at a terminal types it twice, without echo.
 async fn password() -> Result<Secret, CommandError> {
     if !std::io::stdin().is_terminal() {
-        return line().await;
+        return read_line().await;
     }
-    let _silence = Silence::begin()?;
+    let _silence = EchoOff::begin()?;
     let asked = async {
-        let first = ask("Password: ").await?;
-        match first == ask("Again: ").await? {
+        let first = prompt_line("Password: ").await?;
+        match first == prompt_line("Again: ").await? {
             true => Ok(first),
             false => Err(CommandError::usage("the two passwords differ; nothing was changed")),
         }
@@ -98,16 +99,17 @@ async fn password() -> Result<Secret, CommandError> {
     }
 }
 
-async fn ask(prompt: &str) -> Result<Secret, CommandError> {
+async fn prompt_line(prompt: &str) -> Result<Secret, CommandError> {
     let mut screen = std::io::stderr();
     screen.write_all(prompt.as_bytes())?;
     screen.flush()?;
-    let answer = line().await;
+    let answer = read_line().await;
     screen.write_all(b"\n")?;
     answer
 }
 
-async fn line() -> Result<Secret, CommandError> {
+/// One line of stdin, which must not be empty.
+async fn read_line() -> Result<Secret, CommandError> {
     let read = || {
         let mut line = String::new();
         std::io::stdin().lock().take(LINE_MAX).read_line(&mut line).map(|_| line)
@@ -121,9 +123,9 @@ async fn line() -> Result<Secret, CommandError> {
 }
 
 /// Turns off the terminal's echo until it is dropped.
-struct Silence(Termios);
+struct EchoOff(Termios);
 
-impl Silence {
+impl EchoOff {
     fn begin() -> Result<Self, CommandError> {
         let before = tcgetattr(std::io::stdin()).map_err(CommandError::other)?;
         let mut silent = before.clone();
@@ -134,7 +136,7 @@ impl Silence {
     }
 }
 
-impl Drop for Silence {
+impl Drop for EchoOff {
     fn drop(&mut self) {
         // An error is ignored, because the terminal may be gone.
         _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.0);

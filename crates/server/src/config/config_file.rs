@@ -1,23 +1,23 @@
-//! Which configuration file is read: the one that is named, else `stoa.toml` in the data folder, else
-//! in the user's configuration folder. A file of the current folder is never read by itself: a program
-//! that an editor starts in a cloned project would send the user's keys where that project says.
+//! Finds the configuration file: the one that the user names, else `stoa.toml` in the data folder, else
+//! in the user's configuration folder. A file of the current folder is read only if the user names it: a
+//! program that an editor starts in a cloned project would send the user's keys where that project says.
 
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "stoa.toml";
 
-/// The configuration file in use, and one that is not.
+/// The configuration file in use, and a file of the current folder that is not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ConfigFile {
     /// The file that was read.
     pub(crate) used: Option<PathBuf>,
     /// `stoa.toml` of the current folder, if it exists and was not read.
     pub(crate) ignored: Option<PathBuf>,
-    /// Where a file is read from without being named.
-    pub(crate) usual: Option<PathBuf>,
+    /// Where a user can put a file so that it is read without being named.
+    pub(crate) default_path: Option<PathBuf>,
 }
 
-/// The folders that are looked into.
+/// The folders in which a configuration file is searched.
 pub(super) struct Folders {
     /// The data folder, if a flag, a variable or the user's home says where it is.
     pub(super) data: Option<PathBuf>,
@@ -27,31 +27,31 @@ pub(super) struct Folders {
 
 impl ConfigFile {
     pub(super) fn find(named: Option<&Path>, folders: &Folders, current: &Path) -> Self {
-        let usual: Vec<PathBuf> = [&folders.data, &folders.config]
+        let candidates: Vec<PathBuf> = [&folders.data, &folders.config]
             .into_iter()
             .flatten()
             .map(|it| it.join(NAME))
             .collect();
-        let found = || usual.iter().find(|path| exists(path)).cloned();
+        let found = || candidates.iter().find(|path| exists(path)).cloned();
         let used = named.map(|path| absolute(path, current)).or_else(found);
         let here = current.join(NAME);
         let is_used = used.as_ref().is_some_and(|used| is_same(used, &here));
         let ignored = (!is_used && exists(&here)).then_some(here);
-        Self { used, ignored, usual: usual.into_iter().next_back() }
+        Self { used, ignored, default_path: candidates.into_iter().next_back() }
     }
 
     /// What to do about a file that is not read; `None` if there is none.
     pub(crate) fn advice(&self) -> Option<String> {
         let ignored = self.ignored.as_ref()?.display();
-        let usual = self
-            .usual
+        let or_move = self
+            .default_path
             .as_ref()
-            .map_or_else(String::new, |usual| format!(", or move it to {}", usual.display()));
-        Some(format!("{ignored} is not read; name it with --config {ignored}{usual}"))
+            .map_or_else(String::new, |path| format!(", or move it to {}", path.display()));
+        Some(format!("{ignored} is not read; name it with --config {ignored}{or_move}"))
     }
 }
 
-/// Also true of a file that cannot be read, so that the error says so.
+/// Also true of a file that cannot be read, so that reading it reports the error.
 fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
@@ -89,8 +89,8 @@ mod tests {
         assert_eq!(found.used, used.map(|used| root.path().join(used)), "{files:?} {named:?}");
         let here = folder("here").join(NAME);
         assert_eq!(found.ignored, ignored.then_some(here), "{files:?} {named:?}");
-        let told = found.advice().unwrap_or_default();
-        assert_eq!(told.contains("--config") && told.contains("config/stoa.toml"), ignored);
+        let advice = found.advice().unwrap_or_default();
+        assert_eq!(advice.contains("--config") && advice.contains("config/stoa.toml"), ignored);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The address to listen on: the spellings that are taken, and what a port without an address means.
+//! Parses the address to listen on, and decides what a port without an address means.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -11,9 +11,9 @@ pub(super) const CONTAINER_VARIABLES: [&str; 4] =
 /// Files that container engines put into every container.
 const CONTAINER_FILES: [&str; 2] = ["/.dockerenv", "/run/.containerenv"];
 
-/// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, an address without a port (`port` is
-/// taken) and a port without an address, as `8080` or `:8080` (`alone` is taken).
-pub(crate) fn parse_listen(text: &str, port: u16, alone: IpAddr) -> Option<SocketAddr> {
+/// Parses `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, an address without a port (which gets
+/// `port`), and a port without an address, as `8080` or `:8080` (which gets `address_of_port`).
+pub(crate) fn parse_listen(text: &str, port: u16, address_of_port: IpAddr) -> Option<SocketAddr> {
     let text = text.trim();
     if let Ok(whole) = text.parse() {
         return Some(whole);
@@ -26,11 +26,11 @@ pub(crate) fn parse_listen(text: &str, port: u16, alone: IpAddr) -> Option<Socke
     }
     let (host, number) = text.rsplit_once(':').unwrap_or(("", text));
     let address = match host {
-        "" => alone,
+        "" => address_of_port,
         name if name.eq_ignore_ascii_case("localhost") => LOOPBACK,
         _ => return None,
     };
-    // `parse` would take a sign.
+    // `parse` would also accept a sign.
     let digits = number.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| number.parse().ok()).flatten().map(|port| (address, port).into())
 }
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn every_usual_spelling_of_an_address_is_taken() {
+    fn every_usual_spelling_of_an_address_is_accepted() {
         check("127.0.0.1:9202", Some("127.0.0.1:9202"));
         check("9202", Some("127.0.0.1:9202"));
         check(":9202", Some("127.0.0.1:9202"));

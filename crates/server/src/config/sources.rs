@@ -1,5 +1,5 @@
-//! Reads the settings from `stoa.toml`, the environment and the flags, each over the one before, and
-//! remembers where each value came from, so that an error names the line or the variable.
+//! Reads the settings from `stoa.toml`, the environment and the flags; a later source overrides an
+//! earlier one. Records where each value came from, so that an error names the line or the variable.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ impl Settings {
             cli.config.clone().or_else(|| environment.text(CONFIG_VARIABLE).map(PathBuf::from));
         let current = std::env::current_dir().map_err(|error| {
             CommandError::usage(format!(
-                "the current folder cannot be named: {error}; go to another"
+                "the path of the current folder cannot be read: {error}; change to another folder"
             ))
         })?;
         let folders = environment.folders(cli.data.as_deref(), &current);
@@ -101,19 +101,19 @@ impl Settings {
     }
 
     fn read_toml(&mut self, path: &Path, text: &str) -> Result<(), CommandError> {
-        let place = |offset: usize| {
+        let line_at = |offset: usize| {
             let before = text.get(..offset).unwrap_or(text);
             let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
             (line, format!("{}, line {line}", path.display()))
         };
         let values: BTreeMap<Spanned<String>, Spanned<toml::Value>> = toml::from_str(text)
             .map_err(|error| {
-                // The library's full message quotes the line, which may hold a secret.
-                let (_, place) = place(error.span().map_or(0, |span| span.start));
+                // The full message of the library quotes the line, which may contain a secret.
+                let (_, place) = line_at(error.span().map_or(0, |span| span.start));
                 CommandError::usage(format!("{place}: {}", error.message()))
             })?;
         for (key, value) in values {
-            let (line, place) = place(key.span().start);
+            let (line, place) = line_at(key.span().start);
             let known = SETTINGS.iter().filter(|setting| setting.in_file);
             let Some(setting) = known.clone().find(|setting| setting.key == key.as_ref()) else {
                 let near = did_you_mean(key.as_ref(), known.map(|setting| setting.key));
@@ -245,8 +245,8 @@ impl Environment {
         Self(std::env::vars_os().filter_map(text).collect())
     }
 
-    /// A sentence for each variable `STOA_…` that is not a setting. It may be misspelt, and it may be
-    /// another program's, so it is no reason to stop.
+    /// A warning for each variable `STOA_…` that is not a setting. It is not an error, because another
+    /// program may use the variable.
     fn unknown(&self) -> Vec<String> {
         let variables = || SETTINGS.iter().map(|it| it.variable).chain([CONFIG_VARIABLE]);
         let unknown = |name: &str, value: &str| {
@@ -257,17 +257,18 @@ impl Environment {
         };
         let unknown = self.0.iter().filter(|(name, value)| unknown(name, value));
         let sentence = |(name, _): &(String, String)| {
-            let bare = variables().find(|known| name.strip_prefix("STOA_") == Some(known));
-            let near = bare.map_or_else(
+            let without_prefix =
+                variables().find(|known| name.strip_prefix("STOA_") == Some(known));
+            let near = without_prefix.map_or_else(
                 || did_you_mean(name, variables()),
-                |bare| format!("; did you mean {bare}?"),
+                |known| format!("; did you mean {known}?"),
             );
             format!("the environment sets {name}, which is not a setting and has no effect{near}")
         };
         unknown.take(UNKNOWN_MAX).map(sentence).collect()
     }
 
-    /// Whether the platform says that this process runs in a container.
+    /// Whether a variable of a container platform is set.
     fn is_container(&self) -> bool {
         CONTAINER_VARIABLES.iter().any(|name| self.text(name).is_some())
     }
@@ -278,7 +279,7 @@ impl Environment {
         set.filter(|value| !value.is_empty()).map(str::to_owned)
     }
 
-    /// Whether the variable is set to blanks.
+    /// Whether the variable is set to white space only.
     fn is_blank(&self, name: &str) -> bool {
         self.0.iter().any(|(it, value)| it == name && !value.is_empty() && value.trim().is_empty())
     }
@@ -292,8 +293,8 @@ impl Environment {
         self.folder("XDG_DATA_HOME").or_else(home)
     }
 
-    /// The folders of a configuration file that is not named. A file cannot say where it is itself, so
-    /// only the flag, the variable and the home of the user count.
+    /// The folders in which a configuration file is searched. The setting `data` of a file cannot move
+    /// them, so only the flag, the variable and the home of the user count.
     fn folders(&self, data: Option<&Path>, current: &Path) -> Folders {
         let data = data.map(Path::to_owned).or_else(|| self.text("STOA_DATA").map(PathBuf::from));
         let data = data.map(|data| current.join(data));

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use archive_documents::UploadLimits;
 use auth::Secret;
 use contract::Concurrency;
 use service_indicators::StreamLimits;
@@ -173,8 +174,32 @@ settings! {
         "", "true or false", "allow agents' webhooks on this machine or a private network";
     archive_registration: Option<bool> = None, file, "STOA_ARCHIVE_REGISTRATION", "",
         "true on loopback without `http_token`, else false", "true or false", "let every caller register an account with the archive's `auth`";
+    archive_uploads_per_minute: u32 = UploadLimits::default().uploads_per_minute, file, "STOA_ARCHIVE_UPLOADS_PER_MINUTE", "",
+        "", "a whole number", "how many files one user of the archive may upload in a minute, and in one request; 0 = unlimited, and 500 in one request";
+    archive_uploads_per_hour: u32 = UploadLimits::default().uploads_per_hour, file, "STOA_ARCHIVE_UPLOADS_PER_HOUR", "",
+        "", "a whole number", "how many files one user of the archive may upload in an hour; 0 = unlimited";
+    archive_file_bytes_max: u64 = UploadLimits::default().file_bytes, file, "STOA_ARCHIVE_FILE_BYTES_MAX", "",
+        "100 MiB", "a number of bytes from 1 MiB to 1 GiB", "how large a file of the archive may be, up to 1 GiB; it is read within 2 GB of memory whatever its size";
+    archive_batch_bytes_max: Option<u64> = None, file, "STOA_ARCHIVE_BATCH_BYTES_MAX", "",
+        "500 MiB, or `archive_file_bytes_max` if that is more", "a number of bytes, at least archive_file_bytes_max", "how many bytes the files of one upload may have together";
+    archive_user_bytes_max: u64 = UploadLimits::default().owner_bytes, file, "STOA_ARCHIVE_USER_BYTES_MAX", "",
+        "20 GiB", "a number of bytes, at least archive_file_bytes_max", "how many bytes of files one user of the archive may store";
     pricing_allow_private: bool = false, file, "STOA_PRICING_ALLOW_PRIVATE", "",
         "", "true or false", "let the collector read prices from addresses on this machine or a private network";
+    shopify_url: Option<String> = None, file, "STOA_SHOPIFY_URL", "",
+        "none", "an https URL", "the Shopify shop that applied prices are pushed to: `https://NAME.myshopify.com`, or the whole address with another version of the API (`…/admin/api/2027-01/graphql.json`); see `docs/pricing.md`";
+    shopify_token: Option<Secret> = None, file, "STOA_SHOPIFY_TOKEN", "",
+        "none", "text", "the Admin API access token of the shop, with `read_products` and `write_products`";
+    woocommerce_url: Option<String> = None, file, "STOA_WOOCOMMERCE_URL", "",
+        "none", "an https URL", "the WooCommerce shop that applied prices are pushed to: the address of its WordPress, such as `https://shop.example`";
+    woocommerce_key: Option<Secret> = None, file, "STOA_WOOCOMMERCE_KEY", "",
+        "none", "text", "the consumer key of the shop's REST API, with the permission read/write";
+    woocommerce_secret: Option<Secret> = None, file, "STOA_WOOCOMMERCE_SECRET", "",
+        "none", "text", "the consumer secret that belongs to `woocommerce_key`";
+    price_webhook_url: Option<Secret> = None, file, "STOA_PRICE_WEBHOOK_URL", "",
+        "none", "a URL", "where price events are sent, signed: proposed, applied, reverted, push failed; any address, also on this machine or a private network";
+    price_webhook_secret: Option<Secret> = None, file, "STOA_PRICE_WEBHOOK_SECRET", "",
+        "none", "at least 16 bytes of text, or whsec_ and base64", "signs the events of `price_webhook_url` (Standard Webhooks, HMAC-SHA256)";
     rate_burst: u32 = 400, file, "STOA_RATE_BURST", "",
         "", "a whole number", "requests a client may send at once";
     rate_per_second: f64 = 100.0, file, "STOA_RATE_PER_SECOND", "",

@@ -30,20 +30,25 @@ impl<'a> Person<'a> {
         Self { server, token }
     }
 
-    async fn send(&self, request: reqwest::RequestBuilder) -> (u16, Value) {
+    pub(crate) async fn send(&self, request: reqwest::RequestBuilder) -> (u16, Value) {
         let response = request.bearer_auth(&self.token).send().await.unwrap();
         (response.status().as_u16(), response.json().await.unwrap_or(Value::Null))
     }
 
-    async fn get(&self, path: &str) -> (u16, Value) {
+    pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
         self.send(http().get(self.server.url(path))).await
     }
 
-    async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+    pub(crate) async fn post(&self, path: &str, body: Value) -> (u16, Value) {
         self.send(http().post(self.server.url(path)).json(&body)).await
     }
 
-    async fn upload(&self, name: &str, metadata: Option<Value>, bytes: &[u8]) -> (u16, Value) {
+    pub(crate) async fn upload(
+        &self,
+        name: &str,
+        metadata: Option<Value>,
+        bytes: &[u8],
+    ) -> (u16, Value) {
         let (kind, body) = form(name, metadata, bytes);
         let url = self.server.url("/api/arkiver/upload");
         self.send(http().post(url).header("content-type", kind).body(body)).await

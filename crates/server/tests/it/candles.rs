@@ -232,7 +232,7 @@ async fn a_wrong_method_gets_the_contracts_error() {
     let response = http().post(server.url("/v1/quotes")).send().await.unwrap();
     assert_eq!(
         (response.status().as_u16(), &response.headers()["allow"]),
-        (405, &"GET".parse().unwrap())
+        (405, &"GET, HEAD".parse().unwrap())
     );
     let body: Value = response.json().await.unwrap();
     assert_eq!(body["error"]["http_status"], 405, "{body}");

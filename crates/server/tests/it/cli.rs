@@ -239,7 +239,7 @@ fn tokens_are_printed_alone_and_narrow() {
     assert_eq!(code, 4, "{err}");
     let (_, shown, _) =
         run(stoa(folder.path()).args(["token", "inspect"]).env("STOA_TOKEN", narrow.trim()));
-    for expected in ["scopes         read\n", "for ci", "holds here     yes"] {
+    for expected in ["scopes         read\n", "for ci", "valid here     yes"] {
         assert!(shown.contains(expected), "{shown}");
     }
     let key = folder.path().join("token.key");

@@ -211,7 +211,7 @@ fn a_catalogue_is_imported_from_a_file() {
         import("Handle,Title,Variant SKU,Variant Price,Cost per item\nm,Mug,M-1,9.90,4\n");
     assert_eq!((code, out.as_str()), (0, "1 product imported\n"), "{err}");
     let (code, _, err) = import("sku,price\n,1\n");
-    assert!(code == 5 && err.contains("not one product"), "{code}: {err}");
+    assert!(code == 5 && err.contains("the file has no product"), "{code}: {err}");
     let (code, _, err) = import("name,price\nA,1\n");
     assert!(err.contains("sku") && code != 0, "{code}: {err}");
     let (code, _, err) = run(stoa(folder.path()).args(["import", "catalog", "missing.csv"]));

@@ -42,7 +42,10 @@ async fn contract_examples_hold_over_mcp_and_http() {
             let (server, token) = (&server, &token);
             let bearer = bearer.as_deref();
             let stage = Stage { server, service: &service, token, bearer, in_arguments };
-            stage.check(&name, &example, tool(&contract, &example["tool"])).await;
+            match example["upload"].is_object() {
+                true => stage.check_upload(&name, &example).await,
+                false => stage.check(&name, &example, tool(&contract, &example["tool"])).await,
+            }
         }
     }
 }
@@ -114,6 +117,14 @@ impl Stage<'_> {
             _ => check(name, expected, &body),
         }
         assert_eq!(status >= 400, failed.is_some(), "{name}: {status}");
+    }
+
+    /// An example of an upload has `upload` in the place of a tool and its arguments.
+    async fn check_upload(&self, name: &str, example: &Value) {
+        let (failed, answer) = self.uploaded(&example["upload"], &Map::new()).await;
+        let expected = if failed { &example["error"] } else { &example["expect"] };
+        let expected = expected.as_object().unwrap_or_else(|| panic!("{name}: {answer}"));
+        check(name, expected, &answer);
     }
 
     /// Runs the preconditions and returns the kept values.

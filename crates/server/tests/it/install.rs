@@ -47,7 +47,7 @@ fn clients_are_found_and_listed() {
     let (code, out, err) = install(folder.path(), &[]);
     assert_eq!((code, err.as_str()), (0, ""));
     let cursor = out.lines().find(|line| line.starts_with("cursor ")).unwrap();
-    assert!(cursor.contains(".cursor/mcp.json") && cursor.ends_with("would be made"), "{out}");
+    assert!(cursor.contains(".cursor/mcp.json") && cursor.ends_with("would be created"), "{out}");
     assert!(out.contains("not found: claude-code"), "{out}");
 }
 
@@ -55,7 +55,7 @@ fn clients_are_found_and_listed() {
 fn a_wrong_combination_is_refused_with_what_to_do() {
     let folder = Folder::new();
     for (args, expected) in [
-        (&["--write"][..], "say which client"),
+        (&["--write"][..], "name the client with"),
         (&["--client", "vscode", "--write", "--token"], "add --user"),
         (&["--client", "cursor", "--token"], "add --write"),
         (&["--client", "claude-desktop", "--http"], "leave out --http"),

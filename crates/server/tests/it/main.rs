@@ -9,6 +9,8 @@
 
 mod agents;
 mod archive;
+mod archive_chat;
+mod archive_contract;
 mod attacks;
 mod bad_input;
 mod candles;
@@ -29,6 +31,7 @@ mod pricing_access;
 mod pricing_faults;
 mod pricing_health;
 mod pricing_path;
+mod pricing_push;
 mod pricing_rest;
 mod pricing_schedules;
 mod pricing_simulated;

@@ -98,3 +98,21 @@ async fn an_open_server_challenges_only_what_is_closed() {
         assert_eq!(ask(&server, "/mcp", token, Some("arkiver_query_insights")).await.0, 401);
     }
 }
+
+/// A page of this server must not make it fetch what is inside its own network.
+#[tokio::test]
+async fn a_client_document_inside_the_network_is_not_fetched() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[CLOSED, OAUTH]);
+    let metadata = http().get(server.url("/.well-known/oauth-authorization-server"));
+    let metadata: Value = metadata.send().await.unwrap().json().await.unwrap();
+    assert_eq!(metadata["client_id_metadata_document_supported"], true, "{metadata}");
+    for id in ["https://localhost/client.json", "https://192.168.1.1/client.json"] {
+        let query = [("client_id", id), ("redirect_uri", "http://127.0.0.1/cb")];
+        let page = http().get(server.url("/oauth/authorize")).query(&query);
+        let page = page.send().await.unwrap();
+        assert_eq!(page.status(), 400, "{id}");
+        let text = page.text().await.unwrap();
+        assert!(text.contains("must be the public https address"), "{id}: {text}");
+    }
+}

@@ -21,7 +21,7 @@ fn tokens(folder: &Folder) -> Vec<(String, &'static str)> {
     let elsewhere = Folder::new();
     let forged = mint(elsewhere.path(), &["--scope", "read,write"]);
     let while_valid = || run(stoa(data).args(["token", "inspect"]).env("STOA_TOKEN", &short)).1;
-    while while_valid().contains("holds here     yes") {
+    while while_valid().contains("valid here     yes") {
         std::thread::sleep(Duration::from_millis(50));
     }
     vec![
@@ -95,7 +95,9 @@ fn commands_read_what_is_open_with_any_token() {
         let (code, out, err) = with(&["call", "quotes.live", QUOTE, "--text"]);
         assert!(code == 0 && out.starts_with("BTCUSDT "), "{wrong} {err}");
         let (code, _, err) = with(&["call", "arkiver_query_insights"]);
-        assert!(code != 0 && err.contains(wrong), "{wrong} {err}");
+        // A valid token for other services leaves the caller the local user of the archive.
+        let valid = wrong == "needs the scope" || wrong.starts_with("limited to");
+        assert!(if valid { code == 0 } else { code != 0 && err.contains(wrong) }, "{wrong} {err}");
         let mut pipes = Pipes::start_with(folder.path(), &[("STOA_TOKEN", &token)]);
         let call = json!({ "name": "quotes_live", "arguments": { "tickers": ["BTCUSDT"] } });
         pipes.initialize();

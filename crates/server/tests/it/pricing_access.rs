@@ -96,8 +96,8 @@ async fn every_refusal_has_its_own_message_and_counter() {
         (Some(&strange), nonsense(), "`stoa token mint --scope propose`"),
         (Some(&reader), nonsense(), "needs the scope \"propose\""),
         (Some(&reader), nonsense(), "`stoa token mint --scope propose`"),
-        (Some(&toys), good.clone(), "do not reach SKU \"BOOK-1\""),
-        (Some(&abroad), good.clone(), "do not reach market \"DEFAULT\""),
+        (Some(&toys), good.clone(), "do not include SKU \"BOOK-1\""),
+        (Some(&abroad), good.clone(), "do not include market \"DEFAULT\""),
     ] {
         let message = fixture.refusal(token, args).await;
         assert!(message.contains(expected), "{message:?} does not say {expected:?}");

@@ -66,11 +66,15 @@ async fn every_tool_says_simulated() {
                 let body = &result["structuredContent"];
                 assert!(is_closed(service) || says_simulated(body), "{path} {name}: {body}");
             }
-            for args in failing.iter().filter(|_| service == "moex") {
-                let answer = mcp_call(&server, "/mcp/moex", name, args).await;
-                let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+            for args in failing.iter().chain([&json!({ "nothing": 1 })]) {
+                let answer = mcp_call(&server, &format!("/mcp/{service}"), name, args).await;
+                let result = &answer["result"];
+                assert_eq!(result["isError"], true, "{name} {args}: {answer}");
+                assert!(says_simulated(&result["_meta"]["stoa/source"]), "{name} {args}: {result}");
+                let text = result["content"][0]["text"].as_str().unwrap();
                 let error: Value = text.parse().unwrap();
-                assert_eq!(error["error"]["simulated"], true, "{name}: {text}");
+                let marked = service != "moex" || error["error"]["simulated"] == true;
+                assert!(marked, "{name}: {text}");
             }
         }
     }
@@ -100,6 +104,37 @@ async fn every_route_says_simulated() {
         }
     }
     check_route("/health", http().get(server.url("/health")), false).await;
+}
+
+#[tokio::test]
+async fn every_error_of_a_route_says_simulated() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    for service in SERVICES {
+        for tool in tools(service).iter().filter(|tool| tool["http"].is_object()) {
+            let (name, binding) = (tool["name"].as_str().unwrap(), &tool["http"]);
+            let (args, failing) = calls(service, name);
+            for args in failing.into_iter().chain([json!({ "nothing": 1 })]) {
+                check_refusal(name, request(&server, binding, args)).await;
+            }
+            let mut other = binding.clone();
+            other["method"] = json!("PUT");
+            check_refusal(name, request(&server, &other, args)).await;
+        }
+    }
+    for stream in contract_file("indicators/contract.json")["streams"].as_array().unwrap() {
+        let url = server.url(stream["sse"]["path"].as_str().unwrap());
+        check_refusal("a stream", http().get(&url).query(&[("symbol", "NOPE")])).await;
+        check_refusal("a stream", http().post(&url)).await;
+    }
+    check_refusal("/ws", http().get(server.url("/ws"))).await;
+}
+
+async fn check_refusal(name: &str, request: reqwest::RequestBuilder) {
+    let response = request.send().await.unwrap();
+    assert!(response.status().is_client_error(), "{name}: {}", response.status());
+    let source = response.headers().get("x-stoa-source").map(|it| it.to_str().unwrap().to_owned());
+    assert!(says_simulated(&json!(source)), "{name} {}: {source:?}", response.status());
 }
 
 async fn check_route(name: &str, request: reqwest::RequestBuilder, closed: bool) {
@@ -161,6 +196,24 @@ async fn every_event_of_server_sent_events_says_simulated() {
                 text = rest.to_owned();
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn every_error_of_a_websocket_says_simulated() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    let url = format!("ws://{}/ws", server.address());
+    let (mut socket, _) = tokio_tungstenite::connect_async(url).await.unwrap();
+    let mut unknown = subscription("klines");
+    unknown["type"] = json!("subscribe");
+    unknown["symbol"] = json!("NOPE");
+    for message in [unknown, json!({ "type": "subscribe" }), json!({ "type": "nothing" })] {
+        socket.send(Message::text(message.to_string())).await.unwrap();
+        let answer = timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap();
+        let error: Value = answer.to_text().unwrap().parse().unwrap();
+        assert_eq!(error["type"], "error", "{message}: {error}");
+        assert!(says_simulated(&error["source"]), "{message}: {error}");
     }
 }
 

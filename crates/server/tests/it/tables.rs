@@ -129,6 +129,24 @@ fn a_database_failure_is_retryable_in_every_contract() {
     }
 }
 
+/// An operator must restore a damaged database, so no client should try again.
+#[test]
+fn a_damaged_database_is_not_retryable_in_any_contract() {
+    for service in services() {
+        let errors = contract_file(&format!("{service}/errors.json"));
+        let row = errors["codes"].get("store_damaged").unwrap_or(&errors["kinds"]["internal"]);
+        let expected = match service.as_str() {
+            "archive" => ("DATABASE_ERROR", 500),
+            "indicators" => ("store_unavailable", 503),
+            "collector" | "optimizer" => ("internal_error", 500),
+            "moex" => ("UNKNOWN", 500),
+            _ => ("INTERNAL_ERROR", 500),
+        };
+        assert_eq!((&row["type"], &row["http_status"]), (&json!(expected.0), &json!(expected.1)));
+        assert_eq!(row["retryable"], false, "{service}");
+    }
+}
+
 /// The crates that a call of the indicators passes through and that may return `Unavailable`.
 const UNDER_INDICATORS: [&str; 11] = [
     "service-indicators",

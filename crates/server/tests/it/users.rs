@@ -34,7 +34,7 @@ fn users_are_added_listed_and_removed() {
     let (code, out, err) = run_user(&["password", "ann"], "another horse");
     assert!(code == 0 && out.contains("0 sessions ended"), "{out}{err}");
     let (code, out, err) = run_user(&["remove", "ann"], "");
-    assert!(code == 0 && out.contains("owned by nobody who can sign in"), "{out}{err}");
+    assert!(code == 0 && out.contains("no user who can sign in owns them"), "{out}{err}");
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! The arguments of `stoa call`: a JSON object, `-` for one on stdin, and `name=value` words that
-//! the tool's input schema gives a type. Words after an object override it.
+//! The arguments of `stoa call`: a JSON object, `-` for an object on stdin, and `name=value` words,
+//! whose types come from the tool's input schema. Later words override earlier ones.
 
 use serde_json::{Map, Value};
 
 use crate::config::did_you_mean;
 
-/// `stdin` is the text for `-`.
-pub(super) fn read(
+/// Parses the words; `stdin` is the text for `-`.
+pub(super) fn parse(
     words: &[String],
     schema: &Value,
     stdin: Option<&str>,
@@ -14,18 +14,18 @@ pub(super) fn read(
     let mut arguments = Map::new();
     for word in words {
         match word.as_str() {
-            "-" => arguments.extend(object(stdin.unwrap_or_default())?),
-            word if word.trim_start().starts_with('{') => arguments.extend(object(word)?),
-            word => match split(word) {
-                Some(pair) => set(&mut arguments, &pair, schema)?,
-                None => arguments.extend(object(word)?),
+            "-" => arguments.extend(parse_object(stdin.unwrap_or_default())?),
+            word if word.trim_start().starts_with('{') => arguments.extend(parse_object(word)?),
+            word => match parse_pair(word) {
+                Some(pair) => set_member(&mut arguments, &pair, schema)?,
+                None => arguments.extend(parse_object(word)?),
             },
         }
     }
     Ok(arguments)
 }
 
-fn object(text: &str) -> Result<Map<String, Value>, String> {
+fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(arguments)) => Ok(arguments),
         Ok(_) => Err("the arguments must be a JSON object, or words like name=value".to_owned()),
@@ -33,40 +33,44 @@ fn object(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// One word `name=value`, or `name:=JSON`.
+/// A word `name=value`, or `name:=JSON`.
 struct Pair<'a> {
     name: &'a str,
     value: &'a str,
     is_json: bool,
 }
 
-fn split(word: &str) -> Option<Pair<'_>> {
+fn parse_pair(word: &str) -> Option<Pair<'_>> {
     let (name, value) = word.split_once('=')?;
     let (name, is_json) = name.strip_suffix(':').map_or((name, false), |name| (name, true));
-    let plain = |it: char| it.is_alphanumeric() || "_.-".contains(it);
-    let is_name = !name.is_empty() && name.chars().all(plain);
+    let is_allowed = |it: char| it.is_alphanumeric() || "_.-".contains(it);
+    let is_name = !name.is_empty() && name.chars().all(is_allowed);
     is_name.then_some(Pair { name, value, is_json })
 }
 
-/// Sets a member; a dot in the name leads into an object.
-fn set(arguments: &mut Map<String, Value>, pair: &Pair<'_>, schema: &Value) -> Result<(), String> {
+/// Sets a member; a dot in the name separates an object from its member.
+fn set_member(
+    arguments: &mut Map<String, Value>,
+    pair: &Pair<'_>,
+    schema: &Value,
+) -> Result<(), String> {
     let (name, rest) = match pair.name.split_once('.') {
         Some((name, rest)) => (name, Some(rest)),
         None => (pair.name, None),
     };
-    let rule = rule(schema, name)?;
+    let rule = member_schema(schema, name)?;
     if let Some(rest) = rest {
         let inner = arguments.entry(name).or_insert_with(|| Value::Object(Map::new()));
         let Value::Object(inner) = inner else { return Err(format!("{name} is not an object")) };
-        return set(inner, &Pair { name: rest, ..*pair }, rule);
+        return set_member(inner, &Pair { name: rest, ..*pair }, rule);
     }
     let value = match pair.is_json {
         true => serde_json::from_str(pair.value)
             .map_err(|error| format!("the value of {name} is not JSON: {error}"))?,
-        false => typed(pair.value, rule),
+        false => parse_value(pair.value, rule),
     };
     match (arguments.get_mut(name), value) {
-        // A list may be given word by word.
+        // A list may be given by several words.
         (Some(Value::Array(before)), Value::Array(more)) => before.extend(more),
         (_, value) => drop(arguments.insert(name.to_owned(), value)),
     }
@@ -74,7 +78,7 @@ fn set(arguments: &mut Map<String, Value>, pair: &Pair<'_>, schema: &Value) -> R
 }
 
 /// The schema of a member; an unknown member is an error only where the schema is closed.
-fn rule<'a>(schema: &'a Value, name: &str) -> Result<&'a Value, String> {
+fn member_schema<'a>(schema: &'a Value, name: &str) -> Result<&'a Value, String> {
     let Some(rules) = schema["properties"].as_object() else { return Ok(&Value::Null) };
     match rules.get(name) {
         Some(rule) => Ok(rule),
@@ -86,9 +90,9 @@ fn rule<'a>(schema: &'a Value, name: &str) -> Result<&'a Value, String> {
     }
 }
 
-/// The value in the first type of the schema that it fits; text where it fits none, which the input
-/// schema then refuses with its own words.
-fn typed(text: &str, rule: &Value) -> Value {
+/// The value as a type that the schema allows; text if it fits none, which the input schema then
+/// refuses.
+fn parse_value(text: &str, rule: &Value) -> Value {
     let types: Vec<&str> = match &rule["type"] {
         Value::String(one) => vec![one],
         Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
@@ -108,7 +112,7 @@ fn typed(text: &str, rule: &Value) -> Value {
     }
     if types.contains(&"array") {
         let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-        return items.map(|item| typed(item, &rule["items"])).collect();
+        return items.map(|item| parse_value(item, &rule["items"])).collect();
     }
     match types.is_empty() {
         true => parsed().unwrap_or_else(|| Value::from(text)),
@@ -142,18 +146,18 @@ mod tests {
         })
     }
 
-    fn read_words(words: &[&str], stdin: Option<&str>) -> Result<Value, String> {
+    fn parse_words(words: &[&str], stdin: Option<&str>) -> Result<Value, String> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        read(&words, &schema(), stdin).map(Value::Object)
+        parse(&words, &schema(), stdin).map(Value::Object)
     }
 
     #[track_caller]
     fn check(words: &[&str], expected: Value) {
-        assert_eq!(read_words(words, Some("{\"limit\": 9}")), Ok(expected), "{words:?}");
+        assert_eq!(parse_words(words, Some("{\"limit\": 9}")), Ok(expected), "{words:?}");
     }
 
     #[test]
-    fn words_have_the_type_of_the_schema() {
+    fn values_get_the_type_of_the_schema() {
         check(&[], json!({}));
         check(&["tickers=BTCUSDT"], json!({ "tickers": ["BTCUSDT"] }));
         check(&["tickers=A, B,"], json!({ "tickers": ["A", "B"] }));
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_cannot_be_read_is_refused() {
+    fn invalid_words_are_refused() {
         for (words, expected) in [
             (&["[1]"][..], "must be a JSON object"),
             (&["BTCUSDT"], "neither JSON"),
@@ -192,7 +196,7 @@ mod tests {
             (&["limit:=x"], "the value of limit is not JSON"),
             (&["limit=1", "limit.x=2"], "limit is not an object"),
         ] {
-            let error = read_words(words, None).unwrap_err();
+            let error = parse_words(words, None).unwrap_err();
             assert!(error.contains(expected), "{words:?}: {error}");
         }
     }

@@ -22,14 +22,15 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
             level(WHAT, format!("MCP_HTTP_TOKEN is shorter than {TOKEN_LENGTH_MIN} characters"))
                 .fix("make one with `openssl rand -hex 32`")
         }
-        (false, None) => {
-            Finding::fail(WHAT, format!("{listen} is beyond this machine, and no token is set"))
-                .fix("set MCP_HTTP_TOKEN, or listen on 127.0.0.1; `stoa serve` refuses otherwise")
-        }
-        (true, None) => Finding::ok(WHAT, "this machine alone, open for reading"),
-        (true, Some(_)) => Finding::ok(WHAT, "this machine alone, with a token"),
+        (false, None) => Finding::fail(
+            WHAT,
+            format!("{listen} can be reached from other machines, and no token is set"),
+        )
+        .fix("set MCP_HTTP_TOKEN, or listen on 127.0.0.1; `stoa serve` refuses otherwise"),
+        (true, None) => Finding::ok(WHAT, "only this machine, open for reading"),
+        (true, Some(_)) => Finding::ok(WHAT, "only this machine, with a token"),
         (false, Some(_)) => {
-            Finding::ok(WHAT, format!("{listen}, with a token; TLS is a proxy's job"))
+            Finding::ok(WHAT, format!("{listen}, with a token; a proxy must add TLS"))
         }
     });
     if config.cors_origins.iter().any(|origin| origin == "*") {
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_about_exposure_fit_together() {
+    fn settings_of_exposure_are_consistent_or_found() {
         use Level::{Fail, Ok, Warn};
         let long = Some("0123456789abcdef");
         check("127.0.0.1:8080", None, &[], &[Ok]);
@@ -115,9 +116,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_turned_off_is_told() {
-        let told = |http, sse, ws| surfaces(Surfaces { http, sse, ws }).detail;
-        assert_eq!(told(true, true, true), "MCP, REST, SSE, WebSocket");
-        assert_eq!(told(true, false, true), "MCP, REST, WebSocket; turned off: SSE");
+    fn interfaces_that_are_turned_off_are_named() {
+        let detail = |http, sse, ws| surfaces(Surfaces { http, sse, ws }).detail;
+        assert_eq!(detail(true, true, true), "MCP, REST, SSE, WebSocket");
+        assert_eq!(detail(true, false, true), "MCP, REST, WebSocket; turned off: SSE");
     }
 }

@@ -1,5 +1,5 @@
-//! Checks that the data folder and its key exist, are writable, and that no other user can read the
-//! key.
+//! Checks that the data folder and its key file can be created and used, and that no other user can
+//! read the key.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::ErrorKind;
@@ -15,44 +15,43 @@ const KEY: &str = "token key";
 /// The permission bits of all users except the owner.
 const OTHERS: u32 = 0o077;
 
-/// Creates the folder where it is missing, as the server would.
+/// Creates the folder if it is missing, as the server would.
 pub(super) fn check(data: &Path) -> Finding {
-    let shown = data.display();
-    let made = match fs::metadata(data) {
+    let path = data.display();
+    let created = match fs::metadata(data) {
         Ok(found) if !found.is_dir() => {
-            return Finding::fail(WHAT, format!("{shown} is not a folder"))
+            return Finding::fail(WHAT, format!("{path} is not a folder"))
                 .fix("choose another with --data DIR or STOA_DATA");
         }
         Ok(_) => "",
         Err(error) if error.kind() == ErrorKind::NotFound => {
             if let Err(error) = DirBuilder::new().recursive(true).mode(0o700).create(data) {
-                return Finding::fail(WHAT, format!("{shown} cannot be made ({})", error.kind()))
+                return Finding::fail(WHAT, format!("{path} cannot be created ({})", error.kind()))
                     .fix("choose another with --data DIR or STOA_DATA");
             }
             ", new"
         }
         Err(error) => {
-            return Finding::fail(WHAT, format!("{shown} cannot be read ({})", error.kind()))
+            return Finding::fail(WHAT, format!("{path} cannot be read ({})", error.kind()))
                 .fix("choose another with --data DIR or STOA_DATA");
         }
     };
-    if let Err(error) = probe(data) {
-        return Finding::fail(WHAT, format!("{shown} cannot be written to ({})", error.kind()))
-            .fix(format!(
-                "make it yours (`chown -R \"$USER\" {shown}`), or free space on its disk"
-            ));
+    if let Err(error) = write_probe(data) {
+        return Finding::fail(WHAT, format!("{path} cannot be written to ({})", error.kind())).fix(
+            format!("make it yours (`chown -R \"$USER\" {path}`), or free space on its disk"),
+        );
     }
     match mode(data) {
         Some(mode) if mode & OTHERS != 0 => {
-            Finding::warn(WHAT, format!("{shown} is open to others (mode {mode:03o})"))
-                .fix(format!("chmod 700 {shown}"))
+            Finding::warn(WHAT, format!("{path} is open to others (mode {mode:03o})"))
+                .fix(format!("chmod 700 {path}"))
         }
-        _ => Finding::ok(WHAT, format!("{shown} is writable and private{made}")),
+        _ => Finding::ok(WHAT, format!("{path} is writable and private{created}")),
     }
 }
 
 /// Whether a file can be created, written and removed; a full disk still allows creating one.
-fn probe(data: &Path) -> std::io::Result<()> {
+fn write_probe(data: &Path) -> std::io::Result<()> {
     let file = data.join(format!(".doctor.{}", std::process::id()));
     let opened = OpenOptions::new().write(true).create(true).truncate(true).open(&file);
     let written = opened.and_then(|mut opened| {
@@ -63,21 +62,21 @@ fn probe(data: &Path) -> std::io::Result<()> {
     written.and(removed)
 }
 
-/// Creates the key where it is missing, as the server would.
+/// Creates the key if it is missing, as the server would.
 pub(super) fn check_key(data: &Path) -> Finding {
     let file = data.join(KEY_FILE);
-    let shown = file.display();
+    let path = file.display();
     match mode(&file) {
         Some(mode) if mode & OTHERS != 0 => {
-            return Finding::fail(KEY, format!("{shown} can be read by others (mode {mode:03o})"))
+            return Finding::fail(KEY, format!("{path} can be read by others (mode {mode:03o})"))
                 .fix(format!(
-                    "chmod 600 {shown}, and mint new tokens if somebody else has read it"
+                    "chmod 600 {path}, and mint new tokens if another user may have read it"
                 ));
         }
         _ => {}
     }
     match Keyring::open(data) {
-        Ok(_) => Finding::ok(KEY, format!("{shown} is readable by its owner alone")),
+        Ok(_) => Finding::ok(KEY, format!("{path} is readable by its owner alone")),
         Err(fault) => Finding::fail(KEY, fault.to_string()),
     }
 }
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_folder_is_made_private() {
+    fn a_missing_folder_is_created_private() {
         let folder = folder("made");
         let data = folder.0.join("a/b");
         assert_eq!(check(&data).level, Level::Ok);
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_can_read_is_found() {
+    fn files_that_other_users_can_read_are_found() {
         let folder = folder("open");
         assert_eq!(check(&folder.0).level, Level::Ok);
         fs::set_permissions(&folder.0, Permissions::from_mode(0o755)).unwrap();
@@ -129,12 +128,12 @@ mod tests {
         fs::set_permissions(&key, Permissions::from_mode(0o644)).unwrap();
         assert_eq!(check_key(&folder.0).level, Level::Fail);
         fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
-        fs::write(&key, "nonsense").unwrap();
+        fs::write(&key, "not a key").unwrap();
         assert_eq!(check_key(&folder.0).level, Level::Fail);
     }
 
     #[test]
-    fn a_file_is_no_folder() {
+    fn a_file_in_place_of_the_folder_is_found() {
         let folder = folder("file");
         fs::create_dir_all(&folder.0).unwrap();
         let file = folder.0.join("data");

@@ -9,20 +9,20 @@ use crate::open_files::{self, OURS};
 const WHAT: &str = "open files";
 
 pub(super) fn check(connections_max: usize) -> Finding {
-    judge(open_files::limit(), connections_max as u64)
+    finding(open_files::limit(), connections_max as u64)
 }
 
-/// The guarantees for readers of live streams.
+/// The limits of live streams.
 pub(super) fn streams(limits: StreamLimits) -> Finding {
     let StreamLimits { queue_max, replay_max, .. } = limits;
     let detail = format!(
         "{queue_max} events wait for a slow reader (stream_queue_max), {replay_max} candles are \
-         told again to one who resumes (stream_replay_max)"
+         sent again to a client that resumes (stream_replay_max)"
     );
     Finding::ok("streams", detail)
 }
 
-fn judge(limit: Option<u64>, connections_max: u64) -> Finding {
+fn finding(limit: Option<u64>, connections_max: u64) -> Finding {
     let needed = connections_max.saturating_add(OURS);
     match limit {
         Some(limit) if limit < needed => Finding::warn(
@@ -35,7 +35,7 @@ fn judge(limit: Option<u64>, connections_max: u64) -> Finding {
             limit.saturating_sub(OURS).max(1)
         )),
         Some(limit) => Finding::ok(WHAT, format!("up to {limit}")),
-        None => Finding::ok(WHAT, "without a limit that is known"),
+        None => Finding::ok(WHAT, "no known limit"),
     }
 }
 
@@ -46,19 +46,19 @@ mod tests {
 
     #[track_caller]
     fn check(limit: Option<u64>, connections_max: u64, expected: Level) {
-        assert_eq!(judge(limit, connections_max).level, expected, "{limit:?}");
+        assert_eq!(finding(limit, connections_max).level, expected, "{limit:?}");
     }
 
     #[test]
-    fn what_streams_are_held_to_is_told_with_its_settings() {
-        let told =
+    fn the_limits_of_streams_are_shown_with_their_settings() {
+        let detail =
             streams(StreamLimits { queue_max: 7, replay_max: 8, ..StreamLimits::default() }).detail;
-        assert!(told.contains("7 events wait for a slow reader (stream_queue_max)"), "{told}");
-        assert!(told.contains("8 candles are told again"), "{told}");
+        assert!(detail.contains("7 events wait for a slow reader (stream_queue_max)"), "{detail}");
+        assert!(detail.contains("8 candles are sent again"), "{detail}");
     }
 
     #[test]
-    fn the_limit_is_held_against_the_connections() {
+    fn the_limit_is_compared_with_the_connections() {
         check(Some(1024), 4096, Level::Warn);
         check(Some(4223), 4096, Level::Warn);
         check(Some(4224), 4096, Level::Ok);

@@ -10,14 +10,14 @@ use super::Finding;
 use crate::config::Config;
 
 const WHAT: &str = "model";
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// The most model names listed when the configured one is unknown.
 const NAMES_MAX: usize = 8;
 
 pub(super) async fn check(config: &Config) -> Option<Finding> {
-    let set = config.language_model.as_ref()?;
-    let shown = set.shown();
-    let client = match set.client() {
+    let model = config.language_model.as_ref()?;
+    let shown = model.shown();
+    let client = match model.client() {
         Ok(client) => client,
         Err(failure) => {
             let fix = "write LLM_BASE_URL like https://api.openai.com/v1 or \
@@ -25,8 +25,8 @@ pub(super) async fn check(config: &Config) -> Option<Finding> {
             return Some(Finding::fail(WHAT, failure.to_string()).fix(fix));
         }
     };
-    Some(match client.probe(PATIENCE).await {
-        Ok(ModelPresence::Known) => Finding::ok(WHAT, format!("{shown} is there")),
+    Some(match client.probe(TIMEOUT).await {
+        Ok(ModelPresence::Known) => Finding::ok(WHAT, format!("{shown} is available")),
         Ok(ModelPresence::NoList) => {
             Finding::warn(WHAT, format!("{shown}: the endpoint answers, but lists no models"))
                 .fix("ask the analyst something; its answer says whether the model wrote it")
@@ -34,24 +34,25 @@ pub(super) async fn check(config: &Config) -> Option<Finding> {
         Ok(ModelPresence::Unknown(names)) => {
             let some: Vec<&str> = names.iter().take(NAMES_MAX).map(String::as_str).collect();
             let more = if names.len() > NAMES_MAX { ", ..." } else { "" };
-            Finding::fail(WHAT, format!("{shown}: the endpoint has no model {:?}", set.model()))
+            Finding::fail(WHAT, format!("{shown}: the endpoint has no model {:?}", model.model()))
                 .fix(format!("set LLM_MODEL to one of: {}{more}", some.join(", ")))
         }
         Err(fault) => explain(&shown, &fault),
     })
 }
 
-/// The analyst falls back to its rules, which is not what the user configured.
+/// The finding for a fault of the provider. It fails, because the analyst would answer by rules although
+/// a model is configured.
 fn explain(shown: &str, fault: &Fault) -> Finding {
     let fix = match fault.code() {
         "llm_auth" => "set LLM_API_KEY to a key of this provider",
         "llm_timeout" | "llm_unreachable" => {
             "check that it runs, LLM_BASE_URL, the network and its firewall; proxies are not used"
         }
-        "llm_rate_limited" | "llm_overloaded" => "wait, or look at the account with the provider",
+        "llm_rate_limited" | "llm_overloaded" => "wait, or check the account at the provider",
         "llm_bad_answer" => {
-            "something else answers there: LLM_BASE_URL is not such an API, or LLM_API is the \
-             other one"
+            "another server answers there: LLM_BASE_URL is not the address of such an API, or \
+             LLM_API names the other one"
         }
         _ => "try again later, or unset LLM_BASE_URL and LLM_MODEL to do without a model",
     };
@@ -81,29 +82,35 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_model_is_there_or_it_is_said_what_to_do() {
+    async fn a_model_is_available_or_the_finding_says_what_to_do() {
         let server = LoopbackProvider::start([]).await.unwrap();
         for (api, word) in [(Api::OpenAi, "openai"), (Api::Anthropic, "anthropic")] {
             let url = server.base_url(api);
             let elsewhere = format!("{url}/elsewhere");
-            for (url, model, key, level, told) in [
-                (url.clone(), "loopback", "hunter2", Level::Ok, "loopback at 127.0.0.1 is there"),
+            for (url, model, key, level, expected) in [
+                (
+                    url.clone(),
+                    "loopback",
+                    "hunter2",
+                    Level::Ok,
+                    "loopback at 127.0.0.1 is available",
+                ),
                 (url.clone(), "gone", "hunter2", Level::Fail, "one of: loopback, another"),
                 (url.clone(), "loopback", "hunter2-bad-key", Level::Fail, "LLM_API_KEY"),
                 (elsewhere, "loopback", "hunter2", Level::Warn, "lists no models"),
                 ("http://127.0.0.1:1/v1".to_owned(), "m", "hunter2", Level::Fail, "firewall"),
                 ("no address".to_owned(), "m", "hunter2", Level::Fail, "LLM_BASE_URL like"),
             ] {
-                let (found, said) = found(url.clone(), model, key, word).await;
-                assert_eq!(found, level, "{url}: {said}");
-                assert!(said.contains(told) && !said.contains("hunter2"), "{url}: {said}");
+                let (found, text) = found(url.clone(), model, key, word).await;
+                assert_eq!(found, level, "{url}: {text}");
+                assert!(text.contains(expected) && !text.contains("hunter2"), "{url}: {text}");
             }
         }
-        assert!(server.requests().is_empty(), "nothing was asked of the model");
+        assert!(server.requests().is_empty(), "no message was sent to the model");
     }
 
     #[tokio::test]
-    async fn without_a_model_there_is_nothing_to_say() {
+    async fn without_a_model_there_is_no_finding() {
         let settings = Settings { data: Some("/data".into()), ..Settings::default() };
         assert!(check(&Config::resolve(settings).unwrap()).await.is_none());
     }

@@ -1,5 +1,5 @@
-//! Checks the Moscow Exchange's ISS: its name resolves, it returns data, and the age of the data.
-//! The simulated exchange needs no check, because the tool call uses it.
+//! Checks ISS, the interface of the Moscow Exchange: its name resolves and it returns data; shows
+//! whether they are stale. The simulated exchange needs no check, because the check of tools uses it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use crate::config::{Config, MoexProvider};
 const WHAT: &str = "MOEX ISS";
 /// A share that is traded on every trading day.
 const TICKER: &str = "SBER";
-const PATIENCE: Duration = Duration::from_secs(10);
-const ADDRESS: &str = "write MOEX_ISS_URL like https://iss.moex.com/iss, with /iss at its end";
+const TIMEOUT: Duration = Duration::from_secs(10);
+const ADDRESS_FIX: &str = "write MOEX_ISS_URL like https://iss.moex.com/iss, with /iss at its end";
 
 pub(super) async fn check(config: &Config) -> Vec<Finding> {
     let MoexProvider::Iss(url) = &config.moex else { return Vec::new() };
@@ -29,24 +29,24 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
         }
     };
     let mut config = MoexConfig::new(url, "moex");
-    (config.http.retries, config.http.request_timeout) = (0, PATIENCE);
+    (config.http.retries, config.http.request_timeout) = (0, TIMEOUT);
     let exchange = match Moex::new(config, Arc::new(SystemClock)) {
         Ok(exchange) => exchange,
-        Err(fault) => return vec![Finding::fail(WHAT, fault.to_string()).fix(ADDRESS)],
+        Err(fault) => return vec![Finding::fail(WHAT, fault.to_string()).fix(ADDRESS_FIX)],
     };
-    let answered = tokio::time::timeout(PATIENCE, exchange.snapshot(TICKER, None)).await;
+    let answered = tokio::time::timeout(TIMEOUT, exchange.snapshot(TICKER, None)).await;
     exchange.drain().await;
     vec![match answered {
         Err(_) => unanswered(),
         Ok(Err(fault)) => explain(&fault),
-        Ok(Ok(shot)) => {
-            let delay = delayed(&shot.freshness);
-            Finding::ok(WHAT, format!("{host} answers, {TICKER} is {}{delay}", shot.value.last))
+        Ok(Ok(snapshot)) => {
+            let (price, age) = (&snapshot.value.last, stale_text(&snapshot.freshness));
+            Finding::ok(WHAT, format!("{host} answers, {TICKER} is {price}{age}"))
         }
     }]
 }
 
-fn delayed(freshness: &Freshness) -> &'static str {
+fn stale_text(freshness: &Freshness) -> &'static str {
     if freshness.stale { ", from an earlier session" } else { "" }
 }
 
@@ -68,7 +68,7 @@ fn explain(fault: &Fault) -> Finding {
             "its firewall blocks this network, or a portal answers in its place: try another \
              network, or MOEX_PROVIDER=sim"
         }
-        "upstream_rate_limited" => "wait; others on this address ask it too",
+        "upstream_rate_limited" => "wait; other programs on this address use the same allowance",
         "upstream_malformed" | "upstream_incomplete" => {
             "something between here and there answers in its place (a portal or a proxy?), or \
              MOEX_ISS_URL is not an ISS; it ends with /iss"
@@ -77,7 +77,7 @@ fn explain(fault: &Fault) -> Finding {
         | "not_published"
         | "unknown_security"
         | "unknown_symbol"
-        | "invalid_upstream_url" => ADDRESS,
+        | "invalid_upstream_url" => ADDRESS_FIX,
         _ => "try again later, or set MOEX_PROVIDER=sim",
     };
     Finding::fail(WHAT, fault.to_string()).fix(fix)
@@ -85,7 +85,7 @@ fn explain(fault: &Fault) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use market_sim::{FaultKind, InjectedFault as Outage, Sim, SimConfig};
+    use market_sim::{FaultKind, InjectedFault, Sim, SimConfig};
     use tokio_util::sync::CancellationToken;
 
     use super::super::Level;
@@ -104,45 +104,45 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_exchange_that_is_not_there_is_found() {
+    async fn an_unreachable_exchange_is_found() {
         let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = unused.local_addr().unwrap();
         drop(unused);
-        for (url, told) in [
+        for (url, expected) in [
             (format!("http://{address}/iss"), "firewall"),
             ("not an address".to_owned(), "MOEX_ISS_URL"),
         ] {
-            let (level, said) = at(url).await;
-            assert_eq!(level, Level::Fail, "{said}");
-            assert!(said.contains(told), "{said}");
+            let (level, text) = at(url).await;
+            assert_eq!(level, Level::Fail, "{text}");
+            assert!(text.contains(expected), "{text}");
         }
     }
 
     #[tokio::test]
-    async fn what_an_exchange_says_is_explained() {
+    async fn faults_of_the_exchange_are_explained() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let sim = Sim::new(SimConfig::new(7, Arc::new(SystemClock)));
         let (stop, faults) = (CancellationToken::new(), sim.clone());
-        let asked = async {
-            let (level, said) = at(format!("{url}/iss")).await;
-            assert_eq!(level, Level::Ok, "{said}");
-            assert!(said.contains("SBER is "), "{said}");
-            let (level, said) = at(url.clone()).await;
-            assert_eq!(level, Level::Fail, "{said}");
-            assert!(said.contains("/iss"), "{said}");
-            for (kind, told) in [
+        let checks = async {
+            let (level, text) = at(format!("{url}/iss")).await;
+            assert_eq!(level, Level::Ok, "{text}");
+            assert!(text.contains("SBER is "), "{text}");
+            let (level, text) = at(url.clone()).await;
+            assert_eq!(level, Level::Fail, "{text}");
+            assert!(text.contains("/iss"), "{text}");
+            for (kind, expected) in [
                 (FaultKind::Status403, "MOEX_PROVIDER=sim"),
                 (FaultKind::Status429, "wait"),
                 (FaultKind::Html, "portal"),
             ] {
-                faults.faults().add(Outage::new(kind, 1)).unwrap();
-                let (level, said) = at(format!("{url}/iss")).await;
-                assert_eq!(level, Level::Fail, "{kind:?}: {said}");
-                assert!(said.contains(told), "{kind:?}: {said}");
+                faults.faults().add(InjectedFault::new(kind, 1)).unwrap();
+                let (level, text) = at(format!("{url}/iss")).await;
+                assert_eq!(level, Level::Fail, "{kind:?}: {text}");
+                assert!(text.contains(expected), "{kind:?}: {text}");
             }
             stop.cancel();
         };
-        tokio::join!(sim.serve(listener, stop.clone()), asked);
+        tokio::join!(sim.serve(listener, stop.clone()), checks);
     }
 }

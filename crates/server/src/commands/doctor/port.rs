@@ -1,7 +1,7 @@
-//! Checks that the port is free, or that a Stoa already listens on it.
+//! Checks that the port is free, or that another Stoa server already listens on it.
 
 use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -10,12 +10,13 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::Finding;
 use crate::app::VERSION;
+use crate::commands::client_address;
 
 const WHAT: &str = "port";
-/// A local server answers within this time.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// The most bytes of an answer; ours is a tenth of this.
-const ANSWER_MAX: u64 = 16 * 1024;
+/// How long a server on this machine may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(3);
+/// How many bytes of an answer are read; the answer of a Stoa server has a tenth of this.
+const ANSWER_BYTES_MAX: u64 = 16 * 1024;
 
 pub(super) async fn check(listen: SocketAddr) -> Finding {
     let error = match TcpListener::bind(listen).await {
@@ -24,15 +25,15 @@ pub(super) async fn check(listen: SocketAddr) -> Finding {
     };
     match error.kind() {
         ErrorKind::AddrInUse => {
-            let asked = tokio::time::timeout(PATIENCE, health(reachable(listen))).await;
-            judge(listen, asked.ok().flatten().as_deref().and_then(version))
+            let answer = tokio::time::timeout(TIMEOUT, health(client_address(listen))).await;
+            finding(listen, answer.ok().flatten().as_deref().and_then(version))
         }
         ErrorKind::PermissionDenied => {
             Finding::fail(WHAT, format!("{listen} is not allowed for this user"))
                 .fix("take a port above 1023 with --listen or PORT")
         }
         ErrorKind::AddrNotAvailable => {
-            Finding::fail(WHAT, format!("{} is no address of this machine", listen.ip()))
+            Finding::fail(WHAT, format!("{} is not an address of this machine", listen.ip()))
                 .fix("listen on 127.0.0.1, or on 0.0.0.0 for every address")
         }
         other => Finding::fail(WHAT, format!("{listen} cannot be listened on ({other})"))
@@ -40,7 +41,8 @@ pub(super) async fn check(listen: SocketAddr) -> Finding {
     }
 }
 
-fn judge(listen: SocketAddr, running: Option<String>) -> Finding {
+/// The finding for a port in use; `running` is the version of the Stoa server on it.
+fn finding(listen: SocketAddr, running: Option<String>) -> Finding {
     match running {
         Some(version) if version == VERSION => {
             Finding::ok(WHAT, format!("{listen} is served by a running stoa {version}"))
@@ -49,19 +51,9 @@ fn judge(listen: SocketAddr, running: Option<String>) -> Finding {
             Finding::warn(WHAT, format!("{listen} is served by stoa {version}, not {VERSION}"))
                 .fix("restart it with this program")
         }
-        None => Finding::fail(WHAT, format!("{listen} is held by another program"))
+        None => Finding::fail(WHAT, format!("{listen} is used by another program"))
             .fix("stop that one (`ss -ltnp` shows it), or choose another with --listen or PORT"),
     }
-}
-
-/// Replaces an address that means every interface by loopback, because it cannot be called.
-fn reachable(listen: SocketAddr) -> SocketAddr {
-    let ip = match listen.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, listen.port())
 }
 
 /// The answer of any server at the address to `GET /health`.
@@ -71,11 +63,11 @@ async fn health(address: SocketAddr) -> Option<String> {
     stream.write_all(request.as_bytes()).await.ok()?;
     let mut answer = Vec::new();
     // A truncated answer may still identify the server.
-    _ = stream.take(ANSWER_MAX).read_to_end(&mut answer).await;
+    _ = stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer).await;
     String::from_utf8(answer).ok()
 }
 
-/// The version that a Stoa reports; `None` for any other server.
+/// The version that a Stoa server reports; `None` for any other server.
 fn version(answer: &str) -> Option<String> {
     let (head, body) = answer.split_once("\r\n\r\n")?;
     if head.split(' ').nth(1)? != "200" {
@@ -94,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_stoa_is_taken_for_one() {
+    fn only_a_stoa_server_is_recognized() {
         let ours =
             "HTTP/1.1 200 OK\r\na: b\r\n\r\n{\"status\":\"ok\",\"uptime\":1,\"version\":\"9.1\"}";
         for (answer, expected) in [
@@ -109,30 +101,30 @@ mod tests {
             assert_eq!(version(answer).as_deref(), expected, "{answer}");
         }
         let listen = SocketAddr::from(([127, 0, 0, 1], 1));
-        assert_eq!(judge(listen, Some(VERSION.to_owned())).level, Level::Ok);
-        assert_eq!(judge(listen, Some("0".to_owned())).level, Level::Warn);
-        assert_eq!(judge(listen, None).level, Level::Fail);
+        assert_eq!(finding(listen, Some(VERSION.to_owned())).level, Level::Ok);
+        assert_eq!(finding(listen, Some("0".to_owned())).level, Level::Warn);
+        assert_eq!(finding(listen, None).level, Level::Fail);
     }
 
     #[test]
-    fn every_interface_is_called_on_loopback() {
+    fn a_server_on_every_address_is_reached_on_loopback() {
         for (listen, expected) in [
             ("0.0.0.0:8080", "127.0.0.1:8080"),
             ("[::]:8080", "[::1]:8080"),
             ("10.0.0.1:80", "10.0.0.1:80"),
         ] {
-            assert_eq!(reachable(listen.parse().unwrap()), expected.parse().unwrap());
+            assert_eq!(client_address(listen.parse().unwrap()), expected.parse().unwrap());
         }
     }
 
     #[tokio::test]
-    async fn a_port_is_free_or_held() {
-        let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let listen = held.local_addr().unwrap();
-        // The process that holds the port closes every connection.
+    async fn a_port_is_free_or_in_use() {
+        let used = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listen = used.local_addr().unwrap();
+        // The process on the port closes every connection.
         let hang_up = async {
             loop {
-                drop(held.accept().await);
+                drop(used.accept().await);
             }
         };
         let finding = tokio::select! {
@@ -140,7 +132,7 @@ mod tests {
             () = hang_up => unreachable!(),
         };
         assert_eq!(finding.level, Level::Fail, "{finding:?}");
-        drop(held);
+        drop(used);
         assert_eq!(check(listen).await.level, Level::Ok);
     }
 }

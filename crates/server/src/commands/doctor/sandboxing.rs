@@ -1,12 +1,12 @@
-//! Says which restrictions of the processes that read documents this kernel has.
+//! Shows which restrictions of the processes that read documents this kernel supports.
 
 use super::Finding;
 
 pub(super) fn check() -> Vec<Finding> {
-    judge(sandbox::supported())
+    findings(sandbox::supported())
 }
 
-fn judge(kernel: sandbox::Confinement) -> Vec<Finding> {
+fn findings(kernel: sandbox::Confinement) -> Vec<Finding> {
     let row = |what, is_on: bool, on: &str, off: &str, fix: &str| match is_on {
         true => Finding::ok(what, on),
         false => Finding::warn(what, off).fix(fix),
@@ -15,22 +15,22 @@ fn judge(kernel: sandbox::Confinement) -> Vec<Finding> {
         row(
             "privileges",
             kernel.no_new_privileges,
-            "what reads documents gains no rights (no_new_privs)",
-            "what reads documents may start programs with more rights: there is no no_new_privs",
+            "processes that read documents gain no rights (no_new_privs)",
+            "processes that read documents may gain rights: this kernel has no no_new_privs",
             "run it on Linux 3.5 or later",
         ),
         row(
             "landlock",
             kernel.files,
-            "what reads documents opens the document, its scratch folder and system libraries only",
-            "what reads documents may open every file of this user: the kernel has no Landlock",
+            "processes that read documents open only the document, a scratch folder and system libraries",
+            "processes that read documents may open every file of this user: this kernel has no Landlock",
             "run it on Linux 5.13 or later with lsm=landlock, or under a user of its own",
         ),
         row(
             "seccomp",
             kernel.system_calls,
-            "what reads documents has no network and may not trace, mount or load anything",
-            "what reads documents may use the network: there is no seccomp filter here",
+            "processes that read documents have no network and may not trace, mount or load anything",
+            "processes that read documents may use the network: this kernel has no seccomp filter",
             "run it on Linux with CONFIG_SECCOMP_FILTER, or without a network",
         ),
     ]
@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn each_restriction_has_a_line() {
         let all = sandbox::Confinement { no_new_privileges: true, files: true, system_calls: true };
-        let lines = |it| judge(it).into_iter().map(|it| (it.what, it.level)).collect::<Vec<_>>();
+        let lines = |it| findings(it).into_iter().map(|it| (it.what, it.level)).collect::<Vec<_>>();
         let rows = ["privileges", "landlock", "seccomp"];
         assert_eq!(lines(all), rows.map(|it| (it, Level::Ok)));
         let some = sandbox::Confinement { files: false, ..all };

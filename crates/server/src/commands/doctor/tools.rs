@@ -1,4 +1,5 @@
-//! Makes one tool call through every layer that a client's call passes.
+//! Calls one tool of each exchange through the same layers as a client's call, and checks the token of
+//! the environment.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Finding;
 use crate::app::App;
-use crate::commands::call::message;
+use crate::commands::call::error_message;
 use crate::config::Config;
 
 const WHAT: &str = "tools";
@@ -15,7 +16,7 @@ const TOKEN: &str = "STOA_TOKEN";
 const LINE_CHARS_MAX: usize = 120;
 
 pub(super) async fn check(config: &Config) -> Vec<Finding> {
-    let app = match App::start(config, true).await {
+    let app = match App::start(config).await {
         Ok(app) => app,
         Err(failure) => return vec![Finding::fail(WHAT, failure.to_string())],
     };
@@ -34,18 +35,18 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// The reply of a tool about a ticker; `None` where the tool does not exist.
+/// Calls a tool about a ticker; `None` if the tool is not served.
 async fn call(app: &App, tool: &str, ticker: &str, args: &Value) -> Option<Finding> {
     let fields = args.as_object().cloned().unwrap_or_default();
     Some(match app.pipeline.call_by_name(tool, Call::new(fields)).await? {
         Ok(reply) => {
-            let said = reply.text();
-            let said = said.lines().find(|line| line.contains(ticker)).unwrap_or("an answer");
-            let said: String = said.trim().chars().take(LINE_CHARS_MAX).collect();
-            Finding::ok(WHAT, format!("{tool} says: {said}"))
+            let text = reply.text();
+            let line = text.lines().find(|line| line.contains(ticker)).unwrap_or("a reply");
+            let line: String = line.trim().chars().take(LINE_CHARS_MAX).collect();
+            Finding::ok(WHAT, format!("{tool} says: {line}"))
         }
         Err(failure) => {
-            Finding::fail(WHAT, format!("{tool} failed: {}", message(&failure.tool_error)))
+            Finding::fail(WHAT, format!("{tool} failed: {}", error_message(&failure.tool_error)))
                 .fix(format!("run `stoa --log debug call {tool} '{args}'`"))
         }
     })
@@ -56,9 +57,9 @@ async fn token(app: &App, config: &Config) -> Option<Finding> {
     let credential = Credential::Bearer(Arc::from(config.token.as_ref()?.reveal()));
     Some(match app.authenticator.verify(&credential).await {
         Ok(Credential::Verified(verified)) => {
-            Finding::ok(TOKEN, format!("holds, for {}", verified.caller.scopes.join(",")))
+            Finding::ok(TOKEN, format!("is valid, for {}", verified.caller.scopes.join(",")))
         }
-        Ok(_) => Finding::ok(TOKEN, "holds"),
+        Ok(_) => Finding::ok(TOKEN, "is valid"),
         Err(fault) => Finding::fail(TOKEN, format!("is refused: {fault}"))
             .fix("mint a new one with `stoa token mint --scope read --ttl 1h`, or unset it"),
     })

@@ -1,5 +1,5 @@
-//! Checks the live exchange: its name resolves, it answers, it accepts the key, and its clock
-//! agrees with ours. The simulated exchange needs no check, because the tool call uses it.
+//! Checks Binance: its name resolves, it answers, it accepts the key, and its clock agrees with this
+//! machine's. The simulated exchange needs no check, because the check of tools uses it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const CLOCK: &str = "clock";
 const STREAMS: &str = "streams";
 /// A symbol that is traded at all times.
 const TICKER: &str = "BTCUSDT";
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest difference of the clocks; beyond it candles close too early or too late.
 const SKEW_MAX_MS: i64 = 5_000;
 
@@ -41,14 +41,14 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
         Ok(exchange) => exchange,
         Err(finding) => return vec![finding],
     };
-    match tokio::time::timeout(PATIENCE, quote(&exchange)).await {
+    match tokio::time::timeout(TIMEOUT, quote(&exchange)).await {
         Err(_) => vec![unanswered()],
         Ok(Err(fault)) => vec![explain(&fault)],
         Ok(Ok(quote)) => {
             let ahead_ms = quote.freshness.as_of.0 - quote.freshness.received_at.0;
             let key = if site.api_key.is_some() { ", with a key" } else { "" };
-            let said = format!("{host} answers, {TICKER} is {}{key}", quote.price);
-            vec![Finding::ok(WHAT, said), judge_clock(ahead_ms), streams(&exchange).await]
+            let detail = format!("{host} answers, {TICKER} is {}{key}", quote.price);
+            vec![Finding::ok(WHAT, detail), check_clock(ahead_ms), check_streams(&exchange).await]
         }
     }
 }
@@ -62,15 +62,15 @@ fn open(site: &BinanceSite) -> Result<Binance, Finding> {
         )
     };
     let mut config = site.adapter("binance").map_err(|failure| refused(failure.to_string()))?;
-    (config.http.retries, config.http.request_timeout) = (0, PATIENCE);
+    (config.http.retries, config.http.request_timeout) = (0, TIMEOUT);
     Binance::new(config, Arc::new(SystemClock)).map_err(|fault| refused(fault.to_string()))
 }
 
 /// Checks that live candles arrive.
-async fn streams(exchange: &Binance) -> Finding {
-    let heard = async {
-        let how = SubscribeOptions { resume_after: None, queue_max: 16 };
-        let mut feed = exchange.subscribe(TICKER, Interval::M1, how).await.ok()?;
+async fn check_streams(exchange: &Binance) -> Finding {
+    let first_event = async {
+        let options = SubscribeOptions { resume_after: None, queue_max: 16 };
+        let mut feed = exchange.subscribe(TICKER, Interval::M1, options).await.ok()?;
         while let Some(event) = feed.next().await {
             if matches!(*event, KlineEvent::Connected | KlineEvent::Candle { .. }) {
                 return Some(());
@@ -78,11 +78,11 @@ async fn streams(exchange: &Binance) -> Finding {
         }
         None
     };
-    let heard = tokio::time::timeout(PATIENCE, heard).await.ok().flatten();
+    let arrived = tokio::time::timeout(TIMEOUT, first_event).await.ok().flatten();
     exchange.drain().await;
-    match heard {
-        Some(()) => Finding::ok(STREAMS, "live candles are heard"),
-        None => Finding::warn(STREAMS, "no live candles are heard; history works without them")
+    match arrived {
+        Some(()) => Finding::ok(STREAMS, "live candles arrive"),
+        None => Finding::warn(STREAMS, "no live candles arrive; history works without them")
             .fix("check that WebSockets pass the firewall, and BINANCE_WS_URL"),
     }
 }
@@ -91,10 +91,10 @@ async fn streams(exchange: &Binance) -> Finding {
 pub(super) async fn resolve(url: &str) -> Result<String, String> {
     let uri: Option<Uri> = url.parse().ok();
     let Some(host) = uri.as_ref().and_then(Uri::host) else {
-        return Err("its address is none".to_owned());
+        return Err("its address is not a URL".to_owned());
     };
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    match tokio::time::timeout(PATIENCE, tokio::net::lookup_host((bare, 443))).await {
+    let unbracketed = host.trim_start_matches('[').trim_end_matches(']');
+    match tokio::time::timeout(TIMEOUT, tokio::net::lookup_host((unbracketed, 443))).await {
         Ok(Ok(_)) => Ok(host.to_owned()),
         _ => Err(format!("the name {host} does not resolve")),
     }
@@ -103,7 +103,9 @@ pub(super) async fn resolve(url: &str) -> Result<String, String> {
 async fn quote(exchange: &Binance) -> Result<Arc<Quote>, Fault> {
     let symbol = Symbol { venue: Venue::Binance, code: TICKER.to_owned() };
     let mut quotes = exchange.latest(&[symbol]).await?;
-    quotes.pop().unwrap_or_else(|| Err(Fault::internal("no answer for the one ticker asked")))
+    quotes.pop().unwrap_or_else(|| {
+        Err(Fault::internal("Binance returned no quote for the requested ticker"))
+    })
 }
 
 fn unanswered() -> Finding {
@@ -111,6 +113,7 @@ fn unanswered() -> Finding {
         .fix("check the network and its firewall; proxies are not used")
 }
 
+/// The finding for a fault of the exchange, with its fix.
 fn explain(fault: &Fault) -> Finding {
     let detail = fault.to_string();
     let fix = match fault.code() {
@@ -124,7 +127,7 @@ fn explain(fault: &Fault) -> Finding {
         "upstream_unreachable" => {
             "check the network, its firewall and the machine's certificates; proxies are not used"
         }
-        "upstream_rate_limited" => "wait; others on this address use the same allowance",
+        "upstream_rate_limited" => "wait; other programs on this address use the same allowance",
         "upstream_malformed" => {
             "something between here and there answers in its place (a portal or a proxy?), or \
              BINANCE_REST_URL is not an exchange"
@@ -136,8 +139,8 @@ fn explain(fault: &Fault) -> Finding {
     Finding::fail(WHAT, detail).fix(fix)
 }
 
-/// The exchange's time, taken from the timestamp of a busy ticker.
-fn judge_clock(ahead_ms: i64) -> Finding {
+/// Compares the clocks by the time of the last trade of a busy ticker.
+fn check_clock(ahead_ms: i64) -> Finding {
     let seconds = ahead_ms.unsigned_abs() / 1000;
     match ahead_ms {
         SKEW_MAX_MS.. => Finding::warn(CLOCK, format!("is {seconds} s behind the exchange's"))
@@ -158,11 +161,11 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::super::Level;
-    use super::{Arc, Config, Finding, SystemClock, check, judge_clock, resolve};
+    use super::{Arc, Config, Finding, SystemClock, check, check_clock, resolve};
     use crate::config::Settings;
 
     #[test]
-    fn clocks_apart_are_found() {
+    fn clocks_that_differ_are_found() {
         for (ahead_ms, expected) in [
             (0, Level::Ok),
             (4_999, Level::Ok),
@@ -172,12 +175,12 @@ mod tests {
             (i64::MIN, Level::Warn),
             (i64::MAX, Level::Warn),
         ] {
-            assert_eq!(judge_clock(ahead_ms).level, expected, "{ahead_ms}");
+            assert_eq!(check_clock(ahead_ms).level, expected, "{ahead_ms}");
         }
     }
 
     #[tokio::test]
-    async fn an_address_that_is_none_is_found() {
+    async fn an_invalid_address_is_found() {
         for url in ["", "not an address", "/path"] {
             assert!(resolve(url).await.is_err(), "{url:?}");
         }
@@ -195,42 +198,42 @@ mod tests {
             ..Settings::default()
         };
         let findings = check(&Config::resolve(settings).unwrap()).await;
-        let told = |it: Finding| (it.level, it.detail + &it.fix.unwrap_or_default());
-        findings.into_iter().map(told).collect()
+        let level_and_text = |it: Finding| (it.level, it.detail + &it.fix.unwrap_or_default());
+        findings.into_iter().map(level_and_text).collect()
     }
 
     #[tokio::test]
-    async fn an_exchange_that_is_not_there_is_found() {
+    async fn an_unreachable_exchange_is_found() {
         let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = unused.local_addr().unwrap();
         drop(unused);
-        let [(level, told)] = levels_at(address).await.try_into().unwrap();
+        let [(level, text)] = levels_at(address).await.try_into().unwrap();
         assert_eq!(level, Level::Fail);
-        assert!(told.contains("firewall"), "{told}");
+        assert!(text.contains("firewall"), "{text}");
     }
 
     #[tokio::test]
-    async fn what_an_exchange_refuses_is_explained() {
+    async fn refusals_of_the_exchange_are_explained() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let sim = Sim::new(SimConfig::new(7, Arc::new(SystemClock)));
         let (stop, faults) = (CancellationToken::new(), sim.clone());
-        let asked = async {
+        let checks = async {
             let levels: Vec<_> = levels_at(address).await.into_iter().map(|it| it.0).collect();
-            assert_eq!(levels, [Level::Ok; 3], "the exchange is well");
-            for (kind, told) in [
+            assert_eq!(levels, [Level::Ok; 3], "the exchange works");
+            for (kind, expected) in [
                 (FaultKind::Status451, "data-api.binance.vision"),
                 (FaultKind::Status403, "PROVIDER=sim"),
                 (FaultKind::Status429, "wait"),
                 (FaultKind::Html, "portal"),
             ] {
                 faults.faults().add(InjectedFault::new(kind, 1)).unwrap();
-                let [(level, said)] = levels_at(address).await.try_into().unwrap();
+                let [(level, text)] = levels_at(address).await.try_into().unwrap();
                 assert_eq!(level, Level::Fail, "{kind:?}");
-                assert!(said.contains(told), "{kind:?}: {said}");
+                assert!(text.contains(expected), "{kind:?}: {text}");
             }
             stop.cancel();
         };
-        tokio::join!(sim.serve(listener, stop.clone()), asked);
+        tokio::join!(sim.serve(listener, stop.clone()), checks);
     }
 }

@@ -1,5 +1,5 @@
-//! The clients that are known: one row each, with the places of its files, its notation, and how it
-//! is found on a machine. The forms follow each client's own documentation.
+//! The table of clients: for each its files, its notation, and what shows that it is installed. The
+//! notations follow each client's documentation.
 
 use crate::cli::Client;
 
@@ -8,7 +8,7 @@ use crate::cli::Client;
 pub(super) struct ClientRow {
     pub(super) client: Client,
     pub(super) title: &'static str,
-    /// The first one is used unless another is asked for; empty if the client has no file for it.
+    /// The first file is the default; empty if the client has no file.
     pub(super) files: &'static [FileRow],
     pub(super) notation: Notation,
     /// Folders below the user's home, and programs, that show that the client is installed.
@@ -38,7 +38,7 @@ pub(super) enum Reach {
 }
 
 impl Reach {
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn flag_name(self) -> &'static str {
         match self {
             Self::User => "user",
             Self::Project => "project",
@@ -60,7 +60,7 @@ pub(super) enum Notation {
 pub(super) struct JsonForm {
     /// The member of the file that holds the servers.
     pub(super) section: &'static str,
-    /// The value of `type` for a command, where the client wants one.
+    /// The value of `type` for a command, if the client requires one.
     pub(super) stdio_type: Option<&'static str>,
     /// How a server with a URL is written; `None` if the client only starts commands.
     pub(super) http: Option<HttpForm>,
@@ -97,6 +97,7 @@ const fn by_system(linux: &'static str, macos: &'static str) -> FileRow {
     FileRow { reach: Reach::User, linux, macos, variable: None }
 }
 
+/// A file of the user that a variable moves to another folder.
 const fn movable(path: &'static str, variable: &'static str, below: &'static str) -> FileRow {
     FileRow { variable: Some((variable, below)), ..home(path) }
 }

@@ -12,7 +12,7 @@ use crate::commands::install::launch::{EntryValue, Launch, Transport, Values};
 
 const SECTION: &str = "mcp_servers";
 
-pub(super) fn shown(launch: &Launch) -> String {
+pub(super) fn file_text(launch: &Launch) -> String {
     let mut text = format!("[{SECTION}.{NAME}]\n");
     for (key, value) in members(launch) {
         text.push_str(&format!("{key} = {value}\n"));
@@ -37,7 +37,7 @@ pub(super) fn merged(text: &str, launch: &Launch) -> Result<String, String> {
 /// The text without our table and those below it; `None` if there is none.
 pub(super) fn removed(text: &str) -> Result<Option<String>, String> {
     let mut before: Table = text.parse().map_err(|error| malformed(text, &error))?;
-    if take(&mut before).is_none() {
+    if take_entry(&mut before).is_none() {
         return Ok(None);
     }
     let is_ours = |line: &str| {
@@ -45,22 +45,22 @@ pub(super) fn removed(text: &str) -> Result<Option<String>, String> {
         let path = header.map(|it| it.replace([' ', '"', '\''], "")).unwrap_or_default();
         path == format!("{SECTION}.{NAME}") || path.starts_with(&format!("{SECTION}.{NAME}."))
     };
-    let mut kept = String::new();
-    let mut ours = false;
+    let mut rest = String::new();
+    let mut in_ours = false;
     for line in text.split_inclusive('\n') {
         if line.trim_start().starts_with('[') {
-            let was = ours;
-            ours = is_ours(line);
+            let was_in_ours = in_ours;
+            in_ours = is_ours(line);
             // The blank line before our table was added with it.
-            if ours && !was && kept.ends_with("\n\n") {
-                kept.pop();
+            if in_ours && !was_in_ours && rest.ends_with("\n\n") {
+                rest.pop();
             }
         }
-        if !ours {
-            kept.push_str(line);
+        if !in_ours {
+            rest.push_str(line);
         }
     }
-    let after = kept.parse::<Table>().ok();
+    let after = rest.parse::<Table>().ok();
     let is_removed = after.is_some_and(|mut after| {
         // A table of servers that contained only ours was created for it.
         if before.get(SECTION).and_then(Value::as_table).is_some_and(Table::is_empty) {
@@ -72,7 +72,7 @@ pub(super) fn removed(text: &str) -> Result<Option<String>, String> {
         after == before
     });
     match is_removed {
-        true => Ok(Some(kept)),
+        true => Ok(Some(rest)),
         false => Err(format!("its {SECTION} has a shape that cannot be changed safely")),
     }
 }
@@ -80,7 +80,7 @@ pub(super) fn removed(text: &str) -> Result<Option<String>, String> {
 /// The members of our table, the one that names the transport first.
 fn members(launch: &Launch) -> Vec<(&'static str, Value)> {
     let mut members = Vec::new();
-    let table = |values: &Values| Some(plain(values)).filter(|it| !it.is_empty());
+    let table = |values: &Values| Some(text_values(values)).filter(|it| !it.is_empty());
     let named = launch.named_variables();
     match &launch.transport {
         Transport::Stdio { command, args, env } => {
@@ -102,8 +102,8 @@ fn members(launch: &Launch) -> Vec<(&'static str, Value)> {
     members
 }
 
-/// The names in one of our tables; a value may be a secret.
-fn members_of(launch: &Launch, key: &str) -> String {
+/// The names in one of our tables, without the values, which may be secret.
+fn member_names(launch: &Launch, key: &str) -> String {
     let table = members(launch).into_iter().find(|(it, _)| *it == key);
     let names = table.and_then(|(_, value)| {
         Some(value.as_table()?.keys().cloned().collect::<Vec<_>>().join(", "))
@@ -111,7 +111,8 @@ fn members_of(launch: &Launch, key: &str) -> String {
     names.unwrap_or_default()
 }
 
-fn plain(values: &Values) -> Table {
+/// The values that are texts.
+fn text_values(values: &Values) -> Table {
     let text = |(name, value): &(String, EntryValue)| match value {
         EntryValue::Text(text) => Some((name.clone(), Value::from(text.as_str()))),
         EntryValue::Variable { .. } => None,
@@ -123,7 +124,7 @@ fn list<'a>(words: impl Iterator<Item = &'a str>) -> Value {
     Value::Array(words.map(Value::from).collect())
 }
 
-/// The parser's own message would quote the line, which may hold a secret.
+/// Names only the line, because the parser's message would quote it, and it may contain a secret.
 fn malformed(text: &str, error: &toml::de::Error) -> String {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     format!("it is not valid TOML (line {})", before.matches('\n').count() + 1)
@@ -135,7 +136,7 @@ fn appended(text: &str, launch: &Launch) -> String {
         text if text.ends_with('\n') => "\n",
         _ => "\n\n",
     };
-    format!("{text}{gap}{}", shown(launch))
+    format!("{text}{gap}{}", file_text(launch))
 }
 
 fn updated(text: &str, entry: &Table, launch: &Launch) -> Result<String, String> {
@@ -146,7 +147,7 @@ fn updated(text: &str, entry: &Table, launch: &Launch) -> Result<String, String>
             "its {SECTION}.{NAME} reaches Stoa in another way; remove it first with --uninstall"
         ));
     }
-    let places = Places::find(text).ok_or("its table cannot be found again")?;
+    let spans = ValueSpans::find(text).ok_or("its table cannot be found again")?;
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     let mut added = String::new();
     for (key, value) in members {
@@ -164,53 +165,53 @@ fn updated(text: &str, entry: &Table, launch: &Launch) -> Result<String, String>
         if entry.get(key) == Some(&value) {
             continue;
         }
-        match places.of(key) {
+        match spans.of(key) {
             // A table under a heading of its own would need its lines merged one by one.
-            Some(place) if value.is_table() && !text[place.clone()].starts_with('{') => {
-                let ours = members_of(launch, key);
+            Some(span) if value.is_table() && !text[span.clone()].starts_with('{') => {
+                let ours = member_names(launch, key);
                 return Err(format!("its {SECTION}.{NAME}.{key} lacks some of {ours}"));
             }
-            Some(place) => edits.push((place, value.to_string())),
+            Some(span) => edits.push((span, value.to_string())),
             None => added.push_str(&format!("\n{key} = {value}")),
         }
     }
     if !added.is_empty() {
-        let after = places.of(transport).ok_or("its table cannot be found again")?.end;
+        let after = spans.of(transport).ok_or("its table cannot be found again")?.end;
         let line_end = text[after..].find('\n').map_or(text.len(), |end| after + end);
         edits.push((line_end..line_end, added));
     }
-    edits.sort_by_key(|(place, _)| place.start);
+    edits.sort_by_key(|(span, _)| span.start);
     let mut merged = text.to_owned();
-    for (place, value) in edits.into_iter().rev() {
-        merged.replace_range(place, &value);
+    for (span, value) in edits.into_iter().rev() {
+        merged.replace_range(span, &value);
     }
     Ok(merged)
 }
 
 /// The positions of our values in the text.
-struct Places(Vec<(String, Range<usize>)>);
+struct ValueSpans(Vec<(String, Range<usize>)>);
 
-impl Places {
+impl ValueSpans {
     fn find(text: &str) -> Option<Self> {
         let root = DeTable::parse(text).ok()?;
         let servers = root.get_ref().get(SECTION)?.get_ref().as_table()?;
         let entry = servers.get(NAME)?.get_ref().as_table()?;
-        let place = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
+        let span = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
             (key.get_ref().to_string(), value.span())
         };
-        Some(Self(entry.iter().map(place).collect()))
+        Some(Self(entry.iter().map(span).collect()))
     }
 
     fn of(&self, key: &str) -> Option<Range<usize>> {
-        self.0.iter().find(|(it, _)| it == key).map(|(_, place)| place.clone())
+        self.0.iter().find(|(it, _)| it == key).map(|(_, span)| span.clone())
     }
 }
 
 /// Whether the result differs from the old document only in our table.
 fn is_merged(mut before: Table, after: &str, launch: &Launch) -> bool {
     let Ok(mut after) = after.parse::<Table>() else { return false };
-    let before_entry = take(&mut before);
-    let Some(Value::Table(entry)) = take(&mut after) else { return false };
+    let before_entry = take_entry(&mut before);
+    let Some(Value::Table(entry)) = take_entry(&mut after) else { return false };
     // A table of servers that contained only ours was created for it.
     if before_entry.is_none() && !before.contains_key(SECTION) {
         after.remove(SECTION);
@@ -224,6 +225,7 @@ fn is_merged(mut before: Table, after: &str, launch: &Launch) -> bool {
     before == after && members(launch).iter().all(holds)
 }
 
-fn take(root: &mut Table) -> Option<Value> {
+/// Removes our table and returns it.
+fn take_entry(root: &mut Table) -> Option<Value> {
     root.get_mut(SECTION)?.as_table_mut()?.remove(NAME)
 }

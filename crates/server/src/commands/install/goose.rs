@@ -1,5 +1,5 @@
-//! Our entry in Goose's `config.yaml`. It is changed line by line: the entry is a block of whole
-//! lines below `extensions:`, and every other line stays as it is.
+//! Our entry in Goose's `config.yaml`: a block of whole lines below `extensions:`. Every other line stays
+//! as it is.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ const SECTION: &str = "extensions:";
 /// How long Goose waits for a tool, in seconds.
 const TIMEOUT_S: u32 = 300;
 
-pub(super) fn shown(launch: &Launch) -> String {
+pub(super) fn file_text(launch: &Launch) -> String {
     format!("{SECTION}\n{}", block(launch, "  "))
 }
 
@@ -19,7 +19,7 @@ pub(super) fn merged(text: &str, launch: &Launch) -> Result<String, String> {
     let lines = Lines::read(text)?;
     let Some(section) = lines.section else {
         let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        return Ok(format!("{text}{gap}{}", shown(launch)));
+        return Ok(format!("{text}{gap}{}", file_text(launch)));
     };
     let ours = block(launch, &lines.indent);
     let (from, to) = lines.entry.unwrap_or((section + 1, section + 1));
@@ -30,12 +30,12 @@ pub(super) fn merged(text: &str, launch: &Launch) -> Result<String, String> {
 pub(super) fn removed(text: &str) -> Result<Option<String>, String> {
     let lines = Lines::read(text)?;
     let (Some(section), Some((from, to))) = (lines.section, lines.entry) else { return Ok(None) };
-    // A list of extensions that has no other was made for ours.
+    // A list with our entry alone was created for it.
     let from = if lines.entries == 1 { section } else { from };
     Ok(Some(lines.replaced(from, to, "")))
 }
 
-/// JSON strings are YAML strings too.
+/// The lines of our entry. Strings are written as JSON, which is valid YAML.
 fn block(launch: &Launch, indent: &str) -> String {
     let mut lines = vec![
         format!("{indent}{NAME}:"),

@@ -1,5 +1,5 @@
-//! Our entry in a JSON file. The text is spliced rather than written anew, so that everything else
-//! keeps its order, its spacing, its comments and its numbers to the last digit.
+//! Our entry in a JSON file. Only the text of the entry is replaced, so that all other members keep
+//! their order, spacing, comments and numbers.
 
 mod comments;
 
@@ -16,8 +16,8 @@ use crate::commands::install::NAME;
 use crate::commands::install::clients::JsonForm;
 use crate::commands::install::launch::{EntryValue, Launch, Transport, Values};
 
-/// The whole file with our entry alone.
-pub(super) fn shown(form: &JsonForm, launch: &Launch) -> Result<String, String> {
+/// A file with our entry alone.
+pub(super) fn file_text(form: &JsonForm, launch: &Launch) -> Result<String, String> {
     let whole = json!({ form.section: { NAME: Fields::new(form, launch)?.entry(None) } });
     Ok(pretty(&whole, "", "  ", "\n") + "\n")
 }
@@ -32,7 +32,7 @@ pub(super) fn merged(text: &str, form: &JsonForm, launch: &Launch) -> Result<Str
     let fields = Fields::new(form, launch)?;
     let document = match Document::read(text)? {
         Some(document) => document,
-        None => return shown(form, launch),
+        None => return file_text(form, launch),
     };
     let body = document.with_entry(form.section, &fields)?;
     document.checked(body, form.section, |value| value.is_some())
@@ -77,15 +77,15 @@ impl Fields {
                 (http.url, "headers", headers)
             }
         };
-        let values = written(form, values);
+        let values = values_json(form, values);
         if !values.is_empty() {
             set(member, Value::Object(values));
         }
         Ok(Self { members, transport })
     }
 
-    /// Fields that the user added to our entry, such as a token in its environment, are kept; an
-    /// entry of the other transport is replaced.
+    /// Our entry, with the fields that the user added to it, such as a token in its environment. An entry
+    /// of the other transport is replaced.
     fn entry(&self, before: Option<&Map<String, Value>>) -> Value {
         let mut entry =
             before.filter(|it| it.contains_key(self.transport)).cloned().unwrap_or_default();
@@ -99,8 +99,9 @@ impl Fields {
     }
 }
 
-/// A value that refers to a variable is left out where the client has no notation for it.
-fn written(form: &JsonForm, values: &Values) -> Map<String, Value> {
+/// The values in the client's notation. A value that names a variable is left out if the client has no
+/// notation for it.
+fn values_json(form: &JsonForm, values: &Values) -> Map<String, Value> {
     let text = |value: &EntryValue| match (value, form.variable) {
         (EntryValue::Text(text), _) => Some(text.clone()),
         (EntryValue::Variable { prefix, name }, Some((open, close))) => {
@@ -136,34 +137,34 @@ impl<'a> Document<'a> {
             .map_err(|error| format!("it is not valid JSON (line {})", error.line()))
     }
 
-    fn section(&self, place: Range<usize>, name: &str) -> Result<Object, String> {
-        Object::read(&self.plain, place).map_err(|_| format!("its {name:?} is not an object"))
+    fn section(&self, span: Range<usize>, name: &str) -> Result<Object, String> {
+        Object::read(&self.plain, span).map_err(|_| format!("its {name:?} is not an object"))
     }
 
     fn with_entry(&self, section: &str, fields: &Fields) -> Result<String, String> {
         let (body, root) = (self.body, self.root()?);
-        let Some(place) = root.member(section) else {
+        let Some(span) = root.member(section) else {
             return Ok(root.with(body, section, &json!({ NAME: fields.entry(None) })));
         };
-        let servers = self.section(place, section)?;
-        let Some(place) = servers.member(NAME) else {
+        let servers = self.section(span, section)?;
+        let Some(span) = servers.member(NAME) else {
             return Ok(servers.with(body, NAME, &fields.entry(None)));
         };
-        let before: Value = serde_json::from_str(&self.plain[place.clone()])
+        let before: Value = serde_json::from_str(&self.plain[span.clone()])
             .map_err(|_| format!("its entry {NAME:?} cannot be read"))?;
         let after = fields.entry(before.as_object());
         if after == before {
             return Ok(body.to_owned());
         }
-        let indent = indent_at(body, place.start);
+        let indent = indent_at(body, span.start);
         let after = pretty(&after, indent, step(indent), line_end(body));
-        Ok(format!("{}{after}{}", &body[..place.start], &body[place.end..]))
+        Ok(format!("{}{after}{}", &body[..span.start], &body[span.end..]))
     }
 
     fn without_entry(&self, section: &str) -> Result<Option<String>, String> {
         let root = self.root()?;
-        let Some(place) = root.member(section) else { return Ok(None) };
-        let servers = self.section(place, section)?;
+        let Some(span) = root.member(section) else { return Ok(None) };
+        let servers = self.section(span, section)?;
         if servers.member(NAME).is_none() {
             return Ok(None);
         }
@@ -201,43 +202,43 @@ impl<'a> Document<'a> {
 
 /// An object inside a text, with the positions of its values.
 struct Object {
-    place: Range<usize>,
+    span: Range<usize>,
     members: Vec<(String, Range<usize>)>,
 }
 
 impl Object {
-    fn read(body: &str, place: Range<usize>) -> Result<Self, serde_json::Error> {
-        let Members(members) = serde_json::from_str(&body[place.clone()])?;
+    fn read(body: &str, span: Range<usize>) -> Result<Self, serde_json::Error> {
+        let Members(members) = serde_json::from_str(&body[span.clone()])?;
         let origin = body.as_ptr().addr();
         let members = members.into_iter().map(|(name, value)| {
             let start = value.get().as_ptr().addr() - origin;
             (name, start..start + value.get().len())
         });
         let members = members.collect();
-        let text = &body[place.clone()];
-        let start = place.start + (text.len() - text.trim_start().len());
-        Ok(Self { place: start..place.start + text.trim_end().len(), members })
+        let text = &body[span.clone()];
+        let start = span.start + (text.len() - text.trim_start().len());
+        Ok(Self { span: start..span.start + text.trim_end().len(), members })
     }
 
     /// Of members with the same name the last one counts, as in every client.
     fn member(&self, name: &str) -> Option<Range<usize>> {
-        self.members.iter().rev().find(|(it, _)| it == name).map(|(_, place)| place.clone())
+        self.members.iter().rev().find(|(it, _)| it == name).map(|(_, span)| span.clone())
     }
 
     /// The whole text with one more member at the end of this object, in the layout of the others.
     fn with(&self, body: &str, name: &str, value: &Value) -> String {
         let end = line_end(body);
         let Some((_, last)) = self.members.last() else {
-            let outer = indent_at(body, self.place.start);
+            let outer = indent_at(body, self.span.start);
             let inner = format!("{outer}{}", step(outer));
             let value = pretty(value, &inner, step(outer), end);
-            let inside = &body[self.place.start + 1..self.place.end - 1];
+            let inside = &body[self.span.start + 1..self.span.end - 1];
             // A comment in an object without members stays in it.
             let kept = if inside.trim().is_empty() { "" } else { inside.trim_end() };
             let object = format!("{{{kept}{end}{inner}{}: {value}{end}{outer}}}", json!(name));
-            return format!("{}{object}{}", &body[..self.place.start], &body[self.place.end..]);
+            return format!("{}{object}{}", &body[..self.span.start], &body[self.span.end..]);
         };
-        let member = match body[self.place.start..last.start].contains('\n') {
+        let member = match body[self.span.start..last.start].contains('\n') {
             true => {
                 let indent = indent_at(body, last.start);
                 let value = pretty(value, indent, step(indent), end);
@@ -254,7 +255,7 @@ impl Object {
         let index = self.members.iter().rposition(|(it, _)| it == name)?;
         let value = &self.members[index].1;
         let before = index.checked_sub(1).map(|it| self.members[it].1.end);
-        let from = before.unwrap_or(self.place.start + 1);
+        let from = before.unwrap_or(self.span.start + 1);
         let key = from + plain[from..value.start].find('"')?;
         let blank = body[..key].trim_end().len().max(from);
         let mut text = body.to_owned();
@@ -270,10 +271,10 @@ impl Object {
             }
             (None, None) => {
                 // A trailing comma may stand behind it.
-                let tail = body[value.end..self.place.end - 1].replace(',', "");
+                let tail = body[value.end..self.span.end - 1].replace(',', "");
                 let inside = format!("{}{}", &body[from..blank], tail);
                 let inside = if inside.trim().is_empty() { String::new() } else { inside };
-                text.replace_range(from..self.place.end - 1, &inside);
+                text.replace_range(from..self.span.end - 1, &inside);
             }
         }
         Some(text)
@@ -281,8 +282,8 @@ impl Object {
 }
 
 /// The indentation of the line at this position.
-fn indent_at(body: &str, place: usize) -> &str {
-    let line = &body[body[..place].rfind('\n').map_or(0, |end| end + 1)..];
+fn indent_at(body: &str, span: usize) -> &str {
+    let line = &body[body[..span].rfind('\n').map_or(0, |end| end + 1)..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 

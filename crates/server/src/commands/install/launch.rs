@@ -1,4 +1,4 @@
-//! How a client reaches Stoa: the command that it starts with its settings, or the URL with headers.
+//! How a client reaches Stoa: by a command with its settings, or by a URL with headers.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::exit::CommandError;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Launch {
     pub(super) transport: Transport,
-    /// Whether a token is among the values, so that only the user may read the file.
+    /// Whether a value contains a token, so that only the user may read the file.
     pub(super) holds_token: bool,
 }
 
@@ -41,9 +41,9 @@ const TOKEN_VARIABLE: &str = "STOA_TOKEN";
 const AUTHORIZATION: &str = "Authorization";
 const BEARER: &str = "Bearer ";
 
-/// Settings that are flags of the command, that only a server over HTTP reads, or that are the
-/// caller's own token. Every other setting is carried over.
-const NOT_CARRIED: [&str; 28] = [
+/// Settings of the environment that an entry does not get: flags of the command, settings that only
+/// `stoa serve` reads, and the caller's own token. An entry gets every other setting.
+const NOT_IN_ENTRY: [&str; 28] = [
     "data",
     "services",
     "tools",
@@ -109,7 +109,8 @@ impl Launch {
         if chosen.read_only {
             args.push("--read-only".to_owned());
         }
-        let transport = Transport::Stdio { command: text(program)?, args, env: carried(config) };
+        let transport =
+            Transport::Stdio { command: text(program)?, args, env: environment_values(config) };
         Ok(Self { transport, holds_token: false })
     }
 
@@ -119,14 +120,14 @@ impl Launch {
         toolset: &ToolsetArgs,
         config: &Config,
     ) -> Result<Self, CommandError> {
-        let usual = || match &config.public_url {
+        let default_url = || match &config.public_url {
             Some(url) => url.clone(),
             None => format!("http://127.0.0.1:{}", config.listen.port()),
         };
-        let url = endpoint(url.map_or_else(usual, str::to_owned).as_str())?;
+        let url = endpoint(url.map_or_else(default_url, str::to_owned).as_str())?;
         let chosen = Toolset::new(toolset, config)?;
         let mut headers = Values::new();
-        // The server is closed, so a client has to show a token.
+        // A server with a token, or on another machine, requires a token.
         if config.http_token.is_some() || !is_local(&url) {
             let value = EntryValue::Variable { prefix: BEARER, name: TOKEN_VARIABLE };
             headers.push((AUTHORIZATION.to_owned(), value));
@@ -152,7 +153,7 @@ impl Launch {
         }
     }
 
-    /// Puts a token where the client sends it from: the environment, or a header.
+    /// Puts a token into the environment or the header from which the client sends it.
     pub(super) fn place_token(&mut self, token: &Secret) {
         let (values, name, prefix) = match &mut self.transport {
             Transport::Stdio { env, .. } => (env, TOKEN_VARIABLE, ""),
@@ -164,7 +165,7 @@ impl Launch {
         self.holds_token = true;
     }
 
-    /// The variables that the entry needs and only names.
+    /// The variables that the entry names and the client's environment must set.
     pub(super) fn named_variables(&self) -> Vec<&'static str> {
         let values = match &self.transport {
             Transport::Stdio { env: values, .. } | Transport::Http { headers: values, .. } => {
@@ -179,7 +180,7 @@ impl Launch {
     }
 }
 
-/// The chosen part of the tools, from flags or settings.
+/// The services and tools that the entry selects, from flags or settings.
 struct Toolset {
     services: Vec<String>,
     tools: Vec<String>,
@@ -198,10 +199,10 @@ impl Toolset {
     }
 }
 
-/// The settings of this shell's environment, which a client does not inherit. Those of a
-/// configuration file are read from the file. A secret is only named.
-fn carried(config: &Config) -> Values {
-    let set = config.variables.iter().filter(|it| !NOT_CARRIED.contains(&it.key));
+/// The settings of this process's environment, which a client does not inherit. The settings of a
+/// configuration file are not here, because the client's process reads the file. A secret is only named.
+fn environment_values(config: &Config) -> Values {
+    let set = config.variables.iter().filter(|it| !NOT_IN_ENTRY.contains(&it.key));
     let value = |text: &Option<String>, name: &'static str| match text {
         // An address may contain a password, or a key in its query.
         Some(text) if !text.contains(['@', '?']) => EntryValue::Text(text.clone()),
@@ -210,18 +211,19 @@ fn carried(config: &Config) -> Values {
     set.map(|it| (it.variable.to_owned(), value(&it.value, it.variable))).collect()
 }
 
-/// The URL of an MCP endpoint; the path is `/mcp` where none is given.
+/// The URL of an MCP endpoint; `/mcp` if the URL has no path.
 fn endpoint(url: &str) -> Result<String, CommandError> {
-    let wrong = || {
+    let invalid = || {
         let message = "--http must be the URL of a server, such as http://127.0.0.1:8080/mcp";
         CommandError::usage(message)
     };
-    let uri: http::Uri = url.trim().parse().map_err(|_| wrong())?;
-    let scheme = uri.scheme_str().filter(|it| ["http", "https"].contains(it)).ok_or_else(wrong)?;
-    let authority = uri.authority().ok_or_else(wrong)?.as_str();
+    let uri: http::Uri = url.trim().parse().map_err(|_| invalid())?;
+    let scheme =
+        uri.scheme_str().filter(|it| ["http", "https"].contains(it)).ok_or_else(invalid)?;
+    let authority = uri.authority().ok_or_else(invalid)?.as_str();
     if authority.contains('@') || uri.query().is_some() {
         return Err(CommandError::usage(
-            "--http must be a URL without a password and without a query: files are copied",
+            "--http must be a URL without a password and without a query, because the entry would store them",
         ));
     }
     let path = match uri.path() {
@@ -240,7 +242,10 @@ fn is_local(url: &str) -> bool {
 
 fn text(path: &Path) -> Result<String, CommandError> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
-        CommandError::usage(format!("{} is not UTF-8, which no client can hold", path.display()))
+        CommandError::usage(format!(
+            "{} is not UTF-8, and a client's file cannot contain it",
+            path.display()
+        ))
     })
 }
 
@@ -250,7 +255,7 @@ mod tests {
     use crate::config::SETTINGS;
 
     #[test]
-    fn an_address_is_completed_and_holds_no_secret() {
+    fn an_address_is_completed_and_secrets_are_refused() {
         for (given, expected) in [
             ("http://127.0.0.1:8080", Some("http://127.0.0.1:8080/mcp")),
             ("http://127.0.0.1:8080/", Some("http://127.0.0.1:8080/mcp")),
@@ -279,8 +284,8 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_that_is_not_carried_exists() {
-        for key in NOT_CARRIED {
+    fn every_setting_that_is_not_in_an_entry_exists() {
+        for key in NOT_IN_ENTRY {
             assert!(SETTINGS.iter().any(|setting| setting.key == key), "{key}");
         }
     }

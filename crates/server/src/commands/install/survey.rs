@@ -1,19 +1,19 @@
-//! The clients that are found on this machine, with their files and what `--write` would do there.
+//! The table of clients on this machine, with their files and what `--write` would do.
 
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
 
+use crate::commands::install::client_files::UserEnvironment;
 use crate::commands::install::clients::{CLIENTS, ClientRow};
 use crate::commands::install::launch::Launch;
-use crate::commands::install::place::Places;
 use crate::commands::install::{merged, removed, write};
 
-pub(super) fn table(places: &Places, launch: &Launch) -> String {
+pub(super) fn table(environment: &UserEnvironment, launch: &Launch) -> String {
     let mut rows: Vec<[String; 3]> = Vec::new();
     let mut absent = Vec::new();
     for row in CLIENTS {
-        if places.sign(row).is_none() {
+        if environment.installed_at(row).is_none() {
             absent.push(name(row));
             continue;
         }
@@ -21,12 +21,12 @@ pub(super) fn table(places: &Places, launch: &Launch) -> String {
         let reaches: Vec<_> = if row.files.is_empty() { vec![None] } else { reaches.collect() };
         for (index, reach) in reaches.into_iter().enumerate() {
             let flag = match reach {
-                Some(reach) if index > 0 => format!(" --{}", reach.word()),
+                Some(reach) if index > 0 => format!(" --{}", reach.flag_name()),
                 _ => String::new(),
             };
-            let (file, state) = match places.file(row, reach) {
-                Ok(Some(place)) => {
-                    (place.file.display().to_string(), state(row, &place.file, launch))
+            let (file, state) = match environment.file(row, reach) {
+                Ok(Some(client_file)) => {
+                    (client_file.file.display().to_string(), state(row, &client_file.file, launch))
                 }
                 Ok(None) => ("in its settings".to_owned(), "is printed, to be pasted".to_owned()),
                 Err(error) => (String::new(), error.to_string()),
@@ -36,7 +36,7 @@ pub(super) fn table(places: &Places, launch: &Launch) -> String {
     }
     let mut text = String::new();
     if rows.is_empty() {
-        text.push_str("no client is found on this machine\n");
+        text.push_str("no client was found on this machine\n");
     } else {
         let header = ["client", "file", "with --write"].map(str::to_owned);
         rows.insert(0, header);
@@ -53,18 +53,18 @@ pub(super) fn table(places: &Places, launch: &Launch) -> String {
     text
 }
 
-/// What would happen to the file.
+/// What `--write` would do to the file.
 fn state(row: &ClientRow, file: &std::path::Path, launch: &Launch) -> String {
-    let said = write::text(file).and_then(|text| {
-        let is_there = !text.is_empty() && removed(row, &text)?.is_some();
-        Ok(match (merged(row, &text, launch)?, is_there) {
+    let state = write::read_text(file).and_then(|text| {
+        let has_entry = !text.is_empty() && removed(row, &text)?.is_some();
+        Ok(match (merged(row, &text, launch)?, has_entry) {
             (after, _) if after == text => "has the entry already",
             (_, true) => "the entry would be updated",
-            (_, false) if text.is_empty() => "the file would be made",
+            (_, false) if text.is_empty() => "the file would be created",
             (_, false) => "the entry would be added",
         })
     });
-    said.map_or_else(|reason| format!("cannot be written: {reason}"), str::to_owned)
+    state.map_or_else(|reason| format!("cannot be written: {reason}"), str::to_owned)
 }
 
 fn name(row: &ClientRow) -> String {

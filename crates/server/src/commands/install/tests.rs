@@ -51,7 +51,7 @@ fn read(text: &str) -> Value {
 }
 
 fn text_of(client: Client, launch: &Launch) -> String {
-    shown(row_of(client), launch).unwrap()
+    file_text(row_of(client), launch).unwrap()
 }
 
 fn env_of(launch: &Launch) -> Vec<(&str, &launch::EntryValue)> {
@@ -106,13 +106,13 @@ fn the_documentation_shows_what_is_printed() {
     let program = Path::new("/usr/local/bin/stoa");
     let launch = Launch::stdio(program, &ToolsetArgs::default(), &config).unwrap();
     for client in [Client::ClaudeCode, Client::Vscode, Client::Codex, Client::Zed, Client::Goose] {
-        let text = shown(row_of(client), &launch).unwrap();
+        let text = file_text(row_of(client), &launch).unwrap();
         assert!(page.contains(&text), "{client:?}: {text}");
     }
     let closed = Settings { http_token: Some(auth::Secret::new("t")), ..settings() };
     let http = over_http(None, closed);
     for client in [Client::ClaudeCode, Client::Cursor, Client::Windsurf, Client::Codex] {
-        let text = shown(row_of(client), &http).unwrap();
+        let text = file_text(row_of(client), &http).unwrap();
         assert!(page.contains(&text), "{client:?}: {text}");
     }
 }
@@ -183,7 +183,7 @@ fn every_setting_of_the_environment_travels_and_a_secret_only_by_its_name() {
     let expected: Vec<_> = expected.iter().map(|(name, value)| (*name, value)).collect();
     assert_eq!(env_of(&launch), expected);
     for row in CLIENTS {
-        let text = shown(row, &launch).unwrap();
+        let text = file_text(row, &launch).unwrap();
         assert!(!text.contains("hunter2"), "{}: {text}", row.title);
         let noted = notes(row, &launch).join("\n");
         assert!(noted.contains("LLM_API_KEY is a secret"), "{}: {noted}", row.title);
@@ -222,23 +222,23 @@ fn a_token_is_placed_where_the_client_sends_it_from() {
     http.place_token(&token);
     assert!(stdio.holds_token && http.holds_token && http.named_variables().is_empty());
     for row in CLIENTS {
-        assert!(shown(row, &stdio).unwrap().contains("stoa1_x"), "{}", row.title);
+        assert!(file_text(row, &stdio).unwrap().contains("stoa1_x"), "{}", row.title);
         assert!(!notes(row, &stdio).join("\n").contains("stoa1_x"), "a link with a token");
-        if let Ok(text) = shown(row, &http) {
+        if let Ok(text) = file_text(row, &http) {
             assert!(text.contains("Bearer stoa1_x"), "{}: {text}", row.title);
         }
     }
     let entry = read(&text_of(Client::Cursor, &stdio))["mcpServers"]["stoa"].clone();
     assert_eq!(entry["env"]["STOA_TOKEN"], "stoa1_x");
     let (user, project) = (Reach::User, Reach::Project);
-    let at = |reach| Place { file: "/f".into(), reach };
+    let at = |reach| ClientFile { file: "/f".into(), reach };
     let row = row_of(Client::Cursor);
-    assert!(refuse_token(row, Some(&at(user)), true).is_ok());
-    assert!(refuse_token(row, Some(&at(user)), false).is_err());
+    assert!(check_token_file(row, Some(&at(user)), true).is_ok());
+    assert!(check_token_file(row, Some(&at(user)), false).is_err());
     assert!(
-        refuse_token(row, Some(&at(project)), true).unwrap_err().to_string().contains("--user")
+        check_token_file(row, Some(&at(project)), true).unwrap_err().to_string().contains("--user")
     );
-    assert!(refuse_token(row, None, true).is_err());
+    assert!(check_token_file(row, None, true).is_err());
 }
 
 #[track_caller]
@@ -263,7 +263,7 @@ fn check_round_trip(client: Client, before: &str) {
 #[test]
 fn an_empty_file_gets_the_whole_configuration() {
     for row in CLIENTS {
-        check(row.client, "", &shown(row, &launch()).unwrap());
+        check(row.client, "", &file_text(row, &launch()).unwrap());
     }
     for blank in [" \n", "\u{feff}"] {
         check(Client::Cursor, blank, &text_of(Client::Cursor, &launch()));
@@ -272,7 +272,7 @@ fn an_empty_file_gets_the_whole_configuration() {
 
 #[test]
 fn each_client_has_its_files() {
-    let places = |variables: &[(&str, &str)]| Places {
+    let environment = |variables: &[(&str, &str)]| UserEnvironment {
         home: Some("/home/a".into()),
         here: "/project".into(),
         variables: variables.iter().map(|(a, b)| ((*a).to_owned(), PathBuf::from(b))).collect(),
@@ -280,7 +280,7 @@ fn each_client_has_its_files() {
     };
     let (user, project) = (Some(Reach::User), Some(Reach::Project));
     let file = |client, reach, variables: &[(&str, &str)]| {
-        places(variables).file(row_of(client), reach).unwrap().unwrap().file
+        environment(variables).file(row_of(client), reach).unwrap().unwrap().file
     };
     let of_system = |linux: &str, macos: &str| match cfg!(target_os = "macos") {
         true => format!("/home/a/Library/Application Support/{macos}"),
@@ -310,9 +310,9 @@ fn each_client_has_its_files() {
     assert_eq!(codex, Path::new("/codex/config.toml"));
     let claude = file(Client::ClaudeCode, user, &[("CLAUDE_CONFIG_DIR", "/claude")]);
     assert_eq!(claude, Path::new("/claude/.claude.json"));
-    assert!(places(&[]).file(row_of(Client::Jetbrains), None).unwrap().is_none());
-    assert!(places(&[]).file(row_of(Client::Windsurf), project).is_err());
-    let homeless = Places { home: None, ..places(&[]) };
+    assert!(environment(&[]).file(row_of(Client::Jetbrains), None).unwrap().is_none());
+    assert!(environment(&[]).file(row_of(Client::Windsurf), project).is_err());
+    let homeless = UserEnvironment { home: None, ..environment(&[]) };
     assert!(homeless.file(row_of(Client::Cursor), None).is_err());
     assert!(homeless.file(row_of(Client::Vscode), None).is_ok());
 }
@@ -327,16 +327,16 @@ fn clients_of_this_machine_are_listed_with_what_would_happen() {
     let merged_text = text_of(Client::LmStudio, &launch());
     std::fs::write(path(".lmstudio/mcp.json"), merged_text).unwrap();
     std::fs::write(path(".codeium/windsurf/mcp_config.json"), "{\"mcpServers\": 1}").unwrap();
-    let places = Places {
+    let environment = UserEnvironment {
         home: Some(home.path().to_owned()),
         here: home.path().to_owned(),
         variables: Vec::new(),
         programs: Vec::new(),
     };
-    let table = survey::table(&places, &launch());
+    let table = survey::table(&environment, &launch());
     let line = |start: &str| table.lines().find(|line| line.starts_with(start)).unwrap();
     assert!(line("cursor ").contains(".cursor/mcp.json"), "{table}");
-    assert!(line("cursor ").ends_with("the file would be made"), "{table}");
+    assert!(line("cursor ").ends_with("the file would be created"), "{table}");
     assert!(line("lm-studio ").ends_with("has the entry already"), "{table}");
     assert!(line("windsurf ").contains("cannot be written: its \"mcpServers\""), "{table}");
     assert!(line("not found: ").contains("zed") && !table.contains("\nzed"), "{table}");

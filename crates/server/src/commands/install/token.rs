@@ -1,23 +1,20 @@
-//! A token for a client's entry: minted with the scopes of the tools that the entry shows, or, for a
-//! server on another machine, the caller's own.
+//! The token of a client's entry: a new one with the scopes of the tools that the entry shows, or, for
+//! a server on another machine, the one in `STOA_TOKEN`.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use auth::{
-    Authority, Keyring, MintRequest, ScopeSet, Secret, SqlRevocations, TokenLimits, TokenRecords,
-    parse_ttl,
-};
+use auth::{MintRequest, ScopeSet, Secret, TokenLimits, parse_ttl};
 use clock::{Clock as _, SystemClock};
 use contract::View;
 
 use crate::app::{App, open_store};
 use crate::cli::InstallArgs;
+use crate::commands::token::mint_recorded;
 use crate::config::Config;
 use crate::exit::CommandError;
 
-/// Scopes that no client gets unless they are asked for: everything, and none.
-const NEVER_USUAL: [&str; 2] = ["admin", "open"];
+/// Scopes that a token gets only through `--scope`: `admin`, and `open`, which is not a right.
+const ONLY_ON_REQUEST: [&str; 2] = ["admin", "open"];
 
 pub(super) async fn mint(
     args: &InstallArgs,
@@ -34,7 +31,7 @@ pub(super) async fn mint(
     }
     let scopes = match &args.scope {
         Some(scopes) => scopes.clone(),
-        None => usual_scopes(args, config).await?,
+        None => default_scopes(args, config).await?,
     };
     let request = MintRequest {
         subject: subject.to_owned(),
@@ -43,18 +40,15 @@ pub(super) async fn mint(
         limits: TokenLimits::default(),
     };
     let db = open_store(config).await?;
-    let keys = Keyring::open(&config.data)?;
-    let authority = Authority::new(keys, Arc::new(SqlRevocations::new(db.clone())));
     let now = SystemClock.now().0 / 1000;
-    let token = authority.mint(&request, now)?;
-    TokenRecords::new(db.clone()).insert(&auth::inspect(token.reveal())?, None, now).await?;
+    let token = mint_recorded(&db, config, &request, None, now).await;
     db.close().await;
-    Ok(token)
+    token
 }
 
 /// The scopes of the tools that the client will see.
-async fn usual_scopes(args: &InstallArgs, config: &Config) -> Result<String, CommandError> {
-    let app = App::start(config, true).await?;
+async fn default_scopes(args: &InstallArgs, config: &Config) -> Result<String, CommandError> {
+    let app = App::start(config).await?;
     let flags = &args.toolset;
     let view = View {
         services: flags.services.clone().or_else(|| config.view.services.clone()),
@@ -66,6 +60,6 @@ async fn usual_scopes(args: &InstallArgs, config: &Config) -> Result<String, Com
         app.pipeline.catalog().list(&view).map(|it| it.tool.scope.as_str()).collect();
     app.stop().await;
     let wanted: Vec<&str> =
-        scopes.into_iter().filter(|scope| !NEVER_USUAL.contains(scope)).collect();
+        scopes.into_iter().filter(|scope| !ONLY_ON_REQUEST.contains(scope)).collect();
     Ok(wanted.join(","))
 }

@@ -1,12 +1,14 @@
-//! What a started server says: the addresses that clients can use, the sources of data, and access.
+//! The table that `stoa serve` prints when it has started: addresses for clients, sources of data, and
+//! access.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use crate::app::VERSION;
+use crate::commands::client_address;
 use crate::commands::notice::Notices;
 use crate::config::{Config, MoexProvider, Provider};
 
-/// The scopes of every pricing tool that is not an administrator's.
+/// The scopes of all pricing tools but those that need `admin`.
 const PRICING_SCOPES: &str = "read,write,collect,import,propose,explain,apply";
 
 pub(super) fn show(config: &Config, listening: SocketAddr) {
@@ -15,7 +17,7 @@ pub(super) fn show(config: &Config, listening: SocketAddr) {
 }
 
 fn rows(config: &Config, listening: SocketAddr) -> Vec<(&'static str, String)> {
-    let base = base(listening);
+    let base = format!("http://{}", client_address(listening));
     let rest = match config.surfaces.http {
         true => format!("{base}/v1/quotes?tickers=BTCUSDT"),
         false => "switched off".to_owned(),
@@ -50,16 +52,6 @@ fn rows(config: &Config, listening: SocketAddr) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// An address that a client on this machine can use, also of a server that listens on every address.
-fn base(listening: SocketAddr) -> String {
-    let reachable = match listening.ip() {
-        IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(address) if address.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        address => address,
-    };
-    format!("http://{}", SocketAddr::new(reachable, listening.port()))
-}
-
 /// Who may read.
 fn access(config: &Config) -> &'static str {
     match (config.is_open(), config.insecure) {
@@ -76,7 +68,7 @@ fn markets(config: &Config) -> String {
     let crypto = match &config.provider {
         _ if config.arche_api_url.is_some() => "quotes from another server's API".to_owned(),
         Provider::Simulated => format!("Binance {simulated}"),
-        Provider::Binance(site) => format!("Binance at {}", shown(&site.rest_url)),
+        Provider::Binance(site) => format!("Binance at {}", without_secrets(&site.rest_url)),
     };
     let stocks = match &config.moex {
         MoexProvider::Simulated if matches!(config.provider, Provider::Simulated) => {
@@ -86,7 +78,7 @@ fn markets(config: &Config) -> String {
             };
         }
         MoexProvider::Simulated => format!("Moscow Exchange {simulated}"),
-        MoexProvider::Iss(url) => format!("Moscow Exchange at {}", shown(url)),
+        MoexProvider::Iss(url) => format!("Moscow Exchange at {}", without_secrets(url)),
     };
     format!("{crypto}; {stocks}")
 }
@@ -99,8 +91,8 @@ fn analyst(config: &Config) -> String {
     )
 }
 
-/// An address without parts that may be secret.
-fn shown(url: &str) -> String {
+/// The address without user, password and query, which may be secret.
+fn without_secrets(url: &str) -> String {
     let Ok(uri) = url.parse::<http::Uri>() else { return "an invalid address".to_owned() };
     let scheme = uri.scheme_str().unwrap_or("http");
     let host = uri.authority().map_or("", |it| it.as_str().rsplit('@').next().unwrap_or_default());

@@ -36,7 +36,7 @@ fn append(text: &str) -> Result<String, String> {
 fn a_missing_file_is_made_with_its_folders() {
     let folder = Folder::new("made");
     let file = folder.0.join("a/b.json");
-    assert_eq!(change(&file, false, append), Ok(Outcome::Written(Kept::Nothing)));
+    assert_eq!(edit_file(&file, false, append), Ok(Outcome::Written(Backup::None)));
     assert_eq!(fs::read_to_string(file).unwrap(), "+");
 }
 
@@ -47,13 +47,13 @@ fn a_change_keeps_the_mode_and_a_copy() {
     fs::write(&file, "old").unwrap();
     fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
     let copy = fs::canonicalize(&folder.0).unwrap().join("b.json.bak");
-    assert_eq!(change(&file, false, append), Ok(Outcome::Written(Kept::Copy(copy.clone()))));
+    assert_eq!(edit_file(&file, false, append), Ok(Outcome::Written(Backup::Copy(copy.clone()))));
     for (path, text) in [(&file, "old+"), (&copy, "old")] {
         assert_eq!(fs::read_to_string(path).unwrap(), text);
         assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o640);
     }
     assert_eq!(folder.names(), ["b.json", "b.json.bak"], "a draft stayed behind");
-    assert_eq!(change(&file, false, |text| Ok(text.to_owned())), Ok(Outcome::Unchanged));
+    assert_eq!(edit_file(&file, false, |text| Ok(text.to_owned())), Ok(Outcome::Unchanged));
     assert_eq!(fs::read_to_string(copy).unwrap(), "old", "an idle run replaced the copy");
 }
 
@@ -61,15 +61,15 @@ fn a_change_keeps_the_mode_and_a_copy() {
 fn a_file_with_a_token_and_its_copy_are_for_the_user_alone() {
     let folder = Folder::new("private");
     let mode = |name: &str| fs::metadata(folder.0.join(name)).unwrap().permissions().mode() & 0o777;
-    change(&folder.0.join("new.json"), true, append).unwrap();
+    edit_file(&folder.0.join("new.json"), true, append).unwrap();
     assert_eq!(mode("new.json"), 0o600);
     let file = folder.0.join("b.json");
     fs::write(&file, "old").unwrap();
     fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
-    change(&file, true, append).unwrap();
+    edit_file(&file, true, append).unwrap();
     assert_eq!((mode("b.json"), mode("b.json.bak")), (0o600, 0o600));
     // It stays private when it is changed again.
-    change(&file, false, append).unwrap();
+    edit_file(&file, false, append).unwrap();
     assert_eq!(mode("b.json"), 0o600);
 }
 
@@ -79,12 +79,12 @@ fn a_link_stays_a_link() {
     let (real, link) = (folder.0.join("real.json"), folder.0.join("link.json"));
     fs::write(&real, "old").unwrap();
     std::os::unix::fs::symlink(&real, &link).unwrap();
-    change(&link, false, append).unwrap();
+    edit_file(&link, false, append).unwrap();
     assert!(link.is_symlink());
     assert_eq!(fs::read_to_string(real).unwrap(), "old+");
     let dangling = folder.0.join("dangling.json");
     std::os::unix::fs::symlink(folder.0.join("nowhere"), &dangling).unwrap();
-    assert!(change(&dangling, false, append).is_err());
+    assert!(edit_file(&dangling, false, append).is_err());
 }
 
 #[test]
@@ -92,12 +92,12 @@ fn what_cannot_be_read_or_edited_stays() {
     let folder = Folder::new("refused");
     let file = folder.0.join("b.json");
     fs::write(&file, b"\xff\xfe").unwrap();
-    assert_eq!(change(&file, false, append), Err("it is not UTF-8".to_owned()));
-    assert_eq!(change(&folder.0, false, append), Err("it is not a file".to_owned()));
+    assert_eq!(edit_file(&file, false, append), Err("it is not UTF-8".to_owned()));
+    assert_eq!(edit_file(&folder.0, false, append), Err("it is not a file".to_owned()));
     fs::write(&file, "{").unwrap();
-    assert_eq!(change(&file, false, |_| Err("no".to_owned())), Err("no".to_owned()));
+    assert_eq!(edit_file(&file, false, |_| Err("no".to_owned())), Err("no".to_owned()));
     assert_eq!(fs::read_to_string(&file).unwrap(), "{");
-    File::create(&file).unwrap().set_len(FILE_MAX + 1).unwrap();
-    assert!(change(&file, false, append).unwrap_err().contains("larger"));
+    File::create(&file).unwrap().set_len(FILE_BYTES_MAX + 1).unwrap();
+    assert!(edit_file(&file, false, append).unwrap_err().contains("larger"));
     assert_eq!(folder.names(), ["b.json"], "something was left behind");
 }

@@ -1,29 +1,30 @@
-//! The location of each client's configuration on this machine, and whether the client is there.
+//! The path of each client's configuration file on this machine, and whether the client is installed.
 
 use std::path::{Path, PathBuf};
 
 use crate::commands::install::clients::{ClientRow, FileRow, Reach};
 use crate::exit::CommandError;
 
-pub(super) struct Places {
+/// The folders and variables of the user who runs this process.
+pub(super) struct UserEnvironment {
     pub(super) home: Option<PathBuf>,
     /// The project folder, for files that belong to a project.
     pub(super) here: PathBuf,
     /// The variables with which clients move their files.
     pub(super) variables: Vec<(String, PathBuf)>,
-    /// The folders in which programs are looked for.
+    /// The folders of `PATH`.
     pub(super) programs: Vec<PathBuf>,
 }
 
-/// A file of a client, and whom it is for.
+/// A configuration file of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ClientFile {
     pub(super) file: PathBuf,
     pub(super) reach: Reach,
 }
 
-impl Places {
-    pub(super) fn of_user() -> Result<Self, CommandError> {
+impl UserEnvironment {
+    pub(super) fn of_this_process() -> Result<Self, CommandError> {
         let absolute = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             let value = PathBuf::from(value);
             Some((name.into_string().ok()?, value)).filter(|(_, value)| value.is_absolute())
@@ -38,21 +39,21 @@ impl Places {
         })
     }
 
-    /// The file of a client for this reach, or its usual one; `None` if it has no file at all.
+    /// The client's file for this reach, or its default file; `None` if the client has no file.
     pub(super) fn file(
         &self,
         row: &ClientRow,
         reach: Option<Reach>,
-    ) -> Result<Option<Place>, CommandError> {
-        let Some(usual) = row.files.first() else { return Ok(None) };
+    ) -> Result<Option<ClientFile>, CommandError> {
+        let Some(default) = row.files.first() else { return Ok(None) };
         let chosen = match reach {
-            None => usual,
+            None => default,
             Some(reach) => row.files.iter().find(|file| file.reach == reach).ok_or_else(|| {
-                let (title, word) = (row.title, reach.word());
+                let (title, word) = (row.title, reach.flag_name());
                 CommandError::usage(format!("{title} has no file for --{word}; leave it out"))
             })?,
         };
-        self.path(chosen).map(|file| Some(Place { file, reach: chosen.reach }))
+        self.path(chosen).map(|file| Some(ClientFile { file, reach: chosen.reach }))
     }
 
     fn path(&self, file: &FileRow) -> Result<PathBuf, CommandError> {
@@ -69,8 +70,8 @@ impl Places {
         }
     }
 
-    /// What shows that a client is installed: a program, one of its folders, or its file here.
-    pub(super) fn sign(&self, row: &ClientRow) -> Option<PathBuf> {
+    /// The program or folder that shows that a client is installed.
+    pub(super) fn installed_at(&self, row: &ClientRow) -> Option<PathBuf> {
         let in_folder = |folder: &PathBuf| {
             let mut programs = row.programs.iter().map(|name| folder.join(name));
             programs.find(|it| is_program(it))
