@@ -3,3 +3,5 @@
 pub mod binaries;
 pub mod delivery;
 pub mod frames;
+pub mod search_corpus;
+pub mod search_peers;

@@ -7,7 +7,7 @@ use tantivy::query::{BooleanQuery, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{Index, Searcher, Term, doc};
 
-use crate::{Insight, Outcome, Question};
+use crate::{Outcome, Question, insight};
 
 pub struct Tantivy {
     index: Index,
@@ -17,7 +17,10 @@ pub struct Tantivy {
 }
 
 impl Tantivy {
-    pub fn make(folder: &Path, insights: &[Insight<'_>]) -> Outcome<Tantivy> {
+    pub fn make(
+        folder: &Path,
+        lines: impl Iterator<Item = std::io::Result<String>>,
+    ) -> Outcome<Tantivy> {
         std::fs::create_dir_all(folder)?;
         let mut schema = Schema::builder();
         let words = TextFieldIndexing::default()
@@ -27,7 +30,9 @@ impl Tantivy {
         let case = schema.add_text_field("case", STRING);
         let index = Index::create_in_dir(folder, schema.build())?;
         let mut writer = index.writer_with_num_threads(2, 200_000_000)?;
-        for it in insights {
+        for line in lines {
+            let line = line?;
+            let Some(it) = insight(&line) else { continue };
             writer.add_document(doc!(text => format!("{} {}", it.title, it.content), case => it.case))?;
         }
         writer.commit()?;

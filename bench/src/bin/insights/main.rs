@@ -6,22 +6,18 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a terminal")]
 
-mod corpus;
 mod ours;
-mod peer;
 
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use corpus::{Corpus, CorpusRng, Question};
+use bench::search_corpus::{self as corpus, Corpus, CorpusRng, Question};
+use bench::search_peers::{Outcome, Peers, Times};
 use ours::Ours;
-use peer::Peers;
 use testkit::TempFolder;
 
 const QUESTIONS: usize = 1_000;
-
-type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// 0 when the target is met, 1 when it is not, 2 when the measurement failed.
 #[tokio::main]
@@ -36,37 +32,6 @@ async fn main() -> ExitCode {
     }
 }
 
-/// The results of one round: hits of all queries, and the milliseconds of each, ascending.
-#[derive(Default, Clone)]
-pub(crate) struct Times {
-    pub hits: u64,
-    pub ms: Vec<f64>,
-}
-
-impl Times {
-    pub(crate) fn new(hits: u64, mut ms: Vec<f64>) -> Self {
-        ms.sort_by(f64::total_cmp);
-        Self { hits, ms }
-    }
-
-    fn at(&self, share: f64) -> f64 {
-        let last = self.ms.len().saturating_sub(1);
-        self.ms.get((last as f64 * share).round() as usize).copied().unwrap_or(f64::NAN)
-    }
-
-    /// The round with the lower p99 counts.
-    fn better(&mut self, other: Self) {
-        if self.ms.is_empty() || other.at(0.99) < self.at(0.99) {
-            *self = other;
-        }
-    }
-
-    fn print(&self, name: &str) {
-        let (p50, p99, max) = (self.at(0.5), self.at(0.99), self.at(1.0));
-        println!("| {name} | {} | {p50:.3} | {p99:.3} | {max:.3} |", self.hits);
-    }
-}
-
 async fn measure() -> Outcome<bool> {
     let mut arguments = std::env::args().skip(1);
     let count: usize = arguments.next().map_or(Ok(1_000_000), |it| it.parse())?;
@@ -75,7 +40,7 @@ async fn measure() -> Outcome<bool> {
     let folder = TempFolder::new();
     let questions = write(folder.path(), count)?;
     println!("\n| index | made in s | MB on disk |\n|---|-:|-:|");
-    let mut peers = Peers::start(folder.path())?;
+    let mut peers = Peers::start(folder.path(), "insights", "both")?;
     for _ in 0..2 {
         let (name, seconds, bytes) = peers.made()?;
         println!("| {name} | {seconds:.1} | {:.0} |", bytes / 1e6);
@@ -132,7 +97,7 @@ fn write(folder: &Path, count: usize) -> Outcome<Vec<Question>> {
         bytes += made.title.len() + made.content.len();
         writeln!(insights, "case{}\t{}\t{}", made.case, made.title, made.content)?;
         if at % every == 0 && questions.len() < QUESTIONS {
-            questions.extend(corpus.question(&made, &mut rng));
+            questions.extend(corpus.question(made.case, &made.content, &mut rng));
         }
     }
     insights.flush()?;

@@ -9,8 +9,8 @@ use archive_insights::{InsightQuery, Insights, MIGRATIONS, NewInsight, SortKey};
 use clock::SystemClock;
 use store::{Db, StoreConfig, sql};
 
-use crate::corpus::{CASES, Corpus, Made, Question};
-use crate::{Outcome, Times};
+use bench::search_corpus::{CASES, Corpus, Made, Question};
+use bench::search_peers::{Outcome, Times};
 
 /// Insights of one transaction while loading.
 const BATCH: usize = 1_000;
@@ -177,5 +177,6 @@ fn new_insight(made: Made) -> NewInsight {
         sources: Vec::new(),
         sources_total: 0,
         job_id: Some("job".to_owned()),
+        correction: None,
     }
 }

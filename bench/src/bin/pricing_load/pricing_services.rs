@@ -8,7 +8,9 @@ use contract::{Authenticator, Call, CallRecord, Caller, Catalog, Credential, Met
 use fault::Fault;
 use jobs::{Jobs, QueueLimits};
 use serde_json::{Value, json};
-use service_pricing::{CollectorParts, OptimizerParts, ServiceInfo, collector, optimizer};
+use service_pricing::{
+    CollectorParts, OptimizerParts, PushTargets, ServiceInfo, collector, optimizer,
+};
 use store::{Db, StoreConfig};
 use testkit::TempFolder;
 use tokio_util::sync::CancellationToken;
@@ -59,9 +61,10 @@ impl PricingServices {
             started: clock.now(),
             counters: Box::new(|| json!({})),
         };
+        let jobs = Jobs::new(db.clone(), Arc::clone(&clock), QueueLimits::default());
         let collects = collector(CollectorParts {
             db: db.clone(),
-            jobs: Jobs::new(db.clone(), Arc::clone(&clock), QueueLimits::default()),
+            jobs: jobs.clone(),
             service_info: service_info("data-collector"),
             data: folder.path().to_owned(),
             seed: 1,
@@ -70,9 +73,17 @@ impl PricingServices {
             tasks: tasks.clone(),
             stop: stop.clone(),
         })?;
-        let service_info = service_info("price-optimizer");
-        let optimizes =
-            optimizer(OptimizerParts { db: db.clone(), service_info, proposal_life: DAY })?;
+        let optimizes = optimizer(OptimizerParts {
+            db: db.clone(),
+            service_info: service_info("price-optimizer"),
+            proposal_life: DAY,
+            jobs,
+            push_targets: PushTargets::default(),
+            job_meter: None,
+            push_meter: None,
+            tasks: tasks.clone(),
+            stop: stop.clone(),
+        })?;
         let catalog = Catalog::new(vec![collects, optimizes])?;
         let pipeline = Pipeline::new(catalog, Arc::new(Closed), Arc::new(NoMeter), DAY);
         let scopes = ["read", "write", "propose", "apply"].map(str::to_owned);

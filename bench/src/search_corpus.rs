@@ -1,10 +1,10 @@
-//! Generated insights whose words follow Zipf's law, as in real ones. Every run generates the same
-//! insights.
+//! Generated insights and pages whose words follow Zipf's law, as in real ones. Every run generates
+//! the same.
 
 use std::collections::HashSet;
 
 /// The cases that insights are spread over.
-pub(crate) const CASES: usize = 200;
+pub const CASES: usize = 200;
 const VOCABULARY: usize = 60_000;
 /// Words that no query contains. Few, so that questions have as many hits as those about
 /// real opinions, about thirty.
@@ -31,14 +31,14 @@ const SYLLABLES: [&str; 32] = [
 ];
 
 /// A fast generator of low quality (xorshift).
-pub(crate) struct CorpusRng(u64);
+pub struct CorpusRng(u64);
 
 impl CorpusRng {
-    pub(crate) fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self(seed | 1)
     }
 
-    pub(crate) fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
@@ -54,26 +54,32 @@ impl CorpusRng {
     }
 }
 
-pub(crate) struct Corpus {
+pub struct Corpus {
     words: Vec<String>,
     /// The cumulative share of each word.
     shares: Vec<f64>,
     rng: CorpusRng,
 }
 
-pub(crate) struct Made {
+pub struct Made {
     pub case: usize,
     pub title: String,
     pub content: String,
 }
 
-pub(crate) struct Question {
+pub struct Question {
     pub case: usize,
     pub words: [String; 2],
 }
 
+impl Default for Corpus {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Corpus {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         let mut rng = CorpusRng::new(20_261_116);
         let mut words: Vec<String> = WORDS.split_whitespace().map(str::to_owned).collect();
         let mut known: HashSet<String> = words.iter().cloned().collect();
@@ -114,20 +120,31 @@ impl Corpus {
     }
 
     /// The next insight: a title of a few words and a sentence, about 176 bytes.
-    pub(crate) fn insight(&mut self) -> Made {
+    pub fn insight(&mut self) -> Made {
         let (title, content) = (3 + self.rng.below(4), 10 + self.rng.below(24));
         let case = self.rng.below(CASES);
         Made { case, title: self.text(title), content: self.text(content) }
     }
 
-    /// Two words of an insight of the case, neither of them among the most used.
-    pub(crate) fn question(&self, from: &Made, rng: &mut CorpusRng) -> Option<Question> {
+    /// The next page: 200 to 400 words, about 2 KB.
+    pub fn page(&mut self) -> String {
+        let words = 200 + self.rng.below(200);
+        self.text(words)
+    }
+
+    /// The case of the next file.
+    pub fn case(&mut self) -> usize {
+        self.rng.below(CASES)
+    }
+
+    /// Two words of a text of the case, neither of them among the most used.
+    pub fn question(&self, case: usize, text: &str, rng: &mut CorpusRng) -> Option<Question> {
         let dull = &self.words[..STOP_WORDS];
-        let mut words: Vec<&str> = from.content.split(' ').collect();
+        let mut words: Vec<&str> = text.split(' ').collect();
         words.retain(|word| !dull.iter().any(|it| it == word));
         let one = (*words.get(rng.below(words.len().max(1)))?).to_owned();
         words.retain(|word| **word != one);
         let other = (*words.get(rng.below(words.len().max(1)))?).to_owned();
-        Some(Question { case: from.case, words: [one, other] })
+        Some(Question { case, words: [one, other] })
     }
 }
