@@ -1,7 +1,8 @@
 """The container image as an OCI archive, for `docker load` and `podman load`.
 
 The image has the binary, the shared libraries it is linked to, the certificates of the authorities
-that the building machine trusts, and a user; no shell and no package manager. It reads no scanned documents, because Tesseract is not in it: the Dockerfile has it.
+that the building machine trusts, and a user; no shell and no package manager. It does not read
+scanned documents, because it has no Tesseract; the image of the Dockerfile has it.
 """
 
 import datetime

@@ -17,14 +17,17 @@ pub(crate) fn list() -> Outcome {
     Ok(())
 }
 
-/// Builds `stoa` and the benchmark with the dist profile, then runs the benchmark.
+/// Builds `stoa` and this one benchmark with the dist profile, then runs the benchmark. A benchmark
+/// builds the other programs that it needs.
 pub(crate) fn run(name: &str, args: &[&str]) -> Outcome {
     let known = names()?;
     if !known.iter().any(|it| it == name) {
         return Err(format!("no benchmark {name}; there are: {}", known.join(" ")));
     }
     let root = Workspace::read()?.root;
-    run::checked(run::cargo().args(["build", "--profile", "dist", "-p", "server", "-p", "bench"]))?;
+    let mut build = run::cargo();
+    build.args(["build", "--profile", "dist", "-p", "server", "-p", "bench", "--bin", "stoa"]);
+    run::checked(build.args(["--bin", name]))?;
     let mut command = run::cargo();
     command.args(["run", "--quiet", "--profile", "dist", "-p", "bench", "--bin", name, "--"]);
     run::checked(command.args(args).current_dir(root))

@@ -1,4 +1,4 @@
-//! Which crates a change touches: files from git, mapped to the crates that own them.
+//! Finds the crates that a change touches: the changed files from git, and the crate of each.
 
 use std::collections::BTreeSet;
 
@@ -33,8 +33,8 @@ pub(crate) fn files(workspace: &Workspace, base: Option<&str>) -> Outcome<Vec<St
 
 /// The crates that own these files. A change of the workspace's manifest or lock file touches all.
 pub(crate) fn crates(workspace: &Workspace, files: &[String]) -> BTreeSet<String> {
-    let everything = ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "clippy.toml"];
-    if files.iter().any(|file| everything.contains(&file.as_str())) {
+    let shared_files = ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "clippy.toml"];
+    if files.iter().any(|file| shared_files.contains(&file.as_str())) {
         return workspace.packages.keys().cloned().collect();
     }
     files.iter().filter_map(|file| owner(workspace, file)).collect()

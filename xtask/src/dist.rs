@@ -6,35 +6,35 @@ use std::process::Command;
 use crate::workspace::{Workspace, metadata};
 use crate::{Outcome, run};
 
-/// What the command was asked for.
+/// The options of the command line.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Wanted<'a> {
-    /// A binary that is there already; without one it is built with the dist profile.
+struct DistOptions<'a> {
+    /// An existing binary; without one, the binary is built with the dist profile.
     binary: Option<&'a str>,
     out: Option<&'a str>,
     formats: Vec<&'a str>,
 }
 
-fn wanted<'a>(args: &[&'a str]) -> Outcome<Wanted<'a>> {
-    let mut wanted = Wanted::default();
+fn parse_options<'a>(args: &[&'a str]) -> Outcome<DistOptions<'a>> {
+    let mut options = DistOptions::default();
     let mut args = args.iter().copied();
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
         match arg {
-            "--binary" => wanted.binary = Some(value()?),
-            "--out" => wanted.out = Some(value()?),
+            "--binary" => options.binary = Some(value()?),
+            "--out" => options.out = Some(value()?),
             _ if arg.starts_with('-') => return Err(format!("dist has no option {arg}")),
-            format => wanted.formats.push(format),
+            format => options.formats.push(format),
         }
     }
-    Ok(wanted)
+    Ok(options)
 }
 
 pub(crate) fn run(args: &[&str]) -> Outcome {
-    let wanted = wanted(args)?;
+    let options = parse_options(args)?;
     let root = Workspace::read()?.root;
     let target = target_folder()?;
-    let binary = match wanted.binary {
+    let binary = match options.binary {
         Some(binary) => PathBuf::from(binary),
         None => {
             let build = ["build", "--locked", "--profile", "dist", "-p", "server"];
@@ -42,11 +42,11 @@ pub(crate) fn run(args: &[&str]) -> Outcome {
             target.join("dist/stoa")
         }
     };
-    let out = wanted.out.map_or_else(|| target.join("packages"), PathBuf::from);
+    let out = options.out.map_or_else(|| target.join("packages"), PathBuf::from);
     let mut make = Command::new("python3");
-    make.arg(root.join("packaging/build")).arg(binary).arg(&out).args(&wanted.formats);
+    make.arg(root.join("packaging/build")).arg(binary).arg(&out).args(&options.formats);
     run::checked(&mut make)?;
-    println!("the packages are in {}", shown(&out, &root));
+    println!("the packages are in {}", relative(&out, &root));
     Ok(())
 }
 
@@ -56,7 +56,7 @@ fn target_folder() -> Outcome<PathBuf> {
     folder.map(PathBuf::from).ok_or_else(|| "cargo metadata names no target folder".to_owned())
 }
 
-fn shown(path: &Path, root: &Path) -> String {
+fn relative(path: &Path, root: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
@@ -65,12 +65,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_and_formats_are_told_apart() {
-        let all = wanted(&["deb", "--binary", "x", "--out", "y", "npm"]).unwrap();
-        let expected = Wanted { binary: Some("x"), out: Some("y"), formats: vec!["deb", "npm"] };
+    fn options_and_formats_are_parsed() {
+        let all = parse_options(&["deb", "--binary", "x", "--out", "y", "npm"]).unwrap();
+        let expected =
+            DistOptions { binary: Some("x"), out: Some("y"), formats: vec!["deb", "npm"] };
         assert_eq!(all, expected);
-        assert_eq!(wanted(&[]).unwrap(), Wanted::default());
-        assert!(wanted(&["--binary"]).is_err());
-        assert!(wanted(&["--fast"]).is_err());
+        assert_eq!(parse_options(&[]).unwrap(), DistOptions::default());
+        assert!(parse_options(&["--binary"]).is_err());
+        assert!(parse_options(&["--fast"]).is_err());
     }
 }

@@ -30,7 +30,7 @@ cargo xtask COMMAND
   test                     format, lints, policy and all tests
   test --changed [BASE]    tests of the crates that differ from BASE (default: origin/main, else
                            HEAD) and of the crates that depend on them
-  tidy                     the house rules: dependencies, names, sizes, headers, documents
+  tidy                     the rules of the project: dependencies, names, sizes, headers, documents
   docs [--check]           write docs/crates.md and docs/fault-codes.md, or fail when they are stale
   policy                   licences, banned crates and sources, as deny.toml says
   bench [NAME [ARG...]]    list the benchmarks, or build one with the dist profile and run it

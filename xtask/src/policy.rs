@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_licence_is_judged_by_its_alternatives() {
+    fn each_part_of_a_licence_needs_one_allowed_alternative() {
         check_licence("MIT", true);
         check_licence("MIT/Apache-2.0", true);
         check_licence("GPL-3.0 OR MIT", true);
@@ -104,12 +104,12 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_package(name: &str, licence: Value, source: Value, begins: Option<&str>) {
+    fn check_package(name: &str, licence: Value, source: Value, expected: Option<&str>) {
         let package = serde_json::json!({ "name": name, "version": "1.0.0", "license": licence, "source": source });
         let problem = policy().problem(&package);
-        match begins {
-            Some(begins) => {
-                assert!(problem.as_deref().is_some_and(|it| it.contains(begins)), "{problem:?}")
+        match expected {
+            Some(expected) => {
+                assert!(problem.as_deref().is_some_and(|it| it.contains(expected)), "{problem:?}")
             }
             None => assert_eq!(problem, None),
         }

@@ -1,5 +1,5 @@
-//! The house rules that a machine can check. `cargo xtask tidy` lists what breaks them, and a test
-//! fails on the first list that is not empty.
+//! The rules of this project that a program can check. `cargo xtask tidy` lists every breach, and a test
+//! fails if there is one.
 
 mod dependencies;
 mod files;
@@ -9,7 +9,7 @@ mod names;
 use crate::workspace::{Workspace, read};
 use crate::{Outcome, docs};
 
-/// Everything that breaks a rule, one line each.
+/// Every breach of a rule, one line each.
 fn problems() -> Outcome<Vec<String>> {
     let workspace = Workspace::read()?;
     let mut all = dependencies::problems(&workspace)?;
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_house_rules_hold() {
+    fn no_rule_is_broken() {
         let problems = problems().unwrap();
         assert!(problems.is_empty(), "\n{}", problems.join("\n"));
     }

@@ -9,6 +9,20 @@ use serde_json::Value;
 use crate::Outcome;
 use crate::workspace::{Workspace, read};
 
+/// The kinds of `fault::Kind`; other crates have kinds of other things.
+const KINDS: [&str; 10] = [
+    "Invalid",
+    "Unauthenticated",
+    "Forbidden",
+    "NotFound",
+    "Conflict",
+    "RateLimited",
+    "Unavailable",
+    "Timeout",
+    "Cancelled",
+    "Internal",
+];
+
 #[derive(Default)]
 struct FaultCode {
     kinds: BTreeSet<String>,
@@ -50,7 +64,8 @@ pub(super) fn page(workspace: &Workspace) -> Outcome<String> {
     Ok(page)
 }
 
-/// Kind and code of every fault a source text constructs with a literal code.
+/// Kind and code of every fault that a source text constructs with a literal code, and of every kind
+/// that stands before one, as in tables of faults.
 fn raised(source: &str) -> Vec<(String, String)> {
     let constructors = [
         ("Fault::invalid(", "invalid"),
@@ -64,19 +79,11 @@ fn raised(source: &str) -> Vec<(String, String)> {
             all.extend(literal(rest).map(|code| (kind.to_owned(), code)));
         }
     }
-    let constructor = "Fault::new(";
-    for (at, _) in source.match_indices(constructor) {
-        let rest = source[at + constructor.len()..].trim_start();
-        let Some((kind, rest)) = rest.split_once(',') else { continue };
-        let Some(kind) = kind
-            .trim()
-            .rsplit("Kind::")
-            .next()
-            .filter(|it| kind.contains("Kind::") && !it.is_empty())
-        else {
-            continue;
-        };
-        all.extend(literal(rest).map(|code| (snake_case(kind), code)));
+    for (at, opening) in source.match_indices("Kind::") {
+        let Some((kind, rest)) = source[at + opening.len()..].split_once(',') else { continue };
+        if KINDS.contains(&kind) {
+            all.extend(literal(rest).map(|code| (snake_case(kind), code)));
+        }
     }
     all
 }
@@ -131,8 +138,11 @@ mod tests {
     #[test]
     fn codes_are_found_in_every_constructor() {
         let source = "Fault::invalid(\n    \"bad_ticker\", x) Fault::new(Kind::RateLimited, \"busy\", y) \
-                      Fault::not_found(code, z) Fault::new(kind, \"no\", w)";
+                      Fault::not_found(code, z) Fault::new(kind, \"no\", w) \
+                      const FULL: Known = (\n    Kind::Internal,\n    \"full\", m); ErrorKind::Other;";
         let pair = |kind: &str, code: &str| (kind.to_owned(), code.to_owned());
-        assert_eq!(raised(source), [pair("invalid", "bad_ticker"), pair("rate_limited", "busy")]);
+        let expected =
+            [pair("invalid", "bad_ticker"), pair("rate_limited", "busy"), pair("internal", "full")];
+        assert_eq!(raised(source), expected);
     }
 }

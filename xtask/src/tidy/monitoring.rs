@@ -1,5 +1,5 @@
-//! The dashboard and the alert rules name metrics that exist: `docs/metrics.md` lists them, and a
-//! test of the server holds that page against `/metrics`.
+//! Checks that the dashboard and the alert rules name only metrics of `docs/metrics.md`; a test of the
+//! server compares that page with `/metrics`.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ fn is_known(name: &str, known: &BTreeSet<String>) -> bool {
     ends.iter().any(|end| name.strip_suffix(end).is_some_and(|name| known.contains(name)))
 }
 
-/// Every word of a text that begins with `stoa_` and goes on.
+/// Every word of a text that begins with `stoa_` and does not end with `_`.
 fn names(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.filter(|it| it.starts_with("stoa_") && !it.ends_with('_')).map(str::to_owned).collect()

@@ -1,4 +1,4 @@
-//! One noun, one meaning: a public type name may be defined in two crates at most.
+//! Checks that a public type name is defined in at most two crates: one noun, one meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ const CRATES_MAX: usize = 2;
 const SHARED: &[(&str, &str)] = &[];
 
 pub(super) fn problems(workspace: &Workspace) -> Outcome<Vec<String>> {
-    let mut homes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut crates_by_name: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (crate_name, path) in workspace.sources()? {
         let in_src = path.components().any(|it| it.as_os_str() == "src");
         let is_test =
@@ -20,14 +20,14 @@ pub(super) fn problems(workspace: &Workspace) -> Outcome<Vec<String>> {
             continue;
         }
         for name in public_types(&read(&path)?) {
-            homes.entry(name).or_default().insert(crate_name.clone());
+            crates_by_name.entry(name).or_default().insert(crate_name.clone());
         }
     }
-    Ok(too_common(&homes))
+    Ok(shared_names(&crates_by_name))
 }
 
-fn too_common(homes: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
-    homes
+fn shared_names(crates_by_name: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    crates_by_name
         .iter()
         .filter(|(name, crates)| {
             crates.len() > CRATES_MAX && !SHARED.iter().any(|(shared, _)| shared == name)
@@ -67,10 +67,13 @@ mod tests {
     #[test]
     fn a_name_in_three_crates_is_reported() {
         let crates = |names: &[&str]| names.iter().map(|&it| it.to_owned()).collect();
-        let homes = BTreeMap::from([
+        let crates_by_name = BTreeMap::from([
             ("Page".to_owned(), crates(&["a", "b", "c"])),
             ("Row".to_owned(), crates(&["a", "b"])),
         ]);
-        assert_eq!(too_common(&homes), ["the public type Page is defined in 3 crates: a, b, c"]);
+        assert_eq!(
+            shared_names(&crates_by_name),
+            ["the public type Page is defined in 3 crates: a, b, c"]
+        );
     }
 }
