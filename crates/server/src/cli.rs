@@ -320,6 +320,10 @@ pub(crate) struct InstallArgs {
     /// Which client; without it, the clients on this machine are listed
     #[arg(long, value_enum)]
     pub(crate) client: Option<Client>,
+    /// Every client on this machine, each with the file for all your projects; with --write or
+    /// --uninstall
+    #[arg(long, conflicts_with_all = ["client", "project", "bundle"])]
+    pub(crate) all: bool,
     /// Write the entry into the client's file; the old file is kept with .bak at its end
     #[arg(long)]
     pub(crate) write: bool,

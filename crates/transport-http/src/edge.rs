@@ -198,7 +198,20 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
         response.headers_mut().insert(REQUEST_ID, value);
     }
     let (route, status) = (pattern.unwrap_or("other"), response.status().as_u16());
-    (edge.meter)(route, method.as_str(), status, started.elapsed());
+    let duration = started.elapsed();
+    (edge.meter)(route, method.as_str(), status, duration);
+    // Seen where the operator adds `access=debug` to the log filter. A path may hold a secret, so the
+    // line has the route's pattern.
+    tracing::debug!(
+        target: "access",
+        route,
+        method = method.as_str(),
+        status,
+        duration_ms = duration.as_secs_f64() * 1000.0,
+        request_id = &*request_id,
+        client = client.map(tracing::field::display),
+        "answered"
+    );
     response
 }
 

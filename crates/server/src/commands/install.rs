@@ -18,14 +18,12 @@ mod write;
 
 use std::path::Path;
 
-use clap::ValueEnum as _;
-
 use crate::cli::InstallArgs;
 use crate::commands::print;
 use crate::config::Config;
 use crate::exit::CommandError;
 use client_files::{ClientFile, UserEnvironment};
-use clients::{ClientRow, Notation, Reach};
+use clients::{CLIENTS, ClientRow, Notation, Reach};
 use launch::{Launch, Transport};
 use write::{Backup, Outcome};
 
@@ -34,13 +32,16 @@ const NAME: &str = "stoa";
 
 pub(crate) async fn run(args: InstallArgs, config: &Config) -> Result<(), CommandError> {
     let environment = UserEnvironment::of_this_process()?;
-    let mut launch = match &args.http {
+    let launch = match &args.http {
         Some(url) => Launch::http(url.as_deref(), &args.toolset, config)?,
         None => Launch::of_this_program(&args.toolset, config)?,
     };
+    if args.all {
+        return run_for_all(&args, &environment, &launch, config).await;
+    }
     let Some(client) = args.client else {
         if args.write || args.uninstall || args.bundle.is_some() {
-            return Err(CommandError::usage("name the client with --client"));
+            return Err(CommandError::usage("name the client with --client, or add --all"));
         }
         return print(&survey::table(&environment, &launch));
     };
@@ -53,23 +54,64 @@ pub(crate) async fn run(args: InstallArgs, config: &Config) -> Result<(), Comman
         (_, true) => Some(Reach::Project),
         _ => None,
     };
-    let client_file = environment.file(row, reach)?;
+    run_for_client(row, environment.file(row, reach)?, &args, &launch, config).await
+}
+
+/// Installs or removes the entry of one client.
+async fn run_for_client(
+    row: &ClientRow,
+    client_file: Option<ClientFile>,
+    args: &InstallArgs,
+    launch: &Launch,
+    config: &Config,
+) -> Result<(), CommandError> {
     if args.uninstall {
         return uninstall(row, client_file.as_ref());
     }
+    let mut launch = launch.for_file(client_file.as_ref().map_or(Reach::User, |it| it.reach));
     if args.token || args.scope.is_some() {
-        let subject =
-            client.to_possible_value().map_or_else(String::new, |it| it.get_name().into());
         check_token_file(row, client_file.as_ref(), args.write)?;
         check_mergeable(row, client_file.as_ref(), &launch)?;
-        let token = token::mint(&args, launch.is_local(), &subject, config).await?;
+        let token = token::mint(args, launch.is_local(), &survey::name(row), config).await?;
         launch.place_token(&token);
     }
     install(row, client_file.as_ref(), &launch, args.write)?;
-    for note in notes(row, &launch) {
+    for note in notes(row, client_file.as_ref(), &launch) {
         print_note(&note);
     }
     Ok(())
+}
+
+/// Does the same for every client on this machine that has a file for all projects of the user. A
+/// client that fails does not keep the others from theirs.
+async fn run_for_all(
+    args: &InstallArgs,
+    environment: &UserEnvironment,
+    launch: &Launch,
+    config: &Config,
+) -> Result<(), CommandError> {
+    if !args.write && !args.uninstall {
+        return Err(CommandError::usage(
+            "--all changes files: add --write or --uninstall; `stoa install` alone lists them",
+        ));
+    }
+    let (mut found, mut failed) = (0, None);
+    for row in CLIENTS.iter().filter(|row| environment.installed_at(row).is_some()) {
+        found += 1;
+        if !row.files.iter().any(|file| file.reach == Reach::User) {
+            print_note(&format!("{} has no file for all projects; {}", row.title, row.afterwards));
+            continue;
+        }
+        let file = environment.file(row, Some(Reach::User))?;
+        if let Err(error) = run_for_client(row, file, args, launch, config).await {
+            print_note(&format!("{}: {error}", row.title));
+            failed = Some(error);
+        }
+    }
+    if found == 0 {
+        print_note("no client was found on this machine");
+    }
+    failed.map_or(Ok(()), Err)
 }
 
 /// Refuses to put a token anywhere but into a file that only the user reads.
@@ -213,8 +255,15 @@ fn make_bundle(row: &ClientRow, file: &Path, launch: &Launch) -> Result<(), Comm
 }
 
 /// Notes for the user beside the entry.
-fn notes(row: &ClientRow, launch: &Launch) -> Vec<String> {
+fn notes(row: &ClientRow, client_file: Option<&ClientFile>, launch: &Launch) -> Vec<String> {
     let mut notes = Vec::new();
+    let is_shared = client_file.is_some_and(|it| it.reach == Reach::Project);
+    if is_shared && matches!(launch.transport, Transport::Stdio { .. }) {
+        notes.push(format!(
+            "a project shares this file, so it starts `{NAME}` from the PATH with each person's own \
+             data folder; --user writes a file with the paths of this machine"
+        ));
+    }
     let can_name_variables = match &row.notation {
         Notation::Json(form) => form.variable.is_some(),
         Notation::Codex => true,

@@ -51,11 +51,39 @@ fn clients_are_found_and_listed() {
     assert!(out.contains("not found: claude-code"), "{out}");
 }
 
+/// Every client that is found gets its entry, one broken file notwithstanding, and loses it again.
+#[test]
+fn all_clients_are_installed_and_uninstalled_at_once() {
+    let folder = Folder::new();
+    let home = folder.path();
+    for client in [".cursor", ".gemini", ".codex", ".lmstudio"] {
+        std::fs::create_dir(home.join(client)).unwrap();
+    }
+    std::fs::write(home.join(".gemini/settings.json"), "not JSON").unwrap();
+    let (code, _, err) = install(home, &["--all", "--write"]);
+    assert_eq!(code, 5, "{err}");
+    let has_entry = |file: &str| {
+        std::fs::read_to_string(home.join(file)).is_ok_and(|text| text.contains("stoa"))
+    };
+    let files = [".cursor/mcp.json", ".codex/config.toml", ".lmstudio/mcp.json"];
+    for file in files {
+        assert!(has_entry(file), "{file} {err}");
+    }
+    assert!(err.contains("settings.json was left as it is"), "{err}");
+    std::fs::remove_file(home.join(".gemini/settings.json")).unwrap();
+    let (code, _, err) = install(home, &["--all", "--uninstall"]);
+    assert_eq!(code, 0, "{err}");
+    for file in files {
+        assert!(!has_entry(file), "{file} {err}");
+    }
+}
+
 #[test]
 fn a_wrong_combination_is_refused_with_what_to_do() {
     let folder = Folder::new();
     for (args, expected) in [
         (&["--write"][..], "name the client with"),
+        (&["--all"], "add --write or --uninstall"),
         (&["--client", "vscode", "--write", "--token"], "add --user"),
         (&["--client", "cursor", "--token"], "add --write"),
         (&["--client", "claude-desktop", "--http"], "leave out --http"),

@@ -1,12 +1,13 @@
 //! Operation: stopping, PostgreSQL, several servers on one store.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::process::{Folder, Server, http};
+use crate::process::{Folder, Server, http, run, stoa};
 
 const HISTORY: &str = "/v1/quotes/historical?tickers=BTCUSDT,ETHUSDT&from=2024-01-01&to=2024-02-29&interval=1d&page_size=200";
 
@@ -37,6 +38,26 @@ async fn a_hang_up_stops_the_server_cleanly_unless_it_is_ignored() {
 }
 
 /// Every line on stderr is JSON where the logs are, from the first line to the last.
+/// The token that the banner suggests is right for every pricing tool that is not an operator's.
+#[tokio::test]
+async fn the_suggested_token_fits_every_pricing_tool() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    let log = server.log();
+    let (_, suggested) = log.split_once("stoa token mint --scope ").unwrap();
+    let suggested = suggested.split([' ', '`']).next().unwrap();
+    let suggested: BTreeSet<&str> = suggested.split(',').collect();
+    let services = ["tools", "--services", "collector,optimizer"];
+    let (_, tools, _) = run(stoa(folder.path()).args(services));
+    let rows =
+        tools.lines().filter(|line| line.contains(" collector ") || line.contains(" optimizer "));
+    let scope = |line: &str| line.split_whitespace().nth(2).map(str::to_owned);
+    let mut needed: BTreeSet<String> = rows.filter_map(scope).collect();
+    assert!(needed.len() > 5, "{tools}");
+    needed.retain(|scope| scope != "admin" && scope != "open");
+    assert_eq!(suggested, needed.iter().map(String::as_str).collect());
+}
+
 #[tokio::test]
 async fn the_banner_does_not_break_json_logs() {
     let folder = Folder::new();
@@ -49,6 +70,21 @@ async fn the_banner_does_not_break_json_logs() {
     assert_eq!(banner["access"], "open for reading on this machine");
     assert!(lines.iter().any(|line| line["message"].to_string().contains("STOA_LISTNE")), "{log}");
     assert!(!log.contains("migrated the database"), "{log}");
+}
+
+/// One line a request, for operators who ask for it; never the path, which may hold a secret.
+#[tokio::test]
+async fn requests_are_logged_where_the_operator_asks_for_it() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[("STOA_LOG", "info,access=debug")]);
+    let address = server.url("/v1/quotes?tickers=HUNTER2");
+    let response = http().get(address).send().await.unwrap();
+    let id = response.headers()["x-request-id"].to_str().unwrap().to_owned();
+    let log = server.log();
+    let lines: Vec<Value> = log.lines().map(|line| line.parse().unwrap()).collect();
+    let line = lines.iter().find(|line| line["request_id"] == id.as_str()).unwrap();
+    assert_eq!((&line["route"], &line["status"]), (&"/v1/quotes".into(), &200.into()), "{line}");
+    assert!(line["duration_ms"].is_number() && !log.contains("HUNTER2"), "{log}");
 }
 
 #[tokio::test]

@@ -5,6 +5,8 @@ use std::path::Path;
 use auth::Secret;
 
 use crate::cli::ToolsetArgs;
+use crate::commands::install::NAME;
+use crate::commands::install::clients::Reach;
 use crate::commands::names;
 use crate::config::Config;
 use crate::exit::CommandError;
@@ -12,6 +14,8 @@ use crate::exit::CommandError;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Launch {
     pub(super) transport: Transport,
+    /// What a file that a project shares gets instead: no path of this machine.
+    shared: Option<Transport>,
     /// Whether a value contains a token, so that only the user may read the file.
     pub(super) holds_token: bool,
 }
@@ -96,22 +100,30 @@ impl Launch {
     ) -> Result<Self, CommandError> {
         // A client starts this program in any folder.
         let data = std::path::absolute(&config.data)?;
-        let mut args = vec!["mcp".to_owned(), "--data".to_owned(), text(&data)?];
+        let mut folders = vec!["--data".to_owned(), text(&data)?];
         if let Some(file) = &config.file.used {
-            args.extend(["--config".to_owned(), text(file)?]);
+            folders.extend(["--config".to_owned(), text(file)?]);
         }
-        let chosen = Toolset::new(toolset, config)?;
-        for (flag, names) in [("--services", chosen.services), ("--tools", chosen.tools)] {
-            if !names.is_empty() {
-                args.extend([flag.to_owned(), names.join(",")]);
-            }
+        let chosen = Toolset::new(toolset, config)?.flags();
+        let entry = |command: String, folders: &[String]| Transport::Stdio {
+            command,
+            args: [&["mcp".to_owned()], folders, &chosen].concat(),
+            env: environment_values(config),
+        };
+        Ok(Self {
+            transport: entry(text(program)?, &folders),
+            shared: Some(entry(NAME.to_owned(), &[])),
+            holds_token: false,
+        })
+    }
+
+    /// The entry for a file of this reach. Everyone who works on a project reads its file, so there
+    /// the command is `stoa` of the `PATH`, with each person's own data folder.
+    pub(super) fn for_file(&self, reach: Reach) -> Self {
+        match (&self.shared, reach) {
+            (Some(shared), Reach::Project) => Self { transport: shared.clone(), ..self.clone() },
+            _ => self.clone(),
         }
-        if chosen.read_only {
-            args.push("--read-only".to_owned());
-        }
-        let transport =
-            Transport::Stdio { command: text(program)?, args, env: environment_values(config) };
-        Ok(Self { transport, holds_token: false })
     }
 
     /// The address of a running server; without one, the address that `stoa serve` would have here.
@@ -142,7 +154,7 @@ impl Launch {
         if chosen.read_only {
             headers.push(("X-Stoa-Read-Only".to_owned(), EntryValue::Text("true".to_owned())));
         }
-        Ok(Self { transport: Transport::Http { url, headers }, holds_token: false })
+        Ok(Self { transport: Transport::Http { url, headers }, shared: None, holds_token: false })
     }
 
     /// Whether the entry leads to a server that uses this machine's data folder.
@@ -196,6 +208,20 @@ impl Toolset {
         let tools = chosen(&flags.tools, &config.view.tools);
         names::check(&services, &tools)?;
         Ok(Self { services, tools, read_only: flags.read_only || config.view.read_only })
+    }
+
+    /// The selection as flags of `stoa mcp`.
+    fn flags(self) -> Vec<String> {
+        let mut flags = Vec::new();
+        for (flag, names) in [("--services", self.services), ("--tools", self.tools)] {
+            if !names.is_empty() {
+                flags.extend([flag.to_owned(), names.join(",")]);
+            }
+        }
+        if self.read_only {
+            flags.push("--read-only".to_owned());
+        }
+        flags
     }
 }
 

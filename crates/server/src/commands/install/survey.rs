@@ -26,7 +26,8 @@ pub(super) fn table(environment: &UserEnvironment, launch: &Launch) -> String {
             };
             let (file, state) = match environment.file(row, reach) {
                 Ok(Some(client_file)) => {
-                    (client_file.file.display().to_string(), state(row, &client_file.file, launch))
+                    let launch = launch.for_file(client_file.reach);
+                    (client_file.file.display().to_string(), state(row, &client_file.file, &launch))
                 }
                 Ok(None) => ("in its settings".to_owned(), "is printed, to be pasted".to_owned()),
                 Err(error) => (String::new(), error.to_string()),
@@ -50,6 +51,7 @@ pub(super) fn table(environment: &UserEnvironment, launch: &Launch) -> String {
         _ = writeln!(text, "\nnot found: {}", absent.join(", "));
     }
     text.push_str("\nstoa install --client NAME prints the entry; --write puts it into the file\n");
+    text.push_str("stoa install --all --write puts it into your own file of every client found\n");
     text
 }
 
@@ -67,6 +69,7 @@ fn state(row: &ClientRow, file: &std::path::Path, launch: &Launch) -> String {
     state.map_or_else(|reason| format!("cannot be written: {reason}"), str::to_owned)
 }
 
-fn name(row: &ClientRow) -> String {
+/// The client's name on the command line.
+pub(super) fn name(row: &ClientRow) -> String {
     row.client.to_possible_value().map_or_else(String::new, |it| it.get_name().to_owned())
 }

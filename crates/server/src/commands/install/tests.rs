@@ -118,6 +118,18 @@ fn the_documentation_shows_what_is_printed() {
 }
 
 #[test]
+fn a_file_that_a_project_shares_has_no_path_of_this_machine() {
+    let toolset = ToolsetArgs { read_only: true, ..ToolsetArgs::default() };
+    let launch = launch_of(settings(), &toolset);
+    for row in CLIENTS {
+        let text = file_text(row, &launch.for_file(Reach::Project)).unwrap();
+        assert!(!text.contains("/data") && !text.contains("/opt"), "{text}");
+        assert!(text.contains("--read-only"), "{text}");
+        assert_eq!(file_text(row, &launch.for_file(Reach::User)), file_text(row, &launch));
+    }
+}
+
+#[test]
 fn flags_win_over_settings() {
     let toolset =
         ToolsetArgs { services: Some(vec!["quotes".to_owned()]), tools: None, read_only: true };
@@ -185,7 +197,7 @@ fn every_setting_of_the_environment_travels_and_a_secret_only_by_its_name() {
     for row in CLIENTS {
         let text = file_text(row, &launch).unwrap();
         assert!(!text.contains("hunter2"), "{}: {text}", row.title);
-        let noted = notes(row, &launch).join("\n");
+        let noted = notes(row, None, &launch).join("\n");
         assert!(noted.contains("LLM_API_KEY is a secret"), "{}: {noted}", row.title);
         let by_name = noted.contains("LLM_API_KEY is a secret: set it");
         assert_eq!(text.contains("LLM_API_KEY"), by_name, "{}: {text}", row.title);
@@ -223,7 +235,7 @@ fn a_token_is_placed_where_the_client_sends_it_from() {
     assert!(stdio.holds_token && http.holds_token && http.named_variables().is_empty());
     for row in CLIENTS {
         assert!(file_text(row, &stdio).unwrap().contains("stoa1_x"), "{}", row.title);
-        assert!(!notes(row, &stdio).join("\n").contains("stoa1_x"), "a link with a token");
+        assert!(!notes(row, None, &stdio).join("\n").contains("stoa1_x"), "a link with a token");
         if let Ok(text) = file_text(row, &http) {
             assert!(text.contains("Bearer stoa1_x"), "{}: {text}", row.title);
         }

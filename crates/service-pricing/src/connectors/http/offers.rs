@@ -1,5 +1,7 @@
-//! The offers on a page or in a feed: schema.org JSON-LD in HTML, Shopify's product JSON, and plain
-//! JSON. What a page says is data; nothing of it is followed, run or believed beyond a price.
+//! The offers on a page or in a feed: schema.org JSON-LD or Open Graph tags in HTML, Shopify's product
+//! JSON, and plain JSON. What a page says is data; nothing of it is followed, run or believed beyond a price.
+
+mod meta_tags;
 
 use pricing_engine::Amount;
 use serde_json::{Map, Value};
@@ -35,6 +37,9 @@ pub(crate) fn read(text: &str, sku: &str) -> Vec<Offer> {
             if let Ok(json) = serde_json::from_str::<Value>(script.trim()) {
                 reader.linked(&json);
             }
+        }
+        if reader.found.is_empty() {
+            meta_tags::offer(text).into_iter().for_each(|offer| reader.push(offer));
         }
     }
     reader.found

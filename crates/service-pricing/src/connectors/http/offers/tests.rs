@@ -27,6 +27,22 @@ fn page(json: &str) -> String {
 }
 
 #[test]
+fn open_graph_tags_are_read_where_a_page_has_no_json() {
+    let price = r#"<meta property="product:price:amount" content="1,219.90">"#;
+    let currency = "<META content='EUR' Property='product:price:currency' />";
+    let stock = r#"<meta name="og:availability" content="in stock">"#;
+    check(
+        &format!("<head>{price}{currency}{stock}</head>"),
+        &[(None, Some(121_990), Some("EUR"), Some(true))],
+    );
+    check(&format!("<head>{currency}<meta></head>"), &[]);
+    check(r#"<meta data-property="product:price:amount" content="5"><meta property="#, &[]);
+    check(r#"<meta property="product:price:amount" content="0">"#, &[]);
+    let json = page(r#"{"@type":"Offer","price":"3.00","priceCurrency":"USD"}"#);
+    check(&format!("{price}{json}"), &[(None, Some(300), Some("USD"), None)]);
+}
+
+#[test]
 fn offers_of_pages_are_found() {
     check(
         &page(
