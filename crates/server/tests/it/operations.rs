@@ -77,9 +77,13 @@ async fn the_banner_does_not_break_json_logs() {
 async fn requests_are_logged_where_the_operator_asks_for_it() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[("STOA_LOG", "info,access=debug")]);
-    let address = server.url("/v1/quotes?tickers=HUNTER2");
+    let address = server.url("/v1/quotes?tickers=BTCUSDT,HUNTER2");
     let response = http().get(address).send().await.unwrap();
     let id = response.headers()["x-request-id"].to_str().unwrap().to_owned();
+    // The line is written before the answer and read from a pipe, perhaps a moment later.
+    while !server.log().contains(&id) {
+        tokio::task::yield_now().await;
+    }
     let log = server.log();
     let lines: Vec<Value> = log.lines().map(|line| line.parse().unwrap()).collect();
     let line = lines.iter().find(|line| line["request_id"] == id.as_str()).unwrap();
