@@ -107,10 +107,6 @@ impl Poller {
         let pause = i64::try_from(PAUSE_MIN.as_millis()).unwrap_or(i64::MAX);
         self.missed |= self.due.is_some_and(|due| now.0 - due.0 > pause);
         let mut events = Vec::with_capacity(polled.rows.len() + 3);
-        if self.live != Some(true) {
-            self.live = Some(true);
-            events.push(KlineEvent::Connected);
-        }
         let candle = |kline: Kline, as_of| KlineEvent::Candle { kline, as_of };
         events.extend(polled.rows.iter().map(|row| candle(*row, row.close_time)));
         if let Some((first, last)) =
@@ -119,6 +115,11 @@ impl Poller {
             let to = self.series.interval.next_open(last.bar.open_time);
             events.push(KlineEvent::GapFilled(TimeRange::new(first.bar.open_time, to)));
             self.inner.client.observer.stream("gap_filled");
+        }
+        // A stream is connected after the last page of the candles that it missed.
+        if self.live != Some(true) && !polled.more {
+            self.live = Some(true);
+            events.push(KlineEvent::Connected);
         }
         let forming = polled.forming.filter(|forming| self.forming.as_ref() != Some(forming));
         if let Some(forming) = forming {

@@ -39,6 +39,33 @@ async fn a_failure_is_reported_and_missed_candles_come_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stream_is_connected_only_after_its_gap_is_filled() {
+    let fixture = live().await;
+    let mut reader = fixture.follow("SBER", Interval::M1).await;
+    reader.read_until(is_forming).await;
+    fixture.inject(InjectedFault::new(FaultKind::Status503, 1_000).on(CANDLES));
+    reader.read_until(is_down).await;
+    // More candles than one page has.
+    fixture.clock.advance(Duration::from_hours(23));
+    fixture.sim.faults().clear();
+    let mut order = Vec::new();
+    loop {
+        let kind = match *reader.next().await.unwrap() {
+            KlineEvent::Candle { kline, .. } if kline.closed => "candles",
+            KlineEvent::Candle { .. } => break,
+            KlineEvent::GapFilled(_) => "gap_filled",
+            KlineEvent::Connected => "connected",
+            ref other => panic!("{other:?}"),
+        };
+        if order.last() != Some(&kind) {
+            order.push(kind);
+        }
+    }
+    assert_eq!(order, ["candles", "gap_filled", "candles", "gap_filled", "connected"]);
+    fixture.check(&reader).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_failure_before_the_first_poll_is_reported() {
     let fixture = live().await;
     fixture.moex.securities().await.unwrap();
