@@ -75,6 +75,7 @@ async fn a_failure_before_the_first_poll_is_reported() {
     fixture.sim.faults().clear();
     fixture.clock.advance(Duration::from_mins(2));
     reader.read(2).await;
+    reader.read_until(is_forming).await;
     assert_eq!(reader.statuses, [KlineEvent::Reconnecting, KlineEvent::Connected]);
     fixture.check(&reader).await;
 }
