@@ -22,7 +22,7 @@ use async_trait::async_trait;
 use clock::{Millis, TimeRange};
 use fault::Fault;
 use market::{ArchivePage, BarArchive, BarBatch, BarSeries, PageRequest};
-use store::Db;
+use store::{Db, StoreProbe};
 
 pub use append::PackedBatch;
 use cache::Cache;
@@ -37,12 +37,13 @@ const CODES_MAX: i64 = 20_000;
 pub struct BarStore {
     db: Db,
     cache: Cache,
+    probe: StoreProbe,
 }
 
 impl BarStore {
     /// The caller has applied [`MIGRATIONS`] to the database.
     pub fn new(db: Db) -> Self {
-        Self { db, cache: Cache::new() }
+        Self { probe: StoreProbe::new(db.clone(), "bars"), db, cache: Cache::new() }
     }
 
     /// Writes all batches in one transaction; batches of one series are written in the order given.
@@ -108,5 +109,13 @@ impl BarArchive for BarStore {
     async fn codes(&self, source: &str) -> Result<Vec<String>, Fault> {
         let rows = self.db.fetch_all(sql::codes(source, CODES_MAX)).await?;
         rows.iter().map(|row| row.text(0)).collect()
+    }
+
+    async fn check(&self) -> Result<(), Fault> {
+        self.codes("").await?;
+        match self.probe.trouble().await {
+            Some(trouble) => Err(Fault::unavailable("store_unavailable", trouble)),
+            None => Ok(()),
+        }
     }
 }

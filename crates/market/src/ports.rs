@@ -256,6 +256,11 @@ pub trait BarArchive: Send + Sync {
 
     /// The codes stored for a source, for suggestions.
     async fn codes(&self, source: &str) -> Result<Vec<String>, Fault>;
+
+    /// Whether the archive can be read and written, for health tools; cheap to call often.
+    async fn check(&self) -> Result<(), Fault> {
+        self.codes("").await.map(drop)
+    }
 }
 
 /// A request for one page of bars.

@@ -13,7 +13,7 @@ use transport_http::{ServerHealth, ServerHealthProbe};
 
 /// How long a result is cached.
 const AGE_MAX: Duration = Duration::from_secs(1);
-/// The timeout of the exchange's health check.
+/// The timeout of the exchange's health check; the archive has a timeout of its own.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(crate) struct HealthMonitor {
@@ -59,11 +59,11 @@ impl HealthMonitor {
     }
 
     async fn check(&self) -> &'static str {
-        let checks = async { ((self.exchange)().await, self.history.check().await) };
-        match timeout(CHECK_TIMEOUT, checks).await {
-            Ok((VenueHealth::Up, Ok(()))) => "ok",
-            Ok((VenueHealth::Degraded, Ok(()))) | Err(_) => "degraded",
-            Ok((VenueHealth::Down, _) | (_, Err(_))) => "error",
+        let exchange = timeout(CHECK_TIMEOUT, (self.exchange)());
+        match tokio::join!(exchange, self.history.check()) {
+            (Ok(VenueHealth::Down), _) | (_, Err(_)) => "error",
+            (Ok(VenueHealth::Degraded) | Err(_), Ok(())) => "degraded",
+            (Ok(VenueHealth::Up), Ok(())) => "ok",
         }
     }
 }

@@ -20,7 +20,7 @@ use ::market::Millis;
 use clock::IdGenerator;
 use contract::{Contract, ContractError, Scope, Service, Tools};
 use jobs::{JobMeter, Jobs, Worker, WorkerConfig};
-use store::Db;
+use store::{Db, StoreProbe};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -31,7 +31,6 @@ use crate::connectors::mock::Mock;
 use crate::connectors::{Connector, Connectors};
 use crate::service_info::{Dependency, HealthReporting, ServiceInfo};
 use crate::storage::inbox::Inbox;
-use crate::storage::store_probe::StoreProbe;
 use crate::tools::health_tools;
 
 /// The kind of a collection in the queue.
@@ -80,7 +79,7 @@ impl HealthReporting for Collector {
     }
 
     async fn dependencies(&self) -> Vec<Dependency> {
-        let trouble = self.probe.trouble(self.now()).await;
+        let trouble = self.probe.trouble().await;
         vec![Dependency { name: "database", trouble, vital: true }]
     }
 }

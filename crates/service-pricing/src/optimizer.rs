@@ -15,7 +15,7 @@ use std::time::Duration;
 use clock::{IdGenerator, Millis};
 use contract::{Contract, ContractError, Scope, Service, Tools};
 use jobs::{JobMeter, Jobs};
-use store::Db;
+use store::{Db, StoreProbe};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -24,7 +24,6 @@ use crate::push::{self, Outbox, PushMeter, PushParts, PushTargets, PushTiming};
 use crate::service_info::{Dependency, HealthReporting, ServiceInfo};
 use crate::storage::group_commit::GroupCommit;
 use crate::storage::proposals::LIFE_MAX_MS;
-use crate::storage::store_probe::StoreProbe;
 use crate::tools::health_tools;
 
 /// What the optimizer is built from.
@@ -65,7 +64,7 @@ impl HealthReporting for Optimizer {
     }
 
     async fn dependencies(&self) -> Vec<Dependency> {
-        let trouble = self.probe.trouble(self.now()).await;
+        let trouble = self.probe.trouble().await;
         let mut found = vec![Dependency { name: "database", trouble, vital: true }];
         found.extend(push_wire::dependencies(self).await);
         found

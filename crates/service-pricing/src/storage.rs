@@ -11,7 +11,6 @@ pub(crate) mod pushes;
 pub(crate) mod schedules;
 mod schema;
 pub(crate) mod sources;
-pub(crate) mod store_probe;
 pub(crate) mod switch;
 pub(crate) mod ticks;
 

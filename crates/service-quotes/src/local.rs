@@ -341,7 +341,8 @@ impl QuotesApi for LocalApi {
         }
         let archive = self.history.check().await;
         let status = if archive.is_ok() { HealthStatus::Ok } else { HealthStatus::Down };
-        checks.push(HealthCheck { name: "archive".to_owned(), status, detail: None });
+        let detail = archive.err().map(|fault| fault.message().to_owned());
+        checks.push(HealthCheck { name: "archive".to_owned(), status, detail });
         Ok(HealthReply::of(checks, self.sources(), Arc::clone(&cx.request_id)))
     }
 

@@ -5,6 +5,7 @@ use fault::{Fault, Kind};
 use sha2::{Digest as _, Sha256};
 
 use crate::db::{Db, Engine};
+use crate::probe;
 use crate::sql::sql;
 use crate::tx::Tx;
 
@@ -37,6 +38,7 @@ impl Db {
              )",
         )
         .await?;
+        tx.execute_script(probe::TABLE).await?;
         tx.commit().await?;
         for migrations in all {
             self.migrate_owner(migrations).await?;

@@ -4,8 +4,8 @@ use store::Migrations;
 
 pub const MIGRATIONS: Migrations = Migrations {
     owner: "pricing",
-    sqlite: &[SQLITE, SWITCH, SIMULATED, PROBE, SCHEDULE, PUSH],
-    postgres: &[POSTGRES, SWITCH, SIMULATED, PROBE, SCHEDULE, PUSH],
+    sqlite: &[SQLITE, SWITCH, SIMULATED, PROBE, SCHEDULE, PUSH, STORE_PROBE],
+    postgres: &[POSTGRES, SWITCH, SIMULATED, PROBE, SCHEDULE, PUSH, STORE_PROBE],
 };
 
 /// What reads the same on both engines.
@@ -111,9 +111,10 @@ ALTER TABLE pricing_tick ADD COLUMN origin BIGINT NOT NULL DEFAULT 0;
 UPDATE pricing_tick SET origin = 1 WHERE source = 'mock';
 CREATE INDEX pricing_tick_simulated ON pricing_tick (sku, market, ts_ms, digest) WHERE origin > 0;
 ALTER TABLE pricing_audit ADD COLUMN simulated BOOLEAN NOT NULL DEFAULT FALSE";
-// What a health check writes.
+// What a health check wrote before the store had a table for it.
 const PROBE: &str = "
 CREATE TABLE pricing_probe (service TEXT PRIMARY KEY, checked_ms BIGINT NOT NULL)";
+const STORE_PROBE: &str = "DROP TABLE pricing_probe";
 const SCHEDULE: &str = "
 CREATE TABLE pricing_schedule (
     id TEXT PRIMARY KEY,

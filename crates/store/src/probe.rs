@@ -1,22 +1,28 @@
-//! Checks for `health_check` that the database can be read and written. The check writes one row, at
-//! most once in 2 seconds, whatever the number of callers.
+//! Checks for health tools that the database can be read and written. A check writes one row, at most
+//! once in 2 seconds for each probe, whatever the number of callers.
 
 use std::time::Duration;
 
-use clock::Millis;
 use fault::{Fault, Kind};
-use store::{Db, sql};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
+
+use crate::db::Db;
+use crate::sql::sql;
 
 /// How long a result is used for.
 const FRESH: Duration = Duration::from_secs(2);
 /// How long a caller waits for a result.
 const WAIT: Duration = Duration::from_secs(3);
 
-pub(crate) struct StoreProbe {
+/// The table that checks write to, one row for each probe.
+pub(crate) const TABLE: &str =
+    "CREATE TABLE IF NOT EXISTS store_probe (name TEXT PRIMARY KEY, checks BIGINT NOT NULL)";
+
+/// The health of a database that was migrated.
+pub struct StoreProbe {
     db: Db,
-    service: &'static str,
+    name: &'static str,
     last: Mutex<Option<ProbeResult>>,
 }
 
@@ -26,21 +32,22 @@ struct ProbeResult {
 }
 
 impl StoreProbe {
-    pub(crate) fn new(db: Db, service: &'static str) -> Self {
-        Self { db, service, last: Mutex::default() }
+    /// `name` is the row of this probe.
+    pub fn new(db: Db, name: &'static str) -> Self {
+        Self { db, name, last: Mutex::default() }
     }
 
     /// What is wrong with the database, if anything. Callers that come during a check wait for its
     /// result.
-    pub(crate) async fn trouble(&self, now: Millis) -> Option<String> {
+    pub async fn trouble(&self) -> Option<String> {
         let deadline = Instant::now() + WAIT;
         let late = || Some(format!("the database does not take a write within {WAIT:?}"));
         let Ok(mut last) = timeout_at(deadline, self.last.lock()).await else { return late() };
         if let Some(fresh) = last.as_ref().filter(|it| it.at.elapsed() < FRESH) {
             return fresh.trouble.clone();
         }
-        let trouble = match timeout_at(deadline, look(&self.db, self.service, now)).await {
-            Ok(looked) => looked.err().map(|fault| described(&fault)),
+        let trouble = match timeout_at(deadline, read_and_write(&self.db, self.name)).await {
+            Ok(checked) => checked.err().map(|fault| described(&fault)),
             Err(_) => late(),
         };
         *last = Some(ProbeResult { at: Instant::now(), trouble: trouble.clone() });
@@ -58,10 +65,10 @@ fn described(fault: &Fault) -> String {
     }
 }
 
-/// Reads a table of the service through the readers, then writes a row and commits it.
-async fn look(db: &Db, service: &str, now: Millis) -> Result<(), Fault> {
-    db.fetch_optional(sql("SELECT is_on FROM pricing_switch WHERE name = 'all'")).await?;
-    let statement = sql("INSERT INTO pricing_probe (service, checked_ms) VALUES ($1, $2)
-         ON CONFLICT (service) DO UPDATE SET checked_ms = excluded.checked_ms");
-    db.execute(statement.bind(service).bind(now.0)).await.map(drop)
+/// Reads the probe's row through the readers, then writes it and commits.
+async fn read_and_write(db: &Db, name: &str) -> Result<(), Fault> {
+    db.fetch_optional(sql("SELECT checks FROM store_probe WHERE name = $1").bind(name)).await?;
+    let statement = sql("INSERT INTO store_probe (name, checks) VALUES ($1, 1)
+         ON CONFLICT (name) DO UPDATE SET checks = store_probe.checks + 1");
+    db.execute(statement.bind(name)).await.map(drop)
 }
