@@ -172,7 +172,8 @@ impl Reply for LiveReply {
     fn text(&self) -> String {
         let mut text = String::new();
         for it in &self.quotes {
-            _ = write!(text, "{} {} {} as of {}", it.ticker, it.price, it.currency, it.as_of);
+            let price = without_trailing_zeros(&it.price);
+            _ = write!(text, "{} {price} {} as of {}", it.ticker, it.currency, it.as_of);
             if let Some(volume) = it.volume {
                 _ = write!(text, ", 24 h volume {volume}");
             }

@@ -7,7 +7,7 @@ use market::Interval;
 use serde_json::Value;
 
 use super::{HistoricalArgs, HistoryPage, without_trailing_zeros};
-use crate::reply::{BarRow, HistoryQuery, HistoryReply};
+use crate::reply::{BarRow, HistoryQuery, HistoryReply, LiveReply, QuoteRow};
 
 fn page(bars: usize, digits: usize) -> HistoryPage {
     let number = format!("1.{}", "3".repeat(digits));
@@ -72,4 +72,20 @@ fn trailing_zeros_are_removed_from_the_text_only() {
         assert_eq!(without_trailing_zeros(exact), read);
     }
     assert_eq!(page(1, 4).result()["items"][0]["open"], "1.3333");
+    let quote = QuoteRow {
+        ticker: "BTCUSDT".to_owned(),
+        price: "87070.45000000".to_owned(),
+        currency: "USDT".to_owned(),
+        as_of: "2024-01-01T00:00:00Z".to_owned(),
+        volume: None,
+    };
+    let live = LiveReply {
+        quotes: vec![quote],
+        missing: Vec::new(),
+        freshness: None,
+        request_id: "r".into(),
+        source_status: 200,
+    };
+    assert!(live.text().starts_with("BTCUSDT 87070.45 USDT as of"), "{}", live.text());
+    assert_eq!(live.result()["quotes"][0]["price"], "87070.45000000");
 }
