@@ -25,6 +25,7 @@ pub(crate) struct IndexEntry {
     label: String,
     title: Vec<String>,
     content: Vec<String>,
+    category: Vec<String>,
     keys: Vec<String>,
 }
 
@@ -34,19 +35,25 @@ impl IndexEntry {
         let mut room = INDEX_BYTES_MAX;
         let title = take(&insight.title, &mut room);
         let content = take(&insight.content, &mut room);
+        let category = insight.category.as_deref().unwrap_or_default().replace('_', " ");
+        let category = take(&category, &mut room);
         let mut keys: Vec<i64> = insight.tags.iter().map(|it| scope::tag(it)).collect();
         keys.push(scope::file(&insight.file_id));
         keys.sort_unstable();
         keys.dedup();
         let keys = keys.into_iter().map(|key| format!("{KEY_MARK}{}", scope::label(key)));
-        Self { label: scope::label(scope), title, content, keys: keys.collect() }
+        Self { label: scope::label(scope), title, content, category, keys: keys.collect() }
     }
 
-    /// The columns of the SQLite index: title, content, keys.
+    /// The columns of the SQLite index: title, content with the category, keys. The mark between
+    /// content and category is no word, so that no phrase spans both.
     pub(crate) fn columns(&self) -> [String; 3] {
-        [&self.title, &self.content, &self.keys].map(|words| {
-            let mut text = String::with_capacity(words.len() * 20);
-            for word in words {
+        let mark = [KEY_MARK.to_string()];
+        let (title, keys) = (&self.title[..], &self.keys[..]);
+        [[title, &[], &[]], [&self.content, &mark, &self.category], [keys, &[], &[]]].map(|parts| {
+            let count: usize = parts.iter().map(|part| part.len()).sum();
+            let mut text = String::with_capacity(count * 20);
+            for word in parts.into_iter().flatten() {
                 text.push_str(&self.label);
                 text.push_str(word);
                 text.push(' ');
@@ -56,13 +63,15 @@ impl IndexEntry {
     }
 
     /// The text form of a `tsvector`. Title words have weight A. One position between title and
-    /// content is left out, so that no phrase spans both.
+    /// content and one before the category are left out, so that no phrase spans two of them.
     pub(crate) fn vector(&self) -> String {
         let mut text = String::with_capacity((self.title.len() + self.content.len()) * 28);
         let content_from = self.title.len() + 2;
         let title = self.title.iter().zip(1..).map(|(word, at)| (word, at, "A"));
         let content = self.content.iter().zip(content_from..).map(|(word, at)| (word, at, ""));
-        for (word, at, weight) in title.chain(content) {
+        let category_from = content_from + self.content.len() + 1;
+        let category = self.category.iter().zip(category_from..).map(|(word, at)| (word, at, ""));
+        for (word, at, weight) in title.chain(content).chain(category) {
             // Writing into a String cannot fail. Words are letters and digits, so nothing in them
             // ends the quotes.
             let label = &self.label;

@@ -102,6 +102,37 @@ async fn words_numbers_and_citations_are_found() {
 }
 
 #[tokio::test]
+async fn a_category_is_found_as_a_word() {
+    const ASKS: [(&str, &[&str]); 6] = [
+        ("deadline", &["answer", "reply"]),
+        ("deadlines", &["answer", "reply"]),
+        ("deadline days", &["answer"]),
+        ("\"days deadline\"", &[]),
+        ("case number", &["docket"]),
+        ("\"case number\"", &["docket"]),
+    ];
+    on_every_engine(async |db| {
+        let fixture = Fixture::new(db).await;
+        let of = |category: &str, title: &str, content: &str| NewInsight {
+            category: Some(category.to_owned()),
+            ..insight("me", None, title, content)
+        };
+        let new = [
+            of("deadline", "answer", "within 21 days"),
+            of("deadline", "reply", "by May 1"),
+            of("case_number", "docket", "2:24-cv-01234"),
+        ];
+        fixture.add(new.to_vec()).await;
+        for (keywords, expected) in ASKS {
+            let mut found = fixture.titles(&visibility("me", &[]), keywords).await;
+            found.reverse();
+            assert_eq!(found, expected, "{keywords}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn everybody_finds_their_own_and_what_they_see() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
