@@ -36,6 +36,8 @@ pub struct HostTool {
     /// A JSON merge patch of the exact input's properties: shorter descriptions, and null for an
     /// argument that a model does not need. The server accepts the exact input all the same.
     arguments: Map<String, Value>,
+    /// The same for the properties of the exact output; a result stays valid.
+    output: Map<String, Value>,
     /// Whether the tool is listed only where its service or itself is asked for by name. It can
     /// always be called.
     pub on_request: bool,
@@ -83,6 +85,10 @@ impl HostSpec {
                     return Err(fail(format!("{name} hides its required {argument}")));
                 }
             }
+            let properties = &tool.output.json()["properties"];
+            if let Some(field) = host.output.keys().find(|it| properties.get(*it).is_none()) {
+                return Err(fail(format!("the result of {name} has no {field}")));
+            }
             tool.host = host;
         }
         Ok(())
@@ -119,6 +125,11 @@ impl ToolSpec {
 
     /// The output schema for MCP hosts.
     pub fn host_output(&self) -> Map<String, Value> {
-        host_schema::output(self.output.json())
+        let mut exact = self.output.json().clone();
+        if let Some(properties) = exact.get_mut("properties") {
+            *properties =
+                host_schema::patched(properties, &Value::Object(self.host.output.clone()));
+        }
+        host_schema::output(&exact)
     }
 }

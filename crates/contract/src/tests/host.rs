@@ -53,7 +53,10 @@ fn the_instructions_name_every_service_in_fewer_than_400_tokens() {
 fn no_description_speaks_of_another_product() {
     for contract in contracts() {
         let mut texts = vec![contract.host.instructions.clone()];
-        texts.extend(listed(&contract).map(|tool| shown(&contract, tool).to_string()));
+        for tool in contract.tools.iter().filter(|tool| !tool.http_only) {
+            texts.push(shown(&contract, tool).to_string());
+            texts.push(Value::Object(tool.host_output()).to_string());
+        }
         for text in texts {
             for word in ["Arche", "Cyrano", "LexFiat", "arkiver database", "claude-3"] {
                 assert!(!text.contains(word), "{word}: {text}");
@@ -148,6 +151,8 @@ fn a_host_form_must_fit_its_contract() {
     check_refused(of("a.c", json!({})), "there is no tool a.c");
     check_refused(of("a.b", json!({ "m": {} })), "a.b has no argument m");
     check_refused(of("a.b", json!({ "n": null })), "a.b hides its required n");
+    let output = json!({ "instructions": "", "tools": { "a.b": { "output": { "x": {} } } } });
+    check_refused(output, "the result of a.b has no x");
 }
 
 #[test]
