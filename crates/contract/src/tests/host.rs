@@ -65,6 +65,31 @@ fn no_description_speaks_of_another_product() {
     }
 }
 
+/// Calls `see` with every property of an object schema, its parts included.
+fn each_property(at: &str, schema: &Value, see: &mut dyn FnMut(&str, &Value)) {
+    for (name, part) in schema["properties"].as_object().into_iter().flatten() {
+        let at = format!("{at}.{name}");
+        see(&at, part);
+        each_property(&at, part, see);
+    }
+    if schema["items"].is_object() {
+        each_property(&format!("{at}[]"), &schema["items"], see);
+    }
+}
+
+#[test]
+fn every_object_of_a_host_input_lists_its_properties() {
+    for contract in contracts() {
+        for tool in contract.tools.iter().filter(|tool| !tool.http_only) {
+            let form = Value::Object(tool.host_input(&contract.access));
+            each_property(&tool.name, &form, &mut |at, part| {
+                let is_open = part["type"] == "object" && part["properties"].is_null();
+                assert!(!is_open, "{at} takes any object, and a strict function cannot");
+            });
+        }
+    }
+}
+
 /// Panics at the first keyword that a host's converter does not take.
 #[track_caller]
 fn check_portable(at: &str, schema: &Value) {
