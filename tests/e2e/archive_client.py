@@ -35,10 +35,7 @@ TOOLS = [
     "arkiver_add_file",
     "arkiver_read_page",
     "arkiver_update_insight",
-    "arkiver_delete_insight",
-    "arkiver_export",
     "arkiver_list_files",
-    "arkiver_list_cases",
     "arkiver_delete_file",
 ]
 

@@ -78,6 +78,21 @@ fn each_property(at: &str, schema: &Value, see: &mut dyn FnMut(&str, &Value)) {
 }
 
 #[test]
+fn every_listed_number_has_a_description() {
+    for contract in contracts() {
+        for tool in listed(&contract) {
+            let form = Value::Object(tool.host_input(&contract.access));
+            each_property(&tool.name, &form, &mut |at, part| {
+                let types = part["anyOf"].as_array().into_iter().flatten().chain([part]);
+                let is_number =
+                    types.into_iter().any(|it| it["type"] == "number" || it["type"] == "integer");
+                assert!(!is_number || part["description"].is_string(), "{at} has no description");
+            });
+        }
+    }
+}
+
+#[test]
 fn every_object_of_a_host_input_lists_its_properties() {
     for contract in contracts() {
         for tool in contract.tools.iter().filter(|tool| !tool.http_only) {
