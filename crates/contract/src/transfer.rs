@@ -51,6 +51,8 @@ pub struct DownloadSpec {
     pub also: Vec<String>,
     /// The schema of the arguments.
     pub input: Schema,
+    /// The media type of the file; `None` for files of any type.
+    pub media: Option<String>,
 }
 
 impl UploadSpec {
@@ -100,6 +102,7 @@ pub(crate) struct DownloadFile {
     #[serde(default)]
     also: Vec<String>,
     input: String,
+    media: Option<String>,
 }
 
 impl UploadFile {
@@ -133,6 +136,7 @@ impl DownloadFile {
         address::check(&self.path, &self.also, &input)?;
         Ok(DownloadSpec {
             input,
+            media: self.media,
             name: self.name,
             title: self.title,
             description: self.description,

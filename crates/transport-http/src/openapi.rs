@@ -188,8 +188,6 @@ fn operation(listed: &VisibleTool<'_>, binding: &HttpBinding) -> Value {
     if binding.has_body() {
         let required = rest["required"].as_array().is_some_and(|names| !names.is_empty());
         let content = json!({ "application/json": { "schema": rest } });
-        // Without path arguments the body is always marked as required.
-        let required = required || in_path.is_empty();
         operation["requestBody"] = json!({ "required": required, "content": content });
         if !in_path.is_empty() {
             operation["parameters"] = Value::from(in_path);

@@ -42,6 +42,7 @@ fn files(name: &str) -> Contract {
         path: "/files/{n}".to_owned(),
         also: Vec::new(),
         input: schema(form),
+        media: None,
     };
     Contract { uploads: vec![upload], downloads: vec![download], ..contract(name, &["who"]) }
 }

@@ -59,7 +59,11 @@ pub(super) fn download(service: &Service, row: &DownloadRow) -> Value {
     let spec = &row.spec;
     let (mut all, rest) = split_path_parameters(spec.input.json(), &spec.path);
     all.extend(parameters(&rest));
-    let content = json!({ "*/*": { "schema": { "type": "string", "format": "binary" } } });
+    let content = match spec.media.as_deref() {
+        None => json!({ "*/*": { "schema": { "type": "string", "format": "binary" } } }),
+        Some(media @ "application/json") => json!({ media: { "schema": { "type": "object" } } }),
+        Some(media) => json!({ media: { "schema": { "type": "string" } } }),
+    };
     let ok = json!({ "description": "the file, to be saved", "content": content });
     json!({
         "operationId": spec.name,

@@ -120,6 +120,22 @@ async fn openapi_and_docs_list_files_and_path_arguments() {
     assert_eq!(form["schema"]["properties"]["file"]["format"], "binary");
     assert_eq!(form["encoding"]["tags"]["contentType"], "application/json");
     assert_eq!(at("/api/files/{fileId}/content", "get")["parameters"][0]["in"], "path");
+    for (name, media, schema) in [
+        ("content", "*/*", json!({ "type": "string", "format": "binary" })),
+        ("export", "application/json", json!({ "type": "object" })),
+        ("prices", "text/csv", json!({ "type": "string" })),
+    ] {
+        let get = at(&format!("/api/files/{{fileId}}/{name}"), "get");
+        let content = json!({ media: { "schema": schema } });
+        assert_eq!(get["responses"]["200"]["content"], content, "{name}");
+    }
+    for (path, is_required) in
+        [("collect", true), ("search", false), ("files/{fileId}/share", false)]
+    {
+        let post = at(&format!("/api/{path}"), "post");
+        assert_eq!(post["requestBody"]["required"], is_required, "{path}");
+    }
+    assert_eq!(server.ask("POST /api/search", "", b"").await.json()["tool"], "search");
     let docs = server.ask("GET /docs", "", b"").await;
     let page = String::from_utf8(docs.body).unwrap();
     for shown in

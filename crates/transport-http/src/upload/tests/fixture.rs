@@ -172,6 +172,18 @@ fn upload() -> UploadSpec {
     }
 }
 
+fn download(name: &str, media: Option<&str>) -> DownloadSpec {
+    DownloadSpec {
+        name: name.to_owned(),
+        title: "Content".to_owned(),
+        description: "The bytes.".to_owned(),
+        path: format!("/api/files/{{fileId}}/{name}"),
+        also: Vec::new(),
+        input: Schema::compile(file_input()).unwrap(),
+        media: media.map(str::to_owned),
+    }
+}
+
 struct TestAuthenticator;
 
 #[async_trait]
@@ -205,18 +217,17 @@ fn pipeline() -> (Arc<Pipeline>, Arc<CallLog>) {
             tool("remove", "DELETE", "files/{fileId}"),
             tool("change", "PUT", "files/{fileId}"),
             tool("share", "POST", "files/{fileId}/share"),
+            ToolSpec { input: object(), ..tool("search", "POST", "search") },
+            tool("collect", "POST", "collect"),
         ],
         streams: Vec::new(),
         resources: Vec::new(),
         uploads: vec![upload()],
-        downloads: vec![DownloadSpec {
-            name: "content".to_owned(),
-            title: "Content".to_owned(),
-            description: "The bytes.".to_owned(),
-            path: "/api/files/{fileId}/content".to_owned(),
-            also: Vec::new(),
-            input: Schema::compile(file_input()).unwrap(),
-        }],
+        downloads: vec![
+            download("content", None),
+            download("export", Some("application/json")),
+            download("prices", Some("text/csv")),
+        ],
         ..Contract::load("indicators").unwrap()
     };
     let service = Tools::of(Arc::clone(&log))
@@ -224,8 +235,12 @@ fn pipeline() -> (Arc<Pipeline>, Arc<CallLog>) {
         .tool("remove", Scope::Write, echo("remove"))
         .tool("change", Scope::Write, echo("change"))
         .tool("share", Scope::Write, echo("share"))
+        .tool("search", Scope::Read, echo("search"))
+        .tool("collect", Scope::Write, echo("collect"))
         .upload("send", Scope::Write, receive)
         .download("content", Scope::Read, content)
+        .download("export", Scope::Read, content)
+        .download("prices", Scope::Read, content)
         .bind(contract, TestEnvelope)
         .unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
