@@ -8,7 +8,6 @@ mod csv;
 mod envelope;
 mod evidence;
 mod features;
-mod next_step;
 mod optimizer;
 mod push;
 mod service_info;

@@ -8,7 +8,7 @@ use archive_documents::{NewPendingUpload, PendingUpload, ReceivedFile, StoredFil
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clock::Millis;
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -186,11 +186,10 @@ async fn open_link(
     let url = format!("{}{path}", archive.base_url.as_deref().unwrap_or_default());
     let text = format!(
         "Send the bytes of {} to this address within 15 minutes; it works once and needs no other \
-         credential:\n{url}\nFor example: curl -T {} '{url}'\nThen: arkiver_add_file \
-         {{\"uploadId\":\"{}\"}}",
+         credential:\n{url}\nFor example: curl -T {} '{url}'{}",
         open.file_name,
         shell_word(&open.file_name),
-        open.id
+        next_step("arkiver_add_file", &json!({ "uploadId": open.id }))
     );
     let mut json = open_json(&open, "send the bytes to uploadUrl with PUT, then ask with uploadId");
     json["uploadUrl"] = Value::from(url);
@@ -264,13 +263,14 @@ impl Archive {
             false => {
                 let settings = json!({ "extractionMode": "standard" });
                 let next = json!({ "fileId": id, "processingSettings": settings });
-                text.push_str(&format!("\nnext: arkiver_process_file {next}"));
+                text.push_str(&next_step("arkiver_process_file", &next));
                 None
             }
             true => match self.process_stored(&visibility, &stored.file).await {
                 Ok(job) => {
                     let next = json!({ "jobId": job, "waitSeconds": 60 });
-                    text.push_str(&format!("\nIt is being read.\nnext: arkiver_job_status {next}"));
+                    text.push_str("\nIt is being read.");
+                    text.push_str(&next_step("arkiver_job_status", &next));
                     Some(job)
                 }
                 Err(problem) => {

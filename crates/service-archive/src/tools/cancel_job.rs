@@ -1,6 +1,6 @@
 //! `arkiver_cancel_job`: cancels a queued job and asks a running one to stop.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use jobs::JobState;
 use serde::Deserialize;
@@ -28,5 +28,6 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     };
     let json = json!({ "success": true, "jobId": job.id, "status": status_word(&job),
         "message": message });
-    Ok(reply(json, format!("Job {}: {message}.", job.id)))
+    let next = next_step("arkiver_job_status", &json!({ "jobId": job.id }));
+    Ok(reply(json, format!("Job {}: {message}.{next}", job.id)))
 }

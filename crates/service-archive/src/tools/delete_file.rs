@@ -1,6 +1,6 @@
 //! `arkiver_delete_file`: removes a file with its pages, insights and test results.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::json;
@@ -37,7 +37,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     let message = format!("deleted {} with {deleted} insights", file.name);
     let json = json!({ "success": true, "fileId": file.id, "insightsDeleted": deleted,
         "message": message });
-    Ok(reply(json, message))
+    Ok(reply(json, message + &next_step("arkiver_list_files", &json!({}))))
 }
 
 /// Removes the words of deleted rows from the database files. A failure is logged and does not

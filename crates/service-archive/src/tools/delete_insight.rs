@@ -1,6 +1,6 @@
 //! `arkiver_delete_insight`: removes one insight, with the results of tests that speak of it.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::json;
@@ -27,5 +27,6 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     let message = format!("deleted the insight {:?}", insight.title);
     let json = json!({ "success": true, "insightId": insight.id, "fileId": insight.file_id,
         "message": message });
-    Ok(reply(json, message))
+    let of_file = json!({ "filters": { "fileId": insight.file_id } });
+    Ok(reply(json, message + &next_step("arkiver_query_insights", &of_file)))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use archive_integrity::IntegrityTest;
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::{Fault, Kind};
 use jobs::NewJob;
 use serde::Deserialize;
@@ -78,21 +78,22 @@ pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<J
             let mut json = json!({ "success": true, "testId": id, "status": "completed",
                 "results": whole });
             ignored.note(&mut json, &mut text);
+            text.push_str(&next_step("arkiver_job_status", &json!({ "jobId": id })));
             return Ok(reply(json, text));
         }
     }
     payload.insight_ids = ids;
     let id = archive.queue_test(&visibility.owner, &payload, &files).await?;
     let of = payload.part.as_ref().map_or_else(String::new, |part| format!(" of {}", part.total));
-    let mut message = format!(
-        "{}{of} insights are being tested; ask arkiver_job_status with jobId {id} and waitSeconds",
-        payload.insight_ids.len()
-    );
+    let mut message =
+        format!("{}{of} insights are being tested as job {id}", payload.insight_ids.len());
     if let Some(next) = payload.rest().and_then(|rest| rest.next) {
         message.push_str(&format!("; the next ones: {next}"));
     }
     let mut json = json!({ "success": true, "testId": id, "status": "queued", "message": message });
     ignored.note(&mut json, &mut message);
+    let wait = json!({ "jobId": id, "waitSeconds": 60 });
+    message.push_str(&next_step("arkiver_job_status", &wait));
     Ok(reply(json, message).with_job(&id))
 }
 

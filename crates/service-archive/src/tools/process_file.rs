@@ -2,7 +2,7 @@
 
 use archive_accounts::Visibility;
 use archive_documents::FileRecord;
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::{Fault, Kind};
 use jobs::{Job, NewJob};
 use serde::Deserialize;
@@ -36,13 +36,14 @@ pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<J
     let id = &archive.start_processing(&visibility, &file, args.processing_settings).await?;
     let seconds = estimate(&file);
     let mut text = format!(
-        "Processing of {} ({}) has started as job {id}; about {seconds} s. \
-         Ask arkiver_job_status with this jobId and waitSeconds.",
+        "Processing of {} ({}) has started as job {id}; about {seconds} s.",
         file.name, file.id
     );
     let mut json = json!({ "success": true, "jobId": id, "fileId": file.id, "status": "queued",
         "estimatedDuration": seconds, "message": "Processing started" });
     ignored.note(&mut json, &mut text);
+    let wait = json!({ "jobId": id, "waitSeconds": 60 });
+    text.push_str(&next_step("arkiver_job_status", &wait));
     Ok(reply(json, text).with_job(id))
 }
 

@@ -1,7 +1,7 @@
 //! `arkiver_share_case`: shares a case with another user, or stops sharing it.
 
 use archive_accounts::{CaseMember, SharePermission};
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     let members_json: Vec<Value> = members.iter().map(member_json).collect();
     let json =
         json!({ "success": true, "caseId": case, "members": members_json, "message": message });
-    Ok(reply(json, message))
+    Ok(reply(json, message + &next_step("arkiver_list_cases", &json!({ "access": "own" }))))
 }
 
 fn member_json(it: &CaseMember) -> Value {

@@ -3,7 +3,7 @@
 use archive_documents::{FileRecord, PageRecord};
 use archive_insights::{InsightSource, NewInsight};
 use archive_text::Passage;
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -89,6 +89,8 @@ pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<J
         json["note"] = Value::from(note);
     }
     ignored.note(&mut json, &mut text);
+    let of_file = json!({ "filters": { "fileId": file.id } });
+    text.push_str(&next_step("arkiver_query_insights", &of_file));
     Ok(wire::reply(json, text))
 }
 

@@ -1,7 +1,7 @@
 //! `arkiver_update_insight`: corrects an insight, or marks it as wrong. Who did it and when is kept.
 
 use archive_insights::InsightChange;
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::json;
@@ -43,5 +43,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     };
     let json = json!({ "success": true, "insight": wire::insight(&insight, None, &visibility),
         "message": done.trim_end_matches(':') });
-    Ok(reply(json, format!("{done}{}", insight_line(&insight))))
+    let of_file = json!({ "filters": { "fileId": insight.file_id } });
+    let next = next_step("arkiver_query_insights", &of_file);
+    Ok(reply(json, format!("{done}{}{next}", insight_line(&insight))))
 }

@@ -2,12 +2,12 @@
 //! tools show it. The queue is in the database, so a collection survives a restart of the process.
 
 use clock::Millis;
+use contract::next_step;
 use fault::Fault;
 use jobs::{Job, JobState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::next_step::next_step;
 use crate::storage::ticks::MOCK;
 
 /// The most problems that the text of a job lists.

@@ -4,12 +4,11 @@
 use std::sync::Arc;
 
 use clock::Millis;
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use pricing_engine::{PricingInput, Proposal};
 use serde_json::json;
 
-use crate::next_step::next_step;
 use crate::optimizer::pricing_input;
 use crate::optimizer::{Optimizer, wire};
 use crate::storage::proposals::{Status, StoredProposal};

@@ -1,9 +1,9 @@
 //! Pushes to shops as the contract shows them, and their part of the health check.
 
+use contract::next_step;
 use fault::Fault;
 use serde_json::{Value, json};
 
-use crate::next_step::next_step;
 use crate::optimizer::Optimizer;
 use crate::push::title;
 use crate::service_info::Dependency;

@@ -1,7 +1,7 @@
 //! `import_product_catalog`: writes rows into the catalogue and replies with the problems of the rows
 //! that it refused.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 use crate::collector::Collector;
 use crate::collector::catalogue::{ROWS_MAX, import};
 use crate::collector::names::{MARKET, invalid};
-use crate::next_step::next_step;
 
 /// The most problems that the text lists.
 const PROBLEMS_SHOWN: usize = 5;

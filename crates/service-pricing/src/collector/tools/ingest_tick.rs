@@ -1,6 +1,6 @@
 //! `ingest_tick`: stores one observation and replies after the commit.
 
-use contract::Cx;
+use contract::{Cx, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use crate::collector::Collector;
 use crate::collector::names::invalid;
 use crate::collector::tick::{self, TickDefaults};
-use crate::next_step::next_step;
 use contract::JsonReply;
 
 #[derive(Deserialize)]

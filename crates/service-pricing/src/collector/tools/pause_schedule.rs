@@ -1,6 +1,6 @@
 //! `pause_schedule`: stops the runs of a schedule, or lets them go on.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::json;
@@ -29,5 +29,6 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
             return Err(unknown(&args.schedule_id));
         }
     }
-    Ok(JsonReply::new(json!({ "ok": true, "schedule": shown(&schedule) }), line(&schedule)))
+    let text = line(&schedule) + &next_step("list_schedules", &json!({}));
+    Ok(JsonReply::new(json!({ "ok": true, "schedule": shown(&schedule) }), text))
 }

@@ -1,6 +1,6 @@
 //! `remove_schedule`: ends a schedule; a collection that it started goes on.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::json;
@@ -20,6 +20,7 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
     if !schedules::remove(db, &args.schedule_id).await? {
         return Err(unknown(&args.schedule_id));
     }
-    let text = format!("The schedule {} was removed.", args.schedule_id);
+    let text = format!("The schedule {} was removed.", args.schedule_id)
+        + &next_step("list_schedules", &json!({}));
     Ok(JsonReply::new(json!({ "ok": true, "schedule_id": args.schedule_id }), text))
 }

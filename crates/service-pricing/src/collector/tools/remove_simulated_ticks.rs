@@ -1,13 +1,12 @@
 //! `remove_simulated_ticks`: deletes simulated ticks of a market, of one product or of all.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::collector::Collector;
 use crate::collector::names::{invalid, market_problem, reach};
-use crate::next_step::next_step;
 use crate::storage::audit::{self, AuditEntry};
 use crate::storage::ticks;
 

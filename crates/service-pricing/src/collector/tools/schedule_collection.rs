@@ -1,6 +1,6 @@
 //! `schedule_collection`: collects again and again, at the times of a schedule.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::{Fault, Kind};
 use serde::Deserialize;
 use serde_json::json;
@@ -9,7 +9,6 @@ use crate::collector::Collector;
 use crate::collector::names::invalid;
 use crate::collector::recurrence::{EXPECTED, Recurrence};
 use crate::collector::schedule_reply::{line, require, shown};
-use crate::next_step::next_step;
 use crate::storage::schedules::{self, Schedule};
 
 /// The most schedules of a server.

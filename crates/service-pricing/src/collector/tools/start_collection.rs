@@ -1,6 +1,6 @@
 //! `start_collection`: puts a collection into the job queue and replies with the job's id.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use jobs::NewJob;
 use serde::Deserialize;
@@ -9,7 +9,6 @@ use serde_json::json;
 use crate::collector::collection_job::{JobPayload, begun};
 use crate::collector::names::reach;
 use crate::collector::{Collector, KIND};
-use crate::next_step::next_step;
 use crate::storage::products;
 use crate::storage::ticks::MOCK;
 

@@ -1,10 +1,9 @@
 //! `apply_proposal`: sets the product's price to the proposed one.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde_json::json;
 
-use crate::next_step::next_step;
 use crate::optimizer::lifecycle::{ProposalArgs, find_reachable, reply_with_end};
 use crate::optimizer::{Optimizer, push_wire, wire};
 use crate::storage::proposals::{self, ChangeContext};

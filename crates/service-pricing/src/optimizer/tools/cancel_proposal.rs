@@ -1,10 +1,9 @@
 //! `cancel_proposal`: withdraws a pending proposal without touching the price.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde_json::json;
 
-use crate::next_step::next_step;
 use crate::optimizer::Optimizer;
 use crate::optimizer::lifecycle::{ProposalArgs, find_reachable, reply_with_end};
 use crate::storage::proposals::{self, ChangeContext};

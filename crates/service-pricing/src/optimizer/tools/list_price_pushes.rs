@@ -1,12 +1,11 @@
 //! `list_price_pushes`: which prices reached which shop, newest first, by pages, limited to the
 //! products that the caller's credential reaches.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::next_step::next_step;
 use crate::optimizer::paging::{within_reach, wrong_cursor};
 use crate::optimizer::{Optimizer, push_wire};
 use crate::push::title;

@@ -1,12 +1,11 @@
 //! `propose_prices`: proposals for many products at once, optionally as a dry run.
 
-use contract::{Caller, Cx, JsonReply, Scope};
+use contract::{Caller, Cx, JsonReply, Scope, next_step};
 use fault::{Fault, Kind};
 use pricing_engine::Mode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::next_step::next_step;
 use crate::optimizer::pricing_input::{self, PriceArgs};
 use crate::optimizer::proposing::compute_proposal;
 use crate::optimizer::{Optimizer, wire};
@@ -128,7 +127,7 @@ fn reply(items: &[BatchItem], dry_run: bool) -> JsonReply {
         text.push_str(&format!("\n… and {} more in the structured result", items.len() - 50));
     }
     if dry_run && proposed > 0 {
-        text.push_str("\nNext: the same call with \"dry_run\": false keeps the proposals.");
+        text.push_str("\nThe same call with \"dry_run\": false keeps the proposals.");
     } else if proposed > applied {
         text.push_str(&next_step("list_proposals", &json!({ "status": "pending" })));
     }

@@ -1,11 +1,10 @@
 //! `retry_price_push`: pushes failed prices again, after their cause was removed.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::next_step::next_step;
 use crate::optimizer::Optimizer;
 use crate::optimizer::paging::within_reach;
 use crate::storage::pushes::{self, PushQuery};

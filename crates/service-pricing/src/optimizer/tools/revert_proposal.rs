@@ -1,10 +1,9 @@
 //! `revert_proposal`: sets the price of an applied proposal back.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde_json::json;
 
-use crate::next_step::next_step;
 use crate::optimizer::lifecycle::{ProposalArgs, find_reachable};
 use crate::optimizer::{Optimizer, push_wire};
 use crate::storage::proposals::{self, ChangeContext};

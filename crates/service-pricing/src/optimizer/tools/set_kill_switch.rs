@@ -1,11 +1,10 @@
 //! `set_kill_switch`: stops every price change, or allows them again.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::next_step::next_step;
 use crate::optimizer::Optimizer;
 use crate::optimizer::pricing_input;
 use crate::storage::audit::{self, AuditEntry};

@@ -1,13 +1,12 @@
 //! `set_pricing_policy`: changes the rules of one SKU, of one category or of every product.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use pricing_engine::{Currency, Grid};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::collector::names;
-use crate::next_step::next_step;
 use crate::optimizer::Optimizer;
 use crate::optimizer::pricing_input;
 use crate::storage::audit::{self, AuditEntry};
