@@ -70,7 +70,7 @@ async def call(tally, client, schemas, label, name, arguments):
         tally.check(f"{label} fits its schema", False, error.message)
     tally.check(f"{label} has a text", text(result) != "")
     # About 8,000 tokens; the structured content is whole.
-    tally.check(f"{label} has a text that fits a model", len(text(result)) < 32_000)
+    tally.check(f"{label} has a text that fits a model", len(text(result).encode()) < 32_000)
     return content or {}
 
 

@@ -11,13 +11,15 @@ pub struct JsonReply {
     text: String,
     job: Option<String>,
     login: Option<LoginChange>,
+    session_text: Option<String>,
     has_json_tool_text: bool,
 }
 
 impl JsonReply {
     /// A finished reply: `json` is the tool result and `text` its readable form.
     pub fn new(json: Value, text: impl Into<String>) -> Self {
-        Self { json, text: text.into(), job: None, login: None, has_json_tool_text: false }
+        let text = text.into();
+        Self { json, text, job: None, login: None, session_text: None, has_json_tool_text: false }
     }
 
     /// Names the job that continues after this reply.
@@ -30,6 +32,12 @@ impl JsonReply {
     #[must_use]
     pub fn with_login(self, login: LoginChange) -> Self {
         Self { login: Some(login), ..self }
+    }
+
+    /// Sets the text for a session that keeps the login of this reply.
+    #[must_use]
+    pub fn with_session_text(self, text: impl Into<String>) -> Self {
+        Self { session_text: Some(text.into()), ..self }
     }
 
     /// Sends the JSON as the tool text too, for contracts whose clients parse that text.
@@ -58,5 +66,9 @@ impl Reply for JsonReply {
 
     fn login(&self) -> Option<LoginChange> {
         self.login.clone()
+    }
+
+    fn session_text(&self) -> Option<&str> {
+        self.session_text.as_deref()
     }
 }

@@ -38,6 +38,12 @@ pub trait Reply: Send + Sync {
         None
     }
 
+    /// The readable text in a session that keeps the login of this reply, if it differs: it has no
+    /// token, because the session sends it by itself.
+    fn session_text(&self) -> Option<&str> {
+        None
+    }
+
     /// About how many JSON values the result has, if it may have thousands. Transports write a large
     /// result beside the async workers.
     fn values(&self) -> usize {

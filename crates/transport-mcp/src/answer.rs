@@ -21,21 +21,54 @@ pub(crate) enum TextForm {
     Compact,
 }
 
+/// What else the text of a tool result depends on.
+#[derive(Debug)]
+pub(crate) struct TextOptions {
+    pub(crate) form: TextForm,
+    /// The same call with a smaller page, for a text that has to be cut.
+    pub(crate) smaller_call: Option<String>,
+    /// Whether the session keeps a login of this reply, so that its text need not show the token.
+    pub(crate) keeps_login: bool,
+}
+
+impl From<TextForm> for TextOptions {
+    fn from(form: TextForm) -> Self {
+        Self { form, smaller_call: None, keeps_login: false }
+    }
+}
+
+/// The call of a tool with half of its `limit`; `None` for a tool without one. The argument that
+/// carries a credential is left out.
+pub(crate) fn smaller_call(
+    name: &str,
+    input: &Value,
+    args: Option<&Map<String, Value>>,
+    credential: Option<&str>,
+) -> Option<String> {
+    let rule = input["properties"].get("limit")?;
+    let given = args.and_then(|args| args.get("limit")).or_else(|| rule.get("default"));
+    let half = given?.as_u64()? / 2;
+    let mut args = args.cloned().unwrap_or_default();
+    credential.and_then(|name| args.shift_remove(name));
+    args.insert("limit".to_owned(), Value::from(half));
+    (half > 0).then(|| contract::next_step(name, &Value::Object(args)))
+}
+
 /// The name in `_meta` of where data come from.
 const SOURCE: &str = "stoa/source";
-/// The longest text of a result beside its structured content: about 8,000 tokens.
-const TEXT_CHARS_MAX: usize = 31_000;
+/// The longest text of a result beside its structured content: about 7,750 tokens of four bytes.
+const TEXT_BYTES_MAX: usize = 31_000;
 
 /// The result of a tool call; `output` is the exact schema of the tool.
 pub(crate) async fn of(
     outcome: CallOutcome,
     output: &Schema,
-    form: TextForm,
+    options: impl Into<TextOptions>,
 ) -> Result<CallToolResult, ErrorData> {
     match outcome {
         Ok(reply) => {
-            let values = reply.values();
-            let written = CpuPool::shared().run(values, move || success(&*reply, form)).await;
+            let (values, options) = (reply.values(), options.into());
+            let written = CpuPool::shared().run(values, move || success(&*reply, &options)).await;
             written.map_err(|fault| ErrorData::internal_error(fault.to_string(), None))
         }
         // The protocol library drops responses to cancelled requests.
@@ -48,12 +81,13 @@ pub(crate) fn cancelled() -> ErrorData {
     ErrorData::new(CANCELLED, "the request was cancelled", None)
 }
 
-fn success(reply: &dyn Reply, form: TextForm) -> CallToolResult {
+fn success(reply: &dyn Reply, options: &TextOptions) -> CallToolResult {
     let meta = reply.meta();
     let mut result = CallToolResult::success(content(reply).unwrap_or_else(|| {
-        let text = match form {
-            TextForm::Exact => reply.tool_text(),
-            TextForm::Compact => shortened(reply.text()),
+        let text = match (options.form, reply.session_text().filter(|_| options.keeps_login)) {
+            (TextForm::Exact, _) => reply.tool_text(),
+            (TextForm::Compact, Some(text)) => text.to_owned(),
+            (TextForm::Compact, None) => shortened(reply.text(), options.smaller_call.as_deref()),
         };
         vec![ContentBlock::text(text)]
     }));
@@ -68,16 +102,19 @@ fn content(reply: &dyn Reply) -> Option<Vec<ContentBlock>> {
     blocks.collect::<Result<_, _>>().ok()
 }
 
-/// A text of at most [`TEXT_CHARS_MAX`] characters, cut at the end of a line.
-fn shortened(text: String) -> String {
-    let Some((end, _)) = text.char_indices().nth(TEXT_CHARS_MAX) else { return text };
-    let kept = text.get(..end).unwrap_or_default();
+/// A text of at most [`TEXT_BYTES_MAX`] bytes and a note, cut at the end of a line. The note names the
+/// call that returns a smaller part, if there is one.
+fn shortened(text: String, smaller_call: Option<&str>) -> String {
+    if text.len() <= TEXT_BYTES_MAX {
+        return text;
+    }
+    let kept = text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or_default();
     let kept = kept.rsplit_once('\n').map_or(kept, |(lines, _)| lines);
     format!(
-        "{kept}\n… {} of {} characters; the rest is in the structured content of this answer, or \
-         ask again for a smaller part",
-        kept.chars().count(),
-        text.chars().count()
+        "{kept}\n… {} of {} bytes; the rest is in the structured content of this answer{}",
+        kept.len(),
+        text.len(),
+        smaller_call.unwrap_or_default()
     )
 }
 
@@ -251,12 +288,47 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_at_a_line_and_says_so() {
-        assert_eq!(shortened("short".to_owned()), "short");
-        let long = "0123456789\n".repeat(TEXT_CHARS_MAX / 10);
-        let cut = shortened(long);
-        assert!(cut.chars().count() < TEXT_CHARS_MAX + 200);
+        assert_eq!(shortened("short".to_owned(), None), "short");
+        let long = "0123456789\n".repeat(TEXT_BYTES_MAX / 10);
+        let cut = shortened(long, None);
+        assert!(cut.len() < TEXT_BYTES_MAX + 200);
         assert!(cut.contains("0123456789\n… 30"), "{}", &cut[cut.len() - 200..]);
-        assert!(shortened("я".repeat(2 * TEXT_CHARS_MAX)).chars().count() < TEXT_CHARS_MAX + 200);
+        assert!(shortened("я".repeat(TEXT_BYTES_MAX), None).len() < TEXT_BYTES_MAX + 200);
+    }
+
+    #[track_caller]
+    fn check_smaller(args: Value, expected: Option<Value>) {
+        let input = json!({ "properties": { "limit": { "default": 50 }, "sku": {} } });
+        let call = smaller_call("list", &input, args.as_object(), Some("token"));
+        let cut = shortened("line\n".repeat(TEXT_BYTES_MAX), call.as_deref());
+        let named = cut.lines().find_map(|line| line.strip_prefix("next: list "));
+        assert_eq!(named.map(|args| args.parse().unwrap()), expected);
+    }
+
+    #[test]
+    fn a_text_that_is_cut_names_the_call_with_a_smaller_page() {
+        check_smaller(Value::Null, Some(json!({ "limit": 25 })));
+        check_smaller(json!({ "sku": "A", "limit": 9 }), Some(json!({ "sku": "A", "limit": 4 })));
+        check_smaller(json!({ "token": "t", "limit": 3 }), Some(json!({ "limit": 1 })));
+        check_smaller(json!({ "limit": 1 }), None);
+        check_smaller(json!({ "limit": "many" }), None);
+        assert_eq!(smaller_call("list", &json!({ "properties": {} }), None, None), None);
+    }
+
+    #[test]
+    fn a_session_that_keeps_the_login_sees_no_token() {
+        let reply =
+            contract::JsonReply::new(json!({ "token": "t" }), "token t").with_session_text("in");
+        for (form, keeps_login, expected) in [
+            (TextForm::Compact, true, "in"),
+            (TextForm::Compact, false, "token t"),
+            (TextForm::Exact, true, "token t"),
+        ] {
+            let options = TextOptions { keeps_login, ..TextOptions::from(form) };
+            let result = success(&reply, &options);
+            assert_eq!(result.content[0].as_text().unwrap().text, expected, "{form:?}");
+            assert_eq!(result.structured_content.unwrap()["token"], "t");
+        }
     }
 
     #[test]

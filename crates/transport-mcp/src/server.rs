@@ -21,7 +21,7 @@ use rmcp::service::{RequestContext as Cx, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::TextForm;
+use crate::answer::{TextForm, TextOptions};
 use crate::context::{narrowing, request_meta, session_over, take_meta_credential};
 use crate::extension::Extension;
 use crate::listing::{ListedTool, Listing};
@@ -422,6 +422,11 @@ impl McpServer {
         }
         let follow = self.followable(listed, request.arguments.as_ref(), credential.as_ref(), &cx);
         let tool = &listed.tool_ref;
+        let input = tool.row().spec.input.json();
+        let credential_argument = tool.service().access.credential_argument.as_deref();
+        let args = request.arguments.as_ref();
+        let smaller_call =
+            answer::smaller_call(&listed.tool.name, input, args, credential_argument);
         let call = |progress: Progress| {
             let mut call = self.call(request.arguments.unwrap_or_default(), &cx, progress);
             self.choose_credential(&mut call, tool, credential);
@@ -447,7 +452,9 @@ impl McpServer {
             return answer;
         }
         let said = outcome.as_ref().ok().and_then(|reply| self.apply_login(&**reply, tool, &cx));
-        let mut answer = answer::of(outcome, &tool.row().spec.output, self.text_form()).await?;
+        let keeps_login = said.is_some() && is_in_session(&cx);
+        let options = TextOptions { form: self.text_form(), smaller_call, keeps_login };
+        let mut answer = answer::of(outcome, &tool.row().spec.output, options).await?;
         answer.content.extend(said.map(ContentBlock::text));
         Ok(CallToolResponse::from(answer))
     }

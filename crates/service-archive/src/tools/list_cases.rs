@@ -2,7 +2,7 @@
 //! their files and insights.
 
 use archive_accounts::CaseAccess;
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -60,8 +60,9 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     }
     let next = args.offset.saturating_add(listed.len() as u64);
     if next < total && !listed.is_empty() {
-        let page = json!({ "limit": args.limit, "offset": next });
-        text.push_str(&format!("\nnext: arkiver_list_cases with {page}"));
+        let access = args.access.map(|it| if it == AccessArg::Own { "own" } else { "shared" });
+        let page = json!({ "access": access, "limit": args.limit, "offset": next });
+        text.push_str(&next_step("arkiver_list_cases", &page));
     }
     let pagination = wire::pagination(args.limit, args.offset, listed.len(), total);
     let json =

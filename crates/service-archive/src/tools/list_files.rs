@@ -2,7 +2,7 @@
 
 use archive_accounts::Visibility;
 use archive_documents::{FileFilter, FileRecord, FileStatus};
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -43,8 +43,9 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
         }
     }
     if next < total && !files.is_empty() {
-        let page = json!({ "limit": args.limit, "offset": next });
-        text.push_str(&format!("\nnext: arkiver_list_files with the same filters and {page}"));
+        let page = json!({ "caseId": args.case_id, "status": args.status, "name": args.name,
+            "tag": args.tag, "limit": args.limit, "offset": next });
+        text.push_str(&next_step("arkiver_list_files", &page));
     }
     let json =
         json!({ "success": true, "files": listed, "total": total, "pagination": pagination });

@@ -4,7 +4,7 @@
 use archive_accounts::Visibility;
 use archive_insights::{Insight, InsightQuery, SearchResults, SortKey};
 use clock::Millis;
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use jiff::civil::Time;
 use jiff::fmt::temporal::Pieces;
@@ -84,6 +84,7 @@ struct Pagination {
 
 pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
+    let same = given.clone();
     let (args, ignored): (Args, _) = archive.inputs.read("arkiver_query_insights", given)?;
     let visibility = archive.visibility(&cx.caller).await?;
     let limit = u32::try_from(rounded_down(args.pagination.limit.unwrap_or(LIMIT)));
@@ -102,7 +103,7 @@ pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<J
     let pagination = wire::pagination(limit, offset, insights.len(), found.total);
     let mut json = json!({ "success": true, "insights": insights, "total": found.total,
         "pagination": pagination });
-    let mut text = text(&found, limit, offset);
+    let mut text = text(&found, same, limit, offset);
     if found.total == 0 && query.keywords.as_deref().is_some_and(has_operators) {
         text.push_str(
             " In keywords AND, OR, NOT and -word are plain words that must all occur; \
@@ -188,8 +189,8 @@ fn time(text: &str, field: &str) -> Result<Millis, Fault> {
         .problem(field, "a time such as 2025-11-22T10:00:00Z"))
 }
 
-/// A few lines per insight, and the call that gets the next ones.
-fn text(found: &SearchResults, limit: u32, offset: u64) -> String {
+/// A few lines per insight, and the call that gets the next ones: the same with another page.
+fn text(found: &SearchResults, mut call: Map<String, Value>, limit: u32, offset: u64) -> String {
     let shown = found.insights.len();
     let mut text = match shown {
         0 => format!("{} insights match.", found.total),
@@ -208,10 +209,8 @@ fn text(found: &SearchResults, limit: u32, offset: u64) -> String {
         }
     }
     if next < found.total && shown > 0 {
-        let pagination = json!({ "limit": limit, "offset": next });
-        text.push_str(&format!(
-            "\nnext: arkiver_query_insights with the same filters and sort, pagination {pagination}"
-        ));
+        call.insert("pagination".to_owned(), json!({ "limit": limit, "offset": next }));
+        text.push_str(&next_step("arkiver_query_insights", &Value::Object(call)));
     }
     text
 }

@@ -8,7 +8,7 @@ use archive_accounts::Visibility;
 use archive_documents::{ChunkAddress, FileRecord, PageRecord};
 use archive_extract::Format;
 use archive_search::{PageHit, PageHits, PageQuery, Snippet, record_text};
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -76,6 +76,7 @@ async fn answer(cx: &Cx<Archive>, args: Args, times: [&str; 2]) -> Result<JsonRe
     let archive = &cx.service;
     let visibility = archive.visibility(&cx.caller).await?;
     let (from, to) = time_range(args.date_range.as_ref(), times)?;
+    let same = same_call(&args);
     let name = args.file_type.map(|it| format!("x.{it}"));
     let media_type = name.and_then(|it| Format::of_name(&it)).map(|it| it.media_type().to_owned());
     // An id that no case has, where the caller sees no case of this name.
@@ -107,7 +108,20 @@ async fn answer(cx: &Cx<Archive>, args: Args, times: [&str; 2]) -> Result<JsonRe
     if is_indexing {
         json["indexing"] = Value::from(true);
     }
-    Ok(wire::reply(json, text(&found, &hits, &query, is_indexing)))
+    Ok(wire::reply(json, text(&found, &hits, &query, is_indexing, same)))
+}
+
+/// The arguments of the same search, for the call that gets the next hits.
+fn same_call(args: &Args) -> Value {
+    let range = args.date_range.as_ref().map(|it| {
+        let mut range = json!({});
+        put(&mut range, "start", it.start.as_deref());
+        put(&mut range, "end", it.end.as_deref());
+        range
+    });
+    json!({ "query": args.query, "caseId": args.case_id, "fileId": args.file_id,
+        "fileType": args.file_type, "dateRange": range,
+        "tags": Some(&args.tags).filter(|tags| !tags.is_empty()) })
 }
 
 impl Archive {
@@ -190,7 +204,13 @@ fn hit_json(it: &Hit, visibility: &Visibility) -> Value {
 }
 
 /// Two lines per hit, and the call that gets the next ones.
-fn text(found: &PageHits, hits: &[Hit], query: &PageQuery, is_indexing: bool) -> String {
+fn text(
+    found: &PageHits,
+    hits: &[Hit],
+    query: &PageQuery,
+    is_indexing: bool,
+    mut call: Value,
+) -> String {
     let mut text = match hits.len() {
         0 => format!("{} pages match.", found.total),
         shown => {
@@ -222,10 +242,9 @@ fn text(found: &PageHits, hits: &[Hit], query: &PageQuery, is_indexing: bool) ->
         }
     }
     if (next as u64) < found.total && !hits.is_empty() {
-        let page = json!({ "limit": query.limit, "offset": next });
-        text.push_str(&format!(
-            "\nnext: arkiver_search_documents with the same query and filters, and {page}"
-        ));
+        call["limit"] = Value::from(query.limit);
+        call["offset"] = Value::from(next);
+        text.push_str(&next_step("arkiver_search_documents", &call));
     }
     text
 }

@@ -1,7 +1,7 @@
 //! `list_price_changes`: the audit log of price changes, newest first, by pages, limited to the
 //! products that the caller's credential reaches.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,7 +28,11 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     let next = shown.last().filter(|_| more).map(|(number, _)| number.to_string());
     let list: Vec<Value> = shown.iter().map(|(_, entry)| change(entry)).collect();
     let text: Vec<String> = shown.iter().map(|(_, entry)| line(entry)).collect();
-    let text = if text.is_empty() { "none".to_owned() } else { text.join("\n") };
+    let mut text = if text.is_empty() { "none".to_owned() } else { text.join("\n") };
+    if let Some(next) = &next {
+        let call = json!({ "sku": args.sku, "limit": args.limit, "cursor": next });
+        text.push_str(&next_step("list_price_changes", &call));
+    }
     Ok(JsonReply::new(json!({ "ok": true, "changes": list, "next_cursor": next }), text))
 }
 

@@ -51,7 +51,12 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
         .iter()
         .map(|shop| target(shop.target, shop.problem(), &counts))
         .collect();
-    let text = text(&shown, &targets, stopped);
+    let mut text = text(&shown, &targets, stopped);
+    if let Some(next) = &next {
+        let call = json!({ "sku": args.sku, "target": args.target, "state": args.state,
+            "limit": args.limit, "cursor": next });
+        text.push_str(&next_step("list_price_pushes", &call));
+    }
     let list: Vec<Value> = shown.iter().map(push_wire::push).collect();
     Ok(JsonReply::new(
         json!({ "ok": true, "stopped": stopped, "targets": targets, "pushes": list,

@@ -1,6 +1,6 @@
 //! `list_proposals`: the proposals that the caller's credential reaches, newest first, by pages.
 
-use contract::{Cx, JsonReply};
+use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -43,5 +43,11 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     let list: Vec<Value> = shown.iter().map(|stored| wire::stored(stored, now)).collect();
     let next = shown.last().filter(|_| more).map(|stored| stored.id.as_str());
     let json = json!({ "ok": true, "count": list.len(), "proposals": list, "next_cursor": next });
-    Ok(JsonReply::new(json, if lines.is_empty() { "none".to_owned() } else { lines.join("\n") }))
+    let mut text = if lines.is_empty() { "none".to_owned() } else { lines.join("\n") };
+    if let Some(next) = next {
+        let call = json!({ "sku": args.sku, "status": args.status, "limit": args.limit,
+            "cursor": next });
+        text.push_str(&next_step("list_proposals", &call));
+    }
+    Ok(JsonReply::new(json, text))
 }
