@@ -31,6 +31,18 @@ fn said(result: &Value) -> &str {
     blocks.last().unwrap()["text"].as_str().unwrap()
 }
 
+/// The session keeps the login, so that no text shows a token.
+#[track_caller]
+fn logged_in(result: &Value) {
+    assert!(said(result).starts_with("This session is logged in"), "{result}");
+    let text = result["content"].to_string();
+    let content = &result["structuredContent"];
+    for secret in ["token", "refreshToken"] {
+        let secret = content[secret].as_str().unwrap_or_else(|| panic!("{result}"));
+        assert!(!text.contains(secret) && !text.contains("stoa1_"), "{text}");
+    }
+}
+
 #[track_caller]
 fn opened(result: &Value) {
     assert_eq!(result["structuredContent"]["total"], 0, "{result}");
@@ -58,8 +70,7 @@ fn a_login_over_stdio_holds_until_the_logout() {
     assert_eq!(added["structuredContent"]["status"], "uploaded", "{added}");
     let files = json!({ "name": "arkiver_list_files", "arguments": {} });
     assert_eq!(call(files.clone())["structuredContent"]["total"], 1);
-    let told = call(auth("register"));
-    assert!(said(&told).starts_with("This session is logged in"), "{told}");
+    logged_in(&call(auth("register")));
     assert_eq!(call(files.clone())["structuredContent"]["total"], 0);
     call(auth("logout"));
     assert_eq!(call(files.clone())["structuredContent"]["total"], 1);
@@ -130,8 +141,7 @@ async fn a_login_in_a_session_is_of_no_other_session_and_no_other_address() {
     let server = Server::start(folder.path(), &[]);
     let (ours, other) = (Session::open(&server).await, Session::open(&server).await);
     refused(&ours.call(insights()).await, "log in with the tool auth");
-    let told = ours.call(auth("register")).await;
-    assert!(said(&told).starts_with("This session is logged in"), "{told}");
+    logged_in(&ours.call(auth("register")).await);
     opened(&ours.call(insights()).await);
     refused(&other.call(insights()).await, "log in with the tool auth");
     let elsewhere = Client::builder().local_address(IpAddr::from([127, 0, 0, 9]));
@@ -143,6 +153,8 @@ async fn a_login_in_a_session_is_of_no_other_session_and_no_other_address() {
     };
     let told = stateless(auth("login")).await;
     assert!(said(&told).contains("auth.token in _meta"), "{told}");
+    let token = told["structuredContent"]["token"].as_str().unwrap();
+    assert!(told["content"][0]["text"].as_str().unwrap().contains(token), "{told}");
     refused(&stateless(insights()).await, "log in with the tool auth");
     let token = &told["structuredContent"]["token"];
     let mut params = insights();

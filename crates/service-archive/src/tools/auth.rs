@@ -7,7 +7,7 @@ use std::time::Duration;
 use archive_accounts::{Secret, Session};
 use async_trait::async_trait;
 use clock::Millis;
-use contract::{Credential, Cx, JsonReply, LoginChange};
+use contract::{Credential, Cx, JsonReply, LoginChange, next_step};
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -133,13 +133,15 @@ async fn signed_in(cx: &Cx<Archive>, session: Session, message: &str) -> Result<
         "refreshExpiresAt": session.refresh_expires.to_rfc3339_millis(),
         "user": user,
     });
+    let next = next_step("arkiver_list_files", &json!({}));
     // Clients that show no structured content read the tokens from the text.
     let text = format!(
-        "{message}. Token: {} (until {}). Refresh token, good once: {}",
+        "{message}. Token: {} (until {}). Refresh token, good once: {}{next}",
         issued.token.reveal(),
         issued.expires_at,
         session.refresh.reveal()
     );
+    let session_text = format!("{message}, until {}.{next}", issued.expires_at);
     let token = Credential::Bearer(Arc::from(issued.token.reveal()));
-    Ok(reply(json, text).with_login(LoginChange::LoggedIn(token)))
+    Ok(reply(json, text).with_session_text(session_text).with_login(LoginChange::LoggedIn(token)))
 }
