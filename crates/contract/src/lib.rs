@@ -68,5 +68,6 @@ pub use stream::{EventFeed, StreamEvent, Subscription};
 pub use stream_metrics::StreamMetrics;
 pub use table::{DownloadRow, Service, StreamRow, ToolRow, Tools, UploadRow};
 pub use task::{JobPhase, JobQuery, JobReport, TaskPhase, TaskReport, TaskSpec};
+pub use time_fields::time_ms;
 pub use transfer::{DownloadSpec, UploadSpec};
 pub use upload::{FilePart, MemoryParts, PartHead, PartSource, Upload, UploadPart};

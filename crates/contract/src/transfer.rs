@@ -103,6 +103,9 @@ pub(crate) struct DownloadFile {
     also: Vec<String>,
     input: String,
     media: Option<String>,
+    /// Arguments that are times; they are read in every form.
+    #[serde(default)]
+    times: Vec<String>,
 }
 
 impl UploadFile {
@@ -132,7 +135,7 @@ impl UploadFile {
 
 impl DownloadFile {
     pub(crate) fn load(self, service: &str) -> Result<DownloadSpec, ContractError> {
-        let input = Schema::compile(resolve(service, &self.input)?)?;
+        let input = Schema::compile(resolve(service, &self.input)?)?.with_times(&self.times)?;
         address::check(&self.path, &self.also, &input)?;
         Ok(DownloadSpec {
             input,

@@ -157,13 +157,11 @@ impl<'a> TickReader<'a> {
 
     fn time(&mut self, name: &str, now: Millis) -> Option<Millis> {
         let read = match self.get(name)? {
-            Value::String(text) => {
-                text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
-            }
+            Value::String(text) => contract::time_ms(text),
             value => value.as_i64(),
         };
         match read {
-            None => self.expect(name, "a time as RFC 3339, or in milliseconds since 1970"),
+            None => self.expect(name, "a date, a time as RFC 3339, or milliseconds since 1970"),
             Some(at) if at < EARLIEST_MS => {
                 self.expect(name, "a time after 2000; numbers are milliseconds, not seconds");
             }
@@ -240,7 +238,9 @@ mod tests {
         check(with("ts", json!(1_800_000_000)), &[("ts", "milliseconds, not seconds")]);
         check(with("ts", json!(NOW.0 + AHEAD_MS + 1)), &[("ts", "not in the future")]);
         check(with("ts", json!(NOW.0 + AHEAD_MS)), &[]);
-        check(with("ts", json!("2001-01-01T00:00:00+03:00")), &[]);
+        for ts in ["2001-01-01T00:00:00+03:00", "2001-01-01", "978307200000"] {
+            check(with("ts", json!(ts)), &[]);
+        }
     }
 
     #[test]
