@@ -27,6 +27,7 @@ mod next_step;
 mod pipeline;
 mod prompt;
 mod reply;
+mod resource_uri;
 mod schema;
 mod spec;
 mod stream;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::access::AccessRules;
 use crate::address;
@@ -259,7 +259,8 @@ struct ToolFile {
     timeout_s: Option<u32>,
     concurrency: Option<Concurrency>,
     task: Option<TaskSpec>,
-    /// Arguments that are times; a caller of the whole server may write them in every form.
+    /// Arguments that are times, such as `start` or `filters.dateRange.start`; a caller of the
+    /// whole server may write them in every form.
     #[serde(default)]
     times: Vec<String>,
     /// The properties of further arguments that only callers of the whole server have.
@@ -462,25 +463,5 @@ impl ResourceFile {
             watch: self.watch,
             complete: self.complete,
         }
-    }
-}
-
-impl ResourceSpec {
-    /// The arguments in a URI; `None` if it does not match the template.
-    pub fn arguments(&self, uri: &str) -> Option<Map<String, Value>> {
-        let mut args = Map::new();
-        let (mut rule, mut rest) = (self.template.as_str(), uri);
-        while let Some((before, after)) = rule.split_once('{') {
-            rest = rest.strip_prefix(before)?;
-            let (name, tail) = after.split_once('}')?;
-            let stop = tail.chars().next().map_or(Some(rest.len()), |stop| rest.find(stop))?;
-            let (value, left) = rest.split_at_checked(stop)?;
-            if value.is_empty() {
-                return None;
-            }
-            args.insert(name.to_owned(), Value::from(value));
-            (rule, rest) = (tail, left);
-        }
-        (rule == rest).then_some(args)
     }
 }

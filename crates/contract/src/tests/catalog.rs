@@ -114,7 +114,7 @@ fn a_resource_s_address_carries_its_arguments() {
     let args = |symbol, interval| Some(serde_json::json!({"symbol": symbol, "interval": interval}));
     check_template("klines://BTCUSDT/1m", args("BTCUSDT", "1m"));
     check_template("klines://BINANCE:BTCUSDT/1M", args("BINANCE:BTCUSDT", "1M"));
-    check_template("klines://BTCUSDT/1m/more", args("BTCUSDT", "1m/more"));
+    check_template("klines://BTC/USDT/1m", args("BTC/USDT", "1m"));
     for bad in ["klines://BTCUSDT", "klines:///1m", "klines://BTCUSDT/", "quotes://A/1m", ""] {
         check_template(bad, None);
     }
