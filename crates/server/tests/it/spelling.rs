@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::contract_examples::every_scope;
 use crate::process::{Folder, Server, http, mcp_call, mcp_post, run, stoa};
 
 const DAY: i64 = 1_704_067_200_000;
@@ -95,6 +96,38 @@ async fn times_are_read_in_every_form_on_the_whole_server() {
     let response = http().get(server.url(path)).send().await.unwrap();
     let body: Value = response.json().await.unwrap();
     assert_eq!(body["candles"].as_array().map(Vec::len), Some(3), "{body}");
+}
+
+#[tokio::test]
+async fn times_inside_filters_and_in_addresses_are_read_in_every_form() {
+    let folder = Folder::new();
+    let server = start(&folder);
+    let token = every_scope(folder.path());
+    let forms = ["2024-01-31", "2024-01-31T12:00:00Z", "1706702400000"];
+    let call = async |tool: &str, arguments: Value| {
+        let params = json!({ "name": tool, "arguments": arguments,
+            "_meta": { "auth": { "token": token } } });
+        let (_, body) = mcp_post(&server.url("/mcp"), "tools/call", params).await;
+        assert_eq!(body["result"]["isError"], false, "{tool}: {body}");
+    };
+    for form in forms.map(|it| it.parse::<i64>().map_or_else(|_| json!(it), Value::from)) {
+        let range = json!({ "start": form, "end": form });
+        call("arkiver_query_insights", json!({ "filters": { "dateRange": range } })).await;
+        call("arkiver_search_documents", json!({ "query": "word", "dateRange": range })).await;
+        call("ingest_tick", json!({ "d": { "sku": "A", "our_price": 1, "ts": form } })).await;
+    }
+    for form in forms {
+        for path in [
+            format!("/api/arkiver/search?query=word&from={form}&to={form}"),
+            format!("/api/pricing/prices.csv?since={form}"),
+        ] {
+            let response = http().get(server.url(&path)).bearer_auth(&token).send().await.unwrap();
+            assert_eq!(response.status(), 200, "{path}: {}", response.text().await.unwrap());
+        }
+    }
+    let wrong = server.url("/api/pricing/prices.csv?since=soon");
+    let response = http().get(wrong).bearer_auth(&token).send().await.unwrap();
+    assert_eq!(response.status(), 400);
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-use crate::process::{Folder, Server, http};
+use crate::process::{Folder, Server, http, mcp_call, mcp_headers, mcp_post};
 
 /// Longer than any step takes; a test that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -342,4 +342,38 @@ async fn streams_on_postgresql_are_warm_and_resumable_after_a_restart() {
     let (rest, _) = events.closed(4).await;
     assert_eq!(rest[0], first[0] + 1_000);
     check_consecutive(&rest);
+}
+
+#[tokio::test]
+async fn a_pair_may_be_written_with_a_separator() {
+    let fixture = Fixture::new(&[]);
+    let server = &fixture.server;
+    let (_, first) =
+        fixture.events("symbol=BTC/USDT&interval=1s", None).await.next().await.unwrap();
+    assert_ne!(first["type"], "error", "{first}");
+    let mut socket = fixture.socket().await;
+    socket
+        .say(json!({"type": "subscribe", "id": "a", "symbol": "BTC/USDT", "interval": "1s"}))
+        .await;
+    assert_eq!(socket.next_of("subscribed").await["id"], "a");
+    for symbol in ["BTC/USDT", "btc-usdt", "BTCUSDT"] {
+        let args = json!({ "symbol": symbol, "interval": "1h" });
+        let answer = mcp_call(server, "/mcp", "compute_indicators", &args).await;
+        assert_eq!(answer["result"]["structuredContent"]["symbol"], "BTCUSDT", "{answer}");
+        let request =
+            http().get(server.url("/klines")).query(&[("symbol", symbol), ("interval", "1h")]);
+        let klines: Value = request.send().await.unwrap().json().await.unwrap();
+        assert!(klines["candles"].is_array(), "{symbol}: {klines}");
+    }
+    for uri in ["klines://BTC/USDT/1h", "klines://BTC%2FUSDT/1h", "klines://BTC-USDT/1h"] {
+        let (_, body) =
+            mcp_post(&server.url("/mcp"), "resources/read", json!({ "uri": uri })).await;
+        let text = body["result"]["contents"][0]["text"].as_str();
+        assert!(text.is_some_and(|it| it.contains("candles")), "{uri}: {body}");
+        let uris = json!({ "notifications": { "resourceSubscriptions": [uri] } });
+        let request = mcp_headers(http().post(server.url("/mcp")), "subscriptions/listen", uris);
+        let mut events = Events { response: request.send().await.unwrap(), text: String::new() };
+        let (_, first) = events.next().await.unwrap();
+        assert_eq!(first["method"], "notifications/subscriptions/acknowledged", "{uri}: {first}");
+    }
 }
