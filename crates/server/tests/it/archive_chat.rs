@@ -58,6 +58,12 @@ fn a_chat_does_the_whole_job_without_a_login() {
     let next = text.lines().last().unwrap().strip_prefix("next: arkiver_job_status ").unwrap();
     let (job, text) = chat.ok("arkiver_job_status", next.parse().unwrap());
     assert_eq!(job["status"], "completed", "{job}");
+    let one = json!({ "filters": { "fileId": file }, "pagination": { "limit": 1 } });
+    let (first, page) = chat.ok("arkiver_query_insights", one);
+    let next = page.lines().find_map(|line| line.strip_prefix("next: arkiver_query_insights "));
+    let (second, _) = chat.ok("arkiver_query_insights", next.unwrap().parse().unwrap());
+    assert_eq!((&second["total"], &second["pagination"]["offset"]), (&first["total"], &json!(1)));
+    assert_ne!(second["insights"][0]["insightId"], first["insights"][0]["insightId"]);
     assert!(text.contains("[deadline]"), "{text}");
     let (listed, _) = chat.ok("arkiver_list_files", json!({ "caseId": "Roe", "name": "COMPL" }));
     assert_eq!(listed["files"][0]["fileId"], file);
