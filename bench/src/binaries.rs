@@ -5,10 +5,7 @@ use std::process::{Command, Stdio};
 
 /// Builds one binary of the workspace and returns its path. A debug build of the benchmark builds a
 /// debug binary, so that a quick test stays quick.
-pub fn build(
-    package: &str,
-    name: &str,
-) -> Result<PathBuf, Box<dyn std::error::Error + Send + Sync>> {
+pub fn build(name: &str) -> Result<PathBuf, Box<dyn std::error::Error + Send + Sync>> {
     let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = bench.parent().ok_or("the benchmarks are outside their workspace")?;
     let here = std::env::current_exe()?;
@@ -19,7 +16,10 @@ pub fn build(
     };
     let mut cargo = Command::new(option_env!("CARGO").unwrap_or("cargo"));
     cargo.current_dir(root).stdout(Stdio::null());
-    cargo.args(["build", "--quiet", "--profile", profile, "--package", package, "--bin", name]);
+    // The packages that `cargo xtask bench` selects: another selection has other features of shared
+    // dependencies, and would compile them and `stoa` again.
+    cargo.args(["build", "--quiet", "--profile", profile, "-p", "server", "-p", "bench"]);
+    cargo.args(["--bin", name]);
     let status = cargo.status().map_err(|error| format!("{cargo:?}: {error}"))?;
     let built = folder.join(name);
     if status.success() && built.exists() {

@@ -19,7 +19,7 @@ const REST: Duration = Duration::from_millis(200);
 pub(crate) fn prepare(options: &Options) -> Outcome<PathBuf> {
     match &options.stoa {
         Some(path) => Ok(path.canonicalize()?),
-        None => bench::binaries::build("server", "stoa"),
+        None => bench::binaries::build("stoa"),
     }
 }
 

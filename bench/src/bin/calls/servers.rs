@@ -28,13 +28,13 @@ impl Binaries {
     pub(crate) fn prepare(options: &Options) -> Outcome<Self> {
         let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = bench.parent().ok_or("the benchmarks have left their workspace")?;
-        let build = |given: &Option<PathBuf>, package: &str, name: &str| match given {
+        let build = |given: &Option<PathBuf>, name: &str| match given {
             Some(path) => Ok(path.canonicalize()?),
-            None => bench::binaries::build(package, name),
+            None => bench::binaries::build(name),
         };
         Ok(Self {
-            stoa: build(&options.stoa, "server", "stoa")?,
-            bare: build(&options.bare, "bench", "bare_rmcp")?,
+            stoa: build(&options.stoa, "stoa")?,
+            bare: build(&options.bare, "bare_rmcp")?,
             python: python(root)?,
             fastmcp: bench.join("peers/fastmcp_server.py"),
         })

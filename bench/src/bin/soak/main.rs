@@ -92,7 +92,7 @@ async fn run() -> Outcome<bool> {
     let folder = RunFolder::new(&options)?;
     let binary = match &options.stoa {
         Some(path) => path.canonicalize()?,
-        None => bench::binaries::build("server", "stoa")?,
+        None => bench::binaries::build("stoa")?,
     };
     let process = ExchangeProcess::start(&binary, &folder.path(), options.seed).await?;
     let exchange = Exchange(process.address);

@@ -32,13 +32,13 @@ pub(crate) struct Binaries {
 
 impl Binaries {
     pub(crate) fn prepare(options: &Options) -> Outcome<Self> {
-        let build = |given: &Option<PathBuf>, package: &str, name: &str| match given {
+        let build = |given: &Option<PathBuf>, name: &str| match given {
             Some(path) => Ok(path.canonicalize()?),
-            None => bench::binaries::build(package, name),
+            None => bench::binaries::build(name),
         };
         Ok(Self {
-            stoa: build(&options.stoa, "server", "stoa")?,
-            naive: build(&options.naive, "bench", "streams_naive")?,
+            stoa: build(&options.stoa, "stoa")?,
+            naive: build(&options.naive, "streams_naive")?,
         })
     }
 }
