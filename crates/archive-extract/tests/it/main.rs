@@ -6,6 +6,7 @@ mod formats;
 mod hostile;
 mod laws;
 mod mail;
+mod orientation;
 mod pdf;
 mod pictures;
 
