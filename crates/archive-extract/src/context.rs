@@ -8,6 +8,9 @@ use crate::{
     ExtractedPage, Format, Ocr, ProblemCode, ReadEvent, ReadLimits, ReadProblem, TextSource,
 };
 
+/// A small picture takes about a quarter of the time of a page.
+const SMALL_PICTURES_PER_OCR_PAGE: u32 = 4;
+
 /// An error ends the reading of the current file or attachment.
 pub(crate) type ReadResult<T = ()> = Result<T, ReadProblem>;
 
@@ -21,6 +24,7 @@ pub(crate) struct ReadContext<'a> {
     page_number: u32,
     pages_left: u32,
     ocr_left: u32,
+    small_pictures_left: u32,
     entries_left: u32,
     text_left: u64,
     unpacked_left: u64,
@@ -41,6 +45,7 @@ impl<'a> ReadContext<'a> {
             page_number: 0,
             pages_left: limits.pages,
             ocr_left: limits.ocr_pages,
+            small_pictures_left: limits.ocr_pages.saturating_mul(SMALL_PICTURES_PER_OCR_PAGE),
             entries_left: limits.entries,
             text_left: limits.text_bytes,
             unpacked_left: limits.unpacked_bytes,
@@ -116,7 +121,7 @@ impl<'a> ReadContext<'a> {
         &mut self,
         text: String,
         source: TextSource,
-        problem: Option<ReadProblem>,
+        problems: impl IntoIterator<Item = ReadProblem>,
     ) -> ReadResult {
         if self.pages_left == 0 {
             return Err(ReadProblem::new(
@@ -133,9 +138,9 @@ impl<'a> ReadContext<'a> {
         self.pages_left -= 1;
         self.page_number += 1;
         let number = self.page_number;
-        let problem = problem.map(|it| it.on(number));
+        let problems = problems.into_iter().map(|it| it.on(number)).collect();
         let page = Page { number, text };
-        (self.emit)(ReadEvent::Page(ExtractedPage { page, source, problem }));
+        (self.emit)(ReadEvent::Page(ExtractedPage { page, source, problems }));
         self.tick()
     }
 
@@ -164,16 +169,24 @@ impl<'a> ReadContext<'a> {
         match self.ocr_left.checked_sub(1) {
             Some(left) => self.ocr_left = left,
             None => {
-                return Err(ReadProblem::new(
-                    ProblemCode::NeedsOcr,
-                    format!(
-                        "only {} pages of a file go to OCR; split the file",
-                        self.limits.ocr_pages
-                    ),
-                ));
+                let most = self.limits.ocr_pages;
+                let message = format!("only {most} pages of a file go to OCR; split the file");
+                return Err(ReadProblem::new(ProblemCode::OcrLimit, message));
             }
         }
         self.tick()
+    }
+
+    /// Small pictures of a file that go to OCR.
+    pub(crate) fn small_pictures_max(&self) -> u32 {
+        self.limits.ocr_pages.saturating_mul(SMALL_PICTURES_PER_OCR_PAGE)
+    }
+
+    /// Takes one of the small pictures that may go to OCR; false if none is left.
+    pub(crate) fn spend_small_picture(&mut self) -> bool {
+        let left = self.small_pictures_left.checked_sub(1);
+        self.small_pictures_left = left.unwrap_or_default();
+        left.is_some()
     }
 
     /// Takes one of the attachments that may be opened.

@@ -23,7 +23,7 @@ pub struct ExtractedPage {
     /// Its number counts from 1 within this file, without gaps.
     pub page: Page,
     pub source: TextSource,
-    pub problem: Option<ReadProblem>,
+    pub problems: Vec<ReadProblem>,
 }
 
 /// Where a page's text comes from.
@@ -131,7 +131,7 @@ impl Document {
         let below = self.attachments.iter().flat_map(|it| {
             Box::new(it.document.problems_all()) as Box<dyn Iterator<Item = &ReadProblem>>
         });
-        let pages = self.pages.iter().filter_map(|it| it.problem.as_ref());
+        let pages = self.pages.iter().flat_map(|it| &it.problems);
         self.problems.iter().chain(pages).chain(below)
     }
 
@@ -149,7 +149,7 @@ mod tests {
 
     fn page(number: u32, text: &str) -> ReadEvent {
         let page = Page { number, text: text.to_owned() };
-        ReadEvent::Page(ExtractedPage { page, source: TextSource::TextLayer, problem: None })
+        ReadEvent::Page(ExtractedPage { page, source: TextSource::TextLayer, problems: Vec::new() })
     }
 
     #[test]

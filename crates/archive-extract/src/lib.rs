@@ -35,7 +35,7 @@ pub use crate::document::{
 pub use crate::format::{Format, accepted_extensions, detect};
 pub use crate::isolated::{ReaderProcess, worker_main};
 pub use crate::limits::ReadLimits;
-pub use crate::ocr::{CONFIDENT, NoOcr, Ocr, OcrPage, Tesseract};
+pub use crate::ocr::{CONFIDENT, NoOcr, Ocr, OcrPage, PixelArea, RENDER_DPI, Tesseract};
 pub use crate::problem::{ProblemCode, ReadProblem};
 
 /// Reads a file in this process and gathers what was found.

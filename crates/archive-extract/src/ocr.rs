@@ -27,6 +27,18 @@ pub struct OcrPage {
     pub confidence: f32,
 }
 
+/// The resolution of rendered pages.
+pub const RENDER_DPI: u32 = 300;
+
+/// A part of a rendered page, in pixels from its upper left corner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PixelArea {
+    pub x: u32,
+    pub y: u32,
+    pub width: u32,
+    pub height: u32,
+}
+
 /// Reads the text of pictures.
 pub trait Ocr {
     /// Checks that OCR is available.
@@ -47,11 +59,17 @@ pub trait Ocr {
     /// If the tool fails or takes longer than `time`.
     fn image(&self, image: &[u8], dpi: u32, time: Duration) -> Result<Vec<OcrPage>, ReadProblem>;
 
-    /// Renders one page of a PDF and reads it.
+    /// Renders one page of a PDF, or the area of it, at [`RENDER_DPI`] and reads it.
     ///
     /// # Errors
     /// As `image`, and if no renderer is installed.
-    fn pdf_page(&self, pdf: &Path, page: u32, time: Duration) -> Result<OcrPage, ReadProblem>;
+    fn pdf_page(
+        &self,
+        pdf: &Path,
+        page: u32,
+        area: Option<PixelArea>,
+        time: Duration,
+    ) -> Result<OcrPage, ReadProblem>;
 
     /// Writes a PDF to the scratch folder, for `pdf_page`.
     ///
@@ -66,15 +84,21 @@ pub struct NoOcr;
 
 impl Ocr for NoOcr {
     fn ready(&self) -> Result<(), ReadProblem> {
-        Err(ReadProblem::new(ProblemCode::NeedsOcr, format!("the page is a picture; {INSTALL}")))
+        Err(ReadProblem::new(ProblemCode::NeedsOcr, INSTALL))
     }
 
     fn image(&self, _: &[u8], _: u32, _: Duration) -> Result<Vec<OcrPage>, ReadProblem> {
         self.ready().map(|()| Vec::new())
     }
 
-    fn pdf_page(&self, _: &Path, _: u32, _: Duration) -> Result<OcrPage, ReadProblem> {
-        self.ready().map(|()| OcrPage { text: String::new(), confidence: 0.0 })
+    fn pdf_page(
+        &self,
+        _: &Path,
+        _: u32,
+        _: Option<PixelArea>,
+        _: Duration,
+    ) -> Result<OcrPage, ReadProblem> {
+        self.ready().map(|()| OcrPage::default())
     }
 
     fn scratch_file(&self, _: &[u8]) -> Result<PathBuf, ReadProblem> {

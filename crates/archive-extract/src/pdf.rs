@@ -3,6 +3,8 @@
 //! The reader is our own, so that every loop keeps the limits and the text is the same on every
 //! machine. Pages whose pictures it cannot take apart are rendered by `pdftoppm` where there is one.
 
+mod annotation;
+mod area;
 mod budget;
 mod cmap;
 mod content;
@@ -12,7 +14,11 @@ mod filter;
 mod font;
 mod glyphs;
 mod layout;
+mod marks;
 mod object;
+mod page_text;
+mod paint;
+mod picture_group;
 mod scan;
 mod search;
 
@@ -21,9 +27,13 @@ use std::rc::Rc;
 
 use crate::context::{ReadContext, ReadResult};
 use crate::{ProblemCode, ReadProblem, TextSource};
+use area::Area;
 use file::PdfFile;
 use font::Font;
 use object::{Dict, Object};
+use page_text::PageText;
+pub(crate) use page_text::low_confidence;
+use scan::{PageFrame, PictureReader};
 
 pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
     // What streams have in the file, and what they are decoded to.
@@ -70,12 +80,16 @@ fn read_pages(context: &mut ReadContext<'_>, file: &mut PdfFile<'_>) -> ReadResu
     }
     context.total(u32::try_from(pages.len()).unwrap_or(u32::MAX));
     let mut reader =
-        PdfReader { file, fonts: HashMap::new(), scratch: scan::ScratchFile::default() };
+        PdfReader { file, fonts: HashMap::new(), pictures: PictureReader::new(file), skipped: 0 };
     for (index, page) in pages.iter().enumerate() {
         reader.page(context, page, index)?;
     }
+    reader.note_skipped(context);
     Ok(())
 }
+
+/// Letters under dark boxes that are noted; fewer are a letter at the edge of a drawing.
+const HIDDEN_LETTERS_MIN: usize = 3;
 
 /// Whether `%PDF-` stands within the first 1,024 bytes. Readers accept junk before it, so polyglots
 /// and mail gateways put it there. A mail that quotes it has it within a line of text.
@@ -89,7 +103,23 @@ pub(crate) fn has_signature(bytes: &[u8]) -> bool {
 struct PageNode {
     dict: Rc<Object>,
     resources: Option<Object>,
-    rotated: bool,
+    media_box: Option<Object>,
+    rotation: u32,
+}
+
+impl PageNode {
+    fn new(dict: Rc<Object>, inherited: Inherited) -> Self {
+        let Inherited { resources, media_box, rotation } = inherited;
+        Self { dict, resources, media_box, rotation }
+    }
+}
+
+/// What a node of the page tree gives to the nodes below it.
+#[derive(Clone, Default)]
+struct Inherited {
+    resources: Option<Object>,
+    media_box: Option<Object>,
+    rotation: u32,
 }
 
 fn page_tree(
@@ -101,10 +131,10 @@ fn page_tree(
     let pages = root.as_deref().and_then(Object::dict).and_then(|it| it.get("Pages")).cloned();
     let mut leaves = Vec::new();
     let mut seen = BTreeSet::new();
-    let mut stack: Vec<(Object, Option<Object>, bool)> =
-        pages.into_iter().map(|it| (it, None, false)).collect();
+    let mut stack: Vec<(Object, Inherited)> =
+        pages.into_iter().map(|it| (it, Inherited::default())).collect();
     let mut steps = 0_usize;
-    while let Some((node, resources, rotated)) = stack.pop() {
+    while let Some((node, above)) = stack.pop() {
         steps += 1;
         if leaves.len() >= max || steps > max.saturating_mul(4) {
             break;
@@ -117,19 +147,29 @@ fn page_tree(
         }
         let object = file.resolve(&node);
         let Some(dict) = object.dict() else { continue };
-        let resources = dict.get("Resources").cloned().or(resources);
-        let rotated = file.number(dict, "Rotate").map_or(rotated, |it| it != 0.0);
+        let inherited = inherit(file, dict, above);
         let kids = file.get(dict, "Kids");
         match kids.as_deref().and_then(Object::array) {
             Some(kids) => {
                 for kid in kids.iter().take(max).rev() {
-                    stack.push((kid.clone(), resources.clone(), rotated));
+                    stack.push((kid.clone(), inherited.clone()));
                 }
             }
-            None => leaves.push(PageNode { dict: object.clone(), resources, rotated }),
+            None => leaves.push(PageNode::new(object.clone(), inherited)),
         }
     }
     Ok(leaves)
+}
+
+fn inherit(file: &PdfFile<'_>, dict: &Dict, above: Inherited) -> Inherited {
+    let degrees = file.get(dict, "Rotate").and_then(|it| it.integer());
+    Inherited {
+        resources: dict.get("Resources").cloned().or(above.resources),
+        media_box: dict.get("MediaBox").cloned().or(above.media_box),
+        rotation: degrees
+            .and_then(|it| u32::try_from(it.rem_euclid(360)).ok())
+            .unwrap_or(above.rotation),
+    }
 }
 
 /// Pages by their type alone, in the order of their numbers, when the tree is lost.
@@ -144,8 +184,8 @@ fn loose_pages(
         let object = file.object(number);
         let Some(dict) = object.dict() else { continue };
         if file.get(dict, "Type").as_deref().and_then(Object::name) == Some("Page") {
-            let resources = dict.get("Resources").cloned();
-            leaves.push(PageNode { dict: object.clone(), resources, rotated: false });
+            let inherited = inherit(file, dict, Inherited::default());
+            leaves.push(PageNode::new(object.clone(), inherited));
         }
         if leaves.len() >= max {
             break;
@@ -177,24 +217,25 @@ fn information(context: &mut ReadContext<'_>, file: &PdfFile<'_>) {
 struct PdfReader<'a, 'b> {
     file: &'a PdfFile<'b>,
     fonts: HashMap<u32, Rc<Font>>,
-    scratch: scan::ScratchFile,
+    pictures: PictureReader<'a, 'b>,
+    /// Small pictures of all pages that were not read.
+    skipped: usize,
 }
 
 impl PdfReader<'_, '_> {
     fn page(&mut self, context: &mut ReadContext<'_>, leaf: &PageNode, index: usize) -> ReadResult {
         let dict = leaf.dict.dict().cloned().unwrap_or_default();
-        let mut problem = None;
         let data = self.contents(context, &dict)?;
         let resources = leaf.resources.as_ref().map(|it| self.file.resolve(it));
         let resources = resources.as_deref().and_then(Object::dict).cloned().unwrap_or_default();
         let mut page = content::PageInterpreter::new(self.file, std::mem::take(&mut self.fonts));
         page.run(context, &data, &resources, 0)?;
         page.annotations(context, &dict)?;
-        let (layout, pictures, fonts) = page.into_parts();
+        let (layout, marks, fonts) = page.into_parts();
         self.fonts = fonts;
-        let unreadable = layout.unknown > layout.known;
+        let mut problems = Vec::new();
         if layout.unknown > 0 && layout.unknown * 20 > layout.known {
-            problem = Some(ReadProblem::new(
+            problems.push(ReadProblem::new(
                 ProblemCode::NoUnicode,
                 format!(
                     "{} characters are in fonts that do not say which letters they are",
@@ -202,42 +243,54 @@ impl PdfReader<'_, '_> {
                 ),
             ));
         }
-        let text = layout.finish();
-        let letters = text.chars().filter(|it| it.is_alphanumeric()).count();
-        // Filing systems stamp a line of text on scanned pages.
-        let scanned = letters < 250 && covers(&pictures, self.area(&dict));
-        if !(unreadable || scanned || letters == 0 && !pictures.is_empty()) {
-            return context.page_from(text, TextSource::TextLayer, problem);
+        if marks.letters_under_boxes() >= HIDDEN_LETTERS_MIN {
+            let message = "text lies under a black box or a redaction mark and can still be read \
+                           and found; it is a failed redaction if the text is secret";
+            problems.push(ReadProblem::new(ProblemCode::HiddenText, message));
         }
-        let page = scan::PageScan {
-            pictures: &pictures,
-            rotated: leaf.rotated,
-            needs_render: unreadable,
-            index,
+        let mut page = PageText {
+            frame: self.frame(leaf, index),
+            marks: &marks,
+            unreadable: layout.unknown > layout.known,
+            text: layout.finish(),
+            problems,
+            source: TextSource::TextLayer,
+            skipped: 0,
         };
-        match scan::read(context, self.file, &mut self.scratch, &page) {
-            Ok(found) => {
-                let source = TextSource::Ocr { confidence: found.confidence };
-                let both = if unreadable || text.is_empty() {
-                    found.text
-                } else {
-                    format!("{text}\n\n{}", found.text)
-                };
-                context.page_from(both, source, None)
-            }
-            Err(failed) if failed.code == ProblemCode::TimedOut => Err(failed),
-            Err(failed) => context.page_from(text, TextSource::TextLayer, problem.or(Some(failed))),
+        page.complete(context, &mut self.pictures)?;
+        self.skipped += page.skipped;
+        context.page_from(page.text, page.source, page.problems)
+    }
+
+    fn frame(&self, leaf: &PageNode, index: usize) -> PageFrame {
+        let of = |object: &Object| {
+            let object = self.file.resolve(object);
+            let values: Vec<f64> =
+                object.array()?.iter().filter_map(|it| self.file.resolve(it).number()).collect();
+            let [left, bottom, right, top] = values[..] else { return None };
+            Some(Area::new((left, bottom), (right, top))).filter(|it| it.size() > 1.0)
+        };
+        let letter = Area::new((0.0, 0.0), (612.0, 792.0));
+        PageFrame {
+            area: leaf.media_box.as_ref().and_then(of).unwrap_or(letter),
+            rotation: leaf.rotation,
+            number: u32::try_from(index + 1).unwrap_or(u32::MAX),
         }
     }
 
-    fn area(&self, page: &Dict) -> f64 {
-        let of = |object: Option<Rc<Object>>| {
-            let values: Vec<f64> =
-                object?.array()?.iter().filter_map(|it| self.file.resolve(it).number()).collect();
-            let [left, bottom, right, top] = values[..] else { return None };
-            Some(((right - left) * (top - bottom)).abs())
-        };
-        of(self.file.get(page, "MediaBox")).unwrap_or(612.0 * 792.0)
+    /// Says how many small pictures were not read, once for the file.
+    fn note_skipped(&self, context: &mut ReadContext<'_>) {
+        let (count, most) = (self.skipped, context.small_pictures_max());
+        if count > 0 {
+            let limit = || {
+                let why =
+                    format!("only {most} of a file and 8 of a page go to OCR; split the file");
+                ReadProblem::new(ProblemCode::OcrLimit, why)
+            };
+            let why = context.ocr.ready().err().unwrap_or_else(limit);
+            let what = format!("{count} small pictures on pages with text were not read");
+            context.problem(ReadProblem { message: format!("{what}; {}", why.message), ..why });
+        }
     }
 
     fn contents(&self, context: &mut ReadContext<'_>, page: &Dict) -> ReadResult<Vec<u8>> {
@@ -258,9 +311,4 @@ impl PdfReader<'_, '_> {
         }
         Ok(data)
     }
-}
-
-/// Whether pictures fill more than half of the page.
-fn covers(pictures: &[content::Picture], area: f64) -> bool {
-    pictures.iter().map(|it| it.width * it.height).sum::<f64>() > area * 0.5
 }

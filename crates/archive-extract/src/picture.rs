@@ -1,7 +1,7 @@
 //! Pictures of pages: PNG, JPEG and TIFF of one or many pages, all by OCR.
 
 use crate::context::{ReadContext, ReadResult};
-use crate::{Format, ProblemCode, ReadProblem, TextSource};
+use crate::{CONFIDENT, Format, ProblemCode, ReadProblem, TextSource};
 
 /// A page of A3 at 1200 dots an inch has fewer; beyond it OCR only uses up its time.
 const PIXELS_MAX: u64 = 300_000_000;
@@ -46,19 +46,24 @@ fn read(context: &mut ReadContext<'_>, format: Format, bytes: &[u8]) -> ReadResu
     match outcome {
         Ok(found) => {
             for page in found {
-                context.page_from(
-                    page.text,
-                    TextSource::Ocr { confidence: page.confidence },
-                    None,
-                )?;
+                let source = TextSource::Ocr { confidence: page.confidence };
+                let problem = if page.text.is_empty() {
+                    let message = "OCR found no text in the picture";
+                    Some(ReadProblem::new(ProblemCode::BlankPage, message))
+                } else {
+                    (page.confidence < CONFIDENT).then(crate::pdf::low_confidence)
+                };
+                context.page_from(page.text, source, problem)?;
             }
             Ok(())
         }
         Err(problem) if problem.code == ProblemCode::TimedOut => Err(problem),
         Err(problem) => {
+            let message = format!("the page is a picture; {}", problem.message);
+            let problem = ReadProblem { message, ..problem };
             // The pages exist although OCR could not read them.
             for _ in 0..count {
-                context.page_from(String::new(), TextSource::TextLayer, Some(problem.clone()))?;
+                context.page_from(String::new(), TextSource::TextLayer, [problem.clone()])?;
             }
             Ok(())
         }

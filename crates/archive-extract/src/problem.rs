@@ -18,6 +18,16 @@ pub enum ProblemCode {
     NeedsOcr,
     /// OCR ran and failed.
     OcrFailed,
+    /// A bound on pages given to OCR was reached.
+    OcrLimit,
+    /// OCR is unsure of the words: their mean confidence is below [`crate::CONFIDENT`].
+    LowConfidence,
+    /// Text lies under a dark box or a redaction mark and is still in the file.
+    HiddenText,
+    /// The page has neither text nor a picture.
+    BlankPage,
+    /// The file states more pages than it marks.
+    PagesUnmarked,
     /// A page's fonts do not say which characters they draw.
     NoUnicode,
     /// A bound on size was reached.

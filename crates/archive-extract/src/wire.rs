@@ -58,7 +58,7 @@ mod tests {
     fn long_pages_travel_in_pieces() {
         let text = "я\u{1}".repeat(1_200_000);
         let page = Page { number: 1, text };
-        let page = ExtractedPage { page, source: TextSource::TextLayer, problem: None };
+        let page = ExtractedPage { page, source: TextSource::TextLayer, problems: Vec::new() };
         let mut pipe = Vec::new();
         send_event(&mut pipe, ReadEvent::Page(page.clone())).unwrap();
         let mut from = pipe.as_slice();

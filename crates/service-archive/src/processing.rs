@@ -6,6 +6,7 @@ mod conflicts;
 mod insight_builder;
 pub(crate) mod job;
 mod page_collector;
+pub(crate) mod page_problems;
 pub(crate) mod scratch;
 pub(crate) mod settings;
 mod summary;

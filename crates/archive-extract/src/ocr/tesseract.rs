@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::command::run;
-use super::{CONFIDENT, INSTALL, Ocr, OcrPage, tsv, turn};
+use super::{CONFIDENT, INSTALL, Ocr, OcrPage, PixelArea, RENDER_DPI, tsv, turn};
 use crate::{ProblemCode, ReadProblem};
 
 /// Tesseract and `pdftoppm` as commands.
@@ -25,13 +25,33 @@ const CLEARLY: f32 = 0.1;
 /// Tesseract's data for orientation, listed like a language.
 const ORIENTATION_DATA: &str = "osd";
 
+/// How Tesseract takes a page apart; the number is its `--psm`.
+#[derive(Clone, Copy, PartialEq)]
+enum Layout {
+    /// It finds columns and paragraphs.
+    Page,
+    /// It finds the orientation first and turns the page.
+    TurnedPage,
+    /// The image is one block of lines.
+    Block,
+}
+
+impl Layout {
+    const fn option(self) -> &'static str {
+        match self {
+            Self::TurnedPage => "1",
+            Self::Page => "3",
+            Self::Block => "6",
+        }
+    }
+}
+
 /// One way to read an image.
 #[derive(Clone, Copy)]
 struct Attempt<'a> {
     language: &'a str,
     dpi: u32,
-    /// Whether Tesseract finds the orientation itself and turns the page.
-    finds_orientation: bool,
+    layout: Layout,
     /// The only page that is read, counted from 0.
     page: Option<usize>,
     deadline: Instant,
@@ -63,9 +83,7 @@ impl Tesseract {
     fn installed(&self) -> Result<&[String], ReadProblem> {
         let asked = self.installed.get_or_init(|| {
             let listed = run(&self.program, &["--list-langs"], &[], Duration::from_secs(10));
-            let listed = listed.map_err(|_| {
-                ReadProblem::new(ProblemCode::NeedsOcr, format!("the page is a picture; {INSTALL}"))
-            })?;
+            let listed = listed.map_err(|_| ReadProblem::new(ProblemCode::NeedsOcr, INSTALL))?;
             let listed = String::from_utf8_lossy(&listed).into_owned();
             Ok(listed.lines().skip(1).map(|it| it.trim().to_owned()).collect())
         });
@@ -93,7 +111,7 @@ impl Tesseract {
         let (dots, page) = (way.dpi.to_string(), way.page.unwrap_or_default());
         let only = format!("tessedit_page_number={page}");
         let mut arguments = vec!["stdin", "stdout", "-l", way.language];
-        arguments.extend(["--psm", if way.finds_orientation { "1" } else { "3" }]);
+        arguments.extend(["--psm", way.layout.option()]);
         if way.dpi > 0 {
             arguments.extend(["--dpi", &dots]);
         }
@@ -116,6 +134,13 @@ impl Tesseract {
         let languages = self.usable()?;
         let first = found.confidence;
         let mut best = found;
+        // A picture of one line is too small for a page with paragraphs. Noise has letters in a
+        // block too, so only a confident result counts.
+        if best.text.is_empty() {
+            let way = Attempt { layout: Layout::Block, ..way };
+            let block = self.attempt(image, way)?.into_iter().next().unwrap_or_default();
+            best = if block.confidence >= CONFIDENT { block } else { best };
+        }
         // Where no letter was found, another language finds none either.
         let others =
             if best.text.is_empty() { &[] } else { languages.get(1..).unwrap_or_default() };
@@ -129,7 +154,7 @@ impl Tesseract {
         }
         if self.has_orientation_data() {
             for &language in &languages {
-                let way = Attempt { language, finds_orientation: true, ..way };
+                let way = Attempt { language, layout: Layout::TurnedPage, ..way };
                 let turned = self.attempt(image, way)?.into_iter().next().unwrap_or_default();
                 // The same confidence as before means that the page was not turned.
                 let was_turned = (turned.confidence - first).abs() > 1e-6;
@@ -183,7 +208,7 @@ impl Ocr for Tesseract {
         let languages = self.usable()?;
         let language = languages.first().copied().unwrap_or("eng");
         let deadline = Instant::now() + time;
-        let way = Attempt { language, dpi, finds_orientation: false, page: None, deadline };
+        let way = Attempt { language, dpi, layout: Layout::Page, page: None, deadline };
         let mut pages = self.attempt(image, way)?;
         if pages.is_empty() {
             return Err(ReadProblem::new(
@@ -201,10 +226,21 @@ impl Ocr for Tesseract {
         Ok(pages)
     }
 
-    fn pdf_page(&self, pdf: &Path, page: u32, time: Duration) -> Result<OcrPage, ReadProblem> {
-        let number = page.to_string();
+    fn pdf_page(
+        &self,
+        pdf: &Path,
+        page: u32,
+        area: Option<PixelArea>,
+        time: Duration,
+    ) -> Result<OcrPage, ReadProblem> {
+        let (number, dpi) = (page.to_string(), RENDER_DPI.to_string());
         let path = pdf.to_string_lossy();
-        let arguments = ["-gray", "-r", "300", "-f", &number, "-l", &number, &path];
+        let mut arguments = vec!["-gray", "-r", &dpi, "-f", &number, "-l", &number];
+        let sides = area.map(|it| [it.x, it.y, it.width, it.height].map(|it| it.to_string()));
+        if let Some([x, y, width, height]) = &sides {
+            arguments.extend(["-x", x, "-y", y, "-W", width, "-H", height]);
+        }
+        arguments.push(&path);
         let image = run(&self.renderer, &arguments, &[], time).map_err(|problem| {
             let missing = "the page must be rendered for OCR; install pdftoppm (Debian: apt-get \
                            install poppler-utils) and process the file again";
@@ -214,7 +250,7 @@ impl Ocr for Tesseract {
                 problem
             }
         })?;
-        let pages = self.image(&image, 300, time)?;
+        let pages = self.image(&image, RENDER_DPI, time)?;
         pages
             .into_iter()
             .next()

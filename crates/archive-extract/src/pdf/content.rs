@@ -6,7 +6,9 @@ use std::rc::Rc;
 use super::file::PdfFile;
 use super::font::Font;
 use super::layout::{Glyph, Layout};
+use super::marks::PageMarks;
 use super::object::{Dict, Lexer, Object, Token};
+use super::paint::{ColourSpace, Paint};
 use crate::context::{ReadContext, ReadResult};
 
 /// How deep forms may draw forms; real files nest only a few.
@@ -15,7 +17,7 @@ const FORMS_MAX: usize = 12;
 /// each other many times.
 const OPERATORS_MAX: usize = 4_000_000;
 
-type Matrix = [f64; 6];
+pub(super) type Matrix = [f64; 6];
 
 const IDENTITY: Matrix = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
 
@@ -40,20 +42,13 @@ struct Graphics {
     stretch: f64,
     leading: f64,
     rise: f64,
-}
-
-/// A picture on the page: the object, and the box it fills in points.
-pub(super) struct Picture {
-    pub(super) object: Rc<Object>,
-    pub(super) width: f64,
-    pub(super) height: f64,
-    pub(super) upright: bool,
+    paint: Paint,
 }
 
 pub(super) struct PageInterpreter<'a, 'b> {
     file: &'a PdfFile<'b>,
     pub(super) layout: Layout,
-    pub(super) pictures: Vec<Picture>,
+    marks: PageMarks,
     fonts: HashMap<u32, Rc<Font>>,
     graphics: Graphics,
     saved: Vec<Graphics>,
@@ -73,11 +68,12 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
             stretch: 1.0,
             leading: 0.0,
             rise: 0.0,
+            paint: Paint::default(),
         };
         Self {
             file,
             layout: Layout::default(),
-            pictures: Vec::new(),
+            marks: PageMarks::default(),
             fonts,
             graphics,
             saved: Vec::new(),
@@ -87,9 +83,9 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         }
     }
 
-    /// The text, the pictures, and the fonts loaded so far, which the next page reuses.
-    pub(super) fn into_parts(self) -> (Layout, Vec<Picture>, HashMap<u32, Rc<Font>>) {
-        (self.layout, self.pictures, self.fonts)
+    /// The text, what is drawn, and the fonts loaded so far, which the next page reuses.
+    pub(super) fn into_parts(self) -> (Layout, PageMarks, HashMap<u32, Rc<Font>>) {
+        (self.layout, self.marks, self.fonts)
     }
 
     pub(super) fn run(
@@ -119,7 +115,10 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
                         "BI" if inline_pictures => {
                             // If no picture data follows, further `BI` operators need no search.
                             inline_pictures = skip_inline_picture(&mut lexer);
+                            self.marks.picture(Rc::new(Object::Null), &self.graphics.matrix);
                         }
+                        "gs" => self.set_opacity(&operands, resources),
+                        "cs" | "CS" => self.set_colour_space(&word, &operands, resources),
                         "Tf" => self.set_font(context, &operands, resources)?,
                         word => self.operate(word, &operands),
                     }
@@ -176,7 +175,10 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
                     }
                 }
             }
-            _ => {}
+            _ => {
+                let Graphics { matrix, paint, .. } = &mut self.graphics;
+                self.marks.operate(word, operands, matrix, paint);
+            }
         }
     }
 
@@ -208,6 +210,8 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
                 (x * full[0] + y * full[2] + full[4], x * full[1] + y * full[3] + full[5])
             };
             let height = (size * full[2]).hypot(size * full[3]);
+            let letter = shown.text.as_deref().unwrap_or_default();
+            self.marks.letter(letter, &full, drawn, size, &self.graphics.paint);
             self.layout.add(&Glyph {
                 start: at(0.0),
                 end: at(drawn),
@@ -268,7 +272,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         let Object::Stream(dict, start) = &*object else { return Ok(()) };
         let subtype = self.file.get(dict, "Subtype");
         match subtype.as_deref().and_then(Object::name) {
-            Some("Image") => self.keep_picture(object.clone()),
+            Some("Image") => self.marks.picture(object.clone(), &self.graphics.matrix),
             Some("Form") if depth < FORMS_MAX => {
                 self.form(context, dict, *start, resources, depth)?
             }
@@ -320,8 +324,13 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
                 Some("Widget" | "FreeText" | "Stamp")
             );
             let flags = self.file.get(dict, "F").and_then(|it| it.integer()).unwrap_or(0);
-            if wanted && flags & 0b10_0010 == 0 {
+            if flags & 0b10_0010 != 0 {
+                continue;
+            }
+            if wanted {
                 self.annotation(context, dict)?;
+            } else if let Some(area) = super::annotation::hidden_area(self.file, dict) {
+                self.marks.painted_box(super::paint::PaintedBox { area, is_dark: true });
             }
         }
         Ok(())
@@ -350,14 +359,41 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         self.form(context, form, *start, &Dict::new(), 0)
     }
 
-    fn keep_picture(&mut self, object: Rc<Object>) {
-        let it = &self.graphics.matrix;
-        let (width, height) = (it[0].hypot(it[1]), it[2].hypot(it[3]));
-        // Smaller pictures are lines and logos, which are not worth the time of OCR.
-        if width > 72.0 && height > 36.0 && self.pictures.len() < 64 {
-            let upright = it[0] > 0.0 && it[3] > 0.0 && it[1].abs() + it[2].abs() < 1.0;
-            self.pictures.push(Picture { object, width, height, upright });
-        }
+    fn set_opacity(&mut self, operands: &[Object], resources: &Dict) {
+        let Some(state) = self.resource(operands, resources, "ExtGState") else { return };
+        let Some(dict) = state.dict() else { return };
+        let number = |key: &str| self.file.number(dict, key);
+        self.graphics.paint.set_opacity(number("ca"), number("CA"));
+    }
+
+    fn set_colour_space(&mut self, word: &str, operands: &[Object], resources: &Dict) {
+        let named = match operands {
+            [Object::Name(name)] if name.starts_with("Device") => ColourSpace::ByCount,
+            _ => {
+                let space = self.resource(operands, resources, "ColorSpace");
+                let parts = space.as_deref().and_then(Object::array).unwrap_or_default();
+                match parts.first().and_then(Object::name) {
+                    Some("ICCBased" | "CalGray" | "CalRGB") => ColourSpace::ByCount,
+                    Some("Separation") => match parts.get(1).and_then(Object::name) {
+                        Some("Black" | "All") => ColourSpace::BlackInk,
+                        _ => ColourSpace::Unknown,
+                    },
+                    _ => ColourSpace::Unknown,
+                }
+            }
+        };
+        self.graphics.paint.set_space(word, named);
+    }
+
+    /// The entry of the resources that an operator names.
+    fn resource(
+        &self,
+        operands: &[Object],
+        resources: &Dict,
+        category: &str,
+    ) -> Option<Rc<Object>> {
+        let [Object::Name(name)] = operands else { return None };
+        self.file.get(self.file.get(resources, category)?.dict()?, name)
     }
 }
 

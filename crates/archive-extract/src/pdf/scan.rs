@@ -1,16 +1,24 @@
-//! OCR of a page: its one picture taken out as it is, or else the page rendered by a tool.
+//! The picture of a page or of a part of it, for OCR: taken out as it is, or rendered by a tool.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::content::Picture;
+use super::area::Area;
 use super::file::PdfFile;
+use super::marks::Picture;
 use super::object::{Dict, Object};
+use super::picture_group::PictureGroup;
 use crate::context::{ReadContext, ReadResult};
-use crate::{OcrPage, ProblemCode, ReadProblem};
+use crate::{CONFIDENT, OcrPage, PixelArea, ProblemCode, RENDER_DPI, ReadProblem};
+
+/// Pictures whose text is kept for the next page that shows them, such as a letterhead.
+const KEPT_MAX: usize = 256;
+/// A lower picture is rendered: it has few pixels, and Tesseract wants letters of a usual size.
+const DIRECT_HEIGHT_MIN: f64 = 60.0;
 
 /// The file on disk for the renderer, written once and removed at the end.
 #[derive(Default)]
-pub(super) struct ScratchFile(Option<PathBuf>);
+struct ScratchFile(Option<PathBuf>);
 
 impl Drop for ScratchFile {
     fn drop(&mut self) {
@@ -21,49 +29,179 @@ impl Drop for ScratchFile {
     }
 }
 
-pub(super) struct PageScan<'a> {
-    pub(super) pictures: &'a [Picture],
-    pub(super) rotated: bool,
-    /// Whether the page has text that only a rendered page shows.
-    pub(super) needs_render: bool,
-    pub(super) index: usize,
+/// The page as the renderer draws it.
+pub(super) struct PageFrame {
+    pub(super) area: Area,
+    /// Degrees clockwise: 0, 90, 180 or 270.
+    pub(super) rotation: u32,
+    /// Counted from 1.
+    pub(super) number: u32,
 }
 
-pub(super) fn read(
-    context: &mut ReadContext<'_>,
-    file: &PdfFile<'_>,
-    scratch: &mut ScratchFile,
-    page: &PageScan<'_>,
-) -> ReadResult<OcrPage> {
-    context.ocr.ready()?;
-    context.spend_ocr()?;
-    let alone = match page.pictures {
-        [one] if one.upright && !page.rotated && !page.needs_render => Some(one),
-        _ => None,
-    };
-    if let Some(picture) = alone
-        && let Some(image) = take_out(context, file, picture)?
-    {
-        let dpi = dots_per_inch(file, picture);
+impl PageFrame {
+    /// Where an area is on the rendered page.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped first")]
+    fn pixels(&self, area: &Area) -> PixelArea {
+        let page = &self.area;
+        let (left, top, right, bottom) = match self.rotation {
+            90 => (
+                area.bottom - page.bottom,
+                area.left - page.left,
+                area.top - page.bottom,
+                area.right - page.left,
+            ),
+            180 => (
+                page.right - area.right,
+                area.bottom - page.bottom,
+                page.right - area.left,
+                area.top - page.bottom,
+            ),
+            270 => (
+                page.top - area.top,
+                page.right - area.right,
+                page.top - area.bottom,
+                page.right - area.left,
+            ),
+            _ => (
+                area.left - page.left,
+                page.top - area.top,
+                area.right - page.left,
+                page.top - area.bottom,
+            ),
+        };
+        let scale = f64::from(RENDER_DPI) / 72.0;
+        let pixel = |points: f64| (points * scale).clamp(0.0, 1e6) as u32;
+        PixelArea {
+            x: pixel(left),
+            y: pixel(top),
+            width: pixel(right - left).max(1),
+            height: pixel(bottom - top).max(1),
+        }
+    }
+}
+
+/// Reads pictures of one file.
+pub(super) struct PictureReader<'a, 'b> {
+    file: &'a PdfFile<'b>,
+    scratch: ScratchFile,
+    /// By the position of the picture in the file and its size on the page.
+    kept: HashMap<(usize, u32, [i64; 2]), OcrPage>,
+}
+
+impl<'a, 'b> PictureReader<'a, 'b> {
+    pub(super) fn new(file: &'a PdfFile<'b>) -> Self {
+        Self { file, scratch: ScratchFile::default(), kept: HashMap::new() }
+    }
+
+    /// Reads a whole page: its one picture, or else the page rendered.
+    pub(super) fn page(
+        &mut self,
+        context: &mut ReadContext<'_>,
+        frame: &PageFrame,
+        alone: Option<&Picture>,
+    ) -> ReadResult<OcrPage> {
+        let direct = match alone {
+            Some(picture) => self.direct(context, frame, picture)?,
+            None => None,
+        };
+        match direct {
+            Some(found) if found.confidence >= CONFIDENT || context.ocr.turns_every_image() => {
+                Ok(found)
+            }
+            // A rendered page can be turned, its compressed picture cannot.
+            Some(found) => match self.rendered(context, frame, None) {
+                Ok(other) if other.confidence > found.confidence => Ok(other),
+                Err(problem) if problem.code == ProblemCode::TimedOut => Err(problem),
+                _ => Ok(found),
+            },
+            None => self.rendered(context, frame, None),
+        }
+    }
+
+    /// The text of a group that an earlier page has shown in the same size.
+    pub(super) fn known(&self, group: &PictureGroup<'_>, frame: &PageFrame) -> Option<OcrPage> {
+        self.kept.get(&key(group, frame)?).cloned()
+    }
+
+    /// Reads a part of a page.
+    pub(super) fn group(
+        &mut self,
+        context: &mut ReadContext<'_>,
+        frame: &PageFrame,
+        group: &PictureGroup<'_>,
+    ) -> ReadResult<OcrPage> {
+        let area = frame.pixels(&group.area);
+        let alone = match group.pictures[..] {
+            [one] => Some(one),
+            _ => None,
+        };
+        let is_large = group.area.height() >= DIRECT_HEIGHT_MIN;
+        let mut found = match alone.filter(|_| is_large) {
+            Some(picture) => self.direct(context, frame, picture)?,
+            None => None,
+        };
+        if found.is_none() {
+            found = match (self.rendered(context, frame, Some(area)), alone) {
+                (Err(problem), Some(picture)) if problem.code == ProblemCode::NeedsOcr => {
+                    Some(self.direct(context, frame, picture)?.ok_or(problem)?)
+                }
+                (outcome, _) => Some(outcome?),
+            };
+        }
+        let found = found.unwrap_or_default();
+        if let Some(key) = key(group, frame)
+            && self.kept.len() < KEPT_MAX
+        {
+            self.kept.insert(key, found.clone());
+        }
+        Ok(found)
+    }
+
+    /// Reads a picture without the renderer, if it is upright and its encoding needs no decoder.
+    fn direct(
+        &self,
+        context: &mut ReadContext<'_>,
+        frame: &PageFrame,
+        picture: &Picture,
+    ) -> ReadResult<Option<OcrPage>> {
+        if !picture.upright || frame.rotation != 0 {
+            return Ok(None);
+        }
+        let Some(image) = take_out(context, self.file, picture)? else { return Ok(None) };
+        let dpi = dots_per_inch(self.file, picture);
         let pages = context.ocr.image(&image, dpi, context.time_left())?;
-        return pages
-            .into_iter()
-            .next()
-            .ok_or_else(|| ReadProblem::new(ProblemCode::OcrFailed, "OCR gave no page"));
+        let missing = || ReadProblem::new(ProblemCode::OcrFailed, "OCR gave no page");
+        pages.into_iter().next().map(Some).ok_or_else(missing)
     }
-    if scratch.0.is_none() {
-        scratch.0 = Some(context.ocr.scratch_file(file.bytes)?);
+
+    fn rendered(
+        &mut self,
+        context: &mut ReadContext<'_>,
+        frame: &PageFrame,
+        area: Option<PixelArea>,
+    ) -> ReadResult<OcrPage> {
+        if self.scratch.0.is_none() {
+            self.scratch.0 = Some(context.ocr.scratch_file(self.file.bytes)?);
+        }
+        let path = self.scratch.0.as_deref().unwrap_or_else(|| std::path::Path::new(""));
+        context.ocr.pdf_page(path, frame.number, area, context.time_left())
     }
-    let path = scratch.0.as_deref().unwrap_or_else(|| std::path::Path::new(""));
-    let number = u32::try_from(page.index + 1).unwrap_or(u32::MAX);
-    context.ocr.pdf_page(path, number, context.time_left())
+}
+
+/// Where the text of a group is kept; `None` for strips and pictures inside the content.
+#[expect(clippy::cast_possible_truncation, reason = "an area on a page is small")]
+fn key(group: &PictureGroup<'_>, frame: &PageFrame) -> Option<(usize, u32, [i64; 2])> {
+    let [Picture { object, .. }] = group.pictures[..] else { return None };
+    let Object::Stream(_, start) = **object else { return None };
+    let size = [group.area.width(), group.area.height()].map(|it| it.round() as i64);
+    Some((start, frame.rotation, size))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped first")]
 fn dots_per_inch(file: &PdfFile<'_>, picture: &Picture) -> u32 {
     let dict = picture.object.dict();
     let pixels = dict.and_then(|it| file.number(it, "Width")).unwrap_or(0.0);
-    (pixels / picture.width * 72.0).clamp(70.0, 1_200.0) as u32
+    (pixels / picture.area.width() * 72.0).clamp(70.0, 1_200.0) as u32
 }
 
 /// The picture as an image file, if its encoding needs no decoder.
@@ -159,4 +297,26 @@ fn plain(
     }
     image.extend(data);
     Some(image)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(rotation: u32, expected: [u32; 4]) {
+        let area = Area::new((10.0, 20.0), (610.0, 820.0));
+        let frame = PageFrame { area, rotation, number: 1 };
+        // 72 points wide and 144 high, one inch from the left and two from the top.
+        let pixels = frame.pixels(&Area::new((82.0, 532.0), (154.0, 676.0)));
+        assert_eq!([pixels.x, pixels.y, pixels.width, pixels.height], expected, "{rotation}");
+    }
+
+    #[test]
+    fn areas_turn_with_the_page() {
+        check(0, [300, 600, 300, 600]);
+        check(90, [2_133, 300, 600, 300]);
+        check(180, [1_900, 2_133, 300, 600]);
+        check(270, [600, 1_900, 600, 300]);
+    }
 }

@@ -21,7 +21,7 @@ fn limits() -> ReadLimits {
 fn consistent(document: &Document) {
     for (index, page) in document.pages.iter().enumerate() {
         assert_eq!(page.page.number as usize, index + 1);
-        if let Some(problem) = &page.problem {
+        for problem in &page.problems {
             assert_eq!(problem.page, Some(page.page.number));
         }
     }

@@ -9,6 +9,8 @@ mod mail;
 mod orientation;
 mod pdf;
 mod pictures;
+mod redactions;
+mod scans;
 
 use archive_extract::{Document, NoOcr, ProblemCode, ReadLimits};
 

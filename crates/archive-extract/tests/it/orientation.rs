@@ -33,7 +33,7 @@ fn turned(degrees: u32) -> Vec<u8> {
 #[track_caller]
 fn check(ocr: &Tesseract, degrees: u32) {
     let path = ocr.scratch_file(&turned(degrees)).unwrap();
-    let page = ocr.pdf_page(&path, 1, Duration::from_secs(120));
+    let page = ocr.pdf_page(&path, 1, None, Duration::from_secs(120));
     std::fs::remove_file(&path).unwrap();
     let page = page.unwrap();
     assert!(page.confidence > CONFIDENT, "{degrees}: {}", page.confidence);

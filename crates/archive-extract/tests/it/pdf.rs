@@ -201,8 +201,8 @@ fn scans_without_ocr_say_what_to_install() {
     let document = read("a.pdf", &file);
     assert_eq!(texts(&document), ["", "Case 1:20-cv-1 Filed", "text"]);
     assert_eq!(codes(&document), [ProblemCode::NeedsOcr, ProblemCode::NeedsOcr]);
-    assert_eq!(document.pages[1].problem.as_ref().unwrap().page, Some(2));
-    assert!(document.pages[0].problem.as_ref().unwrap().message.contains("tesseract-ocr"));
+    assert_eq!(document.pages[1].problems[0].page, Some(2));
+    assert!(document.pages[0].problems[0].message.contains("tesseract-ocr"));
     assert_eq!(document.pages[2].source, TextSource::TextLayer);
 }
 

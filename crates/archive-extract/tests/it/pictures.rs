@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use archive_extract::{
-    NoOcr, Ocr, OcrPage, ProblemCode, ReadLimits, ReadProblem, Tesseract, TextSource,
+    NoOcr, Ocr, OcrPage, PixelArea, ProblemCode, ReadLimits, ReadProblem, Tesseract, TextSource,
 };
 
 use crate::{codes, read, texts};
@@ -30,8 +30,18 @@ impl Ocr for EchoOcr {
         Ok((1..=self.pages).map(page).collect())
     }
 
-    fn pdf_page(&self, _: &Path, page: u32, _: Duration) -> Result<OcrPage, ReadProblem> {
-        Ok(OcrPage { text: format!("rendered {page}"), confidence: 0.8 })
+    fn pdf_page(
+        &self,
+        _: &Path,
+        page: u32,
+        area: Option<PixelArea>,
+        _: Duration,
+    ) -> Result<OcrPage, ReadProblem> {
+        let text = match area {
+            Some(it) => format!("part {} {} {} {}", it.x, it.y, it.width, it.height),
+            None => format!("rendered {page}"),
+        };
+        Ok(OcrPage { text, confidence: 0.8 })
     }
 
     fn scratch_file(&self, _: &[u8]) -> Result<PathBuf, ReadProblem> {
@@ -129,7 +139,7 @@ fn the_number_of_ocr_pages_is_limited() {
     let file = scan("/Width 9 /Height 9 /Filter /DCTDecode", b"x", FULL);
     let document = archive_extract::read_all("a.pdf", &file, &limits, &ocr);
     assert_eq!(texts(&document), ["", "typed"]);
-    assert_eq!(codes(&document), [ProblemCode::NeedsOcr]);
+    assert_eq!(codes(&document), [ProblemCode::OcrLimit]);
 }
 
 #[test]
@@ -139,6 +149,103 @@ fn a_missing_tool_is_named() {
     assert_eq!(problem.code, ProblemCode::NeedsOcr);
     assert!(problem.message.contains("apt-get install tesseract-ocr"));
     assert_eq!(NoOcr.ready().unwrap_err().code, ProblemCode::NeedsOcr);
+}
+
+const JPEG: &str = "/Width 900 /Height 900 /Filter /DCTDecode";
+
+/// The first page of a file with this content and the picture `I`.
+fn first_page(content: &str) -> (String, Vec<ProblemCode>) {
+    let ocr = EchoOcr { pages: 1, ..EchoOcr::default() };
+    let file = scan(JPEG, b"x", content);
+    let document = archive_extract::read_all("a.pdf", &file, &ReadLimits::default(), &ocr);
+    (document.pages[0].page.text.clone(), codes(&document))
+}
+
+/// So many letters in lines at the top of the page, typed or without ink.
+fn typed(letters: usize, mode: u32) -> String {
+    let line = "word ".repeat(17);
+    let lines = (0..letters.div_ceil(68)).map(|_| format!("({line}) Tj T* "));
+    format!("BT {mode} Tr /F1 9 Tf 10 TL 20 780 Td {}ET\n", lines.collect::<String>())
+}
+
+#[test]
+fn pictures_on_pages_with_text_are_read() {
+    let check = |content: &str, ends: &str| {
+        let (text, codes) = first_page(content);
+        assert!(text.ends_with(ends), "{content}\n{text}");
+        assert_eq!(codes, [], "{content}");
+    };
+    // 340 letters above a scan that fills most of the page.
+    check(&format!("{}q 612 0 0 700 0 0 cm /I Do Q", typed(340, 0)), "word\n\nseen 1");
+    // A caption above a scan of 45 % of the page.
+    check(
+        "BT /F1 9 Tf 250 760 Td (EXHIBIT 4) Tj ET q 500 0 0 430 50 200 cm /I Do Q",
+        "EXHIBIT 4\n\nseen 1",
+    );
+    // A line of text as a picture, which is rendered.
+    check(
+        "BT /F1 9 Tf 250 760 Td (Heading) Tj ET q 144 0 0 12 72 648 cm /I Do Q",
+        "Heading\n\npart 300 550 600 50",
+    );
+    // Strips below a caption are one picture.
+    let strips: String =
+        (0..20).map(|it| format!("q 500 0 0 26 50 {} cm /I Do Q ", 40 + it * 26)).collect();
+    check(
+        &format!("BT /F1 9 Tf 250 760 Td (Heading) Tj ET {strips}"),
+        "Heading\n\npart 208 966 2083 2166",
+    );
+}
+
+#[test]
+fn a_page_of_strips_or_of_drawings_is_rendered() {
+    let strips: String =
+        (0..30).map(|it| format!("q 600 0 0 26 6 {} cm /I Do Q ", 6 + it * 26)).collect();
+    assert_eq!(first_page(&strips), ("rendered 1".to_owned(), Vec::new()));
+    assert_eq!(first_page("9 9 m 50 90 l 80 9 l f").0, "rendered 1");
+    assert_eq!(first_page("q 612 0 0 792 0 0 cm BI /W 1 /H 1 ID \u{1} EI Q").0, "rendered 1");
+    assert_eq!(first_page(""), (String::new(), vec![ProblemCode::BlankPage]));
+}
+
+#[test]
+fn a_scan_with_its_own_text_is_not_read_again() {
+    let (text, _) = first_page(&format!("{FULL} {}", typed(600, 3)));
+    assert!(text.ends_with("word"), "{text}");
+    let (text, _) = first_page(&format!("{} {FULL}", typed(600, 0)));
+    assert!(text.ends_with("word"), "{text}");
+}
+
+#[test]
+fn the_same_picture_on_many_pages_is_read_once() {
+    let mut pdf = Pdf::default();
+    let image = pdf.stream(&format!("/Subtype /Image {JPEG}"), b"x");
+    let resources = format!("{HELVETICA} /XObject << /I {image} 0 R >>");
+    let mut page = lines("typed text");
+    page.extend(b"q 200 0 0 100 50 300 cm /I Do Q");
+    let file = pages_into(&mut pdf, &vec![page; 5], &resources, false);
+    let ocr = EchoOcr { pages: 1, ..EchoOcr::default() };
+    let limits = ReadLimits { ocr_pages: 1, ..ReadLimits::default() };
+    let document = archive_extract::read_all("a.pdf", &file, &limits, &ocr);
+    assert_eq!(texts(&document), ["typed text\n\nseen 1"; 5]);
+    assert_eq!(ocr.images.lock().len(), 1);
+    assert_eq!(codes(&document), []);
+}
+
+#[test]
+fn pictures_beyond_the_limits_are_counted() {
+    let small: String = (0..12)
+        .map(|it| format!("q 144 0 0 12 72 {} cm BI /W 1 /H 1 ID x EI Q ", 40 + it * 50))
+        .collect();
+    let (text, codes) = first_page(&format!("BT /F1 9 Tf 9 760 Td (Heading) Tj ET {small}"));
+    assert_eq!(text.matches("part").count(), 8);
+    assert_eq!(codes, [ProblemCode::OcrLimit]);
+    let content = "BT /F1 9 Tf 250 760 Td (EXHIBIT) Tj ET q 500 0 0 430 50 200 cm /I Do Q";
+    let document = read("a.pdf", &scan(JPEG, b"x", content));
+    assert_eq!(codes_of_page(&document, 0), [ProblemCode::NeedsOcr]);
+    assert!(document.pages[0].problems[0].message.contains("a picture on the page was not read"));
+}
+
+fn codes_of_page(document: &archive_extract::Document, at: usize) -> Vec<ProblemCode> {
+    document.pages[at].problems.iter().map(|it| it.code).collect()
 }
 
 /// A page drawn by `pdftoppm` and read back by Tesseract, where both are installed.
@@ -153,7 +260,7 @@ fn tesseract_reads_a_page() {
     let large = b"BT /F1 24 Tf 72 700 Td (The motion to dismiss is denied.) Tj ET".to_vec();
     let file = archive_extract::testing::pdf::pages(&[large], HELVETICA, true);
     let path = ocr.scratch_file(&file).unwrap();
-    let page = ocr.pdf_page(&path, 1, Duration::from_secs(120));
+    let page = ocr.pdf_page(&path, 1, None, Duration::from_secs(120));
     std::fs::remove_file(&path).unwrap();
     match page {
         Ok(page) => {

@@ -195,6 +195,7 @@ impl ProcessingJob {
     ) -> Result<CollectedPages, Fault> {
         let path = self.documents.path(file)?;
         let (name, bytes, ocr) = (file.name.clone(), file.size, settings.ocr());
+        let mut collector = PageCollector::new(bytes, settings);
         let child = ReaderProcess {
             program: self.extractor.program.clone(),
             arguments: self.extractor.arguments.clone(),
@@ -204,7 +205,6 @@ impl ProcessingJob {
         let (limits, context, halt) = (settings.limits(bytes), context.clone(), halt.clone());
         let work = move || {
             let _scratch = ScratchFolder::make(&child.scratch)?;
-            let mut collector = PageCollector::new(bytes, ocr);
             let is_needed = || !halt.is_cancelled();
             archive_extract::isolated::read_while(
                 &child,

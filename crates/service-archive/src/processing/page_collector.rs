@@ -8,6 +8,11 @@ use archive_extract::{ExtractedPage, Format, ProblemCode, ReadEvent, ReadProblem
 use archive_text::Page;
 use fault::{Fault, Kind as FaultKind};
 
+use super::page_problems::PageProblem;
+use super::settings::{
+    ExtractionMode, OCR_PAGES, OCR_PAGES_DEEP, OCR_PAGES_FAST, ProcessingSettings,
+};
+
 /// A longer page is split: a text file has no pages and up to 100 MB.
 const PAGE_BYTES_MAX: usize = 64 * 1024;
 /// Problems that are reported; the rest are counted.
@@ -30,6 +35,7 @@ pub(crate) struct PageCollector {
     ocr_pages: u32,
     /// Whether OCR was requested.
     ocr: bool,
+    mode: ExtractionMode,
     file_bytes: u64,
     seen_bytes: u64,
 }
@@ -42,13 +48,6 @@ struct OpenPart {
     bytes: u64,
 }
 
-/// One problem, and the pages that have it.
-struct PageProblem {
-    part: String,
-    pages: Option<(u32, u32)>,
-    message: String,
-}
-
 pub(crate) struct CollectedPages {
     pub(crate) pages: Vec<PageRecord>,
     pub(crate) problems: Vec<String>,
@@ -58,7 +57,7 @@ pub(crate) struct CollectedPages {
 }
 
 impl PageCollector {
-    pub(crate) fn new(file_bytes: u64, ocr: bool) -> Self {
+    pub(crate) fn new(file_bytes: u64, settings: &ProcessingSettings) -> Self {
         Self {
             pages: Vec::new(),
             open_parts: vec![OpenPart::default()],
@@ -69,7 +68,8 @@ impl PageCollector {
             worst: None,
             formats: Vec::new(),
             ocr_pages: 0,
-            ocr,
+            ocr: settings.ocr(),
+            mode: settings.extraction_mode,
             file_bytes,
             seen_bytes: 0,
         }
@@ -127,7 +127,7 @@ impl PageCollector {
         };
         self.open_page(ocr_confidence);
         self.append(&page.page.text);
-        if let Some(problem) = &page.problem {
+        for problem in &page.problems {
             let number = self.open.as_ref().map(|it| it.page.number);
             self.problem(problem, number);
         }
@@ -176,30 +176,48 @@ impl PageCollector {
     }
 
     fn problem(&mut self, problem: &ReadProblem, page: Option<u32>) {
-        let message = if problem.code == ProblemCode::NeedsOcr && !self.ocr {
-            "the page is a picture; process the file again with enableOCR: true".to_owned()
-        } else {
-            crate::clip::clip(&problem.message, PROBLEM_CHARS_MAX)
-        };
+        let message = self.message(problem);
         let rank = rank(problem.code);
         if self.worst.as_ref().is_none_or(|(worst, ..)| rank > *worst) {
             self.worst = Some((rank, message.clone(), problem.code));
         }
         let part = self.open_parts.last().map_or("", |it| it.part.as_str());
-        // The same problem on consecutive pages is reported once, with the page range.
-        if let Some(last) = self.problems.last_mut()
-            && let (Some((_, to)), Some(page)) = (&mut last.pages, page)
-            && last.message == message
-            && last.part == part
-            && *to + 1 == page
+        // The same problem on several pages is reported once, with the pages.
+        let is_same =
+            |it: &&mut PageProblem| it.has_pages() && it.message == message && it.part == part;
+        if let Some(page) = page
+            && let Some(same) = self.problems.iter_mut().find(is_same)
         {
-            *to = page;
+            same.add_page(page);
         } else if self.problems.len() < PROBLEMS_MAX {
-            let pages = page.map(|page| (page, page));
-            self.problems.push(PageProblem { part: part.to_owned(), pages, message });
+            self.problems.push(PageProblem::new(part, message, page));
         } else {
             self.problems_more += 1;
         }
+    }
+
+    /// What is wrong and what to do, in the words of this service.
+    fn message(&self, problem: &ReadProblem) -> String {
+        // The reader writes what was not read, a semicolon, and why.
+        let what = problem.message.split("; ").next().unwrap_or_default();
+        let message = match problem.code {
+            ProblemCode::NeedsOcr if !self.ocr => {
+                format!("{what}; process the file again with enableOCR: true")
+            }
+            ProblemCode::OcrLimit if self.mode != ExtractionMode::Deep => {
+                let (mode, limit) = (self.mode.word(), OCR_PAGES_DEEP);
+                let most = match self.mode {
+                    ExtractionMode::Fast => OCR_PAGES_FAST,
+                    _ => OCR_PAGES,
+                };
+                format!(
+                    "{what}; {mode} mode reads at most {most} pages of a file by OCR; process the \
+                     file again with extractionMode: deep, which reads {limit}, or split the file"
+                )
+            }
+            _ => problem.message.clone(),
+        };
+        crate::clip::clip(&message, PROBLEM_CHARS_MAX)
     }
 
     /// The share of the file that was read, from 0 to 1: by pages if their number is known, else by
@@ -225,7 +243,7 @@ impl PageCollector {
 
     pub(crate) fn finish(mut self) -> CollectedPages {
         self.close_page();
-        let mut problems: Vec<String> = self.problems.iter().map(PageProblem::text).collect();
+        let mut problems: Vec<String> = self.problems.iter().map(PageProblem::line).collect();
         if self.problems_more > 0 {
             problems.push(format!("and {} more problems", self.problems_more));
         }
@@ -240,18 +258,6 @@ impl PageCollector {
             ocr_pages: self.ocr_pages,
             worst: self.worst,
         }
-    }
-}
-
-impl PageProblem {
-    fn text(&self) -> String {
-        let pages = match self.pages {
-            None => String::new(),
-            Some((from, to)) if from == to => format!("page {from}: "),
-            Some((from, to)) => format!("pages {from} to {to}: "),
-        };
-        let part = if self.part.is_empty() { String::new() } else { format!("{}: ", self.part) };
-        format!("{part}{pages}{}", self.message)
     }
 }
 
@@ -283,11 +289,14 @@ fn rank(code: ProblemCode) -> u8 {
         | ProblemCode::TooManyPages
         | ProblemCode::TooManyEntries
         | ProblemCode::TooDeep => 6,
-        ProblemCode::NeedsOcr | ProblemCode::OcrFailed => 5,
+        ProblemCode::NeedsOcr | ProblemCode::OcrFailed | ProblemCode::OcrLimit => 5,
         ProblemCode::Truncated | ProblemCode::Malformed => 4,
         ProblemCode::Unsupported | ProblemCode::NoUnicode => 3,
-        ProblemCode::Empty => 2,
-        ProblemCode::NameMismatch => 1,
+        ProblemCode::Empty
+        | ProblemCode::BlankPage
+        | ProblemCode::LowConfidence
+        | ProblemCode::HiddenText => 2,
+        ProblemCode::NameMismatch | ProblemCode::PagesUnmarked => 1,
     }
 }
 
@@ -313,7 +322,11 @@ mod tests {
 
     fn page(number: u32, text: &str, problem: Option<ReadProblem>) -> ReadEvent {
         let page = Page { number, text: text.to_owned() };
-        ReadEvent::Page(ExtractedPage { page, source: TextSource::TextLayer, problem })
+        ReadEvent::Page(ExtractedPage {
+            page,
+            source: TextSource::TextLayer,
+            problems: problem.into_iter().collect(),
+        })
     }
 
     fn open(name: &str) -> ReadEvent {
@@ -321,7 +334,9 @@ mod tests {
     }
 
     fn gathered(ocr: bool, events: impl IntoIterator<Item = ReadEvent>) -> CollectedPages {
-        let mut collector = PageCollector::new(1000, ocr);
+        let settings =
+            ProcessingSettings { enable_ocr: Some(ocr), ..ProcessingSettings::standard() };
+        let mut collector = PageCollector::new(1000, &settings);
         for event in events {
             collector.apply(event);
         }
@@ -383,6 +398,27 @@ mod tests {
     }
 
     #[test]
+    fn a_long_scan_names_the_deep_mode() {
+        let limit = || {
+            let message =
+                "the page is a picture; only 50 pages of a file go to OCR; split the file";
+            Some(ReadProblem::new(ProblemCode::OcrLimit, message))
+        };
+        let pages = (1..=60).map(|at| page(at, "text", limit().filter(|_| at > 50)));
+        let told = gathered(true, pages);
+        let line = &told.problems[0];
+        assert!(line.starts_with("pages 51 to 60: the page is a picture; standard mode"), "{line}");
+        assert!(line.contains("extractionMode: deep, which reads 500"), "{line}");
+        let deep = ProcessingSettings {
+            extraction_mode: ExtractionMode::Deep,
+            ..ProcessingSettings::standard()
+        };
+        let mut collector = PageCollector::new(1000, &deep);
+        collector.apply(page(1, "text", limit()));
+        assert!(collector.finish().problems[0].ends_with("go to OCR; split the file"));
+    }
+
+    #[test]
     fn the_gravest_problem_is_the_reason() {
         let problem = |code, message: &str| ReadEvent::Problem(ReadProblem::new(code, message));
         let told = gathered(
@@ -424,10 +460,10 @@ mod tests {
 
     #[test]
     fn progress_counts_pages_if_their_number_is_known_and_bytes_otherwise() {
-        let mut collector = PageCollector::new(1000, true);
+        let mut collector = PageCollector::new(1000, &ProcessingSettings::standard());
         collector.apply(page(1, &"x".repeat(250), None));
         assert!((collector.share() - 0.25).abs() < 1e-9);
-        let mut collector = PageCollector::new(1000, true);
+        let mut collector = PageCollector::new(1000, &ProcessingSettings::standard());
         collector.apply(ReadEvent::Total(4));
         collector.apply(page(1, "x", None));
         assert!((collector.share() - 0.25).abs() < 1e-9);

@@ -5,9 +5,9 @@ use archive_extract::ReadLimits;
 use serde::{Deserialize, Serialize};
 
 /// Pages that go to OCR, at several seconds a page.
-const OCR_PAGES_FAST: u32 = 10;
-const OCR_PAGES: u32 = 50;
-const OCR_PAGES_DEEP: u32 = 500;
+pub(crate) const OCR_PAGES_FAST: u32 = 10;
+pub(crate) const OCR_PAGES: u32 = 50;
+pub(crate) const OCR_PAGES_DEEP: u32 = 500;
 /// Time limit of fast processing.
 const FAST_SECONDS: u32 = 300;
 /// Pages that fast processing reads: the first ten, and the last two with the signatures.
