@@ -83,6 +83,12 @@ pub(crate) fn file_text(file: &FileRecord) -> String {
     if let Some(error) = &file.error {
         text.push_str(&format!(", {}", clip(error, 200)));
     }
+    if let Some((first, others)) = file.problems.split_first() {
+        text.push_str(&format!(", problem: {}", clip(first, 200)));
+        if !others.is_empty() {
+            text.push_str(&format!(" (and {} more in problems)", others.len()));
+        }
+    }
     format!("{text}. File {}.", file.id)
 }
 

@@ -16,12 +16,14 @@ use serde_json::{Value, json};
 use crate::Archive;
 use crate::access::sees;
 use crate::clip::clip;
+use crate::processing::page_problems;
 use crate::tools::query_insights::{DateRange, time_range};
 use crate::wire::{self, put};
 
 /// Characters of the text of an answer, about 5,000 tokens.
 const TEXT_MAX: usize = 20_000;
 const NAME_SHOWN: usize = 100;
+const PROBLEM_SHOWN: usize = 200;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -199,11 +201,22 @@ fn hit_json(it: &Hit, visibility: &Visibility) -> Value {
         json["highlights"] = highlights
             .map(|it| json!({ "start": it.start, "end": it.end, "text": it.text }))
             .collect();
+        put(&mut json, "ocrConfidence", page.ocr_confidence);
+        let problems = problems_of(it);
+        if !problems.is_empty() {
+            json["problems"] = Value::from(problems);
+        }
     }
     json
 }
 
-/// Two lines per hit, and the call that gets the next ones.
+/// What is known to be wrong with the page of a hit: read badly, or text that should be hidden.
+fn problems_of(it: &Hit) -> Vec<&str> {
+    let Some(page) = &it.page else { return Vec::new() };
+    page_problems::of_page(&it.file.problems, &page.part, page.page.number)
+}
+
+/// Two lines per hit, its problems, and the call that gets the next ones.
 fn text(
     found: &PageHits,
     hits: &[Hit],
@@ -237,6 +250,9 @@ fn text(
             None => "the file itself".to_owned(),
         };
         text.push_str(&format!("\n- {name}, {place} (file {})\n  {}", it.file.id, it.snippet.text));
+        for problem in problems_of(it) {
+            text.push_str(&format!("\n  problem: {}", clip(problem, PROBLEM_SHOWN)));
+        }
         if text.len() > TEXT_MAX {
             break;
         }

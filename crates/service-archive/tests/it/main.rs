@@ -9,6 +9,7 @@ mod checks;
 mod fixture;
 mod flow;
 mod open_input;
+mod reading;
 mod search;
 mod tasks;
 mod trouble;
@@ -48,6 +49,7 @@ fn trials() -> Vec<Trial> {
         flow::extraction_modes_differ,
         flow::queries_apply_their_filters,
         flow::an_export_is_one_document,
+        reading::problems_of_pages_are_shown_everywhere,
         search::pages_are_found_with_their_words,
         search::unreadable_queries_name_the_place,
         search::pages_follow_their_file,
