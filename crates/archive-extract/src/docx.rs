@@ -1,7 +1,7 @@
 //! DOCX: which parts are read, and how they become pages. The XML itself is `docx/story.rs`.
 //!
-//! Pages are made by explicit page and section breaks, since Word decides the others anew each
-//! time it opens the file. Comments, list numbers and deleted or hidden text are left out.
+//! Pages begin at explicit page and section breaks and where Word last began them, which it marks
+//! when it saves a file. Comments, list numbers and deleted or hidden text are left out.
 
 mod story;
 
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::context::{ReadContext, ReadResult};
 use crate::zip::{self, ZipEntry};
-use crate::{ProblemCode, ReadProblem};
+use crate::{ProblemCode, ReadProblem, TextSource};
 use story::{Notes, Story};
 
 pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
@@ -48,6 +48,7 @@ pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
     let xml = zip::unpack(context, bytes, main)?;
     let story = Story::read(context, &xml, &hidden)?;
     report(context, "word/document.xml", story.damage.as_deref());
+    package.compare_pages(context, story.pages.len())?;
     pages(context, story, &notes, &header, &footer)
 }
 
@@ -89,7 +90,12 @@ fn pages(
         if at == 0 && !footer.is_empty() {
             text.push_str(footer);
         }
-        context.page(text.trim_end().to_owned())?;
+        let unread = (page.pictures > 0).then(|| {
+            let message = "a picture on the page was not read; pictures of DOCX files do not go to \
+                           OCR: save the document as PDF and send that";
+            ReadProblem::new(ProblemCode::Unsupported, message)
+        });
+        context.page_from(text.trim_end().to_owned(), TextSource::TextLayer, unread)?;
     }
     Ok(())
 }
@@ -133,6 +139,25 @@ impl Package<'_> {
             }
         }
         Ok(texts.join("\n"))
+    }
+
+    /// Notes that the file states clearly more pages than it marks.
+    fn compare_pages(&self, context: &mut ReadContext<'_>, found: usize) -> ReadResult {
+        let Some(xml) = self.part(context, "docProps/app.xml")? else { return Ok(()) };
+        let leaves = story::leaves(context, &xml, 64)?;
+        let stated = leaves.iter().find(|(key, _)| key == "Pages");
+        let Some(stated) = stated.and_then(|(_, value)| value.trim().parse::<usize>().ok()) else {
+            return Ok(());
+        };
+        context.metadata("pages_stated", &stated.to_string());
+        if stated > found.saturating_add(1) && stated - found > stated / 10 {
+            let message = format!(
+                "the document states {stated} pages and marks {found}; page numbers are those of \
+                 the marks: open and save it in Word, or send it as PDF"
+            );
+            context.problem(ReadProblem::new(ProblemCode::PagesUnmarked, message));
+        }
+        Ok(())
     }
 
     fn properties(&self, context: &mut ReadContext<'_>) -> ReadResult {

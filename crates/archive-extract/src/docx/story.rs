@@ -16,6 +16,8 @@ pub(super) struct DocxPage {
     pub(super) text: String,
     /// Notes referred to, in order: `f` or `e`, and the id.
     pub(super) references: Vec<(char, String)>,
+    /// Pictures that are too large for a logo.
+    pub(super) pictures: usize,
 }
 
 /// One part's text. A notes part fills `notes` instead of pages.
@@ -26,6 +28,11 @@ pub(super) struct Story {
     /// The error that made the parser stop before the end.
     pub(super) damage: Option<String>,
 }
+
+/// The unit of drawings in the file.
+const EMU_PER_INCH: f64 = 914_400.0;
+/// A smaller picture is a logo or a signature: 5 % of a page, in square inches.
+const PICTURE_MIN: f64 = 4.7;
 
 struct StoryParser<'a> {
     story: Story,
@@ -45,6 +52,13 @@ struct StoryParser<'a> {
     outside: Vec<String>,
     boxes: String,
     note: Option<(String, usize)>,
+    /// The size of the drawing that is open, in square inches.
+    drawing_size: f64,
+    /// Whether the page began with an explicit break, after which Word writes its own mark too.
+    expects_mark: bool,
+    /// For each open table row: the marks of its current cell, and the most of any cell so far. A
+    /// row over two pages has a mark in every cell.
+    rows: Vec<(u32, u32)>,
 }
 
 impl Story {
@@ -139,6 +153,9 @@ impl<'a> StoryParser<'a> {
             outside: Vec::new(),
             boxes: String::new(),
             note: None,
+            drawing_size: 0.0,
+            expects_mark: false,
+            rows: Vec::new(),
         }
     }
 
@@ -165,7 +182,24 @@ impl<'a> StoryParser<'a> {
                 self.run_hidden = false;
             }
             "t" => self.in_text = true,
-            "pageBreakBefore" if self.in_paragraph_properties && is_on(it) => self.break_page(),
+            "pageBreakBefore" if self.in_paragraph_properties && is_on(it) => {
+                self.break_explicitly();
+            }
+            "tr" => self.rows.push((0, 0)),
+            "tc" => {
+                if let Some((marks, _)) = self.rows.last_mut() {
+                    *marks = 0;
+                }
+            }
+            "lastRenderedPageBreak" => self.mark_page(),
+            "extent" => {
+                let inches = |name: &str| attribute(it, name)?.parse::<f64>().ok();
+                let size = inches("cx").zip(inches("cy")).map_or(0.0, |(wide, high)| wide * high);
+                self.drawing_size = size / (EMU_PER_INCH * EMU_PER_INCH);
+            }
+            "blip" if self.drawing_size >= PICTURE_MIN => self.page.pictures += 1,
+            // An older form of a picture, whose size is in a style.
+            "imagedata" => self.page.pictures += 1,
             "sectPr" if self.in_paragraph_properties => {
                 self.section_break = true;
                 self.section_continues = false;
@@ -185,7 +219,7 @@ impl<'a> StoryParser<'a> {
         match name {
             // Tab stops share the name but stand in paragraph properties.
             "tab" if !self.in_paragraph_properties => self.page.text.push('\t'),
-            "br" if attribute(it, "type").as_deref() == Some("page") => self.break_page(),
+            "br" if attribute(it, "type").as_deref() == Some("page") => self.break_explicitly(),
             "br" | "cr" => self.page.text.push('\n'),
             "noBreakHyphen" => self.page.text.push('-'),
             "footnoteReference" | "endnoteReference" => {
@@ -223,6 +257,7 @@ impl<'a> StoryParser<'a> {
                 self.page.text.push('\t');
             }
             "tr" => {
+                self.rows.pop();
                 if self.page.text.ends_with('\t') {
                     self.page.text.pop();
                 }
@@ -253,7 +288,7 @@ impl<'a> StoryParser<'a> {
             self.page.text.push_str(&boxes);
         }
         if std::mem::take(&mut self.section_break) && !self.section_continues {
-            self.break_page();
+            self.break_explicitly();
         }
     }
 
@@ -263,11 +298,36 @@ impl<'a> StoryParser<'a> {
         }
     }
 
-    fn break_page(&mut self) {
-        // Nothing breaks inside a box, and a break at the very start makes no page.
-        if self.outside.is_empty() && !(self.page.text.is_empty() && self.story.pages.is_empty()) {
-            self.story.pages.push(std::mem::take(&mut self.page));
+    fn break_explicitly(&mut self) {
+        self.expects_mark |= self.break_page();
+    }
+
+    /// A page began here when Word last laid the document out.
+    fn mark_page(&mut self) {
+        if let Some((marks, most)) = self.rows.last_mut() {
+            *marks += 1;
+            if *marks <= *most {
+                return;
+            }
+            *most = *marks;
         }
+        let is_same_break = self.expects_mark && self.page.text.trim().is_empty();
+        self.expects_mark = false;
+        if !is_same_break {
+            self.break_page();
+        }
+    }
+
+    /// Ends the page; false where nothing breaks.
+    fn break_page(&mut self) -> bool {
+        // Nothing breaks inside a box or a note, and a break at the very start makes no page.
+        let is_start = self.page.text.is_empty() && self.story.pages.is_empty();
+        let breaks = self.outside.is_empty() && self.note.is_none() && !is_start;
+        if breaks {
+            self.story.pages.push(std::mem::take(&mut self.page));
+            self.expects_mark = false;
+        }
+        breaks
     }
 
     fn text(&mut self, text: &str) {

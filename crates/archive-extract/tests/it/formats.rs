@@ -142,3 +142,79 @@ fn rich_text_is_read_as_text() {
         {\\f1\\'d1\\'f3\\'e4}\\par {\\v hidden}a\\'e9\\u1044?\\tab b\\page next{\\*\\unknown no}\\u-10179?\\u-8704?}";
     check("a.rtf", rtf, &["Суд\naéД\tb", "next😀"]);
 }
+
+/// A run that begins a page, as Word marks it.
+fn marked(text: &str) -> String {
+    format!("<w:p><w:r><w:lastRenderedPageBreak/><w:t>{text}</w:t></w:r></w:p>")
+}
+
+fn app(pages: usize) -> String {
+    format!(
+        "<Properties><Application>Microsoft Office Word</Application><Pages>{pages}</Pages></Properties>"
+    )
+}
+
+#[test]
+fn docx_pages_are_those_of_the_last_layout() {
+    let explicit = "<w:p><w:r><w:t>end</w:t><w:br w:type=\"page\"/></w:r></w:p>";
+    let before = "<w:p><w:pPr><w:pageBreakBefore/></w:pPr><w:r><w:lastRenderedPageBreak/><w:t>before</w:t></w:r></w:p>";
+    let section = "<w:p><w:pPr><w:sectPr/></w:pPr><w:r><w:t>section</w:t></w:r></w:p>";
+    let within = "<w:p><w:r><w:t>half</w:t></w:r><w:r><w:lastRenderedPageBreak/><w:t>other</w:t></w:r></w:p>";
+    let cell = |text: &str| format!("<w:tc>{}{}</w:tc>", paragraph(text), marked("more"));
+    let row = format!("<w:tbl><w:tr>{}{}</w:tr></w:tbl>", cell("a"), cell("b"));
+    for (body, expected) in [
+        ([paragraph("one"), marked("two"), marked("three")].concat(), vec!["one", "two", "three"]),
+        // An explicit break and the mark after it are one break.
+        ([explicit.to_owned(), marked("next")].concat(), vec!["end", "\nnext"]),
+        (
+            [explicit.to_owned(), paragraph("next"), marked("third")].concat(),
+            vec!["end", "\nnext", "third"],
+        ),
+        ([paragraph("one"), before.to_owned()].concat(), vec!["one", "before"]),
+        ([section.to_owned(), marked("next")].concat(), vec!["section", "next"]),
+        (within.to_owned(), vec!["half", "other"]),
+        // Both cells of a row go over to the next page.
+        ([row, marked("after")].concat(), vec!["a", "more\tb\nmore", "after"]),
+        // A page with a picture only.
+        ([paragraph("one"), marked(""), marked("three")].concat(), vec!["one", "", "three"]),
+        (marked("first"), vec!["first"]),
+    ] {
+        let file = docx(&body, &[("docProps/app.xml", &app(expected.len()))]);
+        check("a.docx", &file, &expected);
+    }
+    let unmarked = docx(&paragraph("one"), &[("docProps/app.xml", &app(20))]);
+    let document = read("a.docx", &unmarked);
+    assert_eq!(codes(&document), [ProblemCode::PagesUnmarked]);
+    assert!(document.problems[0].message.contains("states 20 pages and marks 1"));
+    assert_eq!(
+        codes(&read("a.docx", &docx(&paragraph("one"), &[("docProps/app.xml", &app(2))]))),
+        []
+    );
+}
+
+#[test]
+fn marks_inside_notes_make_no_pages() {
+    let notes = format!(
+        "<w:footnotes><w:footnote w:id=\"1\">{}{}</w:footnote></w:footnotes>",
+        paragraph("note"),
+        marked("goes on")
+    );
+    let body = "<w:p><w:r><w:t>text</w:t><w:footnoteReference w:id=\"1\"/></w:r></w:p>";
+    check("a.docx", &docx(body, &[("word/footnotes.xml", &notes)]), &["text\n[1] note\ngoes on"]);
+}
+
+#[test]
+fn pictures_of_a_docx_are_noted() {
+    let drawing = |inches: u32| {
+        let side = inches * 914_400;
+        format!(
+            "<w:p><w:r><w:drawing><wp:extent cx=\"{side}\" cy=\"{side}\"/>\
+             <a:blip r:embed=\"rId1\"/></w:drawing><w:t>text</w:t></w:r></w:p>"
+        )
+    };
+    let document = read("a.docx", &docx(&drawing(5), &[]));
+    assert_eq!(texts(&document), ["text"]);
+    assert_eq!(codes(&document), [ProblemCode::Unsupported]);
+    assert!(document.pages[0].problems[0].message.contains("save the document as PDF"));
+    assert_eq!(codes(&read("a.docx", &docx(&drawing(1), &[]))), []);
+}
