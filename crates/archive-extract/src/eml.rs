@@ -1,8 +1,10 @@
 //! Messages in RFC 5322 form: headers and body are page 1, attachments follow, messages within
 //! messages included.
 
+use mail_parser::decoders::base64::base64_decode;
 use mail_parser::decoders::html::html_to_text;
-use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use mail_parser::decoders::quoted_printable::quoted_printable_decode;
+use mail_parser::{Address, Encoding, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
 use crate::context::{ReadContext, ReadResult};
 use crate::{Format, ProblemCode, ReadProblem, plain};
@@ -99,9 +101,12 @@ fn message_pages(context: &mut ReadContext<'_>, message: &Message<'_>) -> ReadRe
     }
     text.push('\n');
     for part in message.text_bodies() {
+        let unstated = unstated_text(message, part);
         match &part.body {
-            PartType::Text(body) => text.push_str(body),
-            PartType::Html(body) => text.push_str(&html_to_text(body)),
+            PartType::Text(body) => text.push_str(unstated.as_deref().unwrap_or(body)),
+            PartType::Html(body) => {
+                text.push_str(&html_to_text(unstated.as_deref().unwrap_or(body)));
+            }
             _ => {}
         }
         text.push('\n');
@@ -112,6 +117,29 @@ fn message_pages(context: &mut ReadContext<'_>, message: &Message<'_>) -> ReadRe
         attachment(context, part)?;
     }
     Ok(())
+}
+
+/// The text of a part that has letters beyond ASCII and does not say in which encoding, by the
+/// statistics of its letters; `None` if it states one. The parser reads it as UTF-8 or Windows-1252.
+fn unstated_text(message: &Message<'_>, part: &MessagePart<'_>) -> Option<String> {
+    let stated = part.content_type().and_then(|it| it.attribute("charset"));
+    let is_stated = stated.is_some_and(|it| {
+        !["us-ascii", "ascii", "unknown-8bit", "x-unknown", ""]
+            .iter()
+            .any(|none| it.trim().eq_ignore_ascii_case(none))
+    });
+    if is_stated {
+        return None;
+    }
+    let (from, to) = (part.raw_body_offset() as usize, part.raw_end_offset() as usize);
+    let raw = message.raw_message().get(from..to)?;
+    let bytes = match part.encoding {
+        Encoding::None => raw.to_vec(),
+        Encoding::QuotedPrintable => quoted_printable_decode(raw)?,
+        Encoding::Base64 => base64_decode(raw)?,
+    };
+    let text = (!bytes.is_ascii()).then(|| plain::decode(&bytes))?;
+    (!text.contains('\u{fffd}')).then_some(text)
 }
 
 fn attachment(context: &mut ReadContext<'_>, part: &MessagePart<'_>) -> ReadResult {

@@ -1,6 +1,8 @@
 //! Plain text and Markdown: finds the encoding and splits pages at form feeds.
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_1252};
+mod encoding;
+
+use encoding_rs::{UTF_16BE, UTF_16LE};
 
 use crate::context::{ReadContext, ReadResult};
 
@@ -8,7 +10,7 @@ use crate::context::{ReadContext, ReadResult};
 const HEAD: usize = 64 << 10;
 
 pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
-    let encoding = encoding_of(bytes);
+    let encoding = encoding::detect(bytes);
     context.metadata("encoding", encoding.name());
     let text = encoding.decode(bytes).0;
     context.unpack(text.len())?;
@@ -43,13 +45,13 @@ pub(crate) fn tidy(text: &str) -> String {
 
 /// Decodes 8-bit or wide text whose encoding is not stated.
 pub(crate) fn decode(bytes: &[u8]) -> String {
-    encoding_of(bytes).decode(bytes).0.into_owned()
+    encoding::detect(bytes).decode(bytes).0.into_owned()
 }
 
 /// The start of the file as text; `None` if it is not text.
 pub(crate) fn looks_like_text(bytes: &[u8]) -> Option<String> {
     let head = &bytes[..bytes.len().min(HEAD)];
-    let encoding = encoding_of(head);
+    let encoding = encoding::detect(head);
     let wide = encoding == UTF_16LE || encoding == UTF_16BE;
     let odd = head.iter().filter(|it| matches!(it, 0..=8 | 14..=26 | 28..=31 | 127)).count();
     if !wide && (head.contains(&0) || odd * 50 > head.len()) {
@@ -58,39 +60,6 @@ pub(crate) fn looks_like_text(bytes: &[u8]) -> Option<String> {
     let text = encoding.decode(head).0;
     let lost = text.chars().filter(|it| *it == '\u{fffd}').count();
     (lost * 20 <= text.chars().count()).then(|| text.into_owned())
-}
-
-fn encoding_of(bytes: &[u8]) -> &'static Encoding {
-    if let Some((encoding, _)) = Encoding::for_bom(bytes) {
-        return encoding;
-    }
-    if let Err(error) = std::str::from_utf8(bytes) {
-        // A cut in the last character is not a sign of another encoding.
-        if error.error_len().is_some() {
-            return cyrillic_or_latin(bytes);
-        }
-    }
-    UTF_8
-}
-
-/// Russian text in Windows-1251 is runs of bytes above 0xC0; in Windows-1252 such bytes stand
-/// alone among ASCII letters.
-fn cyrillic_or_latin(bytes: &[u8]) -> &'static Encoding {
-    let head = &bytes[..bytes.len().min(HEAD)];
-    let letter = |it: u8| it >= 0xc0 || it == 0xa8 || it == 0xb8;
-    let mut pairs = 0_usize;
-    let mut alone = 0_usize;
-    for (at, byte) in head.iter().enumerate() {
-        if letter(*byte) {
-            let beside = |it: Option<&u8>| it.is_some_and(|it| letter(*it));
-            if beside(at.checked_sub(1).and_then(|it| head.get(it))) || beside(head.get(at + 1)) {
-                pairs += 1;
-            } else {
-                alone += 1;
-            }
-        }
-    }
-    if pairs > alone { WINDOWS_1251 } else { WINDOWS_1252 }
 }
 
 #[cfg(test)]
@@ -111,6 +80,9 @@ mod tests {
         check(b"\xff\xfeA\0\x14\x04", "AД");
         check(b"\xfe\xff\0A\x04\x14", "AД");
         check(b"\xd1\xf3\xe4 \xf0\xe5\xf8\xe8\xeb", "Суд решил");
+        check(b"\xf3\xd5\xc4 \xd2\xc5\xdb\xc9\xcc", "Суд решил");
+        check(b"\x91\xe3\xa4 \xe0\xa5\xe8\xa8\xab", "Суд решил");
+        check(b"C\0o\0u\0r\0t\0", "Court");
         check(b"caf\xe9 \x93quoted\x94", "café \u{201c}quoted\u{201d}");
     }
 

@@ -42,6 +42,28 @@ fn mail_in_html_alone_is_text() {
 }
 
 #[test]
+fn bodies_in_cyrillic_encodings_are_read() {
+    let text = "Решением суда исковые требования удовлетворены.";
+    let koi8 = encoding_rs::KOI8_R.encode(text).0.into_owned();
+    let quoted: Vec<u8> = koi8.iter().flat_map(|it| format!("={it:02X}").into_bytes()).collect();
+    for (headers, body) in [
+        ("Content-Type: text/plain; charset=koi8-r", koi8.clone()),
+        ("Content-Type: text/plain", koi8.clone()),
+        ("Content-Type: text/plain; charset=us-ascii", koi8.clone()),
+        ("X-Mailer: old", koi8.clone()),
+        ("Content-Transfer-Encoding: quoted-printable", quoted),
+        ("Content-Type: text/plain", encoding_rs::WINDOWS_1251.encode(text).0.into_owned()),
+        ("Content-Type: text/plain", encoding_rs::IBM866.encode(text).0.into_owned()),
+        ("Content-Type: text/plain", text.as_bytes().to_vec()),
+    ] {
+        let mut mail = format!("From: a@b.c\nMIME-Version: 1.0\n{headers}\n\n").into_bytes();
+        mail.extend(body);
+        let document = read("a.eml", &mail);
+        assert_eq!(texts(&document), [format!("From: a@b.c\n\n{text}")], "{headers}");
+    }
+}
+
+#[test]
 fn messages_that_claim_to_be_messages_are_read() {
     let kind = "Content-Type:message/rfc822\n\n";
     let mail = format!("e:\n{kind}t\n{kind}{kind}{kind}t\n{kind}Content-Type:2\n\n\n");
