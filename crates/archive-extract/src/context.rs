@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use archive_text::Page;
 
 use crate::{
-    ExtractedPage, Format, Ocr, ProblemCode, ReadEvent, ReadLimits, ReadProblem, TextSource,
+    ExtractedPage, Format, Ocr, Password, ProblemCode, ReadEvent, ReadLimits, ReadProblem,
+    TextSource,
 };
 
 /// A small picture takes about a quarter of the time of a page.
@@ -17,6 +18,7 @@ pub(crate) type ReadResult<T = ()> = Result<T, ReadProblem>;
 pub(crate) struct ReadContext<'a> {
     pub(crate) limits: &'a ReadLimits,
     pub(crate) ocr: &'a dyn Ocr,
+    pub(crate) password: Option<&'a Password>,
     emit: &'a mut dyn FnMut(ReadEvent),
     deadline: Instant,
     depth: u32,
@@ -34,11 +36,13 @@ impl<'a> ReadContext<'a> {
     pub(crate) fn new(
         limits: &'a ReadLimits,
         ocr: &'a dyn Ocr,
+        password: Option<&'a Password>,
         emit: &'a mut dyn FnMut(ReadEvent),
     ) -> Self {
         Self {
             limits,
             ocr,
+            password,
             emit,
             deadline: Instant::now() + Duration::from_secs(limits.seconds.into()),
             depth: 0,

@@ -25,7 +25,8 @@ pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
     if flags & 0x0100 != 0 {
         return Err(ReadProblem::new(
             ProblemCode::Encrypted,
-            "the document is encrypted; remove the password and send it again",
+            "the document is encrypted; passwords are taken for PDF only: open it in Word, remove its \
+             password (File, Info, Protect Document) and send it again",
         ));
     }
     if u16_at(&main, 2).is_some_and(|version| version < 0xc1) {

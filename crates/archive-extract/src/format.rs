@@ -268,7 +268,8 @@ fn in_compound(bytes: &[u8]) -> Result<Format, ReadProblem> {
     if has("EncryptedPackage") || has("EncryptionInfo") {
         return Err(ReadProblem::new(
             ProblemCode::Encrypted,
-            "the document is encrypted; remove the password and send it again",
+            "the document is encrypted; passwords are taken for PDF only: open it in Word, remove its \
+             password (File, Info, Protect Document) and send it again",
         ));
     }
     let what = if has("Workbook") || has("Book") {

@@ -7,6 +7,7 @@ use crate::{Document, DocumentBuilder, Format, NoOcr, ReadLimits};
 #[must_use]
 pub fn read_bytes(format: Format, bytes: &[u8], limits: &ReadLimits) -> Document {
     let mut builder = DocumentBuilder::default();
-    ReadContext::new(limits, &NoOcr, &mut |event| builder.apply(event)).read_as(format, bytes);
+    ReadContext::new(limits, &NoOcr, None, &mut |event| builder.apply(event))
+        .read_as(format, bytes);
     builder.finish()
 }

@@ -14,8 +14,8 @@ use sandbox::{ChildCommand, ChildEnd, ChildLimits};
 use crate::tool_files;
 use crate::wire::{self, ChildMessage, ReadRequest};
 use crate::{
-    Document, DocumentBuilder, NoOcr, Ocr, ProblemCode, ReadEvent, ReadLimits, ReadProblem,
-    Tesseract,
+    Document, DocumentBuilder, NoOcr, Ocr, Password, ProblemCode, ReadEvent, ReadLimits,
+    ReadProblem, Tesseract,
 };
 
 /// How the child is started.
@@ -29,6 +29,8 @@ pub struct ReaderProcess {
     pub scratch: PathBuf,
     /// Languages for OCR, tried in order; none: no OCR.
     pub languages: Option<Vec<String>>,
+    /// Opens an encrypted file.
+    pub password: Option<Password>,
 }
 
 /// Reads the file and gathers what was found. Blocks.
@@ -72,6 +74,7 @@ pub fn read_while(
         limits: limits.clone(),
         scratch: absolute(&child.scratch),
         languages: child.languages.clone(),
+        password: child.password.clone(),
     };
     let command = ChildCommand {
         program: child.program.clone(),
@@ -150,13 +153,16 @@ fn serve_request(stdin: &mut impl Read, stdout: impl Write) -> io::Result<()> {
             None => Box::new(NoOcr),
         };
         let mut lost = None;
-        crate::read(&request.name, &bytes, &request.limits, &*ocr, &mut |event| {
+        let mut emit = |event| {
             // Flushed each time: what was found must survive what comes next.
             let sent = wire::send_event(&mut to, event).and_then(|()| to.flush());
             if let Err(error) = sent {
                 lost.get_or_insert(error);
             }
-        });
+        };
+        let password = request.password.as_ref();
+        let (name, limits) = (&request.name, &request.limits);
+        crate::read_with_password(name, &bytes, password, limits, &*ocr, &mut emit);
         if let Some(error) = lost {
             return Err(error);
         }

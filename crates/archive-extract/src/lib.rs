@@ -18,6 +18,7 @@ pub mod isolated;
 mod limits;
 mod msg;
 mod ocr;
+mod password;
 mod pdf;
 mod picture;
 mod plain;
@@ -36,6 +37,7 @@ pub use crate::format::{Format, accepted_extensions, detect};
 pub use crate::isolated::{ReaderProcess, worker_main};
 pub use crate::limits::ReadLimits;
 pub use crate::ocr::{CONFIDENT, NoOcr, Ocr, OcrPage, PixelArea, RENDER_DPI, Tesseract};
+pub use crate::password::Password;
 pub use crate::problem::{ProblemCode, ReadProblem};
 
 /// Reads a file in this process and gathers what was found.
@@ -54,7 +56,19 @@ pub fn read(
     ocr: &dyn Ocr,
     emit: &mut dyn FnMut(ReadEvent),
 ) {
-    let mut context = context::ReadContext::new(limits, ocr, emit);
+    read_with_password(name, bytes, None, limits, ocr, emit);
+}
+
+/// Like [`read`]; the password opens the file and what is attached to it.
+pub fn read_with_password(
+    name: &str,
+    bytes: &[u8],
+    password: Option<&Password>,
+    limits: &ReadLimits,
+    ocr: &dyn Ocr,
+    emit: &mut dyn FnMut(ReadEvent),
+) {
+    let mut context = context::ReadContext::new(limits, ocr, password, emit);
     if bytes.len() as u64 > limits.bytes {
         context.problem(ReadProblem::new(
             ProblemCode::TooLarge,

@@ -50,11 +50,23 @@ pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
 }
 
 fn read_pages(context: &mut ReadContext<'_>, file: &mut PdfFile<'_>) -> ReadResult {
-    if !file.unlock() {
-        return Err(ReadProblem::new(
-            ProblemCode::Encrypted,
-            "the PDF is encrypted; remove the password and send it again",
-        ));
+    if !file.unlock(context.password) {
+        let (code, message) = match context.password {
+            _ if !file.has_known_encryption() => (
+                ProblemCode::Encrypted,
+                "the PDF is encrypted in a way that is not known; remove the password and send it \
+                 again",
+            ),
+            Some(_) => (
+                ProblemCode::WrongPassword,
+                "the password does not open the PDF; give the right one",
+            ),
+            None => (
+                ProblemCode::PasswordRequired,
+                "the PDF is encrypted; give its password, or remove the password and send it again",
+            ),
+        };
+        return Err(ReadProblem::new(code, message));
     }
     let max = context.limits.pages as usize + 1;
     let mut pages = page_tree(context, file, max)?;

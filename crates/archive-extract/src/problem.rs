@@ -6,8 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemCode {
-    /// The file needs a password.
+    /// The file is encrypted in a way that is not read, with a password or without.
     Encrypted,
+    /// The file needs a password, and none was given.
+    PasswordRequired,
+    /// The password that was given does not open the file.
+    WrongPassword,
     /// The end of the file is missing.
     Truncated,
     /// The file does not keep its own format's rules.

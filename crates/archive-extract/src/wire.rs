@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use sandbox::send;
 use serde::{Deserialize, Serialize};
 
-use crate::{ReadEvent, ReadLimits};
+use crate::{Password, ReadEvent, ReadLimits};
 
 /// Longer text is sent in pieces; JSON may make a piece six times as long.
 const TEXT_MAX: usize = 1 << 20;
@@ -19,6 +19,7 @@ pub(crate) struct ReadRequest {
     pub(crate) scratch: PathBuf,
     /// `None`: no OCR.
     pub(crate) languages: Option<Vec<String>>,
+    pub(crate) password: Option<Password>,
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

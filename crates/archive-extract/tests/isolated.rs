@@ -48,6 +48,7 @@ fn child(folder: &Path, word: &str) -> ReaderProcess {
         arguments: vec![word.to_owned()],
         scratch: folder.to_owned(),
         languages: None,
+        password: None,
     }
 }
 

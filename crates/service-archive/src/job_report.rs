@@ -283,6 +283,7 @@ impl Archive {
             cancelled => cancelled?,
         };
         if job.state == JobState::Cancelled {
+            self.passwords.forget(&job.id);
             self.reset_file(&job).await?;
         }
         Ok(job)

@@ -46,6 +46,7 @@ pub use processing::analysis::analysis_main;
 pub use tools::auth::{IssuedToken, TokenIssuer};
 
 use open_arguments::InputSchemas;
+use processing::job_passwords::JobPasswords;
 use tools::{
     add_file, auth, cancel_job, delete_file, delete_insight, export, export_file, file_content,
     file_status, integrity_test, job_status, list_cases, list_files, process_file, query_insights,
@@ -128,6 +129,8 @@ pub(crate) struct Archive {
     /// Shared by tests inside calls and tests as jobs. The threads that test cannot be cancelled,
     /// so each holds its permit until it ends.
     test_permits: Arc<Semaphore>,
+    /// Shared with the job that reads the files.
+    passwords: Arc<JobPasswords>,
     inputs: InputSchemas,
 }
 
@@ -183,6 +186,7 @@ fn assemble(parts: ArchiveParts, inputs: InputSchemas) -> Archive {
     };
     let stop = parts.stop.clone();
     parts.tasks.spawn(async move { stop.run_until_cancelled(backfill.run()).await });
+    let passwords = Arc::new(JobPasswords::default());
     let processing = processing::job::ProcessingJob {
         db: db.clone(),
         clock: Arc::clone(&clock),
@@ -193,6 +197,7 @@ fn assemble(parts: ArchiveParts, inputs: InputSchemas) -> Archive {
         extractor: parts.extractor,
         model: models.first().cloned(),
         permits: Arc::new(Semaphore::new(PROCESSING_CONCURRENCY)),
+        passwords: Arc::clone(&passwords),
     };
     let test_permits = Arc::new(Semaphore::new(TEST_CONCURRENCY));
     let testing = integrity::job::IntegrityJob {
@@ -234,6 +239,7 @@ fn assemble(parts: ArchiveParts, inputs: InputSchemas) -> Archive {
         upload_slots: OwnerLimiter::per_owner(UPLOADS_PER_OWNER),
         wait_slots: OwnerLimiter::per_owner(WAITS_PER_OWNER),
         test_permits,
+        passwords,
         inputs,
     }
 }

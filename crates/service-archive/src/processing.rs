@@ -5,6 +5,7 @@ pub(crate) mod analysis;
 mod conflicts;
 mod insight_builder;
 pub(crate) mod job;
+pub(crate) mod job_passwords;
 mod page_collector;
 pub(crate) mod page_problems;
 pub(crate) mod scratch;
@@ -21,6 +22,9 @@ use settings::ProcessingSettings;
 pub(crate) struct ProcessPayload {
     pub(crate) file_id: String,
     pub(crate) settings: ProcessingSettings,
+    /// Whether a password came with the call; `job_passwords` has it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) has_password: bool,
 }
 
 /// The result of a processing job, without its insights.

@@ -5,6 +5,7 @@ use archive_accounts::Visibility;
 use archive_documents::{
     FileReceiver, FileRecord, PendingUpload, ReceivedFile, StoredFile, UploadMetadata,
 };
+use archive_extract::Password;
 use contract::FilePart;
 use fault::{Fault, Kind};
 use limits::OwnerSlot;
@@ -118,8 +119,10 @@ impl Archive {
         &self,
         visibility: &Visibility,
         file: &FileRecord,
+        password: Option<Password>,
     ) -> Result<String, String> {
-        let started = self.start_processing(visibility, file, ProcessingSettings::standard()).await;
+        let settings = ProcessingSettings::standard();
+        let started = self.start_processing(visibility, file, settings, password).await;
         started.map_err(|fault| {
             format!("the file is stored, but processing could not start: {}", fault.message())
         })

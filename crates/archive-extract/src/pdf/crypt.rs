@@ -1,5 +1,5 @@
-//! Decrypts PDF files whose user password is empty: their owner restricts printing, not reading.
-//! RC4, AES-128 and AES-256 (revisions 2 to 6). A file that needs a password is not opened.
+//! Decrypts PDF files with the empty password, whose owner restricts printing and not reading, or
+//! with a given user or owner password. RC4, AES-128 and AES-256 (revisions 2 to 6).
 
 mod cipher;
 
@@ -9,7 +9,7 @@ use super::file::PdfFile;
 use super::object::{Dict, Object};
 use cipher::{aes_cbc, password_hash, rc4, unwrap_key};
 
-/// What takes the place of an empty password in revisions 2 to 4.
+/// What fills up a password of less than 32 bytes in revisions 2 to 4.
 const PADDING: [u8; 32] = [
     0x28, 0xbf, 0x4e, 0x5e, 0x4e, 0x75, 0x8a, 0x41, 0x64, 0x00, 0x4e, 0x56, 0xff, 0xfa, 0x01, 0x08,
     0x2e, 0x2e, 0x00, 0xb6, 0xd0, 0x68, 0x3e, 0x80, 0x2f, 0x0c, 0xa9, 0xfe, 0x64, 0x53, 0x69, 0x7a,
@@ -30,62 +30,55 @@ pub(super) struct Decryptor {
 }
 
 impl Decryptor {
-    /// `None` if the file needs a password or uses an unknown scheme.
-    pub(super) fn open(file: &PdfFile<'_>, encrypt: &Dict) -> Option<Self> {
+    pub(super) fn is_known(file: &PdfFile<'_>, encrypt: &Dict) -> bool {
+        let number = |key: &str| file.get(encrypt, key).and_then(|it| it.integer());
+        matches!((number("V"), number("R")), (Some(1..=4), Some(2..=4)) | (Some(5), Some(5..=6)))
+    }
+
+    /// `None` if the password is neither the user's nor the owner's, or the scheme is unknown.
+    pub(super) fn open(file: &PdfFile<'_>, encrypt: &Dict, password: &str) -> Option<Self> {
         let number = |key: &str| file.get(encrypt, key).and_then(|it| it.integer());
         match (number("V")?, number("R")?) {
-            (version @ 1..=4, revision @ 2..=4) => Self::open_md5(file, encrypt, version, revision),
-            (5, revision @ 5..=6) => Self::open_sha2(file, encrypt, revision),
+            (version @ 1..=4, revision @ 2..=4) => {
+                let terms = Md5Terms::read(file, encrypt, version, revision)?;
+                let forms = password_forms(password);
+                forms
+                    .iter()
+                    .find_map(|it| terms.open_as_user(it).or_else(|| terms.open_as_owner(it)))
+            }
+            (5, revision @ 5..=6) => {
+                let bytes = password.as_bytes();
+                let bytes = &bytes[..bytes.len().min(crate::Password::BYTES_MAX)];
+                Self::open_sha2(file, encrypt, revision, bytes)
+            }
             _ => None,
         }
     }
 
-    /// Revisions 5 and 6: the user entry holds a hash of the password and two salts.
-    fn open_sha2(file: &PdfFile<'_>, encrypt: &Dict, revision: i64) -> Option<Self> {
+    /// Revisions 5 and 6: the user and owner entries hold a hash of the password and two salts. The
+    /// owner's hashes also cover the user entry.
+    fn open_sha2(
+        file: &PdfFile<'_>,
+        encrypt: &Dict,
+        revision: i64,
+        password: &[u8],
+    ) -> Option<Self> {
         let user = bytes_of(file, encrypt, "U")?;
-        let (hash, salts) = user.get(..48)?.split_at(32);
-        let (validation_salt, key_salt) = salts.split_at(8);
-        if password_hash(revision, validation_salt) != *hash {
-            return None;
-        }
-        let wrapped = bytes_of(file, encrypt, "UE")?;
-        let key = unwrap_key(&password_hash(revision, key_salt), wrapped.get(..32)?);
-        Some(Self { key, method: method(file, encrypt)? })
-    }
-
-    /// Revisions 2 to 4: the key is a hash of the password and of the file's identity.
-    fn open_md5(file: &PdfFile<'_>, encrypt: &Dict, version: i64, revision: i64) -> Option<Self> {
-        let number = |key: &str| file.get(encrypt, key).and_then(|it| it.integer());
-        let method = if version == 4 { method(file, encrypt)? } else { CipherMethod::Rc4 };
-        let bits = if version == 4 { 128 } else { number("Length").unwrap_or(40) };
-        let length = if revision == 2 { 5 } else { usize::try_from(bits / 8).ok()?.clamp(5, 16) };
-        let identity = match file.get(&file.trailer, "ID").as_deref() {
-            Some(Object::Array(items)) => match items.first() {
-                Some(Object::Text(bytes)) => bytes.clone(),
-                _ => Vec::new(),
-            },
-            _ => Vec::new(),
-        };
-        let permissions = number("P")?.to_le_bytes();
-        let open_metadata =
-            file.get(encrypt, "EncryptMetadata").is_some_and(|it| *it == Object::Bool(false));
-        let mut hash = Md5::new();
-        hash.update(PADDING);
-        hash.update(bytes_of(file, encrypt, "O")?.get(..32)?);
-        hash.update(&permissions[..4]);
-        hash.update(&identity);
-        if revision >= 4 && open_metadata {
-            hash.update([0xff; 4]);
-        }
-        let mut key = hash.finalize().to_vec();
-        if revision >= 3 {
-            for _ in 0..50 {
-                key = Md5::digest(&key[..length]).to_vec();
+        let user = user.get(..48)?;
+        let owner = bytes_of(file, encrypt, "O").unwrap_or_default();
+        let method = method(file, encrypt)?;
+        for (entry, covered, key) in
+            [(user, [].as_slice(), "UE"), (owner.get(..48).unwrap_or_default(), user, "OE")]
+        {
+            let Some((hash, salts)) = entry.split_at_checked(32) else { continue };
+            let (validation_salt, key_salt) = salts.split_at(8);
+            if password_hash(revision, password, validation_salt, covered) == *hash {
+                let wrapped = bytes_of(file, encrypt, key)?;
+                let hash = password_hash(revision, password, key_salt, covered);
+                return Some(Self { key: unwrap_key(&hash, wrapped.get(..32)?), method });
             }
         }
-        key.truncate(length);
-        let user = bytes_of(file, encrypt, "U")?;
-        (check(&key, revision, &identity) == user.get(..16)?).then_some(Self { key, method })
+        None
     }
 
     /// The data of the stream of an object. AES-256 uses the file's key as it is; the older
@@ -107,6 +100,104 @@ impl Decryptor {
         hash.update(salt);
         hash.finalize()[..(self.key.len() + 5).min(16)].to_vec()
     }
+}
+
+/// What the key of revisions 2 to 4 is made of besides the password.
+struct Md5Terms {
+    revision: i64,
+    method: CipherMethod,
+    /// Bytes of the key.
+    length: usize,
+    identity: Vec<u8>,
+    permissions: [u8; 4],
+    open_metadata: bool,
+    owner: Vec<u8>,
+    user: Vec<u8>,
+}
+
+impl Md5Terms {
+    fn read(file: &PdfFile<'_>, encrypt: &Dict, version: i64, revision: i64) -> Option<Self> {
+        let number = |key: &str| file.get(encrypt, key).and_then(|it| it.integer());
+        let bits = if version == 4 { 128 } else { number("Length").unwrap_or(40) };
+        let identity = match file.get(&file.trailer, "ID").as_deref() {
+            Some(Object::Array(items)) => match items.first() {
+                Some(Object::Text(bytes)) => bytes.clone(),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        let [a, b, c, d, ..] = number("P")?.to_le_bytes();
+        Some(Self {
+            revision,
+            method: if version == 4 { method(file, encrypt)? } else { CipherMethod::Rc4 },
+            length: if revision == 2 { 5 } else { usize::try_from(bits / 8).ok()?.clamp(5, 16) },
+            identity,
+            permissions: [a, b, c, d],
+            open_metadata: file
+                .get(encrypt, "EncryptMetadata")
+                .is_some_and(|it| *it == Object::Bool(false)),
+            owner: bytes_of(file, encrypt, "O")?.get(..32)?.to_vec(),
+            user: bytes_of(file, encrypt, "U")?.get(..16)?.to_vec(),
+        })
+    }
+
+    /// The key is a hash of the user password and of the file's identity.
+    fn open_as_user(&self, password: &[u8]) -> Option<Decryptor> {
+        let mut hash = Md5::new();
+        hash.update(padded(password));
+        hash.update(&self.owner);
+        hash.update(self.permissions);
+        hash.update(&self.identity);
+        if self.revision >= 4 && self.open_metadata {
+            hash.update([0xff; 4]);
+        }
+        let mut key = hash.finalize().to_vec();
+        if self.revision >= 3 {
+            for _ in 0..50 {
+                key = Md5::digest(&key[..self.length]).to_vec();
+            }
+        }
+        key.truncate(self.length);
+        let is_right = check(&key, self.revision, &self.identity) == self.user;
+        is_right.then_some(Decryptor { key, method: self.method })
+    }
+
+    /// The owner entry is the user password, encrypted with the owner password.
+    fn open_as_owner(&self, password: &[u8]) -> Option<Decryptor> {
+        let mut key = Md5::digest(padded(password)).to_vec();
+        let steps = if self.revision >= 3 { 19 } else { 0 };
+        if self.revision >= 3 {
+            for _ in 0..50 {
+                key = Md5::digest(&key).to_vec();
+            }
+        }
+        key.truncate(self.length);
+        let mut user = self.owner.clone();
+        for step in (0..=steps).rev() {
+            let turned: Vec<u8> = key.iter().map(|it| it ^ step).collect();
+            user = rc4(&turned, &user);
+        }
+        self.open_as_user(&user)
+    }
+}
+
+/// The first 32 bytes of the password, filled up.
+fn padded(password: &[u8]) -> [u8; 32] {
+    let mut padded = [0; 32];
+    let bytes = password.iter().chain(&PADDING);
+    padded.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    padded
+}
+
+/// Programs before AES-256 write a password in Windows-1252, in the code page of the machine, or in
+/// UTF-8.
+fn password_forms(password: &str) -> Vec<Vec<u8>> {
+    let encodings = [encoding_rs::WINDOWS_1252, encoding_rs::WINDOWS_1251, encoding_rs::UTF_8];
+    let forms = encodings.map(|it| it.encode(password));
+    let mut forms: Vec<Vec<u8>> =
+        forms.into_iter().filter(|it| !it.2).map(|it| it.0.into_owned()).collect();
+    forms.dedup();
+    forms
 }
 
 fn bytes_of(file: &PdfFile<'_>, dict: &Dict, key: &str) -> Option<Vec<u8>> {
@@ -156,14 +247,15 @@ fn method(file: &PdfFile<'_>, encrypt: &Dict) -> Option<CipherMethod> {
 mod tests {
     use super::*;
 
-    /// A file with one page whose text is encrypted with a key from the empty password.
-    fn locked(text: &str, spoiled: bool) -> Vec<u8> {
+    /// A file with one page whose text is encrypted with a key from a user password.
+    fn locked(text: &str, password: &[u8], spoiled: bool) -> Vec<u8> {
         let owner = [7_u8; 32];
         let identity = [9_u8; 16];
         let permissions = -44_i32;
-        let mut key =
-            Md5::digest([&PADDING[..], &owner, &permissions.to_le_bytes(), &identity].concat())
-                .to_vec();
+        let mut key = Md5::digest(
+            [&padded(password)[..], &owner, &permissions.to_le_bytes(), &identity].concat(),
+        )
+        .to_vec();
         for _ in 0..50 {
             key = Md5::digest(&key[..16]).to_vec();
         }
@@ -194,9 +286,33 @@ mod tests {
         let read = |bytes: &[u8]| {
             crate::read_all("a.pdf", bytes, &crate::ReadLimits::default(), &crate::NoOcr)
         };
-        assert_eq!(read(&locked("open to all", false)).pages[0].page.text, "open to all");
-        let refused = read(&locked("open to all", true));
-        assert_eq!(refused.problems[0].code, crate::ProblemCode::Encrypted);
+        let open = locked("open to all", b"", false);
+        assert_eq!(read(&open).pages[0].page.text, "open to all");
+        let refused = read(&locked("open to all", b"", true));
+        assert_eq!(refused.problems[0].code, crate::ProblemCode::PasswordRequired);
         assert!(refused.pages.is_empty());
+    }
+
+    #[test]
+    fn a_password_opens_in_the_code_pages_of_its_time() {
+        let cyrillic = encoding_rs::WINDOWS_1251.encode("пароль").0;
+        for (written, given) in
+            [(&b"secret"[..], "secret"), (b"caf\xe9", "café"), (&cyrillic, "пароль")]
+        {
+            let file = locked("for you", written, false);
+            let password = crate::Password::new(given.to_owned());
+            let mut builder = crate::DocumentBuilder::default();
+            let limits = crate::ReadLimits::default();
+            let mut emit = |event| builder.apply(event);
+            crate::read_with_password(
+                "a.pdf",
+                &file,
+                Some(&password),
+                &limits,
+                &crate::NoOcr,
+                &mut emit,
+            );
+            assert_eq!(builder.finish().pages[0].page.text, "for you", "{given}");
+        }
     }
 }

@@ -10,6 +10,7 @@ use super::crypt::Decryptor;
 use super::filter;
 use super::object::{Dict, Lexer, Object, is_space};
 use super::search::{find, header_before};
+use crate::Password;
 
 /// How many parsed objects are cached.
 const CACHE_MAX: usize = 20_000;
@@ -40,6 +41,8 @@ pub(super) struct PdfFile<'a> {
     pub(super) stream_max: usize,
     pub(super) rebuilt: bool,
     pub(super) crypt: Option<Decryptor>,
+    /// Whether the file opens only with a password that is not empty.
+    pub(super) is_locked: bool,
     /// The number and generation of the object whose stream starts at a position; its decryption
     /// key depends on them.
     owners: RefCell<HashMap<usize, (u32, u32)>>,
@@ -60,6 +63,7 @@ impl<'a> PdfFile<'a> {
             stream_max,
             rebuilt: false,
             crypt: None,
+            is_locked: false,
             owners: RefCell::default(),
             end_marks: EndMarks::default(),
             budget: WorkBudget::new(bytes.len(), streams_max),
@@ -80,13 +84,26 @@ impl<'a> PdfFile<'a> {
         file
     }
 
-    /// Sets up decryption with the empty password; false if the file needs another one.
-    pub(super) fn unlock(&mut self) -> bool {
+    /// Sets up decryption with the empty password, or else with the given one; false if neither
+    /// opens the file.
+    pub(super) fn unlock(&mut self, password: Option<&Password>) -> bool {
         let Some(encrypt) = self.get(&self.trailer, "Encrypt") else { return true };
-        self.crypt = encrypt.dict().and_then(|it| Decryptor::open(self, it));
+        let open =
+            |password: &str| encrypt.dict().and_then(|it| Decryptor::open(self, it, password));
+        let mut crypt = open("");
+        let is_locked = crypt.is_none();
+        if let Some(password) = password.filter(|_| is_locked) {
+            crypt = open(password.reveal());
+        }
+        (self.is_locked, self.crypt) = (is_locked, crypt);
         self.cache.borrow_mut().clear();
         self.packed.borrow_mut().clear();
         self.crypt.is_some()
+    }
+
+    pub(super) fn has_known_encryption(&self) -> bool {
+        let encrypt = self.get(&self.trailer, "Encrypt");
+        encrypt.is_some_and(|it| it.dict().is_some_and(|it| Decryptor::is_known(self, it)))
     }
 
     fn forget(&mut self) {

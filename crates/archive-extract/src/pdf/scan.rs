@@ -180,6 +180,12 @@ impl<'a, 'b> PictureReader<'a, 'b> {
         frame: &PageFrame,
         area: Option<PixelArea>,
     ) -> ReadResult<OcrPage> {
+        if self.file.is_locked {
+            let message = "a page of a PDF with a password is not rendered for OCR, because the \
+                           renderer would show the password to other users of the machine; remove \
+                           the password and send the file again";
+            return Err(ReadProblem::new(ProblemCode::OcrFailed, message));
+        }
         if self.scratch.0.is_none() {
             self.scratch.0 = Some(context.ocr.scratch_file(self.file.bytes)?);
         }

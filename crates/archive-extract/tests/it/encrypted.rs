@@ -1,7 +1,9 @@
 //! Encrypted PDF files, one for each scheme. Each is a page that says `Readable by all`, written
 //! by qpdf 11 with `--encrypt USER owner BITS`, and with `--force-R5` or `--use-aes` by its name.
 
-use archive_extract::ProblemCode;
+use archive_extract::{
+    DocumentBuilder, NoOcr, Password, ProblemCode, ReadLimits, read_with_password,
+};
 
 use crate::{codes, read, texts};
 
@@ -35,9 +37,42 @@ fn a_file_that_needs_a_password_is_refused() {
     ] {
         let document = read("a.pdf", file);
         assert!(document.pages.is_empty());
-        assert_eq!(codes(&document), [ProblemCode::Encrypted]);
+        assert_eq!(codes(&document), [ProblemCode::PasswordRequired]);
         assert!(document.problems[0].message.contains("remove the password"));
     }
+}
+
+#[track_caller]
+fn check(file: &[u8], password: &str, expected: Result<&str, ProblemCode>) {
+    let password = Password::new(password.to_owned());
+    let mut builder = DocumentBuilder::default();
+    let limits = ReadLimits::default();
+    read_with_password("a.pdf", file, Some(&password), &limits, &NoOcr, &mut |event| {
+        builder.apply(event);
+    });
+    let document = builder.finish();
+    let read = match document.problems.first() {
+        Some(problem) => Err(problem.code),
+        None => Ok(texts(&document)[0]),
+    };
+    assert_eq!(read, expected);
+}
+
+#[test]
+fn the_user_and_the_owner_password_open_a_file() {
+    for file in [
+        &include_bytes!("encrypted/aes-128-password.pdf")[..],
+        include_bytes!("encrypted/aes-256-r5-password.pdf"),
+        include_bytes!("encrypted/aes-256-r6-password.pdf"),
+    ] {
+        check(file, "secret", Ok("Readable by all"));
+        check(file, "owner", Ok("Readable by all"));
+        for wrong in ["Secret", "", "secret ", &"x".repeat(5_000)] {
+            check(file, wrong, Err(ProblemCode::WrongPassword));
+        }
+    }
+    // A file that needs no password opens with any.
+    check(include_bytes!("encrypted/rc4-40.pdf"), "wrong", Ok("Readable by all"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use archive_accounts::Accounts;
 use archive_documents::{Documents, ExtractionResult, FileFilter, FileRecord, PageRecord};
 use archive_drafts::{Category, DocumentDrafts, Draft};
-use archive_extract::ReaderProcess;
+use archive_extract::{Password, ReaderProcess};
 use archive_insights::{Insights, NewInsight};
 use archive_search::{FileIndex, Search};
 use async_trait::async_trait;
@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::processing::conflicts::{self, OtherFile};
 use crate::processing::insight_builder::InsightBuilder;
+use crate::processing::job_passwords::JobPasswords;
 use crate::processing::page_collector::{CollectedPages, PageCollector};
 use crate::processing::scratch::{self, ScratchFolder};
 use crate::processing::settings::{ExtractionMode, ProcessingSettings};
@@ -51,11 +52,24 @@ pub(crate) struct ProcessingJob {
     /// As many permits as concurrent jobs. The worker already bounds jobs; a blocking thread cannot
     /// be cancelled, so it holds its permit until it ends, also after its job was cancelled.
     pub(crate) permits: Arc<Semaphore>,
+    pub(crate) passwords: Arc<JobPasswords>,
 }
 
 #[async_trait]
 impl JobHandler for ProcessingJob {
     async fn run(&self, context: JobContext) -> JobOutcome {
+        let id = context.id().to_owned();
+        let outcome = self.attempt(context).await;
+        // The next attempt of a job needs its password again.
+        if !matches!(outcome, JobOutcome::Retry { .. } | JobOutcome::Release) {
+            self.passwords.forget(&id);
+        }
+        outcome
+    }
+}
+
+impl ProcessingJob {
+    async fn attempt(&self, context: JobContext) -> JobOutcome {
         let payload: ProcessPayload = match context.payload() {
             Ok(payload) => payload,
             Err(fault) => return JobOutcome::Fail(fault),
@@ -104,7 +118,11 @@ impl ProcessingJob {
         let began = self.clock.now();
         let file = self.documents.find(&payload.file_id).await?;
         let settings = &payload.settings;
-        let collected = self.extract(context, &file, settings, halt).await?;
+        let password = match payload.has_password {
+            true => Some(self.passwords.get(context.id()).ok_or_else(password_lost)?),
+            false => None,
+        };
+        let collected = self.extract(context, &file, settings, password, halt).await?;
         if !collected.has_text() {
             return Err(collected.failure());
         }
@@ -191,6 +209,7 @@ impl ProcessingJob {
         context: &JobContext,
         file: &FileRecord,
         settings: &ProcessingSettings,
+        password: Option<Password>,
         halt: &CancellationToken,
     ) -> Result<CollectedPages, Fault> {
         let path = self.documents.path(file)?;
@@ -201,6 +220,7 @@ impl ProcessingJob {
             arguments: self.extractor.arguments.clone(),
             scratch: scratch::job_folder(&self.extractor.scratch, context.id()),
             languages: ocr.then(|| self.extractor.languages.clone()).filter(|it| !it.is_empty()),
+            password,
         };
         let (limits, context, halt) = (settings.limits(bytes), context.clone(), halt.clone());
         let work = move || {
@@ -399,6 +419,12 @@ impl FileInProgress<'_> {
         };
         NewInsight { source_llm: model.to_owned(), ..builder.insight(draft) }
     }
+}
+
+fn password_lost() -> Fault {
+    let message = "the password of the file is kept in memory only, and the server has restarted \
+                   since it was given; process the file again with its password";
+    Fault::invalid("password_lost", message)
 }
 
 fn seconds(from: Millis, to: Millis) -> f64 {

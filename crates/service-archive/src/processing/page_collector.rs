@@ -215,6 +215,9 @@ impl PageCollector {
                      file again with extractionMode: deep, which reads {limit}, or split the file"
                 )
             }
+            ProblemCode::PasswordRequired => {
+                format!("{what}; process the file again with password, or send it without one")
+            }
             _ => problem.message.clone(),
         };
         crate::clip::clip(&message, PROBLEM_CHARS_MAX)
@@ -270,19 +273,21 @@ impl CollectedPages {
     pub(crate) fn failure(&self) -> Fault {
         let message =
             self.worst.as_ref().map_or("there is no text in the file", |it| it.1.as_str());
-        // A child process that was killed may succeed on the next attempt.
-        let kind = match self.worst.as_ref().map(|it| it.2) {
-            Some(ProblemCode::Crashed) => FaultKind::Unavailable,
-            _ => FaultKind::Invalid,
+        let (kind, code) = match self.worst.as_ref().map(|it| it.2) {
+            // A child process that was killed may succeed on the next attempt.
+            Some(ProblemCode::Crashed) => (FaultKind::Unavailable, "processing_failed"),
+            Some(ProblemCode::PasswordRequired) => (FaultKind::Invalid, "password_required"),
+            Some(ProblemCode::WrongPassword) => (FaultKind::Invalid, "wrong_password"),
+            _ => (FaultKind::Invalid, "processing_failed"),
         };
-        Fault::new(kind, "processing_failed", format!("the file could not be read: {message}"))
+        Fault::new(kind, code, format!("the file could not be read: {message}"))
     }
 }
 
 /// Which problem to report for a file without text: a higher rank explains more.
 fn rank(code: ProblemCode) -> u8 {
     match code {
-        ProblemCode::Encrypted => 9,
+        ProblemCode::Encrypted | ProblemCode::PasswordRequired | ProblemCode::WrongPassword => 9,
         ProblemCode::Crashed => 8,
         ProblemCode::TimedOut => 7,
         ProblemCode::TooLarge

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use archive_accounts::Visibility;
 use archive_documents::{NewPendingUpload, PendingUpload, ReceivedFile, StoredFile, UploadPiece};
+use archive_extract::Password;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clock::Millis;
@@ -38,6 +39,7 @@ pub(crate) struct Args {
     upload_id: Option<String>,
     offset: Option<u64>,
     last: Option<bool>,
+    password: Option<Password>,
     #[serde(flatten)]
     about: About,
 }
@@ -61,6 +63,7 @@ pub(crate) struct About {
 pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
     let owner = cx.service.accounts.owner(&cx.caller.subject).await?;
     let _slot = cx.service.upload_slot(&owner)?;
+    check_password(&args)?;
     match &args {
         Args { path: Some(_), content: Some(_), .. } => Err(one_source("content")),
         Args { path: Some(_), upload_id: Some(_), .. } => Err(one_source("uploadId")),
@@ -106,7 +109,7 @@ async fn add_by_path(
         }
     }
     let received = receiver.finish().await?;
-    finish(cx, owner, args.about.clone(), received, None).await
+    finish(cx, owner, args, received, None).await
 }
 
 /// Content with the name of its file: all of it, or the first piece.
@@ -130,7 +133,7 @@ async fn add_content(
         };
         receiver.write(&bytes).await?;
         let received = receiver.finish().await?;
-        return finish(cx, owner, args.about.clone(), received, None).await;
+        return finish(cx, owner, args, received, None).await;
     }
     let open = open_upload(cx, owner, name, &args.about, PIECE_WAIT).await?;
     add_piece(cx, open, content, args).await
@@ -166,7 +169,9 @@ async fn add_piece(
     }
     let received = receiver.finish().await?;
     let about: About = serde_json::from_str(&open.about).map_err(Fault::internal)?;
-    finish(cx, &open.owner.clone(), about, received, Some(&open)).await
+    cx.service.accounts.owner(&cx.caller.subject).await?;
+    let password = args.password.clone();
+    archive.finish_upload(&open.owner.clone(), about, password, received, Some(&open)).await
 }
 
 /// A link to which the bytes of the file are sent.
@@ -236,13 +241,14 @@ async fn upload_state(cx: &Cx<Archive>, owner: &str, id: &str) -> Result<JsonRep
 async fn finish(
     cx: &Cx<Archive>,
     owner: &str,
-    about: About,
+    args: &Args,
     received: ReceivedFile,
     open: Option<&PendingUpload>,
 ) -> Result<JsonReply, Fault> {
     // Checked again: a session may have ended while a large file was read.
     cx.service.accounts.owner(&cx.caller.subject).await?;
-    cx.service.finish_upload(owner, about, received, open).await
+    let (about, password) = (args.about.clone(), args.password.clone());
+    cx.service.finish_upload(owner, about, password, received, open).await
 }
 
 impl Archive {
@@ -250,6 +256,7 @@ impl Archive {
         &self,
         owner: &str,
         about: About,
+        password: Option<Password>,
         received: ReceivedFile,
         open: Option<&PendingUpload>,
     ) -> Result<JsonReply, Fault> {
@@ -266,7 +273,7 @@ impl Archive {
                 text.push_str(&next_step("arkiver_process_file", &next));
                 None
             }
-            true => match self.process_stored(&visibility, &stored.file).await {
+            true => match self.process_stored(&visibility, &stored.file, password).await {
                 Ok(job) => {
                     let next = json!({ "jobId": job, "waitSeconds": 60 });
                     text.push_str("\nIt is being read.");
@@ -329,6 +336,23 @@ fn decoded(content: &str, encoding: Encoding) -> Result<Vec<u8>, Fault> {
             .problem("content", "at most 1048576 bytes a call"));
     }
     Ok(bytes)
+}
+
+/// A password is not stored, so it comes with the call that completes the file and processes it.
+fn check_password(args: &Args) -> Result<(), Fault> {
+    if args.password.is_none() {
+        return Ok(());
+    }
+    let completes = (args.path.is_some() || args.content.is_some()) && args.last.unwrap_or(true);
+    // The first call of an upload in pieces says whether the file is processed.
+    let processes = args.about.process || args.upload_id.is_some();
+    if completes && processes {
+        return Ok(());
+    }
+    let message = "a password is not stored: send it with the call that completes the file, with \
+                   process true, or with arkiver_process_file";
+    Err(Fault::invalid("invalid_input", message)
+        .problem("password", "process true and the last content, or arkiver_process_file"))
 }
 
 fn one_source(other: &str) -> Fault {

@@ -2,6 +2,7 @@
 
 use archive_accounts::Visibility;
 use archive_documents::FileRecord;
+use archive_extract::Password;
 use contract::{Cx, JsonReply, next_step};
 use fault::{Fault, Kind};
 use jobs::{Job, NewJob};
@@ -26,6 +27,7 @@ const SECONDS_FOR_OCR: f64 = 10.0;
 pub(crate) struct Args {
     file_id: String,
     processing_settings: ProcessingSettings,
+    password: Option<Password>,
 }
 
 pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<JsonReply, Fault> {
@@ -33,7 +35,8 @@ pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<J
     let (args, ignored): (Args, _) = archive.inputs.read("arkiver_process_file", given)?;
     let visibility = archive.visibility(&cx.caller).await?;
     let file = archive.file_to_write(&visibility, &args.file_id).await?;
-    let id = &archive.start_processing(&visibility, &file, args.processing_settings).await?;
+    let (settings, password) = (args.processing_settings, args.password);
+    let id = &archive.start_processing(&visibility, &file, settings, password).await?;
     let seconds = estimate(&file);
     let mut text = format!(
         "Processing of {} ({}) has started as job {id}; about {seconds} s.",
@@ -67,8 +70,10 @@ impl Archive {
         visibility: &Visibility,
         file: &FileRecord,
         settings: ProcessingSettings,
+        password: Option<Password>,
     ) -> Result<String, Fault> {
-        let payload = ProcessPayload { file_id: file.id.clone(), settings };
+        let has_password = password.is_some();
+        let payload = ProcessPayload { file_id: file.id.clone(), settings, has_password };
         let job = NewJob::new(PROCESS, &payload)?
             .owner(&visibility.owner)
             .key(format!("file:{}", file.id))
@@ -76,6 +81,10 @@ impl Archive {
         let mut tx = self.db.begin().await?;
         let pushed = self.jobs.push_in(&mut tx, &job).await?;
         if pushed.is_new {
+            // Before the commit, after which a worker may take the job.
+            if let Some(password) = password {
+                self.passwords.put(&pushed.job.id, password);
+            }
             self.documents.begin_processing(&mut tx, &file.id, &pushed.job.id).await?;
             if let Some(name) = given_case(payload.settings.case_id.as_deref()) {
                 self.put_into_case(&mut tx, visibility, file, name).await?;
@@ -85,6 +94,10 @@ impl Archive {
         } else {
             drop(tx);
             check_same_settings(&pushed.job, &payload)?;
+            // The job may wait since before a restart, which lost its password.
+            if let Some(password) = password {
+                self.passwords.put(&pushed.job.id, password);
+            }
         }
         Ok(pushed.job.id)
     }

@@ -25,7 +25,7 @@ pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<JsonRepl
     // Checked again: the session may have ended while the file was arriving.
     archive.accounts.owner(&subject).await?;
     let about: About = serde_json::from_str(&open.about).map_err(Fault::internal)?;
-    archive.finish_upload(&owner, about, received, Some(&open)).await
+    archive.finish_upload(&owner, about, None, received, Some(&open)).await
 }
 
 /// The file of the request, under the name that the link is for.

@@ -50,6 +50,8 @@ fn trials() -> Vec<Trial> {
         flow::queries_apply_their_filters,
         flow::an_export_is_one_document,
         reading::problems_of_pages_are_shown_everywhere,
+        reading::a_password_opens_a_file_and_is_kept_nowhere,
+        reading::a_password_is_asked_for_again_after_a_restart,
         search::pages_are_found_with_their_words,
         search::unreadable_queries_name_the_place,
         search::pages_follow_their_file,

@@ -56,15 +56,20 @@ fn encrypt<C: BlockCipherEncrypt + KeyInit>(key: &[u8], iv: &[u8], data: &mut [u
     }
 }
 
-/// The hash of the empty password with a salt: plain SHA-256 in revision 5, and algorithm 2.B of
-/// ISO 32000-2 in revision 6. That algorithm ends after 64 to 287 rounds.
-pub(super) fn password_hash(revision: i64, salt: &[u8]) -> [u8; 32] {
-    let mut hash = Sha256::digest(salt).to_vec();
+/// The hash of a password with a salt and, for the owner's, the user entry: plain SHA-256 in revision
+/// 5, and algorithm 2.B of ISO 32000-2 in revision 6. That algorithm ends after 64 to 287 rounds.
+pub(super) fn password_hash(
+    revision: i64,
+    password: &[u8],
+    salt: &[u8],
+    covered: &[u8],
+) -> [u8; 32] {
+    let mut hash = Sha256::digest([password, salt, covered].concat()).to_vec();
     let mut last = u8::MAX;
     let mut round = 0_usize;
     while revision > 5 && (round < 64 || usize::from(last) + 32 > round) {
         let (key, iv) = (hash[..16].to_vec(), hash[16..32].to_vec());
-        let mut data = hash.repeat(REPEATS);
+        let mut data = [password, &hash, covered].concat().repeat(REPEATS);
         encrypt::<Aes128>(&key, &iv, &mut data);
         // 256 is 1 modulo 3, so the number modulo 3 is the sum of its bytes modulo 3.
         let remainder = data[..BLOCK].iter().map(|it| u32::from(*it)).sum::<u32>() % 3;
