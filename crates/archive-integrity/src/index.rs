@@ -206,6 +206,14 @@ impl<'s> Index<'s> {
         (&self.pages[page], &self.pages[page].sentences[at])
     }
 
+    /// The sentences before and after one, on its page.
+    pub(crate) fn neighbours(&self, id: usize) -> Vec<&Sentence> {
+        let page = self.sentences[id].0;
+        let ids = [id.checked_sub(1), Some(id + 1)].into_iter().flatten();
+        let on_page = |it: &usize| self.sentences.get(*it).is_some_and(|at| at.0 == page);
+        ids.filter(on_page).map(|it| self.sentence(it).1).collect()
+    }
+
     pub(crate) fn segments(&self, id: usize) -> &[Segment] {
         self.segments.get(id).map_or(&[], Vec::as_slice)
     }

@@ -4,7 +4,8 @@
 //! Every score is the product of `1 - weight` over the findings, so the findings explain it
 //! whole: 1 where there are none, and higher is always better. From 0.7 an insight passes, from
 //! 0.5 it is a warning, below that it fails. One contradiction (0.55) fails an insight by itself;
-//! one claim that is not in the source (0.35 to 0.4), or too little evidence (0.4), is a warning.
+//! one claim that is not in the source (0.35 to 0.4), or too little evidence (0.4), is a warning,
+//! and so are several: `fact_check` fails only what its source contradicts.
 
 mod actors;
 mod amount;
@@ -25,7 +26,9 @@ mod text;
 mod voice;
 
 pub use fact::{Claim, ClaimKind, Support};
-pub use report::{InsightReport, Issue, OpinionChange, SourceEvidence, TestReport, Verdict};
+pub use report::{
+    Answer, InsightReport, Issue, OpinionChange, SourceEvidence, TestReport, Verdict,
+};
 pub use rules::{RULES, RuleCheck, RuleStatus};
 
 use std::collections::BTreeMap;

@@ -37,6 +37,49 @@ impl Verdict {
     }
 }
 
+/// What the source says about an insight as a whole, by `fact_check`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Answer {
+    /// Every claim is in the source: score 1.
+    Supported,
+    /// The source says otherwise about at least one claim: a score below 0.5.
+    Contradicted,
+    /// Nothing contradicts the insight, and at least one claim is not confirmed: a score between
+    /// the other two.
+    NotFound,
+    /// There is no source text, or the insight claims nothing: score 0.5.
+    NothingToCheck,
+}
+
+impl Answer {
+    /// The least score of an insight that nothing contradicts: a warning, however many of its
+    /// claims were not found.
+    pub const NOT_FOUND_LEAST: f64 = 0.51;
+
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Supported => "supported",
+            Self::Contradicted => "contradicted",
+            Self::NotFound => "not_found",
+            Self::NothingToCheck => "nothing_to_check",
+        }
+    }
+
+    pub(crate) fn of(claims: &[Claim]) -> Self {
+        let has = |support: Support| claims.iter().any(|it| it.support == support);
+        if has(Support::Contradicted) {
+            Self::Contradicted
+        } else if has(Support::NotFound) {
+            Self::NotFound
+        } else if has(Support::Supported) {
+            Self::Supported
+        } else {
+            Self::NothingToCheck
+        }
+    }
+}
+
 /// A place in a source that supports or contradicts a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceEvidence {
@@ -93,9 +136,18 @@ impl Issue {
 }
 
 pub(crate) fn insufficient_evidence(why: &str) -> Issue {
+    too_little_evidence(why, 0.4)
+}
+
+/// `fact_check` had nothing to check, which is worse than a claim that was not found (0.4).
+pub(crate) fn nothing_to_check(why: &str) -> Issue {
+    too_little_evidence(why, 0.5)
+}
+
+fn too_little_evidence(why: &str, weight: f64) -> Issue {
     Issue {
         code: "too_little_evidence",
-        weight: 0.4,
+        weight,
         message: format!("too little evidence: {why}"),
         advice: "give the insight a source, or more to check".to_owned(),
         sentence: String::new(),
@@ -127,6 +179,8 @@ pub struct InsightReport {
     /// 0 to 1, higher is better.
     pub score: f64,
     pub verdict: Verdict,
+    /// Only by `fact_check`.
+    pub answer: Option<Answer>,
     /// The heaviest first.
     pub findings: Vec<Issue>,
     /// Findings beyond the limit; they count in the score.
@@ -146,6 +200,7 @@ impl InsightReport {
             insight_id: insight_id.to_owned(),
             score: 1.0,
             verdict: Verdict::Passed,
+            answer: None,
             findings,
             findings_more: 0,
             claims: Vec::new(),
@@ -158,6 +213,9 @@ impl InsightReport {
     /// Computes the score from all findings, then keeps the first ones.
     pub(crate) fn bound(&mut self, max: usize) {
         self.score = self.findings.iter().map(|it| 1.0 - it.weight.clamp(0.0, 1.0)).product();
+        if self.answer == Some(Answer::NotFound) {
+            self.score = self.score.max(Answer::NOT_FOUND_LEAST);
+        }
         self.verdict = Verdict::of(self.score);
         self.findings.sort_by(|one, other| other.weight.total_cmp(&one.weight));
         self.findings_more = self.findings.len().saturating_sub(max);

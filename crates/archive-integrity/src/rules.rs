@@ -122,7 +122,13 @@ impl RuleIssues<'_, '_> {
     }
 
     fn facts(&mut self, claims: &[Claim]) {
-        for mut finding in fact::findings(self.reading, claims) {
+        // A sentence that no passage confirms breaks no rule; a claim that is contradicted does.
+        let claims: Vec<Claim> = claims
+            .iter()
+            .filter(|it| it.kind.is_value() || it.is_contradicted())
+            .cloned()
+            .collect();
+        for mut finding in fact::findings(self.reading, &claims) {
             finding.code = CODES[0];
             finding.message = format!("rule 1, {}: {}", RULES[0], finding.message);
             self.found[0].push(finding);

@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use archive_integrity::{
-    CitedSource, Insight, InsightReport, IntegrityTest, RuleStatus, SourceText, Support,
+    Answer, CitedSource, Insight, InsightReport, IntegrityTest, RuleStatus, SourceText, Support,
     TestOptions, Verdict, run,
 };
 
@@ -250,6 +250,73 @@ fn tones(document: &Document, is_bad: impl Fn(&str) -> bool) -> Vec<Trial> {
     list
 }
 
+/// Counts of the four answers, in their order.
+#[derive(Default, Clone, Copy)]
+struct Answers([u32; 4]);
+
+impl Answers {
+    fn add(&mut self, answer: Answer) {
+        self.0[answer as usize] += 1;
+    }
+
+    fn all(&self) -> u32 {
+        self.0.iter().sum()
+    }
+
+    fn share(&self, answer: Answer) -> f64 {
+        f64::from(self.0[answer as usize]) / f64::from(self.all().max(1))
+    }
+}
+
+/// Prints the four answers of `fact_check` by kind of trial. A false claim counts as caught where
+/// the answer is not `supported`; a faithful one as accused where it is `contradicted`.
+fn answers(set: &Set) -> (Answers, Answers) {
+    let mut kinds: BTreeMap<String, Answers> = BTreeMap::new();
+    let (mut faithful, mut bad) = (Answers::default(), Answers::default());
+    for document in documents(set) {
+        let trials = facts(&document);
+        for (trial, detail) in
+            trials.iter().zip(judge(IntegrityTest::FactCheck, &document, &trials))
+        {
+            let answer = detail.answer.expect("fact_check answers");
+            kinds.entry(trial.kind.clone()).or_default().add(answer);
+            let side = if trial.bad { &mut bad } else { &mut faithful };
+            side.add(answer);
+            if set.shown && is_asked() {
+                let (name, kind, text) = (&document.name, &trial.kind, &trial.text);
+                println!(
+                    "ANSWER {} {name} {kind}: {text}\n    {:?}",
+                    answer.word(),
+                    detail.issues()
+                );
+            }
+        }
+    }
+    let print = |name: &str, it: &Answers| {
+        let [supported, contradicted, not_found, nothing] = it.0;
+        println!(
+            "{} {name}: supported {supported}, contradicted {contradicted}, not found {not_found}, \
+             nothing to check {nothing} of {}",
+            set.name,
+            it.all()
+        );
+    };
+    for (kind, it) in &kinds {
+        print(kind, it);
+    }
+    print("FALSE", &bad);
+    println!(
+        "{} fact_check answers: caught {:.3} (contradicted {:.3}), faithful accused {:.3}, \
+         faithful supported {:.3}",
+        set.name,
+        1.0 - bad.share(Answer::Supported),
+        bad.share(Answer::Contradicted),
+        faithful.share(Answer::Contradicted),
+        faithful.share(Answer::Supported),
+    );
+    (faithful, bad)
+}
+
 fn failed(_: &Trial, detail: &InsightReport) -> bool {
     detail.verdict != Verdict::Passed
 }
@@ -355,9 +422,17 @@ fn a_set_from_outside_is_measured() {
     };
     let (documents, pairs) = (read("INTEGRITY_SET"), read("INTEGRITY_PAIRS"));
     let set = Set { name: "outside".to_owned(), documents, pairs, shown: true };
+    answers(&set);
     fact_check(&set);
     honesty(&set);
     bias(&set);
     ten_rules(&set);
     opinion_drift(&set);
+}
+
+#[test]
+fn fresh_answers_are_printed() {
+    for set in committed() {
+        answers(&set);
+    }
 }

@@ -2,7 +2,7 @@
 //! within their limits, and the same result twice.
 
 use archive_integrity::{
-    CitedSource, Insight, IntegrityTest, SourceText, TestOptions, Verdict, run,
+    Answer, CitedSource, Insight, IntegrityTest, SourceText, TestOptions, Verdict, run,
 };
 use proptest::prelude::*;
 
@@ -119,5 +119,31 @@ fn a_quote_must_be_on_the_cited_page() {
         };
         let report = run(IntegrityTest::FactCheck, &[insight], &texts, &TestOptions::default());
         assert_eq!(report.details[0].verdict, want, "{quote} {:?}", report.details[0].issues());
+    }
+}
+
+#[test]
+fn the_four_answers_have_different_scores() {
+    let page =
+        "The tenant paid the rent of $500 on May 4, 2020. The landlord returned the deposit.";
+    let answer = |content: &str, page: &str| {
+        let insight = Insight { content: content.to_owned(), ..Insight::default() };
+        let texts = [SourceText { file_hash: "f".to_owned(), pages: vec![page.to_owned()] }];
+        let report = run(IntegrityTest::FactCheck, &[insight], &texts, &TestOptions::default());
+        let detail = &report.details[0];
+        (detail.answer.expect("an answer"), detail.score, detail.verdict)
+    };
+    for (content, page, want, verdict) in [
+        ("The tenant paid the rent of $500.", page, Answer::Supported, Verdict::Passed),
+        ("The tenant paid the rent of $900.", page, Answer::Contradicted, Verdict::Failed),
+        ("The tenant bought a boat in Maine.", page, Answer::NotFound, Verdict::Warning),
+        // The words overlap, and no passage says it.
+        ("The deposit was forfeited by the tenant.", page, Answer::NotFound, Verdict::Passed),
+        ("Yes.", page, Answer::NothingToCheck, Verdict::Warning),
+        ("The tenant paid the rent of $500.", "", Answer::NothingToCheck, Verdict::Warning),
+    ] {
+        let got = answer(content, page);
+        assert_eq!((got.0, got.2), (want, verdict), "{content} {}", got.1);
+        assert_eq!((got.1 - 1.0).abs() < 1e-9, want == Answer::Supported, "{content}");
     }
 }

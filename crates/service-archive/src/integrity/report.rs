@@ -139,6 +139,9 @@ impl TestResults {
             "status": detail.verdict.word(),
             "score": rounded(detail.score),
         });
+        if let Some(answer) = detail.answer {
+            json["answer"] = Value::from(answer.word());
+        }
         let Some(object) = json.as_object_mut().filter(|_| explained) else { return json };
         object.insert("issues".to_owned(), detail.issues().into());
         object.insert("recommendations".to_owned(), detail.recommendations().into());
