@@ -39,7 +39,7 @@ fn check_level(document: &Document, depth: u32, limits: &ReadLimits) -> (usize, 
     }
     for (page, number) in document.pages.iter().zip(1..) {
         assert_eq!(page.page.number, number);
-        if let Some(problem) = &page.problem {
+        for problem in &page.problems {
             assert_eq!(problem.page, Some(number));
         }
     }
