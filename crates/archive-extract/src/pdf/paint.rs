@@ -227,13 +227,15 @@ impl Path {
         boxes
     }
 
-    /// The filled rectangles. Where two of one path overlap, the inner one may be a hole.
+    /// The filled rectangles. Where parts of one path overlap, the inner one may be a hole, so a
+    /// path that is not of rectangles alone has none.
     fn filled(&self) -> impl Iterator<Item = Area> {
         let alone = |at: usize| {
             let others = self.areas.iter().enumerate().filter(move |(other, _)| *other != at);
             others.map(|it| it.1).all(|it| it.intersection(&self.areas[at]).is_none())
         };
-        (0..self.areas.len()).filter(move |at| alone(*at)).map(|at| self.areas[at])
+        let count = if self.has_other_parts { 0 } else { self.areas.len() };
+        (0..count).filter(move |at| alone(*at)).map(|at| self.areas[at])
     }
 
     fn clip(&self, paint: &mut Paint) {
@@ -324,6 +326,7 @@ mod tests {
         check("10 10 m 60 10 l 60 60 l h f", 0);
         // A frame: the inner rectangle is a hole.
         check("10 10 90 90 re 20 20 70 70 re f*", 0);
+        check("10 10 90 90 re 11 11 m 99 11 l 98 12 l 99 99 l 12 98 l 11 99 l f", 0);
         check("12 w 10 20 m 90 70 l S", 0);
         check("0 0 5 5 re W n 10 10 50 12 re f", 0);
         check("0 0 m 9 9 9 9 50 50 c W n 10 10 50 12 re f", 0);
