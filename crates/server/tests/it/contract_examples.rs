@@ -50,6 +50,49 @@ async fn contract_examples_hold_over_mcp_and_http() {
     }
 }
 
+/// The main example of each tool that changes something: the good one with the shortest name.
+fn writes(service: &str, contract: &Value) -> Vec<(String, Value)> {
+    let mut all = examples(service);
+    all.sort_by_key(|(name, _)| (name.len(), name.clone()));
+    let tools = contract["tools"].as_array().unwrap().iter();
+    let writing =
+        tools.filter(|it| it["annotations"]["readOnlyHint"] == false && it["http_only"] != true);
+    writing
+        .map(|tool| {
+            let is_good =
+                |it: &&(String, Value)| it.1["tool"] == tool["name"] && it.1["error"].is_null();
+            let found = all.iter().find(is_good);
+            found.unwrap_or_else(|| panic!("{} has no good example", tool["name"])).clone()
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn every_write_names_the_next_call() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    let token = every_scope(folder.path());
+    for service in services() {
+        let contract = contract_file(&format!("{service}/contract.json"));
+        let in_arguments = !contract["access"]["argument"].is_null();
+        for (name, example) in writes(&service, &contract) {
+            let bearer = every_scope_of(folder.path(), &unique());
+            let (server, token) = (&server, &token);
+            let closed = !in_arguments && contract["access"]["closed"] == true;
+            let bearer = closed.then_some(&*bearer);
+            let stage = Stage { server, service: &service, token, bearer, in_arguments };
+            let values = stage.prepare(&name, &example).await;
+            let args = substituted(&example["arguments"], &values);
+            let tool = example["tool"].as_str().unwrap();
+            let text = stage.text_of(tool, args).await;
+            let next = text.lines().find_map(|line| line.strip_prefix("next: "));
+            let (next, args) =
+                next.and_then(|it| it.split_once(' ')).unwrap_or_else(|| panic!("{name}: {text}"));
+            stage.text_of(next, args.parse().unwrap()).await;
+        }
+    }
+}
+
 fn tool<'a>(contract: &'a Value, name: &Value) -> &'a Value {
     contract["tools"].as_array().unwrap().iter().find(|it| it["name"] == *name).unwrap()
 }
@@ -190,6 +233,17 @@ impl Stage<'_> {
             false => (false, result["structuredContent"].clone()),
             true => (true, result["content"][0]["text"].as_str().unwrap().parse().unwrap()),
         }
+    }
+
+    /// The text of a call at `/mcp` that succeeds.
+    async fn text_of(&self, tool: &str, args: Value) -> String {
+        let token = self.bearer.unwrap_or(self.token);
+        let params = json!({ "name": tool.replace('.', "_"), "arguments": args,
+            "_meta": { "auth": { "token": token } } });
+        let (_, answer) = mcp_post(&self.server.url("/mcp"), "tools/call", params).await;
+        let result = &answer["result"];
+        assert_eq!(result["isError"], false, "{tool}: {answer}");
+        result["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
     /// The same over HTTP.

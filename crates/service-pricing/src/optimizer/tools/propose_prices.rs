@@ -15,6 +15,9 @@ const NOT_KEPT: &str = "a dry run: this proposal was not kept and cannot be appl
 const MAY_NOT_APPLY: &str =
     "not applied, though the policy is auto: the token does not carry the scope apply";
 
+/// The longest call that the text of a dry run repeats.
+const NEXT_BYTES_MAX: usize = 2_000;
+
 #[derive(Deserialize)]
 pub(crate) struct Args {
     items: Vec<PriceArgs>,
@@ -27,8 +30,10 @@ enum BatchItem {
     Failed(String, Fault),
 }
 
-pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fault> {
+pub(crate) async fn call(cx: Cx<Optimizer>, given: Value) -> Result<JsonReply, Fault> {
     let service_info = &cx.service;
+    let kept_call = kept_call(&given);
+    let args: Args = serde_json::from_value(given).map_err(Fault::internal)?;
     let total = args.items.len();
     let mut items = Vec::with_capacity(total);
     for (at, item) in args.items.into_iter().enumerate() {
@@ -48,7 +53,14 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     if !args.dry_run {
         store_all(service_info, &cx.caller, &mut items).await?;
     }
-    Ok(reply(&items, args.dry_run))
+    Ok(reply(&items, args.dry_run, kept_call))
+}
+
+/// The same call without the dry run, unless it is too long for a text.
+fn kept_call(given: &Value) -> Option<Value> {
+    let mut call = given.clone();
+    call["dry_run"] = Value::from(false);
+    Some(call).filter(|it| it.to_string().len() <= NEXT_BYTES_MAX)
 }
 
 async fn compute_item(cx: &Cx<Optimizer>, item: PriceArgs) -> Result<StoredProposal, Fault> {
@@ -98,7 +110,7 @@ async fn store_all(
     Ok(())
 }
 
-fn reply(items: &[BatchItem], dry_run: bool) -> JsonReply {
+fn reply(items: &[BatchItem], dry_run: bool, kept_call: Option<Value>) -> JsonReply {
     let count = |wanted: fn(&BatchItem) -> bool| items.iter().filter(|it| wanted(it)).count();
     let failed = count(|it| matches!(it, BatchItem::Failed(..)));
     let applied = count(
@@ -128,6 +140,7 @@ fn reply(items: &[BatchItem], dry_run: bool) -> JsonReply {
     }
     if dry_run && proposed > 0 {
         text.push_str("\nThe same call with \"dry_run\": false keeps the proposals.");
+        text.extend(kept_call.map(|call| next_step("propose_prices", &call)));
     } else if proposed > applied {
         text.push_str(&next_step("list_proposals", &json!({ "status": "pending" })));
     }

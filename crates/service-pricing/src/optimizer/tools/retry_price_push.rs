@@ -37,9 +37,10 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     tx.commit().await?;
     outbox.notify();
     let count = retried.len();
-    let next = next_step("list_price_pushes", &json!({ "state": "pending" }));
+    let of = if count == 0 { json!({}) } else { json!({ "state": "pending" }) };
+    let next = next_step("list_price_pushes", &of);
     let text = match count {
-        0 => "No push has failed.".to_owned(),
+        0 => format!("No push has failed.{next}"),
         count => format!("{count} pushes are tried again.{next}"),
     };
     Ok(JsonReply::new(json!({ "ok": true, "retried": count }), text))

@@ -43,7 +43,10 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
                 "Price changes and pushes to shops are stopped until they are allowed again.{next}"
             )
         }
-        false => "Price changes are allowed.".to_owned(),
+        false => {
+            let next = next_step("list_proposals", &json!({ "status": "pending" }));
+            format!("Price changes are allowed.{next}")
+        }
     };
     Ok(JsonReply::new(json!({ "ok": true, "on": switch.on, "since": now.to_rfc3339() }), text))
 }
