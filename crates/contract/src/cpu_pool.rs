@@ -1,10 +1,12 @@
-//! Runs computations beside the async workers, at most as many at once as there are cores, so that
-//! short requests are answered meanwhile.
+//! Runs large computations and writes large replies beside the async workers, at most one for each
+//! core at once, so that short requests are answered meanwhile. Beyond the waiting bound it
+//! refuses.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::thread;
+use std::time::Duration;
 
 use fault::Fault;
 use tokio::sync::Semaphore;
@@ -13,8 +15,14 @@ use tokio::sync::Semaphore;
 /// millisecond or more. Less work is done at once, because handing it over costs more.
 pub const POOLED_VALUES_MIN: usize = 20_000;
 
-/// The most computations that wait for a thread. What they hold in memory is not counted elsewhere.
-const WAITING_MAX: usize = 32;
+/// A computation is refused if this many computations and replies wait for a thread: what they hold
+/// in memory is not counted elsewhere.
+const COMPUTING_WAITING_MAX: usize = 32;
+/// A reply is refused if this many wait. The bound is larger than that of computations, so that a
+/// result which has been computed is refused only if other large replies came without computing.
+const WRITING_WAITING_MAX: usize = 64;
+/// The `retry_after` of work that is refused.
+const FULL_RETRY: Duration = Duration::from_secs(1);
 
 /// The threads for computations.
 #[derive(Debug)]
@@ -47,11 +55,30 @@ impl CpuPool {
         &SHARED
     }
 
-    /// Does this work on a thread of the pool if it has 20,000 values or more, and else at once. A
-    /// caller that goes away while it waits gives its turn up; work that has begun goes on to its end.
-    pub async fn run<T: Send + 'static>(
+    /// Computes on a thread of the pool if there are 20,000 values or more, and else at once. Fails
+    /// with `overloaded` if 32 wait. A caller that goes away while it waits gives its turn up; work
+    /// that has begun goes on to its end.
+    pub async fn compute<T: Send + 'static>(
         &self,
         values: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Fault> {
+        self.run(values, COMPUTING_WAITING_MAX, work).await
+    }
+
+    /// Writes a reply in the same way; fails with `overloaded` if 64 wait.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        values: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Fault> {
+        self.run(values, WRITING_WAITING_MAX, work).await
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        values: usize,
+        waiting_max: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Fault> {
         if values < POOLED_VALUES_MIN {
@@ -61,9 +88,8 @@ impl CpuPool {
             Ok(permit) => permit,
             Err(_) => {
                 let waiting = Waiting(&self.waiting);
-                // Work beyond the bound blocks its worker, which slows the arrival of more.
-                if self.waiting.fetch_add(1, Ordering::Relaxed) >= WAITING_MAX {
-                    return Ok(work());
+                if self.waiting.fetch_add(1, Ordering::Relaxed) >= waiting_max {
+                    return Err(full());
                 }
                 let permit = Arc::clone(&self.permits).acquire_owned().await;
                 drop(waiting);
@@ -79,10 +105,17 @@ impl CpuPool {
     }
 }
 
+fn full() -> Fault {
+    let message = "too many large answers are being computed; try again in 1 s, or ask for fewer \
+                   values";
+    Fault::unavailable("overloaded", message).retry_after(FULL_RETRY)
+}
+
 #[cfg(test)]
 mod tests {
     use std::thread::{ThreadId, current};
 
+    use fault::Kind;
     use futures_util::FutureExt as _;
 
     use super::*;
@@ -96,26 +129,45 @@ mod tests {
     #[tokio::test]
     async fn only_large_work_leaves_the_worker() {
         let (pool, here) = (CpuPool::new(1), thread_id());
-        assert_eq!(pool.run(LARGE - 1, thread_id).await.unwrap(), here);
-        assert_ne!(pool.run(LARGE, thread_id).await.unwrap(), here);
+        assert_eq!(pool.compute(LARGE - 1, thread_id).await.unwrap(), here);
+        assert_ne!(pool.compute(LARGE, thread_id).await.unwrap(), here);
+        assert_ne!(pool.write(LARGE, thread_id).await.unwrap(), here);
+    }
+
+    #[track_caller]
+    fn check_refused(outcome: Option<Result<ThreadId, Fault>>) {
+        let fault = outcome.unwrap().unwrap_err();
+        assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "overloaded"));
+        assert_eq!(fault.retry_wait(), Some(FULL_RETRY));
     }
 
     #[tokio::test]
-    async fn work_waits_for_a_thread_and_what_cannot_wait_is_done_at_once() {
+    async fn work_waits_for_a_thread_up_to_the_bound_and_is_refused_beyond_it() {
         let (pool, here) = (CpuPool::new(1), thread_id());
         let taken = pool.permits.acquire().await.unwrap();
-        let mut waiting: Vec<_> =
-            (0..WAITING_MAX).map(|_| Box::pin(pool.run(LARGE, thread_id))).collect();
-        for one in &mut waiting {
+        let mut computing: Vec<_> =
+            (0..COMPUTING_WAITING_MAX).map(|_| Box::pin(pool.compute(LARGE, thread_id))).collect();
+        for one in &mut computing {
             assert!(one.now_or_never().is_none());
         }
-        assert_eq!(pool.run(LARGE, thread_id).now_or_never().unwrap().unwrap(), here);
+        check_refused(pool.compute(LARGE, thread_id).now_or_never());
+        let mut writing: Vec<_> = (COMPUTING_WAITING_MAX..WRITING_WAITING_MAX)
+            .map(|_| Box::pin(pool.write(LARGE, thread_id)))
+            .collect();
+        for one in &mut writing {
+            assert!(one.now_or_never().is_none());
+        }
+        check_refused(pool.write(LARGE, thread_id).now_or_never());
+        assert_eq!(pool.compute(LARGE - 1, thread_id).now_or_never().unwrap().unwrap(), here);
         // One that goes away makes room for another to wait.
-        drop(waiting.pop());
-        let mut late = Box::pin(pool.run(LARGE, thread_id));
+        drop(computing.pop());
+        let mut late = Box::pin(pool.write(LARGE, thread_id));
         assert!((&mut late).now_or_never().is_none());
         drop(taken);
-        for one in waiting {
+        for one in computing {
+            assert_ne!(one.await.unwrap(), here);
+        }
+        for one in writing {
             assert_ne!(one.await.unwrap(), here);
         }
         assert_ne!(late.await.unwrap(), here);
@@ -125,8 +177,8 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_a_fault_and_gives_its_thread_back() {
         let pool = CpuPool::new(1);
-        let failed = pool.run(LARGE, || panic!("a bug")).await;
+        let failed = pool.compute(LARGE, || panic!("a bug")).await;
         assert!(failed.is_err());
-        pool.run(LARGE, || ()).await.unwrap();
+        pool.compute(LARGE, || ()).await.unwrap();
     }
 }

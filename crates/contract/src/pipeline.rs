@@ -19,6 +19,7 @@ use crate::authenticator::Authenticator;
 use crate::call::{Call, CallContext, Caller, Credential, Scope};
 use crate::catalog::{Catalog, ToolRef};
 use crate::concurrency::ConcurrencyLimiter;
+use crate::cpu_pool::CpuPool;
 use crate::credential_monitor::{self, CredentialMonitor, CredentialWatch};
 use crate::envelope::{CallFailure, FailureContext};
 use crate::meter::{CallRecord, Meter};
@@ -41,6 +42,8 @@ pub struct Pipeline {
     authenticator: Arc<dyn Authenticator>,
     meter: Arc<dyn Meter>,
     credentials: Arc<CredentialMonitor>,
+    /// Where large replies are written.
+    pool: Arc<CpuPool>,
     /// How long a call may take, unless its contract or its caller says otherwise.
     timeout: Duration,
     /// Whether replies and events are validated against their schema: in tests and debug builds.
@@ -88,8 +91,15 @@ impl Pipeline {
             Arc::clone(&meter),
             credential_monitor::RECHECK_INTERVAL,
         );
-        let validate_replies = cfg!(debug_assertions);
-        Self { catalog, authenticator, meter, credentials, timeout, validate_replies }
+        let (pool, validate_replies) = (Arc::clone(CpuPool::shared()), cfg!(debug_assertions));
+        Self { catalog, authenticator, meter, credentials, pool, timeout, validate_replies }
+    }
+
+    /// Writes large replies in this pool instead of the one of the process.
+    #[must_use]
+    pub fn with_pool(mut self, pool: Arc<CpuPool>) -> Self {
+        self.pool = pool;
+        self
     }
 
     /// Sets how often the credentials of open streams and long calls are re-validated.
@@ -142,14 +152,35 @@ impl Pipeline {
         };
         let mut repeated = Map::new();
         let reply = self.execute(&operation, call, started, &mut repeated, &row.handler).await;
-        let reply = reply.and_then(|reply| {
-            if self.validate_replies {
-                row.validate_reply(&*reply)?;
-            }
-            Ok(reply)
-        });
+        let reply = match reply {
+            Ok(reply) if self.validate_replies => self.validate(tool, reply).await,
+            reply => reply,
+        };
         self.record(&operation, transport, started, reply.as_ref().err());
         reply.map_err(|fault| fail(&operation, &fault, &request_id, &repeated))
+    }
+
+    /// Fails if a reply does not match the output schema of its tool.
+    async fn validate(
+        &self,
+        tool: &ToolRef,
+        reply: Box<dyn Reply>,
+    ) -> Result<Box<dyn Reply>, Fault> {
+        let (tool, values) = (tool.clone(), reply.values());
+        let work = move || tool.row().validate_reply(&*reply).map(|()| reply);
+        self.pool.write(values, work).await?
+    }
+
+    /// Writes a reply in a transport's form, one of 20,000 values or more in the CPU pool. Fails
+    /// with `overloaded` if the pool is full.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        reply: Box<dyn Reply>,
+        form: impl FnOnce(&dyn Reply) -> T + Send + 'static,
+    ) -> Result<T, Fault> {
+        self.pool.write(reply.values(), move || form(&*reply)).await.inspect_err(|fault| {
+            tracing::warn!(code = fault.code(), "a reply was not written: {fault}");
+        })
     }
 
     /// Opens a subscription to a stream; `None` if the service has no such stream. The steps are
@@ -329,9 +360,9 @@ impl Pipeline {
         self.meter.stream_cut_off(service, code);
     }
 
-    /// Puts a fault that happened before a tool was reached (a client over its rate, a body too
-    /// large) into the envelope of the service that was addressed; `None` if there is no such
-    /// service.
+    /// Puts a fault that happened outside its tool (a client over its rate, a body too large, a
+    /// reply that could not be written) into the envelope of the service that was addressed; `None`
+    /// if there is no such service.
     pub fn failure_for(
         &self,
         service: &str,

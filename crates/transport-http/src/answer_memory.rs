@@ -18,7 +18,7 @@ use crate::request_memory::RETRY_AFTER;
 use crate::socket_handoff::LongLived;
 
 /// An answer of at most this size is not counted: the buffers of its connection hold as much.
-const UNCOUNTED_BYTES: usize = 64 * 1024;
+pub(crate) const UNCOUNTED_BYTES: usize = 64 * 1024;
 /// A large answer is copied to the connection in pieces of this size, so that the answer itself is
 /// freed when its last piece is taken, even if that piece is never read.
 const PIECE_BYTES: usize = 32 * 1024;

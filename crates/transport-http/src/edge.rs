@@ -14,7 +14,7 @@ use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
-use contract::{Authenticator, Credential, Pipeline, RequestMeta};
+use contract::{Authenticator, CpuPool, Credential, Pipeline, RequestMeta};
 use fault::{Fault, Kind};
 use http::header::{
     AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, HOST, IF_NONE_MATCH, UPGRADE,
@@ -30,6 +30,7 @@ use crate::answer_memory;
 use crate::body::{BodyLimits, IncomingBody};
 use crate::client_address::TrustedProxies;
 use crate::hosts::AllowedHosts;
+use crate::large_answer::{self, SentAsIs};
 use crate::mounted::{EdgeRoute, EdgeRoutes, MountedRoutes, OriginCheck, RefusalForm};
 use crate::rate_limit::{self, ClientRateLimiter};
 use crate::refusal::Refusal;
@@ -107,12 +108,14 @@ pub fn with_edge(mounted: MountedRoutes, config: EdgeConfig) -> Router {
         meter: config.meter,
         on_rate_limited: config.on_rate_limited,
     });
-    // A file is sent as it is: most are compressed already, and clients want its length.
-    let is_no_file = |_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions| {
-        !headers.contains_key(CONTENT_DISPOSITION)
-    };
+    // A file is sent as it is: most are compressed already, and clients want its length. A large
+    // answer has been compressed, or is sent as it is.
+    let is_compressible =
+        |_: StatusCode, _: Version, headers: &HeaderMap, extensions: &Extensions| {
+            !headers.contains_key(CONTENT_DISPOSITION) && extensions.get::<SentAsIs>().is_none()
+        };
     let compressed =
-        SizeAbove::new(COMPRESSED_BYTES_MIN).and(NotForContentType::SSE).and(is_no_file);
+        SizeAbove::new(COMPRESSED_BYTES_MIN).and(NotForContentType::SSE).and(is_compressible);
     mounted
         .router
         .layer(from_fn_with_state(edge, pass))
@@ -176,6 +179,7 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
     meta.client = peer.map(|ConnectInfo(peer)| edge.proxies.client(peer.ip(), request.headers()));
     let (request_id, client) = (Arc::clone(&meta.request_id), meta.client);
     let has_token = meta.credential.token().is_some();
+    let accepts_gzip = large_answer::accepts_gzip(request.headers());
     let admission = edge.admit(&request, meta.client);
     let wait = admission.as_ref().and_then(rate_limit::retry_after);
     let route = pattern.and_then(|pattern| edge.routes.get(pattern));
@@ -184,6 +188,8 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
         Ok((mut request, _held)) => {
             request.extensions_mut().insert(meta);
             let response = next.run(request).await;
+            let response =
+                large_answer::compress(response, accepts_gzip, CpuPool::shared()).await;
             edge.hold_answer(response, route, &request_id, client)
         }
         Err(refusal) => edge.refuse(route, &refusal, &meta),

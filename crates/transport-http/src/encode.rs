@@ -2,20 +2,13 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use contract::{CallFailure, CpuPool, HttpReply, Reply};
-use fault::Fault;
+use contract::{CallFailure, HttpReply};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use http_wire::EntityTag;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const SOURCE: HeaderName = HeaderName::from_static("x-stoa-source");
-
-/// Writes a reply, a large one beside the async workers.
-pub(crate) async fn write(found: Box<dyn Reply>, request: HeaderMap) -> Result<Response, Fault> {
-    let values = found.values();
-    CpuPool::shared().run(values, move || reply(found.http(), &request)).await
-}
 
 /// A cacheable reply gets an entity tag: a hash of the body, weak because the compressed answer has
 /// the same one. A partial answer (206) is not cacheable, because the missing part may be back in a
@@ -86,34 +79,6 @@ mod tests {
 
     fn answer(status: u16, max_age_s: Option<u32>) -> HttpReply {
         HttpReply { status, body: json!({"a": 1}), max_age_s, headers: Vec::new() }
-    }
-
-    /// A reply that says which thread wrote it.
-    struct ThreadReply(usize);
-
-    impl Reply for ThreadReply {
-        fn values(&self) -> usize {
-            self.0
-        }
-
-        fn result(&self) -> serde_json::Value {
-            json!(format!("{:?}", std::thread::current().id()))
-        }
-
-        fn text(&self) -> String {
-            String::new()
-        }
-    }
-
-    #[tokio::test]
-    async fn a_large_reply_is_written_on_another_thread() {
-        let here = json!(format!("{:?}", std::thread::current().id())).to_string();
-        let large = contract::POOLED_VALUES_MIN;
-        for (values, is_here) in [(0, true), (large - 1, true), (large, false)] {
-            let response = write(Box::new(ThreadReply(values)), HeaderMap::new()).await.unwrap();
-            let body = axum::body::to_bytes(response.into_body(), 99).await.unwrap();
-            assert_eq!(body == here, is_here, "{values}");
-        }
     }
 
     #[track_caller]

@@ -20,6 +20,7 @@ mod encode;
 pub mod fuzzing;
 mod hosts;
 mod json_scan;
+mod large_answer;
 mod mounted;
 mod openapi;
 mod origin;

@@ -8,7 +8,7 @@ use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use bytes::Bytes;
-use contract::{Call, HttpBinding, Pipeline, Progress, RequestMeta, Service, ToolRef, View};
+use contract::{Call, HttpBinding, Pipeline, Progress, Reply, RequestMeta, Service, ToolRef, View};
 use fault::Fault;
 use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -126,9 +126,11 @@ async fn serve(
     let _guard = cancel.clone().drop_guard();
     match pipeline.call(tool, http_call(args, &meta, cancel)).await {
         Err(failure) => encode::failure(&failure),
-        Ok(reply) => encode::write(reply, headers)
-            .await
-            .unwrap_or_else(|fault| refuse(pipeline, &tool.service().name, &fault, &meta)),
+        Ok(reply) => {
+            let form = move |found: &dyn Reply| encode::reply(found.http(), &headers);
+            let written = pipeline.write(reply, form).await;
+            written.unwrap_or_else(|fault| refuse(pipeline, &tool.service().name, &fault, &meta))
+        }
     }
 }
 

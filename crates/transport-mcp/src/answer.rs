@@ -1,6 +1,6 @@
 //! Encodes outcomes of calls, resources and tasks in the protocol's form.
 
-use contract::{CallFailure, CallOutcome, CpuPool, Reply, Schema};
+use contract::{CallFailure, Reply, Schema};
 use fault::{Fault, Kind};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, MetaObject};
@@ -60,17 +60,12 @@ const SOURCE: &str = "stoa/source";
 const TEXT_BYTES_MAX: usize = 31_000;
 
 /// The result of a tool call; `output` is the exact schema of the tool.
-pub(crate) async fn of(
-    outcome: CallOutcome,
+pub(crate) fn of(
+    outcome: Result<CallToolResult, CallFailure>,
     output: &Schema,
-    options: impl Into<TextOptions>,
 ) -> Result<CallToolResult, ErrorData> {
     match outcome {
-        Ok(reply) => {
-            let (values, options) = (reply.values(), options.into());
-            let written = CpuPool::shared().run(values, move || success(&*reply, &options)).await;
-            written.map_err(|fault| ErrorData::internal_error(fault.to_string(), None))
-        }
+        Ok(result) => Ok(result),
         // The protocol library drops responses to cancelled requests.
         Err(failure) if failure.kind == Kind::Cancelled => Err(cancelled()),
         Err(failure) => Ok(refusal(&failure, output)),
@@ -81,7 +76,7 @@ pub(crate) fn cancelled() -> ErrorData {
     ErrorData::new(CANCELLED, "the request was cancelled", None)
 }
 
-fn success(reply: &dyn Reply, options: &TextOptions) -> CallToolResult {
+pub(crate) fn success(reply: &dyn Reply, options: &TextOptions) -> CallToolResult {
     let meta = reply.meta();
     let mut result = CallToolResult::success(content(reply).unwrap_or_else(|| {
         let text = match (options.form, reply.session_text().filter(|_| options.keeps_login)) {
@@ -256,34 +251,6 @@ mod tests {
         assert_eq!(result.is_error, Some(true));
         assert_eq!(result.meta.unwrap().0["stoa/source"], "simulated");
         assert_eq!(result.structured_content, structured.then_some(envelope));
-    }
-
-    /// A reply that says which thread wrote it.
-    struct ThreadReply(usize);
-
-    impl Reply for ThreadReply {
-        fn values(&self) -> usize {
-            self.0
-        }
-
-        fn result(&self) -> Value {
-            json!(format!("{:?}", std::thread::current().id()))
-        }
-
-        fn text(&self) -> String {
-            String::new()
-        }
-    }
-
-    #[tokio::test]
-    async fn a_large_reply_is_written_on_another_thread() {
-        let here = json!(format!("{:?}", std::thread::current().id()));
-        let (output, large) = (Schema::compile(json!({})).unwrap(), contract::POOLED_VALUES_MIN);
-        for (values, is_here) in [(large - 1, true), (large, false)] {
-            let reply = Ok(Box::new(ThreadReply(values)) as Box<dyn Reply>);
-            let result = of(reply, &output, TextForm::Compact).await.unwrap();
-            assert_eq!(result.structured_content.unwrap() == here, is_here, "{values}");
-        }
     }
 
     #[test]

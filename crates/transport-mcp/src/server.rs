@@ -6,16 +6,17 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
-use contract::{Call, Credential, Pipeline, Progress, Reply, ToolRef, View};
+use contract::{Call, CallOutcome, Credential, Pipeline, Progress, Reply, ToolRef, View};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskMethod, CancelTaskParams,
-    CompleteRequestParams, CompleteResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
-    GetTaskMethod, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
-    InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, PromptsCapability,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
-    TASKS_EXTENSION_ID, Tool, UnsubscribeRequestParams, UpdateTaskMethod, UpdateTaskParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskMethod,
+    CancelTaskParams, CompleteRequestParams, CompleteResult, ContentBlock, GetPromptRequestParams,
+    GetPromptResponse, GetTaskMethod, GetTaskParams, GetTaskResult, Implementation,
+    InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
+    PaginatedRequestParams, PromptsCapability, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, Tool, UnsubscribeRequestParams,
+    UpdateTaskMethod, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext as Cx, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -454,9 +455,33 @@ impl McpServer {
         let said = outcome.as_ref().ok().and_then(|reply| self.apply_login(&**reply, tool, &cx));
         let keeps_login = said.is_some() && is_in_session(&cx);
         let options = TextOptions { form: self.text_form(), smaller_call, keeps_login };
-        let mut answer = answer::of(outcome, &tool.row().spec.output, options).await?;
+        let mut answer = self.result(outcome, tool, options, &cx).await?;
         answer.content.extend(said.map(ContentBlock::text));
         Ok(CallToolResponse::from(answer))
+    }
+
+    /// The result of a call or of a task that has ended; a large reply is written in the CPU pool.
+    pub(crate) async fn result(
+        &self,
+        outcome: CallOutcome,
+        tool: &ToolRef,
+        options: impl Into<TextOptions>,
+        cx: &Cx<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let (pipeline, options) = (&self.state.pipeline, options.into());
+        let outcome = match outcome {
+            Err(failure) => Err(failure),
+            Ok(reply) => match pipeline.write(reply, move |it| answer::success(it, &options)).await {
+                Ok(result) => Ok(result),
+                Err(fault) => {
+                    let meta = request_meta(&cx.extensions, &self.state.options.credential);
+                    let service = &tool.service().name;
+                    let failure = pipeline.failure_for(service, &fault, &meta.request_id);
+                    Err(failure.ok_or_else(|| answer::refused(503, &fault))?)
+                }
+            },
+        };
+        answer::of(outcome, &tool.row().spec.output)
     }
 
     pub(crate) fn text_form(&self) -> TextForm {

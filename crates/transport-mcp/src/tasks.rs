@@ -85,8 +85,7 @@ impl McpServer {
                 Some(Ok(CreateTaskResult::new(task).into()))
             }
             TaskPhase::Ended(end) => {
-                let output = &tool.tool_ref.row().spec.output;
-                let answer = answer::of(end, output, self.text_form()).await;
+                let answer = self.result(end, &tool.tool_ref, cx).await;
                 Some(answer.map(CallToolResponse::from))
             }
             TaskPhase::Cancelled => None,
@@ -113,13 +112,10 @@ impl McpServer {
         let payload = match told.phase {
             TaskPhase::Working => TaskPayload::Working,
             TaskPhase::Cancelled => TaskPayload::Cancelled,
-            TaskPhase::Ended(end) => {
-                let output = &tool.tool_ref.row().spec.output;
-                match answer::of(end, output, self.text_form()).await {
-                    Ok(result) => TaskPayload::Completed { result: object(&result) },
-                    Err(error) => TaskPayload::Failed { error: object(&error) },
-                }
-            }
+            TaskPhase::Ended(end) => match self.result(end, &tool.tool_ref, &cx).await {
+                Ok(result) => TaskPayload::Completed { result: object(&result) },
+                Err(error) => TaskPayload::Failed { error: object(&error) },
+            },
         };
         Ok(DetailedTask::new(task, payload))
     }

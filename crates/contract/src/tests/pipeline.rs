@@ -1,10 +1,13 @@
 //! The order of the steps, and how a call can end.
 
+use std::sync::Arc;
+
 use fault::Kind;
+use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::fixture::{call, narrow, pipeline, pipeline_with_credential_argument};
-use crate::{Call, Pipeline};
+use crate::{Call, CpuPool, POOLED_VALUES_MIN, Pipeline, Reply};
 
 async fn outcome(call: Call) -> Result<Value, (Kind, &'static str)> {
     let outcome = pipeline().call_by_name("a.b", call).await.unwrap();
@@ -138,4 +141,49 @@ async fn a_credential_argument_is_checked_before_the_other_arguments() {
     let mut both = with_token(json!("bad"), json!(1));
     both.meta = call("read", json!(1)).meta;
     check(both, Some("who")).await;
+}
+
+/// A reply with this many values.
+struct SizedReply(usize);
+
+impl Reply for SizedReply {
+    fn values(&self) -> usize {
+        self.0
+    }
+
+    fn result(&self) -> Value {
+        Value::Null
+    }
+
+    fn text(&self) -> String {
+        String::new()
+    }
+}
+
+#[tokio::test]
+async fn a_large_reply_is_written_on_another_thread_and_refused_if_too_many_wait() {
+    let pool = Arc::new(CpuPool::new(1));
+    let pipeline = pipeline().with_pool(Arc::clone(&pool));
+    let write =
+        |values| pipeline.write(Box::new(SizedReply(values)), |_| std::thread::current().id());
+    let here = std::thread::current().id();
+    for (values, is_here) in [(0, true), (POOLED_VALUES_MIN - 1, true), (POOLED_VALUES_MIN, false)]
+    {
+        assert_eq!(write(values).await.unwrap() == here, is_here, "{values}");
+    }
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let mut busy = Box::pin(pool.compute(POOLED_VALUES_MIN, move || held.recv().is_ok()));
+    assert!((&mut busy).now_or_never().is_none());
+    let mut waiting: Vec<_> = (0..64).map(|_| Box::pin(write(POOLED_VALUES_MIN))).collect();
+    for one in &mut waiting {
+        assert!(one.now_or_never().is_none());
+    }
+    let fault = write(POOLED_VALUES_MIN).now_or_never().unwrap().unwrap_err();
+    let failure = pipeline.failure_for("s", &fault, "r-1").unwrap();
+    assert_eq!((failure.code, failure.retry_after.is_some()), ("overloaded", true));
+    release.send(()).unwrap();
+    assert!(busy.await.unwrap());
+    for one in waiting {
+        assert_ne!(one.await.unwrap(), here);
+    }
 }

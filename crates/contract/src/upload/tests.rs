@@ -88,7 +88,7 @@ async fn a_field_that_is_sent_as_a_file_is_a_field() {
 }
 
 #[tokio::test]
-async fn a_file_that_nobody_reads_is_passed_over_and_counted() {
+async fn a_file_that_the_handler_does_not_read_is_skipped_and_counted() {
     let mut upload = Upload::new(file(file(MemoryParts::new(), 8), 8)).with_spec(&spec());
     assert!(matches!(upload.next().await, Ok(Some(UploadPart::File(_)))));
     assert!(matches!(upload.next().await, Ok(Some(UploadPart::File(_)))));

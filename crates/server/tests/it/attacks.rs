@@ -9,6 +9,7 @@ mod cross_site;
 mod documents;
 mod forwarded;
 mod invalid_tokens;
+mod large_answers;
 mod logins;
 mod memory;
 mod secret_logs;

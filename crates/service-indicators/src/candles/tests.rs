@@ -260,7 +260,7 @@ fn same(warm: &BTreeMap<Arc<str>, Vec<f64>>, long: &BTreeMap<Arc<str>, Vec<f64>>
 async fn ends_without_the_pool(fixture: &Fixture, candles: usize) -> bool {
     let pool = CpuPool::new(1);
     let (release, held) = std::sync::mpsc::channel::<()>();
-    let mut busy = Box::pin(pool.run(POOLED_VALUES_MIN, move || held.recv().is_ok()));
+    let mut busy = Box::pin(pool.compute(POOLED_VALUES_MIN, move || held.recv().is_ok()));
     assert!((&mut busy).now_or_never().is_none());
     let found = fixture.find(newest(candles), &[]).await.unwrap();
     let mut computing = Box::pin(compute_in(&pool, windows(), found, Interval::M1));

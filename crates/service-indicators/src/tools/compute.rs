@@ -45,7 +45,7 @@ pub(crate) async fn compute_in(
         let computed = compute(windows, &selection, interval, &stop);
         computed.map(|indicators| (indicators, selection))
     };
-    pool.run(values, work).await?
+    pool.compute(values, work).await?
 }
 
 /// Computes each indicator over the requested candles and its own number of warm-up candles, so

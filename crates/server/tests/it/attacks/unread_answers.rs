@@ -9,7 +9,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use crate::process::{Folder, Server, http};
 
 /// A question whose answer has about 9 MB.
-fn question() -> String {
+pub(super) fn question() -> String {
     let windows: Map<String, Value> = (0..40)
         .map(|at| (format!("ichimoku:a-name-of-thirty-characters-{at:02}"), json!({})))
         .collect();
