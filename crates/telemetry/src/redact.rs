@@ -10,7 +10,7 @@ const TOKEN_PREFIX: &[u8] = b"stoa1_";
 
 /// The value of a key that ends with one of these is a secret: `x-api-key`, `LLM_API_KEY`, …
 /// Lower case here; compared without case.
-const SECRET_KEYS: [&[u8]; 13] = [
+const SECRET_KEYS: [&[u8]; 15] = [
     b"authorization",
     b"token",
     b"password",
@@ -24,6 +24,8 @@ const SECRET_KEYS: [&[u8]; 13] = [
     b"credentials",
     b"private_key",
     b"privatekey",
+    b"woocommerce_key",
+    b"consumer_key",
 ];
 
 /// Headers whose value has several words.

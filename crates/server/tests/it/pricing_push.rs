@@ -21,7 +21,7 @@ async fn call(server: &Server, token: &str, tool: &str, mut args: Value) -> Valu
 }
 
 /// Proposes a price of 20 downwards, applies it, and returns the new one.
-async fn reprice(server: &Server, token: &str, sku: &str) -> f64 {
+pub(crate) async fn reprice(server: &Server, token: &str, sku: &str) -> f64 {
     let args = json!({ "sku": sku, "our_price": 20, "competitor_price": 16, "cost": 5 });
     let made = call(server, token, "propose_price", args).await["proposal"].clone();
     let id = json!({ "proposal_id": made["proposal_id"] });
@@ -30,7 +30,7 @@ async fn reprice(server: &Server, token: &str, sku: &str) -> f64 {
     made["proposed_price"].as_f64().unwrap()
 }
 
-async fn eventually(what: &str, is_so: impl AsyncFn() -> bool) {
+pub(crate) async fn eventually(what: &str, is_so: impl AsyncFn() -> bool) {
     let reached = async {
         while !is_so().await {
             tokio::time::sleep(Duration::from_millis(50)).await;

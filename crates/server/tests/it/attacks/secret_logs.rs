@@ -1,9 +1,13 @@
-//! The log at its most talkative: no password and no token may be in it, whichever way it came.
+//! The log at its most verbose level has no password, no token and no secret of a shop in it.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use service_pricing::testing::{TestShopify, TestWooCommerce, Treatment, WebhookReceiver};
 
+use crate::archive::Person;
+use crate::contract_examples::every_scope;
+use crate::pricing_push::{eventually, reprice};
 use crate::process::{Folder, Server, http, mcp_headers};
 
 const OPERATOR: &str = "op-Hun73r-token-0123456789";
@@ -75,11 +79,86 @@ async fn check(format: &str) {
     in_meta["_meta"] = json!({ "auth": { "token": OPERATOR } });
     mcp(&server, "/mcp", None, "quotes_live", in_meta).await;
     let log = quiet(&server).await;
-    assert!(log.len() > 10_000 && log.contains("***"), "the log says too little: {log}");
+    assert!(log.contains("***"), "nothing was masked: {log}");
+    assert_in_no_line(&log, &secrets);
+}
+
+#[track_caller]
+fn assert_in_no_line(log: &str, secrets: &[String]) {
+    assert!(log.len() > 10_000, "the log says too little: {log}");
     for secret in secrets {
-        let leak = log.lines().find(|line| line.contains(&secret));
+        let leak = log.lines().find(|line| line.contains(secret));
         assert!(leak.is_none(), "{secret}: {}", leak.unwrap());
     }
+}
+
+const SHOPIFY_TOKEN: &str = "shpat_Sh0pify-t0ken";
+const WOOCOMMERCE_KEY: &str = "ck_W00-key-0123";
+const WOOCOMMERCE_SECRET: &str = "cs_W00-hidden-0123";
+const WEBHOOK_SECRET: &str = "whsec-H00k-hidden";
+
+/// The secrets of shops, of the price webhook and of an upload link, each used once.
+async fn check_shops_and_links(format: &str) {
+    let folder = Folder::new();
+    let shopify = TestShopify::start(SHOPIFY_TOKEN).await;
+    let woocommerce = TestWooCommerce::start(WOOCOMMERCE_KEY, WOOCOMMERCE_SECRET).await;
+    let hook = WebhookReceiver::start().await;
+    shopify.add("MUG-1", "20.00");
+    woocommerce.add("MUG-1", "20");
+    // A shop that repeats its keys in an error.
+    let echo = json!({ "code": "x", "consumer_key": WOOCOMMERCE_KEY,
+        "message": format!("{WOOCOMMERCE_KEY} {WOOCOMMERCE_SECRET}") });
+    woocommerce.treat_next([Treatment::answer(500, &echo.to_string())]);
+    let (shopify_url, woocommerce_url) = (shopify.url(), woocommerce.url());
+    let hook_url = format!("{}/hook", hook.url());
+    let settings = [
+        ("STOA_LOG", "trace"),
+        ("STOA_LOG_FORMAT", format),
+        ("STOA_SHOPIFY_URL", shopify_url.as_str()),
+        ("STOA_SHOPIFY_TOKEN", SHOPIFY_TOKEN),
+        ("STOA_WOOCOMMERCE_URL", woocommerce_url.as_str()),
+        ("STOA_WOOCOMMERCE_KEY", WOOCOMMERCE_KEY),
+        ("STOA_WOOCOMMERCE_SECRET", WOOCOMMERCE_SECRET),
+        ("STOA_PRICE_WEBHOOK_URL", hook_url.as_str()),
+        ("STOA_PRICE_WEBHOOK_SECRET", WEBHOOK_SECRET),
+    ];
+    let token = every_scope(folder.path());
+    let server = Server::start(folder.path(), &settings);
+    let price = reprice(&server, &token, "MUG-1").await;
+    eventually("both shops have the price and the webhook its events", async || {
+        let written = woocommerce.price("MUG-1").and_then(|it| it.parse().ok());
+        written == Some(price) && shopify.writes().len() == 1 && hook.received().len() >= 2
+    })
+    .await;
+    let ann = Person::register(&server, "ann").await;
+    let params = json!({ "name": "arkiver_add_file", "arguments": { "filename": "a.txt" } });
+    let open = mcp_headers(http().post(server.url("/mcp")), "tools/call", params);
+    let (_, open) = ann.send(open).await;
+    let link = open["result"]["structuredContent"]["uploadUrl"].as_str().unwrap().to_owned();
+    for _ in 0..2 {
+        http().put(&link).body("one line").send().await.unwrap();
+    }
+    let link_token = link.rsplit_once('/').unwrap().1;
+    let last_chars = |secret: &str| secret[secret.len() - 12..].to_owned();
+    let secrets = [
+        SHOPIFY_TOKEN,
+        WOOCOMMERCE_KEY,
+        WOOCOMMERCE_SECRET,
+        WEBHOOK_SECRET,
+        &last_chars(link_token),
+        &last_chars(&token),
+    ];
+    assert_in_no_line(&quiet(&server).await, &secrets.map(str::to_owned));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_secret_of_a_shop_or_a_link_is_in_the_json_log() {
+    check_shops_and_links("json").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_secret_of_a_shop_or_a_link_is_in_the_readable_log() {
+    check_shops_and_links("pretty").await;
 }
 
 #[tokio::test]
