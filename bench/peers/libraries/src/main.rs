@@ -2,9 +2,13 @@
 //!
 //! `library-peers rate CHECKS CLIENTS`: nanoseconds of one check by `governor`.
 //! `library-peers rate-memory CLIENTS`: bytes that `governor` holds for each client.
+//! `library-peers token-verify TOKENS` and `token-narrow TOKENS`: nanoseconds that `biscuit-auth`
+//! takes to verify a token that was narrowed twice, and to narrow one.
 //! `library-peers form FILE BOUNDARY`: seconds that `multer` takes for a form.
 //! `library-peers pdf-extract FILE` and `lopdf FILE`: seconds for the text of a PDF; the exit status
 //! is 0 with text, 1 with an error, 101 with a panic.
+
+mod tokens;
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -26,6 +30,8 @@ fn main() -> Outcome<()> {
     let figure = match args[..] {
         ["rate", checks, clients] => rate(checks.parse()?, clients.parse()?)?,
         ["rate-memory", clients] => rate_memory(clients.parse()?)?,
+        ["token-verify", tokens] => tokens::verify(tokens.parse()?)?,
+        ["token-narrow", tokens] => tokens::narrow(tokens.parse()?)?,
         ["form", file, boundary] => form(file, boundary)?,
         ["pdf-extract", file] => pdf_extract(file)?,
         ["lopdf", file] => lopdf(file)?,

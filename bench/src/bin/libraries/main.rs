@@ -1,5 +1,6 @@
 //! Our own code against the libraries that could replace it: the rate limiter against `governor`,
-//! the form parser against `multer`, the text of PDF files against `pdf-extract` and `lopdf`.
+//! capability tokens against `biscuit-auth`, the form parser against `multer`, the text of PDF
+//! files against `pdf-extract` and `lopdf`.
 //!
 //! `cargo xtask bench libraries [ROUNDS]`
 
@@ -7,6 +8,7 @@
 
 mod damaged;
 mod peer;
+mod tokens;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
@@ -17,14 +19,16 @@ use cpu_time::ThreadTime;
 use limits::{ClientAddress, RateLimit, RateLimiter};
 use testkit::TempFolder;
 
-use peer::Peer;
+use peer::{Peer, figure_of};
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 const CHECKS: u32 = 4_000_000;
 const CLIENTS: u32 = 4_096;
-/// Clients that each come once, as an attacker with many addresses makes them.
-const STRANGERS: u32 = 1_000_000;
+/// Clients that each send one request, as an attacker with many addresses does.
+const ONE_REQUEST_CLIENTS: u32 = 1_000_000;
+/// The argument with which this program measures the memory of our limiter and nothing else.
+const LIMITER_MEMORY: &str = "limiter-memory";
 /// What the server gives its limiter.
 const LIMITER_CAPACITY: usize = 16_384;
 const FORM_BYTES: usize = 64 << 20;
@@ -44,13 +48,19 @@ fn main() -> ExitCode {
 }
 
 fn measure() -> Outcome<()> {
-    let rounds: usize = std::env::args().nth(1).map_or(Ok(5), |it| it.parse())?;
+    let argument = std::env::args().nth(1);
+    if argument.as_deref() == Some(LIMITER_MEMORY) {
+        println!("{}", limiter_memory()?);
+        return Ok(());
+    }
+    let rounds: usize = argument.map_or(Ok(5), |it| it.parse())?;
     let folder = TempFolder::new();
     let peer = Peer::build()?;
     println!("least processor time of {rounds} rounds, one thread\n");
     println!("| what | ours | library | ours against it |");
     println!("|---|---|---|---|");
     rate_limiter(&peer, rounds)?;
+    tokens::compare(&peer, rounds)?;
     form(&peer, folder.path(), rounds)?;
     pdf(&peer, folder.path(), rounds)?;
     println!();
@@ -96,21 +106,29 @@ fn rate_limiter(peer: &Peer, rounds: usize) -> Outcome<()> {
         "| a check of the rate limiter, {CLIENTS} clients (`governor`) | {ours:.0} ns | {theirs:.0} ns | {:.2} |",
         ours / theirs
     );
-    let before = resident()?;
-    let limiter = limiter();
-    for number in 0..STRANGERS {
-        limiter.check(&client(number), 1);
-    }
-    let held = (resident()? - before) / f64::from(STRANGERS);
-    std::hint::black_box(&limiter);
-    let theirs = peer.figure(&["rate-memory", &STRANGERS.to_string()])?;
+    // A process of its own, because memory that earlier rounds freed would be used again.
+    let held = figure_of(&std::env::current_exe()?, &[LIMITER_MEMORY])?;
+    let theirs = peer.figure(&["rate-memory", &ONE_REQUEST_CLIENTS.to_string()])?;
     println!(
-        "| memory after {STRANGERS} clients that came once | {:.1} MB | {:.1} MB | {:.2} |",
-        held * f64::from(STRANGERS) / 1e6,
-        theirs * f64::from(STRANGERS) / 1e6,
+        "| memory after {ONE_REQUEST_CLIENTS} clients of one request each | {:.1} MB | {:.1} MB | {:.2} |",
+        held * f64::from(ONE_REQUEST_CLIENTS) / 1e6,
+        theirs * f64::from(ONE_REQUEST_CLIENTS) / 1e6,
         held / theirs
     );
     Ok(())
+}
+
+/// The bytes that our limiter holds for each client.
+fn limiter_memory() -> Outcome<f64> {
+    let limiter = limiter();
+    limiter.check(&client(0), 1);
+    let before = resident()?;
+    for number in 0..ONE_REQUEST_CLIENTS {
+        limiter.check(&client(number), 1);
+    }
+    let after = resident()?;
+    std::hint::black_box(&limiter);
+    Ok((after - before) / f64::from(ONE_REQUEST_CLIENTS))
 }
 
 /// Resident bytes of this process.

@@ -25,11 +25,16 @@ impl Peer {
 
     /// The number that one measurement prints.
     pub(crate) fn figure(&self, args: &[&str]) -> Outcome<f64> {
-        let output = Command::new(&self.program).args(args).output()?;
-        if !output.status.success() {
-            let message = String::from_utf8_lossy(&output.stderr).into_owned();
-            return Err(format!("{args:?}: {message}").into());
-        }
-        Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+        figure_of(&self.program, args)
     }
+}
+
+/// The number that a program prints.
+pub(crate) fn figure_of(program: &Path, args: &[&str]) -> Outcome<f64> {
+    let output = Command::new(program).args(args).output()?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(format!("{args:?}: {message}").into());
+    }
+    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
 }
