@@ -20,7 +20,7 @@ pub fn first(bytes: &[u8]) -> Result<Option<(Frame<'_>, usize)>, &'static str> {
         return Err("a frame that a server must not send");
     }
     if head & 0x80 == 0 || head & 0x0f == 0 {
-        return Err("a message in several frames, which nobody here should need");
+        return Err("a message in several frames, which no server of this benchmark sends");
     }
     let (start, length) = match (length, rest) {
         (126, [a, b, ..]) => (4, u64::from(u16::from_be_bytes([*a, *b]))),

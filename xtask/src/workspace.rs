@@ -60,7 +60,7 @@ impl Workspace {
         let mut all = Vec::new();
         for package in self.packages.values() {
             let mut files = Vec::new();
-            rust_files(&package.folder, &mut files)?;
+            files_below(&package.folder, "rs", &mut files)?;
             all.extend(files.into_iter().map(|path| (package.name.clone(), path)));
         }
         Ok(all)
@@ -97,16 +97,16 @@ fn package(it: &Value, names: &BTreeSet<&str>) -> Option<(String, Package)> {
     Some((name.clone(), Package { name, folder, dependencies, test_dependencies }))
 }
 
-/// All `.rs` files below a folder, build output and hidden folders left out.
-pub(crate) fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome {
+/// All files with this extension below a folder, build output and hidden folders left out.
+pub(crate) fn files_below(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) -> Outcome {
     let shown = folder.display();
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{shown}: {error}"))?;
     for entry in entries {
         let path = entry.map_err(|error| format!("{shown}: {error}"))?.path();
         let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
         if path.is_dir() && !path.ends_with("target") && !hidden {
-            rust_files(&path, files)?;
-        } else if path.extension().is_some_and(|it| it == "rs") {
+            files_below(&path, extension, files)?;
+        } else if path.extension().is_some_and(|it| it == extension) {
             files.push(path);
         }
     }

@@ -42,7 +42,7 @@ pub(crate) fn refresh_raced() -> Fault {
 }
 
 pub(crate) fn refresh_reused() -> Fault {
-    let message = "this refresh token was used before, so somebody else may hold it; the session \
+    let message = "this refresh token was used before, so another program may have it; the session \
                    has been ended, log in again";
     Fault::new(Kind::Unauthenticated, "refresh_reused", message)
 }
@@ -60,12 +60,12 @@ pub(crate) fn too_many_users(most: u64) -> Fault {
 pub(crate) fn username_taken(username: &str) -> Fault {
     let message = format!("the username {username:?} is taken");
     Fault::new(Kind::Conflict, "username_taken", message)
-        .problem("username", "a name that nobody has")
+        .problem("username", "a name that no user has")
 }
 
 pub(crate) fn email_taken(email: &str) -> Fault {
     let message = format!("a user with the email {email:?} exists already");
-    Fault::new(Kind::Conflict, "email_taken", message).problem("email", "one that nobody has")
+    Fault::new(Kind::Conflict, "email_taken", message).problem("email", "an email that no user has")
 }
 
 pub(crate) fn user_not_found(username: &str) -> Fault {
@@ -80,7 +80,7 @@ pub(crate) fn unknown_user(username: &str) -> Fault {
 
 pub(crate) fn own_case() -> Fault {
     Fault::invalid("own_case", "the case is yours already")
-        .problem("username", "somebody other than yourself")
+        .problem("username", "a user other than yourself")
 }
 
 pub(crate) fn case_not_found(name: &str) -> Fault {
@@ -101,17 +101,17 @@ pub(crate) fn case_read_only(name: &str) -> Fault {
 pub(crate) fn case_name_taken(name: &str, username: &str) -> Fault {
     let message = format!("{username:?} sees another case that is named {name:?} already");
     Fault::new(Kind::Conflict, "case_name_taken", message)
-        .problem("username", "somebody who has no case of this name")
+        .problem("username", "a user who has no case of this name")
 }
 
 pub(crate) fn too_many_cases(most: u64) -> Fault {
-    Fault::invalid("too_many_cases", format!("nobody may have more than {most} cases"))
+    Fault::invalid("too_many_cases", format!("a user has at most {most} cases"))
         .problem("caseId", "one of the cases you have")
 }
 
 pub(crate) fn too_many_shared(most: u64, username: &str) -> Fault {
     Fault::invalid("too_many_cases", format!("{most} cases are shared with {username:?} already"))
-        .problem("username", "somebody with fewer cases")
+        .problem("username", "a user with fewer cases")
 }
 
 pub(crate) fn too_many_members(most: u64) -> Fault {

@@ -37,7 +37,7 @@ impl InsightChange {
         insight.tags = self.tags.unwrap_or_else(|| std::mem::take(&mut insight.tags));
         if let Some(confidence) = self.confidence {
             insight.confidence = confidence;
-            insight.confidence_meaning = Some("stated by whoever corrected it".to_owned());
+            insight.confidence_meaning = Some("stated by the user who corrected it".to_owned());
         }
         insight.job_id = None;
     }

@@ -121,6 +121,6 @@ pub(crate) fn file_of(job: &Job) -> Result<String, Fault> {
 }
 
 fn not_yours(what: &str, id: &str) -> Fault {
-    let message = format!("the {what} {id} belongs to somebody else");
+    let message = format!("the {what} {id} belongs to another user");
     Fault::new(Kind::Forbidden, "not_yours", message)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::Outcome;
-use crate::workspace::{Package, Workspace, read, rust_files};
+use crate::workspace::{Package, Workspace, files_below, read};
 
 /// What each crate may depend on outside tests, one row a crate.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -176,7 +176,7 @@ fn unused(package: &Package) -> Outcome<Vec<String>> {
     let manifest = read(&package.folder.join("Cargo.toml"))?;
     let manifest: toml::Table = toml::from_str(&manifest).map_err(|error| error.to_string())?;
     let mut files = Vec::new();
-    rust_files(&package.folder, &mut files)?;
+    files_below(&package.folder, "rs", &mut files)?;
     let mut source = String::new();
     for file in files {
         source.push_str(&read(&file)?);

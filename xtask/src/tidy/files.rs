@@ -1,16 +1,17 @@
-//! Rules on single files: size, header, flat modules, plain words in comments, house lints.
+//! Rules on single files: size, header, flat modules, the workspace's lints, and plain words in
+//! comments, documents and the messages of `faults.rs` files.
 
 use std::path::Path;
 
 use crate::Outcome;
-use crate::workspace::{Workspace, read};
+use crate::workspace::{Workspace, files_below, read};
 
 const FILE_LINES_MAX: usize = 500;
 
 /// Names that say nothing about what a file does.
 const VAGUE: &[&str] = &["utils.rs", "helpers.rs", "common.rs", "types.rs", "misc.rs"];
 
-/// Words that hide who does what. A comment names the subject instead.
+/// Words that hide who does what. A comment, a document and an error message name the subject.
 const RIDDLES: &[&str] =
     &["nobody", "whoever", "somebody", "is told", "are told", "so many", "those who"];
 
@@ -20,6 +21,12 @@ pub(super) fn problems(workspace: &Workspace) -> Outcome<Vec<String>> {
         let text = read(&path)?;
         let shown = path.strip_prefix(&workspace.root).unwrap_or(&path).to_owned();
         all.extend(file_problems(&shown, &text));
+    }
+    let mut documents = Vec::new();
+    files_below(&workspace.root, "md", &mut documents)?;
+    for path in documents {
+        let shown = path.strip_prefix(&workspace.root).unwrap_or(&path).to_owned();
+        all.extend(document_problems(&shown, &read(&path)?));
     }
     for package in workspace.packages.values() {
         let manifest = read(&package.folder.join("Cargo.toml"))?;
@@ -50,18 +57,28 @@ fn file_problems(path: &Path, text: &str) -> Vec<String> {
     if path.ends_with("tidy/files.rs") {
         return all;
     }
+    let has_messages = path.ends_with("faults.rs");
     for (number, line) in text.lines().enumerate() {
-        if let Some(word) = riddle(line) {
-            all.push(format!("{shown}:{}: `{word}` in a comment; say who", number + 1));
+        let comment = line.trim_start().strip_prefix("//");
+        if let Some(word) = comment.or(has_messages.then_some(line)).and_then(riddle) {
+            all.push(format!("{shown}:{}: `{word}`; say who", number + 1));
         }
     }
     all
 }
 
-/// The first riddle in a comment line.
-fn riddle(line: &str) -> Option<&'static str> {
-    let comment = line.trim_start().strip_prefix("//")?.to_lowercase();
-    RIDDLES.iter().find(|word| has_word(&comment, word)).copied()
+fn document_problems(path: &Path, text: &str) -> Vec<String> {
+    let found = |(number, line)| {
+        let word = riddle(line)?;
+        Some(format!("{}:{}: `{word}`; say who", path.display(), number + 1))
+    };
+    text.lines().enumerate().filter_map(found).collect()
+}
+
+/// The first of the words that hide who does what.
+fn riddle(text: &str) -> Option<&'static str> {
+    let text = text.to_lowercase();
+    RIDDLES.iter().find(|word| has_word(&text, word)).copied()
 }
 
 fn has_word(text: &str, word: &str) -> bool {
@@ -97,5 +114,14 @@ mod tests {
             "//! Head.\nlet nobody = 1; // fine\n/// Whoever asks is told.\n",
             &["`whoever`"],
         );
+        let message = "//! Head.\nlet message = \"nobody has it\";\n";
+        check("a.rs", message, &[]);
+        check("a/faults.rs", message, &["faults.rs:2: `nobody`"]);
+    }
+
+    #[test]
+    fn documents_are_read_for_the_same_words() {
+        let found = document_problems(Path::new("a.md"), "# Head\n\nSomebody did.\nFine.\n");
+        assert_eq!(found, ["a.md:3: `somebody`; say who"]);
     }
 }

@@ -96,8 +96,8 @@ pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<J
 
 fn insight(given: InsightArgs, file: &FileRecord, owner: &str) -> NewInsight {
     let meaning = match given.confidence {
-        Some(_) => "stated by whoever stored it",
-        None => "not stated by whoever stored it; 0.5 stands for unknown",
+        Some(_) => "stated by the user who stored it",
+        None => "not stated by the user who stored it; 0.5 stands for unknown",
     };
     NewInsight {
         owner: owner.to_owned(),

@@ -135,7 +135,7 @@ impl Ended {
         match self {
             Self::TooSlow => "too_slow: closed candles were not read in time",
             Self::Stopping => "closed: the server is stopping",
-            Self::Unread => "closed: nobody read it",
+            Self::Unread => "closed: the stream was not read",
             Self::TooFarBehind => {
                 "refused: more candles were missed than the venue tells again; read them as history"
             }
