@@ -31,7 +31,7 @@ use crate::connectors::mock::Mock;
 use crate::connectors::{Connector, Connectors};
 use crate::service_info::{Dependency, HealthReporting, ServiceInfo};
 use crate::storage::inbox::Inbox;
-use crate::tools::health_tools;
+use crate::tools::{auth_metrics, health_check, ping_health, version_info};
 
 /// The kind of a collection in the queue.
 pub(crate) const KIND: &str = "pricing.collect";
@@ -45,11 +45,11 @@ pub struct CollectorParts {
     pub db: Db,
     pub jobs: Jobs,
     pub service_info: ServiceInfo,
-    /// The folder whose `pricing/drop` is looked into for files of ticks.
+    /// The data folder; the file connector reads ticks from `pricing/drop` in it.
     pub data: PathBuf,
-    /// Which simulated market the mock connector shows.
+    /// The seed of the mock connector's simulated market.
     pub seed: u64,
-    /// Whether the http connector may ask addresses inside our own network.
+    /// Whether the http connector may request addresses of private networks.
     pub private_addresses: bool,
     pub meter: Option<Arc<dyn JobMeter>>,
     pub tasks: TaskTracker,
@@ -99,10 +99,10 @@ pub fn collector(parts: CollectorParts) -> Result<Service, ContractError> {
         .tool("list_schedules", Scope::Read, tools::list_schedules::call)
         .tool("pause_schedule", Scope::Collect, tools::pause_schedule::call)
         .tool("remove_schedule", Scope::Collect, tools::remove_schedule::call)
-        .tool("auth_metrics", Scope::Admin, health_tools::auth_metrics::<Collector>)
-        .tool("ping_health", Scope::Open, health_tools::ping::<Collector>)
-        .tool("health_check", Scope::Open, health_tools::health::<Collector>)
-        .tool("version_info", Scope::Open, health_tools::version::<Collector>)
+        .tool("auth_metrics", Scope::Admin, auth_metrics::call::<Collector>)
+        .tool("ping_health", Scope::Open, ping_health::call::<Collector>)
+        .tool("health_check", Scope::Open, health_check::call::<Collector>)
+        .tool("version_info", Scope::Open, version_info::call::<Collector>)
         .follow("start_collection", job_follower::follow)
         .bind(contract, crate::envelope::PricingEnvelope)
 }

@@ -17,30 +17,30 @@ use crate::storage::ticks::Tick;
 /// The most problems that one collection lists; further ones are only counted.
 pub(crate) const PROBLEMS_MAX: usize = 20;
 
-/// What is to be collected.
+/// A product and market whose prices a connector collects.
 #[derive(Debug, Clone)]
 pub(crate) struct CollectionRequest {
     pub(crate) sku: String,
     pub(crate) market: String,
     pub(crate) depth: u32,
-    /// As the catalogue knows it.
+    /// The product's row in the catalogue.
     pub(crate) product: Option<Product>,
-    /// When it was asked for: the same again after a crash.
+    /// When the collection was requested; a repeated run after a crash has the same time.
     pub(crate) asked_at: Millis,
-    /// Whether simulated ticks are kept apart from the book of the product.
+    /// Whether simulated ticks are stored as trial ticks, which no proposal uses.
     pub(crate) trial: bool,
 }
 
-/// What was found in one place.
+/// The ticks and problems of one place: a file, a page or a moment of the simulated market.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct CollectedBatch {
     pub(crate) ticks: Vec<Tick>,
     pub(crate) problems: Problems,
-    /// The file it was found in, by the hash of its content: to be taken in once, whole.
+    /// The hash of the file's content and its name; a file is imported once, in one transaction.
     pub(crate) file: Option<(String, String)>,
 }
 
-/// What could not be used, and why; bounded.
+/// What could not be used, and why; at most 20 are listed, the others are counted.
 #[derive(Debug, Default, PartialEq, Clone)]
 pub(crate) struct Problems {
     pub(crate) listed: Vec<String>,
@@ -65,28 +65,27 @@ impl Problems {
 /// The status of a source, as far as it is known without a request.
 #[derive(Debug, PartialEq)]
 pub(crate) enum SourceStatus {
-    /// It works; looked at now.
+    /// It was checked now and works.
     Ready,
-    /// Nothing is set up for it; says what is missing.
+    /// It is not set up; the text says what is missing.
     Idle(String),
     /// It does not work.
     Broken(String),
-    /// What the last collection found is all that is known.
+    /// It was not checked; the result of the last collection holds.
     AsLastSeen,
 }
 
 #[async_trait]
 pub(crate) trait Connector: Send + Sync {
-    /// As the contract's `connector` names it.
+    /// Its name in the contract's `connector`.
     fn name(&self) -> &'static str;
-    /// What it brings: `mock`, `web_scraper` or `file`.
+    /// Its type in `list_sources`: `mock`, `web_scraper` or `file`.
     fn kind(&self) -> &'static str;
     fn description(&self) -> &'static str;
-    async fn standing(&self) -> SourceStatus;
-    /// The places to look in, in order.
+    async fn status(&self) -> SourceStatus;
+    /// The places that a collection reads, in order.
     async fn places(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault>;
-    /// What is found in one of them. A fault ends the collection; what is wrong with one place
-    /// alone is a problem of its batch.
+    /// Reads one place. A fault ends the collection; a problem of this place alone is in its batch.
     async fn fetch_batch(
         &self,
         request: &CollectionRequest,

@@ -1,12 +1,12 @@
-//! Tables as spreadsheets write them: commas, semicolons or tabs, quotes where needed, a first line
-//! of names. What the columns mean is not known here.
+//! Reads tables as spreadsheets write them: commas, semicolons or tabs, quotes where needed, a
+//! first line of names. It does not know what the columns mean.
 
 use std::collections::HashMap;
 use std::io::{Chain, Read as _};
 
 use csv::{ReaderBuilder, StringRecord, Terminator};
 
-/// More columns than a table of ours has use for.
+/// The most columns of a table.
 const COLUMNS_MAX: usize = 200;
 /// One more line after the text. A quote that is never closed takes this line into its field, and
 /// that is how it is found: the `csv` crate ends an open field at the end of the input silently.
@@ -32,7 +32,7 @@ impl BadLine {
     }
 }
 
-/// One row: the line it begins on, and what it says under each name. Empty fields are left out.
+/// One row: the line on which it begins, and its fields by name without the empty ones.
 #[derive(Debug, PartialEq)]
 pub(crate) struct CsvRow {
     pub(crate) line: usize,
@@ -142,7 +142,8 @@ impl Iterator for Records<'_> {
     }
 }
 
-/// Whether a field is ` "…`: the quote does not count there, and the field would keep it as a letter.
+/// Whether a field is ` "…`: after a blank the quote is an ordinary character, not the beginning of
+/// a quoted field.
 fn is_quoted_after_space(field: &str) -> bool {
     field.starts_with([' ', '\t']) && field.trim_start().starts_with('"')
 }
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_by_its_line() {
+    fn an_unreadable_line_is_reported_by_its_number() {
         let head = |text: &str| Table::new(text).err().map(|bad| (bad.line, bad.why));
         assert_eq!(head(""), Some((1, "the file is empty".to_owned())));
         assert_eq!(head("\"a,b\n1"), Some((1, "a quote that is never closed".to_owned())));

@@ -7,7 +7,7 @@ use contract::{Envelope, FailureContext};
 use fault::Fault;
 use serde_json::{Value, json};
 
-/// What a collection can be made with, in the order of the contract.
+/// The connectors, in the order of the contract.
 pub(crate) const CONNECTORS: [&str; 3] = ["mock", "file", "http"];
 
 pub(crate) struct PricingEnvelope;
@@ -28,7 +28,7 @@ impl Envelope for PricingEnvelope {
         let error = if word == "optimization_error" { fault.message() } else { word };
         let mut reply = json!({ "ok": false, "error": error, "error_code": word,
             "message": fault.message(), "details": details(fault, cx) });
-        // Contracts that name a job or a proposal say which one was meant.
+        // A contract that names a job or a proposal repeats its id in the error.
         for name in ["job_id", "proposal_id"] {
             if let Some(id) = cx.args.get(name).and_then(Value::as_str).filter(|id| id.len() <= 100)
             {
@@ -43,7 +43,7 @@ impl Envelope for PricingEnvelope {
     }
 }
 
-/// The contract has a word of its own for a connector that is not there.
+/// The contract's own error for an unknown connector.
 fn wrong_connector(fault: &Fault, cx: &FailureContext<'_>) -> bool {
     let connector = cx.args.get("connector").is_some_and(Value::is_string);
     let problems = fault.problems();
@@ -52,7 +52,7 @@ fn wrong_connector(fault: &Fault, cx: &FailureContext<'_>) -> bool {
         && problems.iter().all(|it| it.field == "connector")
 }
 
-/// Which fields were wrong, or when to come back; nothing where there is nothing to add.
+/// The wrong fields, or the time to retry after; `None` if the fault has neither.
 fn details(fault: &Fault, cx: &FailureContext<'_>) -> Value {
     if !fault.problems().is_empty() {
         let problem = |it: &fault::Problem| json!({ "field": it.field, "expected": it.expected });

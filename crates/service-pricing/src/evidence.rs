@@ -11,37 +11,38 @@ use store::Db;
 
 use crate::storage::ticks::{self, Tick};
 
-/// How far back a product's own history is looked at, and how many ticks of it at most. The newest
-/// are taken first, so a busy product is judged by its last weeks.
+/// The history of a product: at most 180 days and 20,000 ticks, the newest first, so a product with
+/// many ticks has the history of its last weeks.
 const HISTORY_DAYS: i64 = 180;
 pub(crate) const TICKS_MAX: u32 = 20_000;
-/// What is shown of competitors comes from here; the policy sets aside what is too old for it.
+/// Competitors' prices of this many days are evidence; the policy leaves out older ones by its own
+/// limit.
 const COMPETITOR_DAYS: i64 = 30;
-/// An older demand index says nothing about today.
+/// A demand index older than this is not used.
 const DEMAND_DAYS: i64 = 7;
 
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
-    /// The days of the product, as the estimate of the elasticity takes them.
+    /// The product's daily history, for the estimate of the elasticity.
     pub(crate) history: Vec<HistoryPoint>,
     pub(crate) competitors: Vec<CompetitorPrice>,
-    /// The newest demand index there is, and when it was seen.
+    /// The newest demand index and its time.
     pub(crate) demand: Option<(f64, Millis)>,
-    /// Whether simulated ticks are among these.
+    /// Whether any of the ticks is simulated.
     pub(crate) simulated: bool,
 }
 
 pub(crate) async fn gather(db: &Db, of: (&str, &str), now: Millis) -> Result<Evidence, Fault> {
     let since = Millis(now.0 - HISTORY_DAYS * DAY_MS);
     let ticks = ticks::window(db, of, (since, Millis(now.0 + 1)), TICKS_MAX).await?;
-    Ok(weigh(&ticks, now))
+    Ok(from_ticks(&ticks, now))
 }
 
 /// The recorded days of a window.
 #[derive(Debug)]
 pub(crate) struct RecordedDays {
     pub(crate) days: Vec<RecordedPeriod>,
-    /// Whether all ticks of the window were looked at.
+    /// Whether all ticks of the window were read.
     pub(crate) whole: bool,
     pub(crate) simulated: bool,
 }
@@ -57,10 +58,10 @@ pub(crate) async fn days(
     Ok(RecordedDays { days: by_day(&ticks), whole, simulated: any_simulated(&ticks) })
 }
 
-/// `ticks` are newest first.
-fn weigh(ticks: &[Tick], now: Millis) -> Evidence {
+/// Computes the evidence; `ticks` are newest first.
+fn from_ticks(ticks: &[Tick], now: Millis) -> Evidence {
     let since = |days: i64| now.0 - days * DAY_MS;
-    // A day that is not over has not sold what it will.
+    // Units of the current day are left out, because the day is not over.
     let today = now.0.div_euclid(DAY_MS) * DAY_MS;
     let over = ticks.iter().filter(|it| it.at.0 < today || it.units.is_none());
     let points: Vec<HistoryPoint> = over.map(point).collect();

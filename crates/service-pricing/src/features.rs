@@ -1,6 +1,5 @@
-//! What a market looks like over a window, computed from its ticks. Prices are exact; shares,
-//! means and slopes are floats. What cannot be known is absent. The formulas are in
-//! `docs/pricing.md`.
+//! The features of a market over a window, computed from its ticks. Prices are exact; shares, means
+//! and slopes are floats. A feature without data is absent. `docs/pricing.md` has the formulas.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +8,7 @@ use pricing_engine::Amount;
 
 use crate::storage::ticks::Tick;
 
-/// How many ticks of a window are looked at, newest first.
+/// The most ticks of a window that are read, newest first.
 pub(crate) const TICKS_MAX: u32 = 5_000;
 /// The fewest ticks with a known demand from which a trend is computed.
 const TREND_POINTS_MIN: usize = 3;
@@ -19,21 +18,21 @@ pub(crate) struct Features {
     pub(crate) samples: usize,
     pub(crate) as_of: Option<Millis>,
     pub(crate) our_price: Option<Amount>,
-    /// The latest that can be bought at.
+    /// The newest price of a competitor that is not out of stock.
     pub(crate) competitor_price: Option<Amount>,
     pub(crate) competitors: CompetitorSummary,
-    /// Of our price: positive where we are dearer.
+    /// The difference as a share of our price; positive if our price is higher.
     pub(crate) gap: Option<f64>,
     pub(crate) demand: Option<f64>,
     pub(crate) demand_mean: Option<f64>,
-    /// Per day.
+    /// The change of the demand index per day.
     pub(crate) demand_trend: Option<f64>,
     pub(crate) volatility: Option<f64>,
     pub(crate) stockout_share: Option<f64>,
     pub(crate) units: Option<f64>,
     /// Whether any of the ticks is simulated.
     pub(crate) simulated: bool,
-    /// Where the ticks came from, and how many from each.
+    /// The number of ticks of each source.
     pub(crate) sources: BTreeMap<String, usize>,
 }
 
@@ -101,7 +100,7 @@ fn by_competitor(ticks: &[Tick]) -> BTreeMap<(&str, bool), Vec<&Tick>> {
 
 fn competitors(of_each: &BTreeMap<(&str, bool), Vec<&Tick>>) -> CompetitorSummary {
     let latest = |ticks: &Vec<&Tick>| {
-        // A shop that has run out asks for nothing, whatever its last price was.
+        // A competitor whose newest tick is out of stock has no price.
         let newest = ticks.first().filter(|tick| tick.in_stock != Some(false))?;
         newest.competitor_price.or_else(|| ticks.iter().find_map(|tick| tick.competitor_price))
     };
@@ -117,7 +116,7 @@ fn competitors(of_each: &BTreeMap<(&str, bool), Vec<&Tick>>) -> CompetitorSummar
     }
 }
 
-/// Of two in the middle, what lies between them, halves of a millionth upwards.
+/// The median; of an even number the mean of the two middle prices, half a millionth rounded up.
 fn median(sorted: &[Amount]) -> Option<Amount> {
     let upper = *sorted.get(sorted.len() / 2)?;
     if sorted.len() % 2 == 1 {
@@ -127,7 +126,8 @@ fn median(sorted: &[Amount]) -> Option<Amount> {
     Amount::from_micros((lower.micros() + upper.micros() + 1).div_euclid(2))
 }
 
-/// How much each competitor's price moves about its own mean, on average over competitors.
+/// The standard deviation of each competitor's price divided by its mean, averaged over
+/// competitors.
 fn volatility(of_each: &BTreeMap<(&str, bool), Vec<&Tick>>) -> Option<f64> {
     let moves = of_each.values().filter_map(|ticks| {
         let prices: Vec<f64> =
@@ -144,7 +144,8 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// The slope of the least-squares line, per day; absent where the points are too few or all at once.
+/// The slope of the least-squares line per day; `None` with fewer than 3 points, or if all points
+/// have the same time.
 fn slope_per_day(points: &[(Millis, f64)]) -> Option<f64> {
     let (last, _) = *points.first()?;
     if points.len() < TREND_POINTS_MIN {

@@ -24,17 +24,17 @@ use crate::push::{self, Outbox, PushMeter, PushParts, PushTargets, PushTiming};
 use crate::service_info::{Dependency, HealthReporting, ServiceInfo};
 use crate::storage::group_commit::GroupCommit;
 use crate::storage::proposals::LIFE_MAX_MS;
-use crate::tools::health_tools;
+use crate::tools::{auth_metrics, health_check, ping_health, version_info};
 
 /// What the optimizer is built from.
 pub struct OptimizerParts {
     pub db: Db,
     pub service_info: ServiceInfo,
-    /// How long a proposal stands; a week at most.
+    /// How long a proposal can be applied; at most 7 days.
     pub proposal_life: Duration,
     /// The queue that pushes and webhooks go through; the database has its migrations.
     pub jobs: Jobs,
-    /// Where prices are pushed to.
+    /// The shops and the webhook that prices are pushed to.
     pub push_targets: PushTargets,
     pub job_meter: Option<Arc<dyn JobMeter>>,
     pub push_meter: Option<Arc<dyn PushMeter>>,
@@ -115,10 +115,10 @@ fn bind(parts: OptimizerParts, timing: PushTiming) -> Result<Service, ContractEr
         .tool("list_price_changes", Scope::Read, tools::list_price_changes::call)
         .tool("list_price_pushes", Scope::Read, tools::list_price_pushes::call)
         .tool("retry_price_push", Scope::Apply, tools::retry_price_push::call)
-        .tool("auth_metrics", Scope::Admin, health_tools::auth_metrics::<Optimizer>)
-        .tool("ping_health", Scope::Open, health_tools::ping::<Optimizer>)
-        .tool("health_check", Scope::Open, health_tools::health::<Optimizer>)
-        .tool("version_info", Scope::Open, health_tools::version::<Optimizer>)
+        .tool("auth_metrics", Scope::Admin, auth_metrics::call::<Optimizer>)
+        .tool("ping_health", Scope::Open, ping_health::call::<Optimizer>)
+        .tool("health_check", Scope::Open, health_check::call::<Optimizer>)
+        .tool("version_info", Scope::Open, version_info::call::<Optimizer>)
         .download("price_feed", Scope::Read, tools::price_feed::call)
         .bind(Contract::load("optimizer")?, PricingEnvelope)
 }

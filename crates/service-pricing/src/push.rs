@@ -33,7 +33,7 @@ const CONCURRENCY: usize = 4;
 /// How long a request may go on once the server is stopping.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Where prices and price events go; none of it unless it is set.
+/// The shops and the webhook; each is absent unless its settings are set.
 #[derive(Default)]
 pub struct PushTargets {
     pub shopify: Option<Shopify>,
@@ -57,7 +57,7 @@ pub trait PushMeter: Send + Sync {
     fn waiting(&self, target: &str, count: u64);
 }
 
-/// The waits between attempts and between looks for pushes without a job.
+/// The waits between attempts, and between two searches for pushes without a job.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PushTiming {
     pub(crate) backoff: Backoff,

@@ -29,7 +29,7 @@ impl ServiceInfo {
 pub(crate) trait HealthReporting: Send + Sync + 'static {
     fn service_info(&self) -> &ServiceInfo;
 
-    /// Each thing this service cannot do without, or can do less without, and how it is now.
+    /// The dependencies of this service with the state of each.
     fn dependencies(&self) -> impl Future<Output = Vec<Dependency>> + Send;
 }
 
@@ -37,6 +37,6 @@ pub(crate) struct Dependency {
     pub(crate) name: &'static str,
     /// What is wrong with it, if anything.
     pub(crate) trouble: Option<String>,
-    /// Whether nothing works without it.
+    /// Whether the service fails without it; otherwise it is degraded.
     pub(crate) vital: bool,
 }

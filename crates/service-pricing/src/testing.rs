@@ -1,6 +1,6 @@
 //! Servers on loopback that speak the APIs of Shopify and WooCommerce as far as prices go, and a
-//! receiver of webhooks, for tests. Each can be told to fail the next requests, to stop and to start
-//! again.
+//! receiver of webhooks, for tests. A test makes each of them fail the next requests, stop and
+//! start again.
 #![expect(clippy::expect_used, reason = "this module is only ever part of a test")]
 
 mod graphql;
@@ -145,7 +145,7 @@ macro_rules! scripted {
                 self.server.script.next.lock().extend(treatments);
             }
 
-            /// How many requests came, whatever became of them.
+            /// How many requests came, answered or not.
             pub fn requests(&self) -> usize {
                 *self.server.script.requests.lock()
             }

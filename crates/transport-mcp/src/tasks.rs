@@ -85,7 +85,7 @@ impl McpServer {
                 Some(Ok(CreateTaskResult::new(task).into()))
             }
             TaskPhase::Ended(end) => {
-                let answer = self.result(end, &tool.tool_ref, cx).await;
+                let answer = self.result(end, &tool.tool_ref, self.text_form(), cx).await;
                 Some(answer.map(CallToolResponse::from))
             }
             TaskPhase::Cancelled => None,
@@ -112,7 +112,7 @@ impl McpServer {
         let payload = match told.phase {
             TaskPhase::Working => TaskPayload::Working,
             TaskPhase::Cancelled => TaskPayload::Cancelled,
-            TaskPhase::Ended(end) => match self.result(end, &tool.tool_ref, &cx).await {
+            TaskPhase::Ended(end) => match self.result(end, &tool.tool_ref, self.text_form(), &cx).await {
                 Ok(result) => TaskPayload::Completed { result: object(&result) },
                 Err(error) => TaskPayload::Failed { error: object(&error) },
             },

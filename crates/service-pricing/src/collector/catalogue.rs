@@ -15,20 +15,20 @@ use crate::storage::products::{self, Product};
 pub(crate) const ROWS_MAX: usize = 100_000;
 /// The most problems that a reply lists; further ones are only counted.
 pub(super) const PROBLEMS_MAX: usize = 100;
-/// Rows of one transaction: other writers need not wait for all of an import.
+/// Rows that one transaction writes; other writers get their turn between two of them.
 const ROWS_PER_COMMIT: usize = 2_000;
 const SOURCES_MAX: usize = 20;
 const EXTRA_FIELDS_MAX: usize = 32;
 const EXTRA_BYTES_MAX: usize = 4_096;
 
-/// What an import came to.
+/// The counts and problems of an import.
 #[derive(Debug, Default, PartialEq)]
 pub struct Imported {
-    /// Products written.
+    /// How many products were written.
     pub products: usize,
-    /// Rows that were good; of several with one SKU the last was taken.
+    /// How many rows were valid; of several with one SKU the last was written.
     pub good: usize,
-    /// Rows that were given.
+    /// How many rows the caller sent.
     pub rows: usize,
     /// The first problems: the row, the field, what was expected.
     pub problems: Vec<(usize, String, String)>,
@@ -71,7 +71,7 @@ pub(super) async fn import(
             Err(_) => {}
         }
     }
-    // Imports that meet take the rows in the same order, and so never wait for each other in turn.
+    // All imports write rows in the order of SKUs, so two of them cannot deadlock.
     good.sort_unstable_by(|a, b| a.sku.cmp(&b.sku));
     for chunk in good.chunks(ROWS_PER_COMMIT) {
         let mut tx = db.begin().await?;
@@ -85,7 +85,7 @@ pub(super) async fn import(
 
 type FieldProblem = (String, String);
 
-/// A row as a product, or the first thing that is wrong with it.
+/// The product of a row, or the first problem of the row.
 fn product(mut row: Map<String, Value>, private: bool) -> Result<Product, FieldProblem> {
     row.retain(|_, value| !value.is_null());
     let row = &mut row;
@@ -122,7 +122,7 @@ fn product(mut row: Map<String, Value>, private: bool) -> Result<Product, FieldP
         return Err(wrong("max_price", "no less than min_price"));
     }
     let extra = serde_json::to_string(&product.extra).map_or(usize::MAX, |text| text.len());
-    // PostgreSQL keeps no NUL, not even as an escape that comes back as one.
+    // PostgreSQL stores no NUL in text, not even as the JSON escape of one.
     let nul = product.extra.iter().any(|(name, value)| name.contains('\0') || holds_nul(value));
     if product.extra.len() > EXTRA_FIELDS_MAX || extra > EXTRA_BYTES_MAX || nul {
         let first = product.extra.keys().next().cloned().unwrap_or_default();
@@ -148,7 +148,7 @@ fn wrong(field: &str, expected: impl Into<String>) -> FieldProblem {
     (field.to_owned(), expected.into())
 }
 
-/// The first of several names for one field, taken out of the row.
+/// Removes the field from the row, under the first of its names that the row has.
 fn take(row: &mut Map<String, Value>, names: &[&'static str]) -> Option<(&'static str, Value)> {
     names.iter().find_map(|name| Some((*name, row.shift_remove(*name)?)))
 }
@@ -179,7 +179,7 @@ fn money(
     }
 }
 
-/// A list of addresses, or a text with spaces between them.
+/// A list of addresses, or one string with spaces between them.
 fn sources(row: &mut Map<String, Value>, private: bool) -> Result<Vec<String>, FieldProblem> {
     let listed: Vec<String> = match row.shift_remove("sources") {
         None => return Ok(Vec::new()),

@@ -38,8 +38,8 @@ const COLUMNS: &[(&str, &[&str])] = &[
     ("sources", &["sources"]),
 ];
 const MONEY: &[&str] = &["price", "regular_price", "cost", "min_price", "max_price", "map_price"];
-/// What is kept of a shop's export beside the fields above.
-const KEPT: &[(&str, &str)] = &[
+/// Columns of a shop's export that go into `extra`.
+const EXTRA_COLUMNS: &[(&str, &str)] = &[
     ("handle", "handle"),
     ("urlhandle", "handle"),
     ("vendor", "vendor"),
@@ -49,7 +49,7 @@ const KEPT: &[(&str, &str)] = &[
     ("type", "type"),
 ];
 
-/// A line, the column as the file names it, and what was expected there.
+/// A problem: the line, the column as the file names it, and what was expected there.
 type LineProblem = (usize, String, String);
 
 /// Which program wrote the table.
@@ -60,10 +60,10 @@ enum Export {
     Other,
 }
 
-/// Where the fields of a table are found.
+/// Which column has which field.
 struct Columns {
     export: Export,
-    /// The heading as the file has it for each of our fields.
+    /// The file's heading of each of our fields.
     headings: HashMap<&'static str, String>,
 }
 
@@ -128,7 +128,7 @@ fn decimal_mark(rows: &[(usize, HashMap<String, String>)]) -> Result<DecimalMark
     })
 }
 
-/// What the rows of a product's further variants leave out.
+/// The fields of a product that the rows of its further variants leave empty.
 #[derive(Default)]
 struct ShopifyProduct {
     handle: String,
@@ -167,7 +167,7 @@ impl Columns {
         Err(Fault::invalid("not_a_table", message))
     }
 
-    /// The row under our names, or nothing for a row that is no product of its own.
+    /// The row under our names; `None` if the row is not a product of its own.
     fn rename(
         &self,
         row: CsvRow,
@@ -183,21 +183,21 @@ impl Columns {
         match self.export {
             Export::Other => renamed.extend(fields),
             Export::Shopify => {
-                keep(&fields, &mut renamed);
+                copy_extra_fields(&fields, &mut renamed);
                 if !shopify_variant(&fields, &mut renamed, product) {
                     return None;
                 }
             }
             Export::WooCommerce => {
-                keep(&fields, &mut renamed);
-                // A variable or grouped product has its prices in the rows of its parts.
+                copy_extra_fields(&fields, &mut renamed);
+                // The prices of a variable or grouped product are in the rows of its parts.
                 if renamed.remove("type").is_some_and(|it| it == "variable" || it == "grouped") {
                     return None;
                 }
                 if let Some(price) = renamed.remove("regular_price") {
                     renamed.entry("price".to_owned()).or_insert(price);
                 }
-                // Of several categories the first is the product's.
+                // The first of several categories is used.
                 if let Some(category) = renamed.get_mut("category") {
                     category.truncate(category.find(',').unwrap_or(category.len()));
                 }
@@ -228,10 +228,10 @@ impl Columns {
     }
 }
 
-fn keep(fields: &HashMap<String, String>, renamed: &mut HashMap<String, String>) {
+fn copy_extra_fields(fields: &HashMap<String, String>, renamed: &mut HashMap<String, String>) {
     for (name, text) in fields {
         let name = normalize_heading(name);
-        if let Some((_, kept)) = KEPT.iter().find(|(heading, _)| *heading == name) {
+        if let Some((_, kept)) = EXTRA_COLUMNS.iter().find(|(heading, _)| *heading == name) {
             renamed.insert((*kept).to_owned(), text.clone());
         }
     }

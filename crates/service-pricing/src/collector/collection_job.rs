@@ -39,7 +39,7 @@ impl JobPayload {
 /// The result of a collection job.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct CollectionResult {
-    /// Ticks that were brought, and those of them that were not known before.
+    /// How many ticks were collected, and how many of them were new.
     pub(super) collected: u64,
     pub(super) new: u64,
     pub(super) problems: Vec<String>,
@@ -130,7 +130,7 @@ pub(super) fn describe(job: &Job, payload: &JobPayload) -> Result<Value, Fault> 
     }))
 }
 
-/// From 0 to 1, by the places that were looked in: the note of a job's progress says how many.
+/// Progress from 0 to 1: the share of places that were read, from the note of the job.
 fn progress(job: &Job) -> f64 {
     if job.state == JobState::Completed {
         return 1.0;

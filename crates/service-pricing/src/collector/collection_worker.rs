@@ -72,7 +72,7 @@ impl CollectionWorker {
             let note = format!("{}/{}", at + 1, places.len());
             context.progress(collected_so_far.found.collected, None, Some(&note));
         }
-        // If every place failed, the source counts as failing.
+        // The source counts as failing only if every place failed.
         let trouble = (!places.is_empty() && collected_so_far.found.collected == 0)
             .then(|| collected_so_far.problems.listed.first().cloned())
             .flatten();
@@ -111,7 +111,7 @@ impl CollectionWorker {
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
         fence.ensure_held(&mut tx).await?;
-        if sources::take(&mut tx, &hash, &name, now).await? {
+        if sources::record_import(&mut tx, &hash, &name, now).await? {
             let new = ticks::add(&mut tx, &ticks, now).await?;
             tx.commit().await?;
             collected_so_far.found.collected += brought;
@@ -123,7 +123,7 @@ impl CollectionWorker {
     /// Records that a source failed; an error in recording it is only logged.
     async fn note_failure(&self, context: &JobContext, fault: &Fault) {
         let Ok(payload) = context.payload::<JobPayload>() else { return };
-        // A wrong request says nothing about the source.
+        // An invalid request is the caller's mistake, so the source stays as it was.
         if !fault.kind().is_retryable() {
             return;
         }

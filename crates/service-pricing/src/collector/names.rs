@@ -1,14 +1,14 @@
-//! What a SKU, a market or another name may be: short, and nothing but text.
+//! The rules for a SKU, a market or another name: a length limit, and no control characters.
 
 use contract::Caller;
 use fault::Fault;
 
-/// The market where none is named.
+/// The market of a call that names none.
 pub(crate) const MARKET: &str = "DEFAULT";
 const SKU_CHARS_MAX: usize = 200;
 const MARKET_CHARS_MAX: usize = 64;
 
-/// What was expected instead, if the text will not do.
+/// What was expected, if the text breaks the rules.
 pub(crate) fn text_problem(text: &str, most: usize) -> Option<String> {
     let chars = text.chars().take(most + 1).count();
     if chars == 0 || chars > most || text.trim().is_empty() {
@@ -26,7 +26,7 @@ pub(crate) fn market_problem(text: &str) -> Option<String> {
     text_problem(text, MARKET_CHARS_MAX)
 }
 
-/// Refuses a SKU or market that cannot be one, and one that the caller does not reach.
+/// Refuses an invalid SKU or market, and one beyond the caller's limits.
 pub(crate) fn reach(caller: &Caller, sku: &str, market: &str) -> Result<(), Fault> {
     caller.require_sku(sku)?;
     caller.require_market(market)?;
@@ -35,7 +35,7 @@ pub(crate) fn reach(caller: &Caller, sku: &str, market: &str) -> Result<(), Faul
     invalid("", problems.collect())
 }
 
-/// A fault that names each wrong field below `at`, or nothing where nothing is wrong.
+/// Fails with a fault that names each wrong field below `at`.
 pub(crate) fn invalid(at: &str, problems: Vec<(String, String)>) -> Result<(), Fault> {
     if problems.is_empty() {
         return Ok(());

@@ -7,7 +7,7 @@ use jiff::civil::Weekday;
 const MINUTE_MS: i64 = 60_000;
 /// The longest text of a schedule, in bytes.
 const TEXT_MAX: usize = 100;
-/// How far ahead a cron time is looked for: 29 February comes at least once in 8 years.
+/// How many days ahead a cron time is searched: 29 February comes at least once in 8 years.
 const DAYS_MAX: i64 = 8 * 366;
 /// The longest period of `every`, in minutes: 31 days.
 const PERIOD_MAX: i64 = 31 * 24 * 60;
@@ -38,7 +38,7 @@ pub(crate) struct Cron {
 }
 
 impl Recurrence {
-    /// Reads a schedule; `None` if it is none, or if its time never comes.
+    /// Parses a schedule; `None` if the text is not a schedule, or its time never comes.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.len() > TEXT_MAX {
             return None;
@@ -166,7 +166,7 @@ fn field(text: &str, least: i64, most: i64, names: &[&str]) -> Option<u64> {
         let (from, to) = match range.split_once('-') {
             Some((from, to)) => (one(from)?, one(to)?),
             None if range == "*" => (least, most),
-            // `5/15` is from 5 on.
+            // `5/15` means from 5 to the end of the range.
             None if part.contains('/') => (one(range)?, most),
             None => (one(range)?, one(range)?),
         };

@@ -20,16 +20,16 @@ use crate::storage::schedules::{self, Schedule};
 
 /// The kind of a run over the catalogue in the queue.
 pub(crate) const RUN_KIND: &str = "pricing.schedule";
-/// How often due schedules are looked for.
+/// How often the scheduler reads the due schedules.
 const POLL: Duration = Duration::from_secs(5);
-/// Schedules that one look starts.
+/// The most schedules that one reading starts.
 const DUE_MAX: u32 = 100;
 /// Products that one transaction of a run queues.
 const PAGE: u32 = 200;
 const COLLECTION_ATTEMPTS: u32 = 3;
-/// A run waits for room in the queue, so it may try often.
+/// The attempts of a run; each one may find the queue full.
 const RUN_ATTEMPTS: u32 = 100;
-/// The SKU of a collection that is about every product.
+/// The SKU of a collection of every product.
 const EVERY_PRODUCT: &str = "*";
 
 /// The payload of a run over the catalogue.
@@ -40,7 +40,7 @@ struct RunPayload {
     connector: String,
     depth: u32,
     owner: String,
-    /// The last SKU of the page before.
+    /// The last SKU of the previous page.
     after: String,
 }
 
@@ -125,7 +125,7 @@ impl Scheduler {
 fn first_job(schedule: &Schedule) -> Result<NewJob, Fault> {
     let Schedule { id, market, connector, depth, by, .. } = schedule;
     let files = connector == "file";
-    // One collection from the drop folder takes the ticks of every product.
+    // One collection from the drop folder has the ticks of every product.
     let sku = schedule.sku.as_deref().or(files.then_some(EVERY_PRODUCT));
     let (market, connector, depth) = (market.clone(), connector.clone(), *depth);
     match sku {

@@ -22,7 +22,7 @@ use crate::storage::ticks::{self, Tick};
 
 const NOW: Millis = Millis(1_800_000_000_000);
 
-/// Lets everybody do everything.
+/// Allows every caller every scope.
 struct Open;
 
 #[async_trait::async_trait]
@@ -76,8 +76,8 @@ impl Fixture {
             stop: stop.clone(),
         });
         let catalog = Catalog::new(vec![service.unwrap()]).unwrap();
-        let patience = Duration::from_secs(60);
-        let pipeline = Pipeline::new(catalog, Arc::new(Open), Arc::new(NoMeter), patience);
+        let timeout = Duration::from_secs(60);
+        let pipeline = Pipeline::new(catalog, Arc::new(Open), Arc::new(NoMeter), timeout);
         Self { pipeline, jobs, db: db.clone(), clock, folder, tasks, stop }
     }
 
@@ -112,14 +112,14 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn a_simulated_collection_is_done_once_and_told() {
+async fn a_simulated_collection_runs_once_and_reports_its_ticks() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let job = fixture.collected(json!({ "sku": "A", "depth": 5 })).await;
         assert_eq!((&job["status"], &job["progress"]), (&json!("DONE"), &json!(1.0)), "{job}");
         let brought = job["collected"].as_u64().unwrap();
         assert!(brought >= 15 && job["new"] == json!(brought), "{job}");
-        // The same moments again hold nothing new.
+        // Collecting the same moments again finds no new tick.
         let again = fixture.collected(json!({ "sku": "A", "depth": 5 })).await;
         assert_eq!((&again["collected"], &again["new"]), (&json!(brought), &json!(0)), "{again}");
         let seen = fixture.ok("fetch_market_features", json!({ "sku": "A" })).await;
@@ -134,7 +134,7 @@ async fn a_simulated_collection_is_done_once_and_told() {
 }
 
 #[tokio::test]
-async fn files_are_taken_once_whole_and_their_bad_lines_told() {
+async fn a_file_is_imported_once_and_its_bad_lines_are_reported() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let missing = fixture.collected(json!({ "sku": "A", "connector": "file" })).await;
@@ -155,7 +155,7 @@ async fn files_are_taken_once_whole_and_their_bad_lines_told() {
             (&json!(2), &json!(1)),
             "{first}"
         );
-        // It is put aside, and comes back under another name in vain.
+        // The file is moved, and the same content under another name is not imported.
         std::fs::copy(drop.join("taken/a.csv"), drop.join("aa.csv")).unwrap();
         let second =
             fixture.collected(json!({ "sku": "A", "connector": "file", "depth": 9 })).await;
@@ -305,7 +305,7 @@ async fn futures<F: Future<Output = Value>>(calls: Vec<F>) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_window_ends_where_it_says_and_age_is_told() {
+async fn a_window_ends_at_its_end_and_reports_its_age() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         for (ago, price) in [(0, 1), (DAY_MS - 1, 2), (DAY_MS, 3), (DAY_MS + 1, 4)] {
@@ -334,7 +334,7 @@ async fn a_window_ends_where_it_says_and_age_is_told() {
 }
 
 #[tokio::test]
-async fn a_crowded_window_says_that_it_was_cut() {
+async fn a_window_with_too_many_ticks_says_that_it_was_cut() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let most = i64::from(crate::features::TICKS_MAX);
@@ -380,7 +380,7 @@ async fn a_collection_stops_where_it_is_when_it_is_cancelled() {
         let args = json!({ "sku": "A", "connector": "http" });
         let started = fixture.ok("start_collection", args).await;
         let id = started["job_id"].as_str().unwrap();
-        // It has been called, so the job is at work.
+        // The shop was called, so the job runs.
         let (_line, _) = silent.accept().await.unwrap();
         fixture.jobs.cancel(id).await.unwrap();
         let job = fixture.jobs.wait(id, Duration::from_secs(60)).await.unwrap();
@@ -410,7 +410,7 @@ fn sample(ago: i64, price: i64, kind: u8) -> Tick {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Late, out of order, in pieces or twice: the market looks the same.
+    /// Ticks that arrive late, out of order, in parts or twice give the same features.
     #[test]
     fn features_do_not_depend_on_how_ticks_came(
         kinds in prop::collection::vec((0_i64..50, 1_i64..5, 0_u8..60), 1..40),

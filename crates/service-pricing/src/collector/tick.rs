@@ -27,7 +27,7 @@ const FIELDS: [&str; 10] = [
     "source",
 ];
 
-/// What is wrong with a field: its name, and what was expected.
+/// A wrong field: its name, and what was expected there.
 pub(crate) type FieldProblem = (String, String);
 
 /// The values of the fields that a tick leaves out.
@@ -143,7 +143,7 @@ impl<'a> TickReader<'a> {
         if read.is_none() {
             self.expect(name, format!("a number from 0 to {most}"));
         }
-        // Minus nought is nought, and must not look like another observation.
+        // -0.0 becomes 0.0, so that both have the same digest.
         read.map(|it| it + 0.0)
     }
 
@@ -174,7 +174,7 @@ impl<'a> TickReader<'a> {
     }
 }
 
-/// Money as JSON has it: a number, or one in quotes.
+/// An amount of money in JSON: a number, or a number in a string.
 pub(crate) fn amount(value: &Value) -> Option<Amount> {
     match value {
         Value::Number(number) => number.as_f64().and_then(Amount::from_f64),

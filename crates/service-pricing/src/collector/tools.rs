@@ -1,5 +1,5 @@
-//! The collector's tools, one file each; `crate::tools::health_tools` has the four that both contracts
-//! share.
+//! The collector's tools, one file each; `crate::tools` has the four that both
+//! contracts share.
 
 pub(crate) mod fetch_market_features;
 pub(crate) mod get_job_status;

@@ -16,13 +16,13 @@ use crate::connectors::{CollectedBatch, CollectionRequest, Connector, Problems, 
 use crate::csv::Table;
 use crate::storage::sources;
 
-/// A larger file is one for an import, not for a drop.
+/// The largest file that is read.
 const FILE_BYTES_MAX: u64 = 32 << 20;
 const TICKS_MAX: usize = 100_000;
-/// Files that are looked at in one collection.
+/// The most files that one collection lists.
 const FILES_MAX: usize = 1_000;
-/// Where files go that were taken in.
-const TAKEN: &str = "taken";
+/// The subfolder that imported files are moved to.
+const IMPORTED_FOLDER: &str = "taken";
 const KINDS: [&str; 4] = ["csv", "json", "jsonl", "ndjson"];
 
 pub(crate) struct DropFolder {
@@ -44,7 +44,7 @@ impl Connector for DropFolder {
         "Files of ticks dropped into pricing/drop in the data folder: CSV, JSON lines or JSON"
     }
 
-    async fn standing(&self) -> SourceStatus {
+    async fn status(&self) -> SourceStatus {
         let folder = self.folder.clone();
         match blocking(move || std::fs::read_dir(folder)).await {
             Ok(Ok(_)) => SourceStatus::Ready,
@@ -56,7 +56,7 @@ impl Connector for DropFolder {
         }
     }
 
-    /// The first `depth` files that were not taken in before, by name.
+    /// The first `depth` files by name whose content was not imported before.
     async fn places(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault> {
         let folder = self.folder.clone();
         let names = blocking(move || names(&folder)).await?.map_err(unreadable)?;
@@ -67,7 +67,7 @@ impl Connector for DropFolder {
             }
             let path = self.folder.join(&name);
             let is_new = match blocking(move || read(&path)).await? {
-                Ok((hash, _)) => !sources::is_taken(&self.db, &hash).await?,
+                Ok((hash, _)) => !sources::is_imported(&self.db, &hash).await?,
                 // A file that cannot be read is reported when the collection reaches it.
                 Err(_) => true,
             };
@@ -104,17 +104,20 @@ impl Connector for DropFolder {
         .await
     }
 
-    /// Files that were taken in are put aside, so that the folder holds what is still to come. One
-    /// that cannot be moved is known by its content all the same.
+    /// Moves an imported file to the subfolder. A file that cannot be moved is still not imported
+    /// again, because its content is recorded.
     async fn mark_stored(&self, place: &str) {
         let (folder, name) = (self.folder.clone(), place.to_owned());
         let moved = blocking(move || {
-            let aside = folder.join(TAKEN);
+            let aside = folder.join(IMPORTED_FOLDER);
             std::fs::create_dir_all(&aside)?;
             std::fs::rename(folder.join(&name), aside.join(&name))
         });
         if !matches!(moved.await, Ok(Ok(()))) {
-            tracing::warn!(file = place, "a dropped file was taken in and could not be put aside");
+            tracing::warn!(
+                file = place,
+                "a dropped file was imported and could not be moved to the subfolder"
+            );
         }
     }
 }
@@ -133,8 +136,8 @@ fn unreadable(error: std::io::Error) -> Fault {
     Fault::invalid("drop_folder", message).caused_by(error)
 }
 
-/// Files of the kinds we know, sorted; no links, which may lead out of the folder, and nothing that
-/// is hidden or still being written.
+/// The names of the files with a known extension, sorted. Links are left out, because they may lead
+/// out of the folder, and so are hidden files, which may still be written.
 fn names(folder: &Path) -> Result<Vec<String>, std::io::Error> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -233,8 +236,8 @@ fn object(row: Value) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// A field of a table, which has no types, as JSON has it; what does not fit stays text and is
-/// refused as such.
+/// The JSON value of a table's field by its name; a text that does not parse stays a string, which
+/// the tick's own check refuses.
 fn typed(name: &str, text: String) -> Value {
     let number = |text: &str| text.parse::<f64>().ok().map(Value::from);
     let typed = match name {
@@ -271,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_each_kind_are_read_and_bad_lines_told() {
+    fn files_of_each_format_are_read_and_bad_lines_reported() {
         let csv = "sku,our_price,competitor_price,in_stock,units,ts\nA,10.50,9.99,yes,3,1790000000000\n\
                    B,,1,,,\nC,5,4,maybe,,\nD,7,,,,2026-01-01T00:00:00Z\n";
         check("t.csv", csv, &["A", "D"], &["line 3: our_price", "line 4: in_stock"]);

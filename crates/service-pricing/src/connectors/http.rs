@@ -20,14 +20,14 @@ use crate::storage::products::Product;
 use crate::storage::ticks::{Tick, TickOrigin};
 
 pub(crate) struct Pages {
-    /// Absent where no client could be set up, which is no reason to serve nothing at all.
+    /// `None` if the HTTP client could not be built; the other connectors work without it.
     fetcher: Option<Fetcher>,
     clock: Arc<dyn Clock>,
 }
 
 impl FetchPolicy {
     pub(crate) fn defaults(private: bool) -> Self {
-        Self { private, pause: Duration::from_secs(1), patience: Duration::from_secs(10) }
+        Self { private, pause: Duration::from_secs(1), timeout: Duration::from_secs(10) }
     }
 }
 
@@ -61,7 +61,7 @@ impl Connector for Pages {
         "Product pages and JSON feeds at the addresses in a product's sources"
     }
 
-    async fn standing(&self) -> SourceStatus {
+    async fn status(&self) -> SourceStatus {
         match self.fetcher() {
             Ok(_) => SourceStatus::AsLastSeen,
             Err(fault) => SourceStatus::Broken(fault.message().to_owned()),

@@ -1,6 +1,6 @@
 //! A simulated market: a handful of competitors for each SKU, with trends, noise, promotions and
-//! stock-outs, and a demand that answers to prices. The same seed, SKU, market and moment give the
-//! same ticks. Nothing here was ever seen in a shop, and every tick says so by its source.
+//! stock-outs, and a demand that depends on prices. The same seed, SKU, market and moment give the
+//! same ticks. Every tick is invented, and its source is `mock`.
 
 use async_trait::async_trait;
 use clock::{DAY_MS, Millis};
@@ -13,9 +13,9 @@ use crate::storage::ticks::{MOCK, Tick, TickOrigin};
 
 const HOUR_MS: i64 = 3_600_000;
 const MINUTE_MS: i64 = 60_000;
-/// What a product sells for, to its cost.
+/// The simulated market price divided by the cost.
 const MARKUP: f64 = 1.4;
-/// How strongly simulated buyers mind a price.
+/// The price elasticity of the simulated demand.
 const ELASTICITY: f64 = -1.8;
 const SHOPS: [&str; 6] = ["northwind", "fairprice", "corner-shop", "megastore", "bazaar", "outlet"];
 
@@ -37,11 +37,11 @@ impl Connector for Mock {
         "A simulated market of competitors: invented prices, for trying things out"
     }
 
-    async fn standing(&self) -> SourceStatus {
+    async fn status(&self) -> SourceStatus {
         SourceStatus::Ready
     }
 
-    /// The minute of the asking, and the full hours before it.
+    /// The minute of the request, and the full hours before it.
     async fn places(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault> {
         let now = request.asked_at.0.div_euclid(MINUTE_MS) * MINUTE_MS;
         let hour = (now - 1).div_euclid(HOUR_MS) * HOUR_MS;
@@ -60,8 +60,8 @@ impl Connector for Mock {
 }
 
 impl Mock {
-    /// Evenly from 0 to 1, the same for the same words.
-    fn chance(&self, words: &[&str], number: i64) -> f64 {
+    /// A uniform number from 0 to 1, a hash of the seed, the words and the number.
+    fn uniform(&self, words: &[&str], number: i64) -> f64 {
         let mut hash = Sha256::new();
         hash.update(self.seed.to_le_bytes());
         for word in words {
@@ -74,34 +74,35 @@ impl Mock {
         f64::from(u32::from_le_bytes([a, b, c, d])) / f64::from(u32::MAX)
     }
 
-    /// What the product is worth: held still by its cost where the catalogue has one.
-    fn worth(&self, request: &CollectionRequest) -> f64 {
+    /// The price around which the competitors' prices vary: from the cost, else from our price,
+    /// else invented.
+    fn market_price(&self, request: &CollectionRequest) -> f64 {
         let product = request.product.as_ref();
         let cost = product.and_then(|it| it.cost).map(Amount::to_f64).filter(|it| *it > 0.0);
         let price = product.and_then(|it| it.price).map(Amount::to_f64).filter(|it| *it > 0.0);
-        let invented = || (5.0 * 40.0_f64.powf(self.chance(&["worth", &request.sku], 0))).round();
+        let invented = || (5.0 * 40.0_f64.powf(self.uniform(&["worth", &request.sku], 0))).round();
         cost.map(|it| it * MARKUP).or(price).unwrap_or_else(invented)
     }
 
     fn seen(&self, request: &CollectionRequest, at: Millis) -> Vec<Tick> {
-        let worth = self.worth(request);
+        let market_price = self.market_price(request);
         let place = [request.sku.as_str(), request.market.as_str()];
-        let ours = request.product.as_ref().and_then(|it| it.price).or_else(|| money(worth));
+        let ours = request.product.as_ref().and_then(|it| it.price).or_else(|| money(market_price));
         let Some(our_price) = ours.filter(|it| it.is_positive()) else { return Vec::new() };
-        let shops = 3 + (self.chance(&[place[0], place[1], "shops"], 0) * 3.99) as usize;
+        let shops = 3 + (self.uniform(&[place[0], place[1], "shops"], 0) * 3.99) as usize;
         let offers: Vec<(&str, f64, bool)> = SHOPS
             .into_iter()
             .take(shops)
             .map(|shop| {
-                let (price, in_stock) = self.offer(place, shop, worth, at);
+                let (price, in_stock) = self.offer(place, shop, market_price, at);
                 (shop, price, in_stock)
             })
             .collect();
         let best = offers.iter().filter(|it| it.2).map(|it| it.1).fold(f64::INFINITY, f64::min);
-        let best = if best.is_finite() { best } else { worth };
+        let best = if best.is_finite() { best } else { market_price };
         let demand = self.demand(place, our_price.to_f64() / best, at);
         let sold =
-            (20.0 * demand * self.chance(&[place[0], place[1], "units"], at.0) * 2.0).round();
+            (20.0 * demand * self.uniform(&[place[0], place[1], "units"], at.0) * 2.0).round();
         let tick = |(shop, price, in_stock): (&str, f64, bool)| {
             Some(Tick {
                 sku: request.sku.clone(),
@@ -111,7 +112,7 @@ impl Mock {
                 competitor: Some(shop.to_owned()),
                 competitor_price: Some(money(price).filter(|it| it.is_positive())?),
                 demand_index: Some(demand),
-                // What we sold belongs to the moment, not to each competitor.
+                // Only the first competitor's tick has our units, so that they are counted once.
                 units: (shop == SHOPS[0]).then_some(sold),
                 in_stock: Some(in_stock),
                 source: MOCK.to_owned(),
@@ -121,10 +122,10 @@ impl Mock {
         offers.into_iter().filter_map(tick).collect()
     }
 
-    /// What a shop asks at a moment, and whether it has the product.
-    fn offer(&self, place: [&str; 2], shop: &str, worth: f64, at: Millis) -> (f64, bool) {
+    /// A competitor's price at a moment, and whether it has the product in stock.
+    fn offer(&self, place: [&str; 2], shop: &str, market_price: f64, at: Millis) -> (f64, bool) {
         let [sku, market] = place;
-        let own = |what: &str, number: i64| self.chance(&[sku, market, shop, what], number);
+        let own = |what: &str, number: i64| self.uniform(&[sku, market, shop, what], number);
         let (day, week) = (at.0.div_euclid(DAY_MS), at.0.div_euclid(7 * DAY_MS));
         let level = 0.9 + 0.25 * own("level", 0);
         let days = at.0 as f64 / DAY_MS as f64;
@@ -133,20 +134,20 @@ impl Mock {
         let noise = 1.0 + 0.02 * (own("noise", day) - 0.5);
         // One week in six is a sale.
         let sale = if own("sale", week) < 1.0 / 6.0 { 0.85 } else { 1.0 };
-        (worth * level * trend * noise * sale, own("stock", day) >= 0.06)
+        (market_price * level * trend * noise * sale, own("stock", day) >= 0.06)
     }
 
-    /// An index about one half when our price is that of the best offer.
+    /// The demand index; about 0.5 if our price equals the lowest offer.
     fn demand(&self, [sku, market]: [&str; 2], ratio: f64, at: Millis) -> f64 {
         let weekday = at.0.div_euclid(DAY_MS).rem_euclid(7) as f64;
         let season = 1.0 + 0.1 * (std::f64::consts::TAU * weekday / 7.0).sin();
-        let noise = 0.95 + 0.1 * self.chance(&[sku, market, "demand"], at.0.div_euclid(HOUR_MS));
+        let noise = 0.95 + 0.1 * self.uniform(&[sku, market, "demand"], at.0.div_euclid(HOUR_MS));
         let index = 0.5 * ratio.clamp(0.1, 10.0).powf(ELASTICITY) * season * noise;
         (index.min(5.0) * 1_000.0).round() / 1_000.0
     }
 }
 
-/// To the cent.
+/// An amount rounded to the cent.
 fn money(value: f64) -> Option<Amount> {
     Amount::from_f64((value * 100.0).round() / 100.0)
 }

@@ -48,10 +48,10 @@ fn each_competitor_counts_once_and_only_while_it_can_sell() {
     assert_eq!(whole(found.competitor_price), Some(98.0));
     assert_eq!(found.gap, Some(0.02));
     let CompetitorSummary { count, median, min, max, spread } = found.competitors;
-    // Y has run out, though it was cheapest.
+    // Y is out of stock, so its lowest price does not count.
     assert_eq!((count, whole(median)), (2, Some(96.5)));
     assert_eq!((whole(min), whole(max), whole(spread)), (Some(95.0), Some(98.0), Some(3.0)));
-    // Three ticks know of stock, and one of them of none.
+    // Three ticks have `in_stock`, and one of them is false.
     assert_eq!(found.stockout_share, Some(1.0 / 3.0));
     // X: 98 and 200, y: 50 and 60; z has one price and no movement.
     let x = 51.0 / 149.0;

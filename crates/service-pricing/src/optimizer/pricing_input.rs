@@ -13,15 +13,15 @@ use crate::evidence::{self, Evidence};
 use crate::storage::policies::{self, EffectivePolicy};
 use crate::storage::products::{self, Product};
 
-/// The market whose ticks a proposal looks at, since proposals name none.
+/// The market whose ticks a proposal uses; the contract's proposals name no market.
 pub(crate) const MARKET: &str = names::MARKET;
 
-/// Refuses a SKU that cannot be one, and one that the caller does not reach.
+/// Refuses an invalid SKU, and one beyond the caller's limits.
 pub(crate) fn within_reach(caller: &Caller, sku: &str) -> Result<(), Fault> {
     names::reach(caller, sku, MARKET)
 }
 
-/// Refuses a caller who does not reach every SKU: what concerns all of them is not theirs to decide.
+/// Refuses a caller whose token is limited to some SKUs; policies of all products need every SKU.
 pub(crate) fn reaches_all(caller: &Caller) -> Result<(), Fault> {
     caller.require_sku("")?;
     caller.require_market(MARKET)
@@ -75,7 +75,7 @@ fn must(field: &str, value: f64) -> Result<Amount, Fault> {
 pub(crate) struct PricingCase {
     pub(crate) input: PricingInput,
     pub(crate) policy: Policy,
-    /// The price in the catalogue, where there is one and it is not the caller's.
+    /// The price of the catalogue, if it has one that differs from the caller's.
     pub(crate) other_price: Option<Amount>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) async fn complete(db: &Db, mut input: PricingInput) -> Result<Pricing
 fn fill_in(input: &mut PricingInput, product: Option<&Product>, seen: Evidence) {
     input.history = seen.history;
     input.simulated = seen.simulated;
-    // A price the caller gives is about now; what was collected would only blur it.
+    // A competitor price of the caller is newer than every collected one, so it replaces them.
     if input.competitor_price.is_none() {
         input.competitors = seen.competitors;
     }
@@ -107,7 +107,7 @@ fn fill_in(input: &mut PricingInput, product: Option<&Product>, seen: Evidence) 
     input.last_change_ms = product.price_changed.map(|it| it.0);
 }
 
-/// Of the caller's bounds and the catalogue's the tighter ones hold, in the catalogue's currency.
+/// The tighter of the caller's and the catalogue's bounds, in the catalogue's currency.
 pub(crate) fn bound(input: &mut PricingInput, product: &Product) {
     input.max_price = [input.max_price, product.max_price].into_iter().flatten().min();
     input.min_price = input.min_price.max(product.min_price.unwrap_or(Amount::ZERO));

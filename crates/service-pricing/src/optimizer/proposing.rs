@@ -24,7 +24,7 @@ pub(crate) async fn propose_and_reply(
     body.reasoning.extend(note.into_iter().flat_map(|note| [" ".to_owned(), note]));
     let stored = Arc::new(service_info.to_stored(body, &cx.caller.subject)?);
     let Optimizer { db, outbox, group_commit, .. } = &**service_info;
-    group_commit.keep(db, outbox, &stored).await?;
+    group_commit.store(db, outbox, &stored).await?;
     let id = json!({ "proposal_id": stored.id });
     let text = format!(
         "{}\n{}\nproposal_id {}{}\n  or: apply_proposal {id}",

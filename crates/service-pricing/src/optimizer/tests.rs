@@ -87,8 +87,8 @@ impl Fixture {
             stop: CancellationToken::new(),
         };
         let catalog = Catalog::new(vec![optimizer(parts).unwrap()]).unwrap();
-        let patience = Duration::from_secs(120);
-        let pipeline = Pipeline::new(catalog, Arc::new(Closed), Arc::new(NoMeter), patience);
+        let timeout = Duration::from_secs(120);
+        let pipeline = Pipeline::new(catalog, Arc::new(Closed), Arc::new(NoMeter), timeout);
         let master = caller("master", &["read", "write", "propose", "explain", "apply", "admin"]);
         Self { pipeline, db: db.clone(), clock, master }
     }

@@ -1,5 +1,5 @@
-//! The optimizer's tools, one file each; `crate::tools::health_tools` has the four that both contracts
-//! share.
+//! The optimizer's tools, one file each; `crate::tools` has the four that both
+//! contracts share.
 
 pub(crate) mod apply_proposal;
 pub(crate) mod cancel_proposal;

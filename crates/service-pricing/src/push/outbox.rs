@@ -154,7 +154,7 @@ impl Outbox {
         }
     }
 
-    /// Queues an event for the webhook, in the transaction of what it tells. An event that finds
+    /// Queues an event for the webhook, in the transaction of the change. An event that finds
     /// the queue full is dropped and logged, so that a dead webhook never stops prices.
     pub(crate) async fn event(
         &self,

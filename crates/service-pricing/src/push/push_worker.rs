@@ -14,15 +14,15 @@ use store::Db;
 
 use crate::push::PushMeter;
 use crate::push::outbox::{EventKind, Outbox, PushPayload, WEBHOOK_KIND, WebhookPayload};
-use crate::push::shop::{Listing, Shop, is_final, title};
+use crate::push::shop::{Shop, ShopListing, is_final, title};
 use crate::push::webhook::{self, PriceWebhook};
 use crate::storage::audit::{self, AuditEntry};
 use crate::storage::pushes::{self, Push, PushState};
 use crate::storage::{products, switch};
 
-/// How often one run follows a price that changes while it is sent.
+/// How many newer prices one run sends, if the price changes while it is sent.
 const ROUNDS_MAX: usize = 10;
-/// The wait of a run that was overtaken too often.
+/// The wait of a run after that many newer prices.
 const OVERTAKEN_WAIT: Duration = Duration::from_secs(1);
 
 pub(crate) struct PushWorker {
@@ -110,7 +110,7 @@ impl PushWorker {
         if listing.price == Some(push.price) {
             return Ok(Sent::Delivered);
         }
-        // The last look before the write: this worker holds the job, and the price is in force.
+        // The last check before the write: this worker holds the job, and the price is in force.
         let mut tx = self.db.begin().await?;
         cx.fence().ensure_held(&mut tx).await?;
         let in_force = pushes::is_pending(&mut tx, &push.id).await?;
@@ -127,7 +127,7 @@ impl PushWorker {
         &self,
         target: &str,
         push: &Push,
-        listing: &Listing,
+        listing: &ShopListing,
     ) -> Result<(), Fault> {
         let product = products::find(&self.db, &push.sku).await?;
         let (Some(ours), Some(theirs)) =

@@ -12,7 +12,7 @@ use crate::push::outbox::Outbox;
 use crate::storage::pushes::{self, PushState};
 use crate::storage::switch;
 
-/// Pushes that one look queues.
+/// The most pushes that one pass queues.
 const PAGE: u32 = 500;
 
 pub(crate) struct Requeue {
@@ -23,11 +23,11 @@ pub(crate) struct Requeue {
 }
 
 impl Requeue {
-    /// Looks again and again until the future is dropped; each look goes on where the last ended.
+    /// Repeats passes until the future is dropped; each pass begins where the last one ended.
     pub(crate) async fn run(self) {
         let mut after = String::new();
         loop {
-            after = match self.look(&after).await {
+            after = match self.pass(&after).await {
                 Ok(next) => next.unwrap_or_default(),
                 Err(fault) => {
                     tracing::warn!(code = fault.code(), "waiting pushes were not queued: {fault}");
@@ -38,7 +38,7 @@ impl Requeue {
         }
     }
 
-    async fn look(&self, after: &str) -> Result<Option<String>, Fault> {
+    async fn pass(&self, after: &str) -> Result<Option<String>, Fault> {
         self.measure().await?;
         match switch::is_on(&self.db).await? {
             true => Ok(None),

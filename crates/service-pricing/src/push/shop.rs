@@ -8,7 +8,7 @@ use pricing_engine::Amount;
 
 /// A product or variant of a shop.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Listing {
+pub(crate) struct ShopListing {
     pub(crate) id: String,
     /// The product that a variant belongs to.
     pub(crate) product: Option<String>,
@@ -24,10 +24,10 @@ pub(crate) trait Shop: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// The one listing that has this SKU exactly.
-    async fn find(&self, sku: &str) -> Result<Listing, Fault>;
+    async fn find(&self, sku: &str) -> Result<ShopListing, Fault>;
 
     /// Sets the price of a listing; fails unless the shop answers with the same price.
-    async fn set_price(&self, listing: &Listing, price: Amount) -> Result<(), Fault>;
+    async fn set_price(&self, listing: &ShopListing, price: Amount) -> Result<(), Fault>;
 }
 
 /// The name of a target in a sentence.

@@ -22,7 +22,7 @@ const USER_AGENT: &str = concat!("stoa/", env!("CARGO_PKG_VERSION"), " (prices)"
 pub(super) struct ShopClient {
     pub(super) http: reqwest::Client,
     pub(super) target: &'static str,
-    /// Removed from whatever a shop answers.
+    /// The secrets, which are removed from the text of an answer.
     secrets: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ impl ShopClient {
         Ok(Self { http, target, secrets })
     }
 
-    /// Sends a request; every status is an answer.
+    /// Sends a request; an answer with any status is a success here.
     pub(super) async fn send(&self, request: RequestBuilder) -> Result<ShopAnswer, Fault> {
         let mut response = request.send().await.map_err(|error| self.unreached(&error))?;
         let (status, retry_after) = (response.status(), retry_after(response.headers()));
@@ -70,7 +70,7 @@ impl ShopClient {
         Ok(ShopAnswer { status, retry_after, body })
     }
 
-    /// The fault of a status that is not a success; `message` is what the shop said.
+    /// The fault of a status that is not a success; `message` is the shop's text.
     pub(super) fn refusal(&self, answer: &ShopAnswer, message: Option<&str>) -> Fault {
         let status = answer.status.as_u16();
         let said = message.map(|it| format!(": {}", self.quoted(it))).unwrap_or_default();
@@ -108,7 +108,7 @@ impl ShopClient {
         Fault::new(Kind::RateLimited, "shop_throttled", message).retry_after(wait)
     }
 
-    /// A fault that a later attempt may not have.
+    /// A fault that a later attempt may avoid.
     pub(super) fn failed(&self, what: &str) -> Fault {
         let message = format!("{} {}", title(self.target), self.quoted(what));
         self.fault(Kind::Unavailable, "shop_failed", message)
@@ -118,7 +118,7 @@ impl ShopClient {
         Fault::new(kind, code, self.quoted(&message))
     }
 
-    /// What a shop said, on one line, cut, and without our secrets.
+    /// The shop's text on one line, shortened, without our secrets.
     pub(super) fn quoted(&self, text: &str) -> String {
         let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for secret in &self.secrets {
@@ -127,7 +127,7 @@ impl ShopClient {
         text.chars().take(MESSAGE_CHARS_MAX).collect()
     }
 
-    /// Without the library's own words, which hold the address.
+    /// A text without the library's message, which contains the address.
     fn unreached(&self, error: &reqwest::Error) -> Fault {
         if error.is_timeout() {
             let message = format!("{} did not answer in time", title(self.target));
@@ -158,7 +158,7 @@ pub(super) fn shop_address(setting: &'static str, text: &str) -> Result<String, 
     if url.query().is_some() || url.fragment().is_some() {
         return Err(refused("an address without a query"));
     }
-    // Other machines on the way could read the credentials.
+    // Without TLS, machines between this one and the shop could read the credentials.
     if url.scheme() == "http" && !is_this_machine(&url) {
         return Err(refused("an https address; http is for this machine alone"));
     }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::push::shop::{Listing, Shop, not_in_shop, same_price, several_in_shop};
+use crate::push::shop::{Shop, ShopListing, not_in_shop, same_price, several_in_shop};
 use crate::push::shop_client::{ShopClient, TIMEOUT, secret_header, shop_address};
 
 const NAME: &str = "shopify";
@@ -180,7 +180,7 @@ impl Shop for Shopify {
         NAME
     }
 
-    async fn find(&self, sku: &str) -> Result<Listing, Fault> {
+    async fn find(&self, sku: &str) -> Result<ShopListing, Fault> {
         let found: Found = self.run(FIND, json!({ "query": search_by_sku(sku) })).await?;
         let variants = found.product_variants.nodes.into_iter();
         let mut exact: Vec<Variant> =
@@ -190,7 +190,7 @@ impl Shop for Shopify {
             0 => return Err(not_in_shop(NAME, sku)),
             count => return Err(several_in_shop(NAME, sku, count)),
         };
-        Ok(Listing {
+        Ok(ShopListing {
             id: variant.id,
             product: Some(variant.product.id),
             price: variant.price.parse().ok(),
@@ -198,7 +198,7 @@ impl Shop for Shopify {
         })
     }
 
-    async fn set_price(&self, listing: &Listing, price: Amount) -> Result<(), Fault> {
+    async fn set_price(&self, listing: &ShopListing, price: Amount) -> Result<(), Fault> {
         let variables = json!({
             "productId": listing.product,
             "variants": [{ "id": listing.id, "price": price.to_string() }],

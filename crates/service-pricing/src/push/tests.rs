@@ -71,7 +71,7 @@ fn common() -> Vec<(Treatment, &'static str, bool, &'static str)> {
 }
 
 #[tokio::test]
-async fn shopify_gets_the_price_and_its_failures_are_told_apart() {
+async fn shopify_gets_the_price_and_its_failures_have_their_own_codes() {
     let (ended, server) = shopify(&[]).await;
     ended.unwrap();
     assert_eq!(server.writes(), [("MUG-1".to_owned(), "12.50".to_owned())]);
@@ -116,7 +116,7 @@ async fn shopify_refuses_a_wrong_token_an_unknown_sku_and_a_price() {
 }
 
 #[tokio::test]
-async fn woocommerce_gets_the_price_and_its_failures_are_told_apart() {
+async fn woocommerce_gets_the_price_and_its_failures_have_their_own_codes() {
     let (ended, server) = woocommerce(&[]).await;
     ended.unwrap();
     assert_eq!(server.writes(), [("MUG-1".to_owned(), "12.50".to_owned())]);
@@ -141,12 +141,12 @@ async fn woocommerce_sets_variations_and_refuses_what_has_no_price() {
     check(refused, "sku_without_price", false, "variations");
     server.add("A,MUG-1", "3.00");
     assert_eq!(shop.find("A,MUG-1").await.unwrap().price, "3".parse().ok());
-    let gone = crate::push::shop::Listing { id: "999".to_owned(), ..listing_of(&shop).await };
+    let gone = crate::push::shop::ShopListing { id: "999".to_owned(), ..listing_of(&shop).await };
     let gone = shop.set_price(&gone, "1".parse().unwrap()).await;
     check(gone, "sku_not_in_shop", false, "no longer");
 }
 
-async fn listing_of(shop: &WooCommerce) -> crate::push::shop::Listing {
+async fn listing_of(shop: &WooCommerce) -> crate::push::shop::ShopListing {
     shop.find("MUG-1").await.unwrap()
 }
 
@@ -162,7 +162,7 @@ async fn credentials_do_not_follow_a_redirect() {
 }
 
 #[tokio::test]
-async fn a_shop_that_is_down_is_told_without_its_address() {
+async fn the_fault_of_a_shop_that_is_down_has_no_address() {
     let mut server = TestShopify::start(TOKEN).await;
     let shop = Shopify::new(&server.url(), TOKEN).unwrap();
     server.stop().await;

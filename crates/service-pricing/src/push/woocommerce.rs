@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::push::shop::{Listing, Shop, not_in_shop, same_price, several_in_shop};
+use crate::push::shop::{Shop, ShopListing, not_in_shop, same_price, several_in_shop};
 use crate::push::shop_client::{ShopClient, TIMEOUT, secret_header, shop_address};
 
 const NAME: &str = "woocommerce";
@@ -93,7 +93,7 @@ impl Shop for WooCommerce {
         NAME
     }
 
-    async fn find(&self, sku: &str) -> Result<Listing, Fault> {
+    async fn find(&self, sku: &str) -> Result<ShopListing, Fault> {
         let url = format!("{}/products", self.base);
         let request = self.client.http.get(url).query(&[("sku", sku), ("per_page", "100")]);
         let items: Vec<Item> = self.run(request).await?;
@@ -114,7 +114,7 @@ impl Shop for WooCommerce {
             count => return Err(several_in_shop(NAME, sku, count)),
         };
         let is_variation = item.kind == "variation" || item.parent_id > 0;
-        Ok(Listing {
+        Ok(ShopListing {
             id: item.id.to_string(),
             product: is_variation.then(|| item.parent_id.to_string()),
             price: item.regular_price.parse().ok(),
@@ -122,7 +122,7 @@ impl Shop for WooCommerce {
         })
     }
 
-    async fn set_price(&self, listing: &Listing, price: Amount) -> Result<(), Fault> {
+    async fn set_price(&self, listing: &ShopListing, price: Amount) -> Result<(), Fault> {
         let (base, id) = (&self.base, &listing.id);
         let url = match &listing.product {
             Some(product) => format!("{base}/products/{product}/variations/{id}"),

@@ -29,8 +29,8 @@ struct PendingWrite {
 }
 
 impl GroupCommit {
-    /// Returns once the proposal survives a crash.
-    pub(crate) async fn keep(
+    /// Returns once the proposal is committed.
+    pub(crate) async fn store(
         &self,
         db: &Db,
         outbox: &Outbox,
@@ -56,7 +56,7 @@ impl GroupCommit {
     ) -> Result<oneshot::Receiver<Result<(), Fault>>, Fault> {
         let mut waiting = self.waiting.lock();
         if waiting.len() >= WAITING_MAX {
-            let message = "too many proposals are waiting to be kept; ask again in a moment";
+            let message = "too many proposals are waiting to be stored; ask again in a moment";
             let fault = Fault::new(Kind::Unavailable, "overloaded", message);
             return Err(fault.retry_after(std::time::Duration::from_secs(1)));
         }
@@ -65,7 +65,7 @@ impl GroupCommit {
         Ok(receiver)
     }
 
-    /// Writes everything that waits, and answers for it.
+    /// Writes all waiting proposals and answers their callers.
     async fn write(&self, db: &Db, outbox: &Outbox) {
         let mut batch = std::mem::take(&mut *self.waiting.lock());
         // Skips callers that were cancelled; they got no reply.
@@ -80,7 +80,7 @@ impl GroupCommit {
 async fn write_all(db: &Db, outbox: &Outbox, batch: &[PendingWrite]) -> Result<(), Fault> {
     let mut tx = db.begin().await?;
     for it in batch {
-        proposals::keep(&mut tx, outbox, &it.stored).await?;
+        proposals::insert(&mut tx, outbox, &it.stored).await?;
     }
     tx.commit().await?;
     outbox.notify();

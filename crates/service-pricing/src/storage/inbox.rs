@@ -32,18 +32,18 @@ impl Inbox {
         stop: CancellationToken,
     ) -> Self {
         let (sender, deliveries) = mpsc::channel(WAITING_MAX);
-        tasks.spawn(keep_all(db, clock, deliveries, stop));
+        tasks.spawn(store_all(db, clock, deliveries, stop));
         Self(sender)
     }
 
-    /// Returns once the ticks survive a crash.
-    pub(crate) async fn take(&self, ticks: Vec<Tick>) -> Result<(), Fault> {
+    /// Returns once the ticks are committed.
+    pub(crate) async fn store(&self, ticks: Vec<Tick>) -> Result<(), Fault> {
         let (stored, answer) = oneshot::channel();
         self.0.try_send(Delivery { ticks, stored }).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => Fault::new(
                 Kind::Unavailable,
                 "overloaded",
-                "too many ticks are waiting to be kept; send this one again in a moment",
+                "too many ticks are waiting to be stored; send this one again in a moment",
             )
             .retry_after(std::time::Duration::from_secs(1)),
             mpsc::error::TrySendError::Closed(_) => closing(),
@@ -53,10 +53,10 @@ impl Inbox {
 }
 
 fn closing() -> Fault {
-    Fault::unavailable("stopping", "the server is stopping; the tick was not kept")
+    Fault::unavailable("stopping", "the server is stopping; the tick was not stored")
 }
 
-async fn keep_all(
+async fn store_all(
     db: Db,
     clock: Arc<dyn Clock>,
     mut deliveries: mpsc::Receiver<Delivery>,
@@ -77,16 +77,16 @@ async fn keep_all(
             count += next.ticks.len();
             batch.push(next);
         }
-        let stored = keep(&db, &clock, &mut batch).await;
+        let stored = store(&db, &clock, &mut batch).await;
         for delivery in batch {
             let answer = stored.as_ref().map_err(Fault::shared).copied();
-            // The send fails if the caller has gone; the tick is stored all the same.
+            // The send fails if the caller was cancelled; its tick is stored all the same.
             drop(delivery.stored.send(answer));
         }
     }
 }
 
-async fn keep(db: &Db, clock: &Arc<dyn Clock>, batch: &mut [Delivery]) -> Result<(), Fault> {
+async fn store(db: &Db, clock: &Arc<dyn Clock>, batch: &mut [Delivery]) -> Result<(), Fault> {
     let all: Vec<Tick> = batch.iter_mut().flat_map(|it| std::mem::take(&mut it.ticks)).collect();
     let mut tx = db.begin().await?;
     ticks::add(&mut tx, &all, clock.now()).await?;

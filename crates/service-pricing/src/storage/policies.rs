@@ -1,5 +1,5 @@
-//! The merchant's rules as they were set: for everything, for a category, for one product. What is
-//! in force for a product is the default with these laid over it, the most particular last.
+//! The merchant's rules as they were set: for all products, for a category, for one product. The
+//! rules in force for a product are the defaults, replaced by the rules of each of these in turn.
 
 use clock::Millis;
 use fault::Fault;
@@ -10,7 +10,7 @@ use store::{Db, Tx, sql};
 
 const MINUTE_MS: i64 = 60_000;
 
-/// What one policy says; what it does not say is left to the more general one.
+/// The rules of one policy; an absent rule comes from the more general policy.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Rules {
@@ -58,7 +58,7 @@ impl PolicyScope {
 }
 
 impl Rules {
-    /// These rules over more general ones.
+    /// These rules, and those of the more general policy where these are absent.
     fn over(self, other: Self) -> Self {
         Self {
             mode: self.mode.or(other.mode),
@@ -75,7 +75,7 @@ impl Rules {
         }
     }
 
-    /// As the mathematics takes them, over its own defaults.
+    /// The policy for `pricing-engine`, with its defaults for absent rules.
     pub(crate) fn policy(&self) -> Policy {
         let usual = Policy::default();
         let rate = |given: Option<f64>, usual| given.and_then(Rate::from_f64).unwrap_or(usual);
@@ -108,7 +108,7 @@ fn ending(word: &str) -> Option<PriceEnding> {
     all.into_iter().find(|it| it.word() == word)
 }
 
-/// What is in force, and the policies it comes from, the most general first.
+/// The rules in force, and the policies they come from, the most general first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct EffectivePolicy {
     pub(crate) rules: Rules,
@@ -145,8 +145,8 @@ pub(crate) async fn in_force(
     Ok(found)
 }
 
-/// The rules that were set for this reach, with these changes: what is null goes back to the more
-/// general policy, what is not named stays.
+/// The stored rules of this scope with these changes: null removes a rule, so that the more general
+/// policy applies, and a rule that is not named stays.
 pub(crate) async fn changed(
     (db, tx): (&Db, &mut Tx),
     scope: &PolicyScope,
@@ -168,7 +168,7 @@ pub(crate) async fn changed(
     })
 }
 
-/// Keeps rules in the place of earlier ones of the same reach.
+/// Replaces the stored rules of this scope.
 pub(crate) async fn set(
     tx: &mut Tx,
     scope: &PolicyScope,

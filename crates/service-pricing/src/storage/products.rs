@@ -6,8 +6,8 @@ use pricing_engine::Amount;
 use serde_json::{Map, Value};
 use store::{Db, Sql, SqlRow, Tx, placeholders, sql, sql_built};
 
-/// How many rows one statement writes. SQLite looks for each value's name among all the others, so a
-/// statement of many values costs by their square.
+/// How many rows one statement writes. SQLite searches all placeholders for each one, so the cost
+/// grows with their square.
 const ROWS_PER_STATEMENT: usize = 16;
 const WIDTH: usize = 14;
 const COLUMNS: &str = "sku, name, category, currency, price, cost, min_price, max_price, map_price, \
@@ -24,9 +24,9 @@ pub(crate) struct Product {
     pub(crate) min_price: Option<Amount>,
     pub(crate) max_price: Option<Amount>,
     pub(crate) map_price: Option<Amount>,
-    /// Where competitors sell it.
+    /// The addresses of competitors' pages and feeds of this product.
     pub(crate) sources: Vec<String>,
-    /// What else the shop says of it, kept as it came.
+    /// The other fields of an import, unchanged.
     pub(crate) extra: Map<String, Value>,
     pub(crate) price_changed: Option<Millis>,
     pub(crate) updated: Millis,
@@ -44,8 +44,8 @@ fn one(sku: &str) -> Sql {
     sql_built(format!("SELECT {COLUMNS} FROM pricing_product WHERE sku = $1")).bind(sku)
 }
 
-/// The first SKUs after one, in order; with `with_sources` those alone that the http connector can
-/// ask for: they have addresses and a price.
+/// The first SKUs after one, in order; with `with_sources` only products that have addresses and a
+/// price, which the http connector needs.
 pub(crate) async fn skus_after(
     db: &Db,
     after: &str,
@@ -59,8 +59,8 @@ pub(crate) async fn skus_after(
     db.fetch_all(statement.bind(after).bind(limit)).await?.iter().map(|row| row.text(0)).collect()
 }
 
-/// Writes products, new and known alike. A field that a known product has and the new row lacks
-/// stays as it was: an import of prices must not wipe out costs.
+/// Inserts or updates products. A field that the new row lacks keeps its stored value, so that an
+/// import of prices does not delete costs.
 pub(crate) async fn save(tx: &mut Tx, products: &[Product], now: Millis) -> Result<(), Fault> {
     for chunk in products.chunks(ROWS_PER_STATEMENT) {
         tx.execute(upsert(chunk, now)?).await?;
@@ -68,8 +68,9 @@ pub(crate) async fn save(tx: &mut Tx, products: &[Product], now: Millis) -> Resu
     Ok(())
 }
 
-/// On a conflict: what the new row does not say stays, and a price that differs is a change of now.
-const KEEP: &str = "ON CONFLICT (sku) DO UPDATE SET
+/// The update of a stored product: an absent field keeps its value, and a price that differs counts
+/// as changed now.
+const UPDATE_PRESENT_FIELDS: &str = "ON CONFLICT (sku) DO UPDATE SET
     name = COALESCE(excluded.name, pricing_product.name),
     category = COALESCE(excluded.category, pricing_product.category),
     currency = COALESCE(excluded.currency, pricing_product.currency),
@@ -95,7 +96,7 @@ fn upsert(products: &[Product], now: Millis) -> Result<Sql, Fault> {
         .collect();
     let tuples = tuples.join(", ");
     let mut statement = sql_built(format!(
-        "INSERT INTO pricing_product ({COLUMNS}, created_ms) VALUES {tuples} {KEEP}"
+        "INSERT INTO pricing_product ({COLUMNS}, created_ms) VALUES {tuples} {UPDATE_PRESENT_FIELDS}"
     ));
     for product in products {
         let micros = |amount: Option<Amount>| amount.map(Amount::micros);
@@ -136,7 +137,7 @@ pub(crate) async fn reprice(
     Repricing { expected, new, simulated }: Repricing,
     now: Millis,
 ) -> Result<bool, Fault> {
-    // A price that stays the same is no change, and must not begin a cooldown.
+    // An equal price is not a change, so it does not begin a cooldown.
     let known = sql("UPDATE pricing_product SET price = $1, updated_ms = $2,
              price_changed_ms = CASE WHEN price = $1 THEN price_changed_ms ELSE $2 END,
              price_simulated = $5

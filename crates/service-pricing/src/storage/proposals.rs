@@ -1,8 +1,8 @@
 //! Proposals and their states: pending → applied → reverted, or cancelled, or expired.
 //!
 //! Every step is one transaction that writes the proposal's state, the catalogue's price, the audit
-//! log and what shops and webhooks are to be told. A price is only ever changed from the one the proposal was made for, so that
-//! of two proposals from one state at most one is applied.
+//! log, and the pushes and webhook events. A price is changed only if it is still the one that the
+//! proposal was computed from, so of two proposals from one price at most one is applied.
 
 use clock::{DAY_MS, Millis};
 use fault::{Fault, Kind};
@@ -46,7 +46,7 @@ impl Status {
     }
 }
 
-/// A proposal as it is kept.
+/// A proposal as it is stored.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredProposal {
     pub(crate) id: String,
@@ -63,7 +63,7 @@ pub(crate) struct StoredProposal {
 }
 
 impl StoredProposal {
-    /// The state at a moment: a proposal expires by the clock, whether or not anybody looks.
+    /// The state at a moment: a pending proposal expires by the clock, without a write.
     pub(crate) fn status_at(&self, now: Millis) -> Status {
         match self.status {
             Status::Pending if self.expires <= now => Status::Expired,
@@ -80,8 +80,8 @@ pub(crate) struct ChangeContext<'a> {
     pub(crate) note: Option<&'a str>,
 }
 
-/// Keeps a new proposal. Doing it again changes nothing.
-pub(crate) async fn keep(
+/// Stores a new proposal; storing it again changes nothing.
+pub(crate) async fn insert(
     tx: &mut Tx,
     outbox: &Outbox,
     stored: &StoredProposal,
@@ -112,7 +112,7 @@ pub(crate) async fn keep(
     audit::write(tx, &entry).await
 }
 
-/// Whether this could be the id of a proposal, so that anything else is not looked up.
+/// Whether the text has the form of a proposal's id; any other text needs no query.
 pub(crate) fn is_id(text: &str) -> bool {
     text.len() == 36 && text.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
 }
@@ -134,7 +134,7 @@ fn one(id: &str) -> Sql {
     sql_built(format!("SELECT {COLUMNS} FROM pricing_proposal WHERE id = $1")).bind(id)
 }
 
-/// Which proposals are looked for.
+/// The filter of a list of proposals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProposalQuery<'a> {
     pub(crate) sku: Option<&'a str>,
@@ -146,7 +146,7 @@ pub(crate) struct ProposalQuery<'a> {
     pub(crate) now: Millis,
 }
 
-/// The newest proposals of a search, newest first.
+/// The proposals that match a filter, newest first.
 pub(crate) async fn page(
     db: &Db,
     search: ProposalQuery<'_>,
@@ -168,7 +168,7 @@ pub(crate) async fn page(
     }
     match status {
         Some(Status::Pending) => {
-            // What is older has expired, however much of it there is.
+            // Older proposals have expired, so they need not be read.
             and("id >= ?", oldest(now).into());
             and("status = 'pending' AND expires_ms > ?", now.0.into());
         }
@@ -182,18 +182,17 @@ pub(crate) async fn page(
     db.fetch_all(sql_built(text).bind_all(values)).await?.iter().map(read).collect()
 }
 
-/// No proposal stands for longer than this.
+/// The longest time in which a proposal can be applied: 7 days.
 pub(crate) const LIFE_MAX_MS: i64 = 7 * DAY_MS;
 
-/// The first id that a proposal could have which still stands: ids begin with the time they were
-/// made at.
+/// The smallest id of a proposal that has not expired: an id begins with the time of its creation.
 fn oldest(now: Millis) -> String {
     let since = now.0.saturating_sub(LIFE_MAX_MS).max(0);
     format!("{:08x}-{:04x}-0000-0000-000000000000", since >> 16, since & 0xffff)
 }
 
-/// The condition that a row's SKU begins with one of the prefixes. What begins with what is the same
-/// on both engines, whatever order they keep texts in.
+/// The condition that a row's SKU begins with one of the prefixes. It compares substrings, because
+/// the engines sort texts differently.
 pub(crate) fn within(prefixes: Option<&[String]>, values: &mut Vec<SqlValue>) -> String {
     let Some(prefixes) = prefixes else { return "TRUE".to_owned() };
     let mut conditions = vec!["FALSE".to_owned()];
@@ -205,8 +204,8 @@ pub(crate) fn within(prefixes: Option<&[String]>, values: &mut Vec<SqlValue>) ->
     format!("({})", conditions.join(" OR "))
 }
 
-/// Applies a proposal. Doing it again changes nothing and says when it was done, even while changes
-/// are stopped.
+/// Applies a proposal. Applying it again changes nothing and returns the first result, also while
+/// the kill switch is on.
 pub(crate) async fn apply(
     db: &Db,
     outbox: &Outbox,
@@ -224,8 +223,8 @@ pub(crate) async fn apply(
     switch::must_be_off(db, &mut tx).await?;
     let stored = find_in(&mut tx, id).await?;
     let was_simulated = products::is_price_simulated(&mut tx, &stored.sku).await?;
-    keep_from_simulated(&mut tx, id, was_simulated).await?;
-    // A price that stays the same stays what it was.
+    set_from_simulated(&mut tx, id, was_simulated).await?;
+    // An equal price stays simulated or observed, as it was.
     let is_same = stored.current == stored.proposed;
     let repricing = Repricing {
         expected: stored.current,
@@ -239,7 +238,7 @@ pub(crate) async fn apply(
     Ok(stored)
 }
 
-/// Changes the catalogue's price, tells shops and webhooks, and writes the audit log.
+/// Changes the catalogue's price, queues pushes and events, and writes the audit log.
 async fn set_price(
     tx: &mut Tx,
     outbox: &Outbox,
@@ -263,8 +262,8 @@ async fn set_price(
     audit::write(tx, &entry).await
 }
 
-/// Keeps whether the price before a proposal was simulated, for its revert.
-async fn keep_from_simulated(tx: &mut Tx, id: &str, simulated: bool) -> Result<(), Fault> {
+/// Stores whether the price before a proposal was simulated, for its revert.
+async fn set_from_simulated(tx: &mut Tx, id: &str, simulated: bool) -> Result<(), Fault> {
     let statement = sql("UPDATE pricing_proposal SET from_simulated = $1
          WHERE id = $2 AND from_simulated <> $1");
     tx.execute(statement.bind(simulated).bind(id)).await.map(drop)
@@ -295,7 +294,7 @@ pub(crate) async fn cancel(
     Ok(stored)
 }
 
-/// Sets the price back to what it was, unless it has changed since.
+/// Sets the price back to the one before the proposal, unless it has changed since.
 pub(crate) async fn revert(
     db: &Db,
     outbox: &Outbox,
@@ -325,7 +324,7 @@ pub(crate) async fn revert(
     Ok(stored)
 }
 
-/// Takes a proposal from one state to the next; `false` where it was not in the first.
+/// Moves a proposal from one state to another; `false` if it was not in the first one.
 async fn step(
     tx: &mut Tx,
     id: &str,

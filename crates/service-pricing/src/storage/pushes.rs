@@ -1,4 +1,4 @@
-//! The prices that shops are to have: one row for each shop and SKU, with the state of its push. The
+//! The prices to be set in shops: one row for each shop and SKU, with the state of its push. The
 //! id changes with every price, so that a worker that sent an older price cannot end the newer one.
 
 use clock::Millis;
@@ -53,7 +53,7 @@ pub(crate) struct Push {
     pub(crate) updated: Millis,
 }
 
-/// Which pushes are looked for.
+/// The filter of a list of pushes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PushQuery<'a> {
     pub(crate) sku: Option<&'a str>,
@@ -111,7 +111,7 @@ pub(crate) async fn is_pending(tx: &mut Tx, id: &str) -> Result<bool, Fault> {
 /// Whether a price of this shop and SKU is pending; the row cannot change before the transaction
 /// ends.
 pub(crate) async fn lock_pending(tx: &mut Tx, target: &str, sku: &str) -> Result<bool, Fault> {
-    // An update of nothing locks the row on both engines.
+    // An update that changes no value locks the row on both engines.
     let statement = sql("UPDATE pricing_push SET updated_ms = updated_ms
          WHERE target = $1 AND sku = $2");
     tx.execute(statement.bind(target).bind(sku)).await?;
@@ -134,7 +134,7 @@ pub(crate) async fn end(
     Ok(tx.execute(bound).await? == 1)
 }
 
-/// Notes an attempt that will be repeated.
+/// Records a failed attempt that will be repeated.
 pub(crate) async fn note_attempt(
     db: &Db,
     id: &str,
@@ -146,7 +146,7 @@ pub(crate) async fn note_attempt(
     db.execute(statement.bind(reason).bind(now.0).bind(id)).await.map(drop)
 }
 
-/// The newest pushes of a search, newest first.
+/// The pushes that match a filter, newest first.
 pub(crate) async fn page(db: &Db, query: PushQuery<'_>, limit: u32) -> Result<Vec<Push>, Fault> {
     let (mut of, mut values) = conditions(query);
     values.push(limit.into());

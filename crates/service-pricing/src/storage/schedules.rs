@@ -11,7 +11,7 @@ const COLUMNS: &str = "id, recurrence, sku, market, connector, depth, paused, ne
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Schedule {
     pub(crate) id: String,
-    /// The words that it was made with.
+    /// The text of the schedule, such as `every 6h`.
     pub(crate) recurrence: String,
     /// `None` for every product of the catalogue.
     pub(crate) sku: Option<String>,
@@ -49,7 +49,7 @@ pub(crate) async fn add(tx: &mut Tx, it: &Schedule, most: u32) -> Result<bool, F
     Ok(tx.execute(bound).await? == 1)
 }
 
-/// All of them, oldest first.
+/// All schedules, oldest first.
 pub(crate) async fn all(db: &Db) -> Result<Vec<Schedule>, Fault> {
     let statement = sql_built(format!("SELECT {COLUMNS} FROM pricing_schedule ORDER BY id"));
     db.fetch_all(statement).await?.iter().map(read).collect()
@@ -61,7 +61,7 @@ pub(crate) async fn find(db: &Db, id: &str) -> Result<Schedule, Fault> {
     row.map_or_else(|| Err(unknown(id)), |row| read(&row))
 }
 
-/// Those whose time has come, the longest due first.
+/// The due schedules, the longest due first.
 pub(crate) async fn due(db: &Db, now: Millis, limit: u32) -> Result<Vec<Schedule>, Fault> {
     let statement = sql_built(format!(
         "SELECT {COLUMNS} FROM pricing_schedule WHERE paused = FALSE AND next_ms <= $1
@@ -88,7 +88,7 @@ pub(crate) async fn set_last_job(tx: &mut Tx, id: &str, job: &str) -> Result<(),
     tx.execute(statement.bind(job).bind(id)).await.map(drop)
 }
 
-/// Pauses a schedule or resumes it, then with its next time; `false` if there is none.
+/// Pauses a schedule, or resumes it with its next time; `false` if there is no such schedule.
 pub(crate) async fn set_paused(
     db: &Db,
     id: &str,

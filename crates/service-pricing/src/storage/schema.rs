@@ -8,7 +8,7 @@ pub const MIGRATIONS: Migrations = Migrations {
     postgres: &[POSTGRES, SWITCH, SIMULATED, PROBE, SCHEDULE, PUSH, STORE_PROBE],
 };
 
-/// What reads the same on both engines.
+/// The statements that are the same on both engines.
 macro_rules! tables {
     ($serial:literal, $clustered:literal) => {
         concat!(
@@ -102,10 +102,10 @@ CREATE TABLE pricing_file (
     };
 }
 
-// Ticks of one product stand together in time, so that a window is one stretch of the table.
+// The key orders the ticks of a product by time, so that the rows of a window are adjacent.
 const SQLITE: &str = tables!("INTEGER PRIMARY KEY AUTOINCREMENT", " WITHOUT ROWID");
 const POSTGRES: &str = tables!("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "");
-// The index makes the removal of simulated ticks cheap; it holds them alone.
+// A partial index of simulated ticks, for their removal.
 const SIMULATED: &str = "
 ALTER TABLE pricing_tick ADD COLUMN origin BIGINT NOT NULL DEFAULT 0;
 UPDATE pricing_tick SET origin = 1 WHERE source = 'mock';
@@ -131,8 +131,8 @@ CREATE TABLE pricing_schedule (
     created_ms BIGINT NOT NULL
 );
 CREATE INDEX pricing_schedule_due ON pricing_schedule (next_ms)";
-// A price is simulated if simulated ticks took part in the proposal that set it. A proposal keeps
-// whether the price before it was, for its revert.
+// A price is simulated if the proposal that set it used simulated ticks. A proposal stores whether
+// the price before it was simulated, for its revert.
 const PUSH: &str = "
 CREATE TABLE pricing_push (
     target TEXT NOT NULL,
@@ -155,6 +155,6 @@ ALTER TABLE pricing_product ADD COLUMN price_simulated BOOLEAN NOT NULL DEFAULT 
 UPDATE pricing_product SET price_simulated = TRUE WHERE sku IN (
     SELECT sku FROM pricing_audit WHERE action = 'applied' AND simulated = TRUE AND seq IN (
         SELECT MAX(seq) FROM pricing_audit WHERE action IN ('applied', 'reverted') GROUP BY sku))";
-// The switch's row is there from the start, so that a change of a price can hold it while it reads.
+// The row of the switch is inserted here, so that a change of a price can lock it.
 const SWITCH: &str = "INSERT INTO pricing_switch (name, is_on, reason, since_ms, by_subject)
     VALUES ('all', FALSE, NULL, 0, '')";

@@ -1,5 +1,4 @@
-//! What is remembered of the sources of ticks: how each was when it was last asked, and which files
-//! were taken in.
+//! The sources of ticks: the result of each one's last check, and the files that were imported.
 
 use std::collections::HashMap;
 
@@ -26,7 +25,7 @@ pub(crate) async fn checks(db: &Db) -> Result<HashMap<String, SourceCheck>, Faul
     Ok(checks)
 }
 
-/// Remembers how a source was; an older look does not replace a newer one.
+/// Stores the result of a check; an older check does not replace a newer one.
 pub(crate) async fn checked(tx: &mut Tx, name: &str, check: &SourceCheck) -> Result<(), Fault> {
     let status = if check.trouble.is_some() { "error" } else { "active" };
     let statement =
@@ -38,14 +37,19 @@ pub(crate) async fn checked(tx: &mut Tx, name: &str, check: &SourceCheck) -> Res
     tx.execute(statement.bind(check.trouble.as_deref())).await.map(drop)
 }
 
-/// Whether a file of this content was taken in before.
-pub(crate) async fn is_taken(db: &Db, hash: &str) -> Result<bool, Fault> {
+/// Whether a file with this content was imported before.
+pub(crate) async fn is_imported(db: &Db, hash: &str) -> Result<bool, Fault> {
     let found = db.fetch_optional(sql("SELECT 1 FROM pricing_file WHERE hash = $1").bind(hash));
     Ok(found.await?.is_some())
 }
 
-/// Returns `false` if the file was already recorded.
-pub(crate) async fn take(tx: &mut Tx, hash: &str, name: &str, now: Millis) -> Result<bool, Fault> {
+/// Records an imported file; `false` if it was recorded before.
+pub(crate) async fn record_import(
+    tx: &mut Tx,
+    hash: &str,
+    name: &str,
+    now: Millis,
+) -> Result<bool, Fault> {
     let statement = sql("INSERT INTO pricing_file (hash, name, taken_ms) VALUES ($1, $2, $3)
          ON CONFLICT DO NOTHING");
     Ok(tx.execute(statement.bind(hash).bind(name).bind(now.0)).await? == 1)

@@ -1,5 +1,5 @@
-//! The kill switch: one row that stops every change of a price. It is read and held in the
-//! transaction of the change, so that nothing slips through after it was turned.
+//! The kill switch: one row that stops every change of a price. The transaction of a change reads
+//! and locks it, so that no change commits after the switch was turned on.
 
 use clock::Millis;
 use fault::{Fault, Kind};
@@ -7,7 +7,7 @@ use store::{Db, SqlRow, Tx, sql};
 
 const FIND: &str =
     "SELECT is_on, reason, since_ms, by_subject FROM pricing_switch WHERE name = 'all'";
-/// SQLite has one writer at a time; PostgreSQL must be asked to keep the row as it was read.
+/// Locks the row on PostgreSQL until the transaction ends; SQLite has one writer at a time.
 const HOLD: &str = "SELECT is_on, reason, since_ms, by_subject FROM pricing_switch
     WHERE name = 'all' FOR SHARE";
 
@@ -19,7 +19,7 @@ pub(crate) struct Switch {
     pub(crate) by: String,
 }
 
-/// The switch, if anybody ever turned it.
+/// The switch; `None` if it was never set.
 pub(crate) async fn find(db: &Db) -> Result<Option<Switch>, Fault> {
     let found = db.fetch_optional(sql(FIND)).await?.map(|row| read(&row)).transpose()?;
     Ok(found.filter(|it| it.since.0 > 0))

@@ -1,5 +1,5 @@
-//! Ticks: what was seen of a product in a market at a moment. The same observation twice is one, and
-//! only simulated ticks are ever removed. A window is one stretch of the table.
+//! Ticks: observations of a product in a market at a moment. The same observation is stored once,
+//! and only simulated ticks are ever removed. The rows of a window are adjacent in the table.
 
 use clock::Millis;
 use fault::Fault;
@@ -9,9 +9,8 @@ use store::{Db, Sql, SqlRow, SqlValue, Tx, placeholders, sql, sql_built};
 
 use crate::storage::proposals::within;
 
-/// How many rows one statement writes. SQLite looks for each value's name among all the others, so a
-/// statement of many values costs by their square. There are a few sizes and no others, because each
-/// is a statement of its own that the database has to understand once.
+/// How many rows one statement writes. SQLite searches all placeholders for each one, so the cost
+/// grows with their square. There are three sizes, because the database prepares each size once.
 const ROWS_PER_STATEMENT: [usize; 3] = [16, 4, 1];
 const WIDTH: usize = 13;
 const COLUMNS: &str = "sku, market, ts_ms, digest, our_price, competitor, competitor_price, \
@@ -26,7 +25,7 @@ pub(crate) enum TickOrigin {
     Observed,
     /// Invented by the simulated market; proposals that use it are marked simulated.
     Simulated,
-    /// Simulated and kept apart: it can be looked at, and no proposal uses it.
+    /// Simulated by a collection without a connector; it can be read, and no proposal uses it.
     Trial,
 }
 
@@ -49,19 +48,20 @@ pub(crate) struct Tick {
     pub(crate) market: String,
     pub(crate) at: Millis,
     pub(crate) our_price: Amount,
-    /// The seller that asks `competitor_price`, where the tick names one.
+    /// The seller of `competitor_price`, if the tick names one.
     pub(crate) competitor: Option<String>,
     pub(crate) competitor_price: Option<Amount>,
     pub(crate) demand_index: Option<f64>,
     pub(crate) units: Option<f64>,
-    /// Whether the competitor had it.
+    /// Whether the competitor had the product in stock.
     pub(crate) in_stock: Option<bool>,
     pub(crate) source: String,
     pub(crate) origin: TickOrigin,
 }
 
 impl Tick {
-    /// Tells two observations of one moment apart, and makes one of the same observation sent twice.
+    /// The part of the key that differs between two observations of one moment, and is equal if the
+    /// same observation is sent twice.
     fn digest(&self) -> i64 {
         let mut hash = Sha256::new();
         hash.update(self.our_price.micros().to_le_bytes());
@@ -75,7 +75,7 @@ impl Tick {
             hash.update(number.unwrap_or(-1.0).to_le_bytes());
         }
         hash.update([self.in_stock.map_or(2, u8::from)]);
-        // A trial tick does not stand in the way of the same tick collected by name.
+        // A trial tick and the same tick collected by name have different keys.
         if self.origin == TickOrigin::Trial {
             hash.update([3]);
         }
@@ -85,8 +85,8 @@ impl Tick {
     }
 }
 
-/// Adds ticks, leaving out those that are there already; says how many were new. They go in by
-/// their key, so that two writers of the same ticks never wait for each other in turn.
+/// Adds the ticks that are not stored yet and returns how many were new. Rows are written in the
+/// order of their keys, so that two writers of the same ticks cannot deadlock.
 pub(crate) async fn add(tx: &mut Tx, ticks: &[Tick], now: Millis) -> Result<u64, Fault> {
     let mut ordered: Vec<(&Tick, i64)> = ticks.iter().map(|it| (it, it.digest())).collect();
     let key = |(it, digest): &(&Tick, i64)| (it.at, *digest);
@@ -146,7 +146,7 @@ pub(crate) async fn window(
     window_up_to(db, of, span, limit, TickOrigin::Simulated).await
 }
 
-/// As [`window`], but a window that has trial ticks alone is shown with them.
+/// As [`window`], but with trial ticks if the window has no others.
 pub(crate) async fn window_or_trial(
     db: &Db,
     of: (&str, &str),

@@ -1,5 +1,5 @@
 //! As much of GraphQL as an operation with variables needs: its kind, its root fields with arguments
-//! and selections. What is asked for and does not exist is an error, as on a real server.
+//! and selections. An unknown field is an error, as on a real server.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;

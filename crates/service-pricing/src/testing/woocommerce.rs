@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{ShopServer, scripted};
 
-type Answer = (StatusCode, Json<Value>);
+type JsonAnswer = (StatusCode, Json<Value>);
 
 /// A WooCommerce shop with its products; it stops when it is dropped.
 pub struct TestWooCommerce {
@@ -79,7 +79,7 @@ impl TestWooCommerce {
     }
 }
 
-fn error(status: StatusCode, code: &str, message: &str) -> Answer {
+fn error(status: StatusCode, code: &str, message: &str) -> JsonAnswer {
     let data = json!({ "status": status.as_u16() });
     (status, Json(json!({ "code": code, "message": message, "data": data })))
 }
@@ -109,7 +109,7 @@ async fn update_product(
     State(shop): State<Arc<Shop>>,
     Path(id): Path<u64>,
     Json(body): Json<Value>,
-) -> Answer {
+) -> JsonAnswer {
     shop.update(id, None, &body)
 }
 
@@ -117,7 +117,7 @@ async fn update_variation(
     State(shop): State<Arc<Shop>>,
     Path((parent, id)): Path<(u64, u64)>,
     Json(body): Json<Value>,
-) -> Answer {
+) -> JsonAnswer {
     shop.update(id, Some(parent), &body)
 }
 
@@ -130,7 +130,7 @@ impl Shop {
         id
     }
 
-    fn update(&self, id: u64, parent: Option<u64>, body: &Value) -> Answer {
+    fn update(&self, id: u64, parent: Option<u64>, body: &Value) -> JsonAnswer {
         let bad = StatusCode::BAD_REQUEST;
         let mut products = self.products.lock();
         let Some(product) = products.iter_mut().find(|it| it.id == id) else {

@@ -42,7 +42,7 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
     Ok(JsonReply::new(json, text))
 }
 
-/// The length of `P7D`. Longer than history is all of it.
+/// The length of `P7D` in milliseconds; a window longer than all history is cut to it.
 fn length_ms(window: &str) -> Option<i64> {
     let days = window.strip_prefix('P')?.strip_suffix('D')?;
     if days.is_empty() || !days.bytes().all(|it| it.is_ascii_digit()) {

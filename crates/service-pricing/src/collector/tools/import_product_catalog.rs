@@ -24,8 +24,8 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
         let problem = ("rows".to_owned(), format!("at most {ROWS_MAX} rows"));
         return invalid("", vec![problem]).map(|()| JsonReply::new(Value::Null, ""));
     }
-    // Nothing is written where anything lies beyond the token's limits. The catalogue is what the
-    // market DEFAULT is priced from.
+    // One row beyond the token's limits refuses the whole import. Prices of the market DEFAULT are
+    // computed from the catalogue, so the token must reach that market.
     cx.caller.require_market(MARKET)?;
     let first = args.rows.first().and_then(|row| row.get("sku")).cloned();
     for sku in args.rows.iter().filter_map(|row| row.get("sku")?.as_str()) {

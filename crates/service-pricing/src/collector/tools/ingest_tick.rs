@@ -17,7 +17,8 @@ pub(crate) struct Args {
 
 pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
     let defaults = TickDefaults::by_hand(cx.service.now());
-    // A caller learns nothing about goods that its token does not reach, not even what is wrong.
+    // The limits are checked before the fields, so that the error of a SKU beyond the token's
+    // limits says nothing about the tick.
     let text = |name: &str| args.d.get(name).and_then(Value::as_str);
     if let Some(sku) = text("sku") {
         cx.caller.require_sku(sku)?;
@@ -30,6 +31,6 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
     let of = json!({ "sku": tick.sku, "market": tick.market });
     let summary = format!("Kept: {} in {} at {}", tick.sku, tick.market, tick.at.to_rfc3339())
         + &next_step("fetch_market_features", &of);
-    cx.service.inbox.take(vec![tick]).await?;
+    cx.service.inbox.store(vec![tick]).await?;
     Ok(JsonReply::new(json!({ "ok": true }), summary))
 }

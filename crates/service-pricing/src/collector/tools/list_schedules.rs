@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::collector::Collector;
 use crate::collector::schedule_reply::{line, require_known, shown};
 use crate::storage::schedules::{self, Schedule};
-use crate::tools::health_tools::NoArgs;
+use crate::tools::NoArgs;
 
 pub(crate) async fn call(cx: Cx<Collector>, _: NoArgs) -> Result<JsonReply, Fault> {
     let mut found = schedules::all(&cx.service.db).await?;

@@ -8,7 +8,7 @@ use crate::collector::Collector;
 use crate::connectors::SourceStatus;
 use crate::storage::sources;
 use crate::storage::ticks::MOCK;
-use crate::tools::health_tools::NoArgs;
+use crate::tools::NoArgs;
 use contract::JsonReply;
 
 pub(crate) async fn call(cx: Cx<Collector>, _: NoArgs) -> Result<JsonReply, Fault> {
@@ -18,7 +18,7 @@ pub(crate) async fn call(cx: Cx<Collector>, _: NoArgs) -> Result<JsonReply, Faul
     for connector in cx.service.connectors.iter() {
         let last = checks.get(connector.name());
         let now = cx.service.now();
-        let (status, note, at) = match connector.standing().await {
+        let (status, note, at) = match connector.status().await {
             SourceStatus::Ready => ("active", None, Some(now)),
             SourceStatus::Idle(why) => ("inactive", Some(why), Some(now)),
             SourceStatus::Broken(why) => ("error", Some(why), Some(now)),
@@ -43,7 +43,7 @@ pub(crate) async fn call(cx: Cx<Collector>, _: NoArgs) -> Result<JsonReply, Faul
     Ok(JsonReply::new(json, lines.join("\n")))
 }
 
-/// The contract's `type` knows two words: invented prices and observed ones.
+/// The contract's `type` has one word for invented prices and one for observed prices.
 fn contract_type(kind: &str) -> &'static str {
     if kind == MOCK { MOCK } else { "web_scraper" }
 }

@@ -20,7 +20,8 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
     let (db, now) = (&cx.service.db, cx.service.now());
     let mut schedule = schedules::find(db, &args.schedule_id).await?;
     require_known(&cx.caller, &schedule)?;
-    // What was missed during the pause is not run; a schedule that goes on keeps its next time.
+    // Runs that were due during the pause are skipped; a schedule that was not paused keeps its
+    // next time.
     let next = Recurrence::parse(&schedule.recurrence).and_then(|it| it.next(schedule.next, now));
     if schedule.paused != args.paused {
         schedule.next = next.filter(|_| schedule.next <= now).unwrap_or(schedule.next);

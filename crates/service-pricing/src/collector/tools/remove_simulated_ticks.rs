@@ -10,7 +10,7 @@ use crate::collector::names::{invalid, market_problem, reach};
 use crate::storage::audit::{self, AuditEntry};
 use crate::storage::ticks;
 
-/// Ticks of one transaction: other writers need not wait for all of a removal.
+/// Ticks that one transaction removes; other writers get their turn between two of them.
 const TICKS_PER_COMMIT: u32 = 5_000;
 
 #[derive(Deserialize)]

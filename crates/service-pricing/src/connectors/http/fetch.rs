@@ -20,18 +20,18 @@ const PAGE_BYTES_MAX: usize = 2 << 20;
 const ROBOTS_BYTES_MAX: usize = 500 << 10;
 const REDIRECTS_MAX: usize = 3;
 const ROBOTS_LIFE: Duration = Duration::from_secs(3_600);
-/// Sites that are remembered.
+/// The most sites whose state is kept.
 const SITES_MAX: usize = 500;
 
 /// The limits for requests to other shops' servers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FetchPolicy {
-    /// Whether addresses inside our own network may be asked.
+    /// Whether addresses of private networks may be requested.
     pub(crate) private: bool,
     /// The least time between two requests to one host.
     pub(crate) pause: Duration,
     /// How long one request may take, its body included.
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
 }
 
 pub(crate) struct Fetcher {
@@ -43,7 +43,8 @@ pub(crate) struct Fetcher {
 /// The state of one site: a scheme, host and port.
 #[derive(Default)]
 struct Site {
-    /// When it may be asked next. Held while waiting, so that callers take turns.
+    /// When the next request may be sent. The lock is held while waiting, so that callers take
+    /// turns.
     next: Mutex<Option<Instant>>,
     robots: Mutex<Option<(Instant, Arc<Robots>)>>,
 }
@@ -51,8 +52,8 @@ struct Site {
 impl Fetcher {
     pub(crate) fn new(fetch_policy: FetchPolicy) -> Result<Self, Fault> {
         let builder = http_client::builder(USER_AGENT)
-            .timeout(fetch_policy.patience)
-            .connect_timeout(fetch_policy.patience);
+            .timeout(fetch_policy.timeout)
+            .connect_timeout(fetch_policy.timeout);
         let builder = match fetch_policy.private {
             true => builder,
             false => builder.dns_resolver(Arc::new(PublicOnlyResolver)),
@@ -97,7 +98,8 @@ impl Fetcher {
         Arc::clone(sites.entry(url.origin().ascii_serialization()).or_default())
     }
 
-    /// Asked for once an hour; one that is not there allows everything, one that fails nothing.
+    /// The site's rules, fetched once an hour. A file that does not exist allows every path; a file
+    /// that cannot be fetched allows none.
     async fn robots(&self, site: &Site, url: &Url) -> Arc<Robots> {
         let mut known = site.robots.lock().await;
         if let Some((learnt, robots)) = known.as_ref()
@@ -111,13 +113,13 @@ impl Fetcher {
     }
 
     async fn ask_robots(&self, site: &Site, url: &Url) -> Robots {
-        let Ok(mut at) = url.join("/robots.txt") else { return Robots::nothing() };
+        let Ok(mut at) = url.join("/robots.txt") else { return Robots::disallow_all() };
         for _ in 0..=REDIRECTS_MAX {
             if url_problem(&at, self.fetch_policy.private).is_some() {
-                return Robots::nothing();
+                return Robots::disallow_all();
             }
             let Ok(response) = self.get(site, at.clone(), None).await else {
-                return Robots::nothing();
+                return Robots::disallow_all();
             };
             let status = response.status();
             if status.is_redirection() {
@@ -132,8 +134,8 @@ impl Fetcher {
             return match status.is_success() {
                 true => text(response, ROBOTS_BYTES_MAX)
                     .await
-                    .map_or_else(|_| Robots::nothing(), |text| Robots::parse(&text)),
-                false => Robots::nothing(),
+                    .map_or_else(|_| Robots::disallow_all(), |text| Robots::parse(&text)),
+                false => Robots::disallow_all(),
             };
         }
         Robots::default()
@@ -158,7 +160,7 @@ impl Fetcher {
     }
 }
 
-/// The query belongs to what robots.txt speaks of.
+/// The path with its query, which the patterns of robots.txt match.
 fn path(url: &Url) -> String {
     match url.query() {
         Some(query) => format!("{}?{query}", url.path()),
@@ -166,7 +168,7 @@ fn path(url: &Url) -> String {
     }
 }
 
-/// Without the library's own words, which hold the address.
+/// A text without the library's message, which contains the address.
 fn why(error: &reqwest::Error) -> &'static str {
     if error.is_timeout() {
         "no answer in time"
@@ -177,7 +179,7 @@ fn why(error: &reqwest::Error) -> &'static str {
     }
 }
 
-/// A body within bounds, however it was packed.
+/// The decoded body as text; fails beyond `most` bytes.
 async fn text(mut response: Response, most: usize) -> Result<String, String> {
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| why(&error).to_owned())? {

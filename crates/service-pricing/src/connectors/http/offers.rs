@@ -1,5 +1,5 @@
 //! The offers on a page or in a feed: schema.org JSON-LD or Open Graph tags in HTML, Shopify's product
-//! JSON, and plain JSON. What a page says is data; nothing of it is followed, run or believed beyond a price.
+//! JSON, and plain JSON. It reads prices only: it follows no link and runs no script.
 
 mod meta_tags;
 
@@ -8,23 +8,23 @@ use serde_json::{Map, Value};
 
 use crate::collector::tick::amount;
 
-/// What is read of one page.
+/// The most offers that are read from one page.
 const OFFERS_MAX: usize = 50;
 const SCRIPTS_MAX: usize = 50;
-/// Objects looked at on one page, however they are nested.
+/// The most JSON objects that are read from one page, nested ones included.
 const NODES_MAX: usize = 20_000;
 const NAME_CHARS_MAX: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Offer {
-    /// Who sells it, where the page says so.
+    /// The seller, if the page names one.
     pub(crate) seller: Option<String>,
     pub(crate) price: Option<Amount>,
     pub(crate) currency: Option<String>,
     pub(crate) in_stock: Option<bool>,
 }
 
-/// Everything that is offered for our SKU; empty where nothing is understood.
+/// The offers of our SKU; empty if the text has none that can be parsed.
 pub(crate) fn read(text: &str, sku: &str) -> Vec<Offer> {
     let mut reader = OfferReader { sku, found: Vec::new(), nodes: 0 };
     let start = text.trim_start_matches('\u{feff}').trim_start();
@@ -63,7 +63,7 @@ fn scripts(html: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where a word in small ASCII letters begins, whatever its case in the text.
+/// The position of a word in lower-case ASCII letters, compared without case.
 fn find(text: &str, word: &str) -> Option<usize> {
     let (text, word) = (text.as_bytes(), word.as_bytes());
     text.windows(word.len()).position(|it| it.eq_ignore_ascii_case(word))
@@ -87,7 +87,7 @@ impl OfferReader<'_> {
         }
     }
 
-    /// JSON whose kind is not known yet.
+    /// JSON of any of the known forms.
     fn any(&mut self, json: &Value) {
         let product = json.get("product").and_then(|it| it.get("variants"));
         let variants = product.or_else(|| json.get("variants")).and_then(Value::as_array);
@@ -101,7 +101,7 @@ impl OfferReader<'_> {
         }
     }
 
-    /// The variant that is ours by its SKU, else the first one.
+    /// The variant with our SKU, else the first one.
     fn shopify(&mut self, variants: &[Value]) {
         let ours = variants.iter().find(|it| it["sku"].as_str() == Some(self.sku));
         let Some(variant) = ours.or_else(|| variants.first()) else { return };
@@ -114,8 +114,8 @@ impl OfferReader<'_> {
         });
     }
 
-    /// A feed: one object, a list of them, or a list below a well-known name. Objects that name
-    /// another SKU are about something else.
+    /// A feed: one object, a list of them, or a list below a well-known name. Objects with
+    /// another SKU are skipped.
     fn plain(&mut self, json: &Value) {
         if self.is_full() {
             return;
@@ -153,14 +153,14 @@ impl OfferReader<'_> {
             Value::Array(list) => list.iter().for_each(|it| self.linked(it)),
             Value::Object(node) if is_a(node, &["Offer", "AggregateOffer"]) => self.offer(node),
             Value::Object(node) => {
-                // A page may tell of several products; one with another SKU is not ours.
+                // A page may describe several products; one with another SKU is not ours.
                 let named = node.get("sku").and_then(Value::as_str);
                 let other = named.is_some_and(|it| it != self.sku) && is_a(node, &["Product"]);
                 let below = ["@graph", "mainEntity", "hasVariant", "itemOffered"];
                 for name in below {
                     node.get(name).into_iter().for_each(|it| self.linked(it));
                 }
-                // A shop's own SKU may differ from ours; it only tells variants apart.
+                // A shop's own SKU may differ from ours, so another SKU excludes only variants.
                 if !other || !node.contains_key("isVariantOf") {
                     node.get("offers").into_iter().for_each(|it| self.linked(it));
                 }
@@ -203,7 +203,7 @@ fn price(value: &Value) -> Option<Amount> {
     let read = match value {
         Value::String(text) => {
             let text = text.trim();
-            // Thousands set apart by commas can be nothing else where three digits follow each.
+            // Commas separate thousands only if three digits follow each of them.
             let (whole, cents) = text.split_once('.').unwrap_or((text, ""));
             let mut groups = whole.split(',');
             let first = groups.next().unwrap_or_default();
@@ -232,7 +232,7 @@ fn availability(value: &Value) -> Option<bool> {
     }
 }
 
-/// A short text without anything that could pretend to be more than a name.
+/// A text without control characters, at most 100 characters long.
 fn word(value: &Value) -> Option<String> {
     let plain = value.as_str()?.chars().filter(|it| !it.is_control()).take(NAME_CHARS_MAX);
     let text: String = plain.collect();

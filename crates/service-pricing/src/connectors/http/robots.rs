@@ -1,29 +1,29 @@
-//! What a site's `robots.txt` allows us, after RFC 9309. The file is only ever compared with paths.
+//! The rules of a site's `robots.txt` for this program, as RFC 9309 defines them.
 
 use std::time::Duration;
 
-/// As robots.txt may name us.
+/// Our name in the `User-agent` lines of robots.txt.
 pub(crate) const AGENT: &str = "stoa";
 const RULES_MAX: usize = 1_000;
 const DELAY_MAX: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Robots {
-    /// Whether a path is allowed, by pattern.
+    /// Patterns of paths, each with whether it allows them.
     rules: Vec<(String, bool)>,
     pub(crate) delay: Option<Duration>,
 }
 
 impl Robots {
-    /// For a site that cannot tell: RFC 9309 asks to stay away.
-    pub(crate) fn nothing() -> Self {
+    /// Disallows every path, as RFC 9309 requires when robots.txt cannot be reached.
+    pub(crate) fn disallow_all() -> Self {
         Self { rules: vec![("/".to_owned(), false)], delay: None }
     }
 
-    /// The rules of the groups that name us, or else of those for everybody.
+    /// The rules of the groups that name this program, or else of the groups for `*`.
     pub(crate) fn parse(text: &str) -> Self {
-        let (mut ours, mut anybodys) = (None::<Self>, Self::default());
-        // Whether the group at hand is ours, everybody's or neither; names in a row share one.
+        let (mut ours, mut for_all) = (None::<Self>, Self::default());
+        // Whether the current group names us or `*`; consecutive names belong to one group.
         let (mut names_us, mut names_all, mut in_rules) = (false, false, true);
         for line in text.trim_start_matches('\u{feff}').lines() {
             let line = line.split('#').next().unwrap_or_default();
@@ -42,16 +42,16 @@ impl Robots {
             }
             in_rules = true;
             if names_us {
-                ours.get_or_insert_default().learn(&key, value);
+                ours.get_or_insert_default().add(&key, value);
             }
             if names_all {
-                anybodys.learn(&key, value);
+                for_all.add(&key, value);
             }
         }
-        ours.unwrap_or(anybodys)
+        ours.unwrap_or(for_all)
     }
 
-    fn learn(&mut self, key: &str, value: &str) {
+    fn add(&mut self, key: &str, value: &str) {
         match key {
             "allow" | "disallow" if !value.is_empty() && self.rules.len() < RULES_MAX => {
                 self.rules.push((value.to_owned(), key == "allow"));
@@ -65,7 +65,7 @@ impl Robots {
         }
     }
 
-    /// The longest pattern decides; of two as long, the one that allows.
+    /// The longest matching pattern decides; of two with equal length, the one that allows.
     pub(crate) fn allows(&self, path: &str) -> bool {
         let fitting = self.rules.iter().filter(|(pattern, _)| fits(pattern, path));
         fitting
@@ -74,7 +74,7 @@ impl Robots {
     }
 }
 
-/// `*` stands for anything and a last `$` for the end; without it a pattern is a beginning.
+/// `*` matches any text, a final `$` the end of the path; without `$` a pattern matches a prefix.
 fn fits(pattern: &str, path: &str) -> bool {
     let (pattern, to_end) = match pattern.strip_suffix('$') {
         Some(rest) => (rest, true),
@@ -84,7 +84,7 @@ fn fits(pattern: &str, path: &str) -> bool {
     let Some(mut rest) = path.strip_prefix(parts.next().unwrap_or_default()) else { return false };
     let parts: Vec<&str> = parts.collect();
     let Some((last, middle)) = parts.split_last() else { return !to_end || rest.is_empty() };
-    // The first place that fits leaves the most room for what follows.
+    // The first match of each part leaves the longest rest for the following parts.
     for part in middle {
         let Some(at) = rest.find(part) else { return false };
         rest = &rest[at + part.len()..];
@@ -131,6 +131,6 @@ mod tests {
         assert_eq!(delay("1e300"), Some(DELAY_MAX));
         assert_eq!(delay("-1"), None);
         assert_eq!(delay("soon"), None);
-        assert!(!Robots::nothing().allows("/"));
+        assert!(!Robots::disallow_all().allows("/"));
     }
 }

@@ -68,7 +68,7 @@ impl TestShop {
 
 fn pages(private: bool) -> Pages {
     let fetch_policy =
-        FetchPolicy { private, pause: Duration::ZERO, patience: Duration::from_millis(500) };
+        FetchPolicy { private, pause: Duration::ZERO, timeout: Duration::from_millis(500) };
     Pages::new(fetch_policy, Arc::new(FakeClock::new(Millis(1_800_000_000_000))))
 }
 
@@ -190,7 +190,7 @@ async fn a_name_that_leads_inside_is_not_followed() {
 async fn a_host_is_asked_now_and_then() {
     let shop = TestShop::open(&[("/p", answer("200 OK", PAGE))]).await;
     let pause = Duration::from_millis(40);
-    let fetch_policy = FetchPolicy { private: true, pause, patience: Duration::from_secs(5) };
+    let fetch_policy = FetchPolicy { private: true, pause, timeout: Duration::from_secs(5) };
     let pages = Pages::new(fetch_policy, Arc::new(FakeClock::default()));
     let url = format!("{}/p", shop.address);
     let started = tokio::time::Instant::now();

@@ -75,7 +75,7 @@ async fn attempt(fixture: &Fixture, at: usize) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn callers_who_leave_strand_nobody() {
+async fn cancelled_callers_do_not_block_the_others() {
     on_every_engine(async |db| {
         let fixture = Arc::new(Fixture::new(db).await);
         let mut clients = JoinSet::new();

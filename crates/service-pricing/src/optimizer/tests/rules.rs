@@ -57,7 +57,7 @@ async fn auto_applies_only_what_the_caller_may_and_the_switch_lets() {
         let fixture = Fixture::new(db).await;
         let policy = json!({ "policy": { "mode": "auto" } });
         fixture.ok("set_pricing_policy", policy).await;
-        // Ninety days of sales make it sure enough.
+        // Ninety days of sales make the confidence high enough.
         for sku in ["A", "B", "C", "D"] {
             let days = (1..=90).map(|day| {
                 let price = [18, 20, 22][usize::try_from(day).unwrap() % 3];
@@ -107,7 +107,7 @@ async fn auto_applies_only_what_the_caller_may_and_the_switch_lets() {
 }
 
 #[tokio::test]
-async fn what_was_done_is_told_again_in_the_same_words_even_while_changes_are_stopped() {
+async fn a_repeated_apply_gets_the_same_answer_even_while_changes_are_stopped() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let made = fixture
@@ -151,7 +151,7 @@ async fn a_price_that_stays_begins_no_cooldown() {
         fixture.import(product).await;
         let before = products::find(db, "A").await.unwrap().unwrap().price_changed;
         fixture.clock.advance(Duration::from_hours(1));
-        // Nothing to weigh a change against, so the price is held.
+        // Without evidence the price is held.
         let held = fixture.proposed(json!({ "sku": "A", "our_price": 20 })).await;
         assert_eq!(held["proposed_price"], 20.0);
         fixture.ok("apply_proposal", json!({ "proposal_id": held["proposal_id"] })).await;

@@ -30,7 +30,7 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
         before: args.cursor.as_deref(),
         now,
     };
-    // One more than is shown, to know whether there are more.
+    // One proposal more than the page has, which shows whether there is a next page.
     let mut shown = proposals::page(&cx.service.db, search, args.limit + 1).await?;
     let more = shown.len() > args.limit as usize;
     shown.truncate(args.limit as usize);

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     since: Option<String>,
 }
 
-/// Where the feed is: nothing was sent yet, or everything up to a SKU.
+/// The position of the feed: before the first product, or after the last SKU that was sent.
 struct FeedCursor {
     db: Db,
     prefixes: Option<Vec<String>>,

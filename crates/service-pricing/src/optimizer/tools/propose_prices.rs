@@ -80,7 +80,7 @@ async fn store_all(
     let mut tx = service_info.db.begin().await?;
     for it in items.iter() {
         if let BatchItem::Proposed(stored, _) = it {
-            proposals::keep(&mut tx, &service_info.outbox, stored).await?;
+            proposals::insert(&mut tx, &service_info.outbox, stored).await?;
         }
     }
     tx.commit().await?;

@@ -14,7 +14,7 @@ use crate::optimizer::{Optimizer, pricing_input};
 use crate::storage::{policies, products};
 use contract::JsonReply;
 
-/// The longest window, in days; beyond it a market is another one.
+/// The longest window, in days; older ticks say little about today's market.
 const DAYS_MAX: i64 = 1_830;
 
 #[derive(Deserialize)]
@@ -56,7 +56,7 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     }
     if !recorded.whole {
         let truncation =
-            format!("only the newest {} ticks of the window were looked at", evidence::TICKS_MAX);
+            format!("only the newest {} ticks of the window were read", evidence::TICKS_MAX);
         replay.assumptions.push(truncation);
     }
     Ok(reply(&args, (count, simulated), &replay))

@@ -137,7 +137,7 @@ fn is_signed(received: &crate::testing::Received, secret: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_webhook_is_told_signed_and_once_for_each_event() {
+async fn a_webhook_gets_each_event_once_and_signed() {
     on_every_engine(async |db| {
         let hook = WebhookReceiver::start().await;
         let shop = TestShopify::start(TOKEN).await;
