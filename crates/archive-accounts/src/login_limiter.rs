@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn success_is_not_held_against_anybody() {
+    fn a_successful_login_does_not_count_against_its_address() {
         let limiter = LoginLimiter::default();
         for _ in 0..1_000 {
             log_in(&limiter, "ann", 1, Millis(5));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_at_one_address_keep_nobody_out_at_another() {
+    fn failures_at_one_address_do_not_limit_another_address() {
         let limiter = LoginLimiter::default();
         for from in 2..=4 {
             until_refused(&limiter, from, named("ann"), Millis(0));
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_steps_back_locks_nobody_out_for_long() {
+    fn a_clock_that_steps_back_locks_no_user_out_for_long() {
         let limiter = LoginLimiter::default();
         let ann = |at| until_refused(&limiter, 1, named("ann"), Millis(at));
         ann(1_000_000_000);

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn nobodys_hash_costs_what_a_new_one_does() {
+    fn the_hash_of_an_unknown_user_costs_what_a_new_one_does() {
         let settings = |hash: &str| {
             let hash = PasswordHash::new(hash).unwrap();
             let lengths = (hash.salt.unwrap().len(), hash.hash.unwrap().len());

@@ -29,7 +29,8 @@ mod tests {
 
     use super::*;
 
-    /// The wait after uploads at these times, newest first; a limit of 0 is none.
+    /// The wait after uploads at these times, newest first; a limit of 0 means that there is no
+    /// limit.
     fn wait_after(sent: &[Millis], now: Millis, limits: (u32, u32)) -> Option<Duration> {
         let nth = |limit: u32| sent.get((limit as usize).checked_sub(1)?).copied();
         wait(nth(limits.0), nth(limits.1), now)

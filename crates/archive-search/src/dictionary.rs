@@ -7,17 +7,17 @@ use fault::Fault;
 use crate::codec::BlobCursor;
 use crate::segment::TermReader;
 
-/// Which terms are looked for.
-pub(crate) enum Wanted {
+/// The terms that a search of the dictionary returns.
+pub(crate) enum TermFilter {
     Prefix(String),
     /// One letter more, less or other, or two neighbours exchanged.
     Similar(SimilarWord),
 }
 
-/// Adds the wanted terms of a stored dictionary, with the number of their pages.
+/// Adds the matching terms of a stored dictionary, with the number of their pages.
 pub(crate) fn find(
     dictionary: &[u8],
-    wanted: &Wanted,
+    filter: &TermFilter,
     found: &mut BTreeMap<String, u64>,
 ) -> Result<(), Fault> {
     let (mut cursor, mut reader) = (BlobCursor::new(dictionary), TermReader::default());
@@ -26,8 +26,8 @@ pub(crate) fn find(
     while !cursor.is_empty() {
         let shared = reader.read(&mut cursor)?;
         let pages = cursor.number()?;
-        let is_match = match wanted {
-            Wanted::Prefix(prefix) => {
+        let is_match = match filter {
+            TermFilter::Prefix(prefix) => {
                 if reader.bytes() > prefix.as_bytes()
                     && !reader.bytes().starts_with(prefix.as_bytes())
                 {
@@ -35,8 +35,8 @@ pub(crate) fn find(
                 }
                 reader.bytes().starts_with(prefix.as_bytes())
             }
-            Wanted::Similar(_) if shared >= hopeless => false,
-            Wanted::Similar(word) => match word.compare(reader.term()?) {
+            TermFilter::Similar(_) if shared >= hopeless => false,
+            TermFilter::Similar(word) => match word.compare(reader.term()?) {
                 Similarity::Same => false,
                 Similarity::OneEdit => {
                     hopeless = usize::MAX;
@@ -73,7 +73,8 @@ impl SimilarWord {
     }
 
     /// Compares after the common prefix: at the first difference one edit is spent, and the rest
-    /// must be equal. The last letters of `other` that were looked at decide what is hopeless.
+    /// must be equal. `hopeless_after` counts the bytes of `other` up to where every comparison
+    /// failed: a term that shares them cannot match either.
     pub(crate) fn compare(&self, other: &str) -> Similarity {
         let word = &self.0;
         let letters: Vec<char> = other.chars().take(word.len() + 2).collect();
@@ -160,13 +161,13 @@ mod tests {
             let all: Vec<String> = words.iter().cloned().collect();
             let blob = dictionary(&all);
             let mut found = BTreeMap::new();
-            find(&blob, &Wanted::Similar(SimilarWord::new(&wanted)), &mut found).unwrap();
+            find(&blob, &TermFilter::Similar(SimilarWord::new(&wanted)), &mut found).unwrap();
             let found: Vec<String> = found.into_keys().collect();
             let expected: Vec<String> =
                 all.iter().filter(|it| distance(it, &wanted) == 1).cloned().collect();
             prop_assert_eq!(found, expected);
             let mut found = BTreeMap::new();
-            find(&blob, &Wanted::Prefix(wanted.clone()), &mut found).unwrap();
+            find(&blob, &TermFilter::Prefix(wanted.clone()), &mut found).unwrap();
             words.retain(|it| it.starts_with(&wanted));
             prop_assert_eq!(found.into_keys().collect::<Vec<_>>(), words.into_iter().collect::<Vec<_>>());
         }

@@ -9,7 +9,7 @@ use crate::postings::{TermPostings, positions};
 use crate::query::Expression;
 
 /// Terms that a word of the query stands for; any of them will do.
-pub(crate) type Slot = BTreeSet<String>;
+pub(crate) type TermVariants = BTreeSet<String>;
 /// The postings of the terms of one segment.
 pub(crate) type SegmentTerms<'a> = HashMap<String, TermPostings<'a>>;
 
@@ -32,7 +32,7 @@ impl TermHits {
 /// The hits of one term of the query within the allowed pages. Alternatives that occur there are
 /// added to `seen`.
 pub(crate) fn term_hits(
-    slots: &[Slot],
+    slots: &[TermVariants],
     terms: &SegmentTerms<'_>,
     allowed: &PageSet,
     pages: u32,
@@ -72,7 +72,7 @@ pub(crate) fn term_hits(
 /// The positions at which the words of all slots follow each other, for each page that has any.
 /// Needs the positions of all terms. At most `most` of each term and page are read.
 pub(crate) fn starts(
-    slots: &[Slot],
+    slots: &[TermVariants],
     terms: &SegmentTerms<'_>,
     allowed: &PageSet,
     pages: u32,
@@ -105,7 +105,7 @@ pub(crate) fn starts(
 }
 
 fn slot_positions(
-    slot: &Slot,
+    slot: &TermVariants,
     terms: &SegmentTerms<'_>,
     within: &PageSet,
     most: usize,

@@ -33,17 +33,17 @@ pub(crate) struct QueryTerm {
     /// As stored; at least one.
     pub words: Vec<String>,
     pub last: LastWord,
-    /// In quotes, which are taken literally: nothing is corrected.
+    /// Whether the words are in quotes; then no word is corrected.
     pub is_quoted: bool,
     /// As typed, for messages.
     pub typed: String,
 }
 
-/// What else than itself the last word stands for.
+/// Which words of the index the last word of a term matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LastWord {
     Exact,
-    /// Words that begin so.
+    /// Words with this prefix.
     Prefix(String),
     /// Words that differ in one letter.
     Similar,

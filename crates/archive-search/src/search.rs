@@ -10,7 +10,9 @@ use clock::Millis;
 use fault::Fault;
 use store::{SqlRow, Tx};
 
-use crate::evaluate::{CorpusSize, SegmentTerms, Slot, TermHits, matching, starts, term_hits};
+use crate::evaluate::{
+    CorpusSize, SegmentTerms, TermHits, TermVariants, matching, starts, term_hits,
+};
 use crate::page_set::PageSet;
 use crate::query::{self, LastWord, ParsedQuery};
 use crate::segment::{BlockTerms, ChunkStart};
@@ -79,7 +81,7 @@ struct Ranked {
 /// A term of the query with what it stands for, and its hits in every segment.
 #[derive(Default)]
 struct ResolvedTerm {
-    slots: Vec<Slot>,
+    slots: Vec<TermVariants>,
     hits: Vec<TermHits>,
     /// Pages of all segments.
     pages: u64,
@@ -100,8 +102,8 @@ impl Search {
         let corpus = segments.iter().fold(CorpusSize::default(), |sum, it| it.add_to(sum));
         let mut terms: Vec<ResolvedTerm> = Vec::with_capacity(parsed.terms.len());
         for term in &parsed.terms {
-            let mut slots: Vec<Slot> =
-                term.words.iter().map(|word| Slot::from([word.clone()])).collect();
+            let mut slots: Vec<TermVariants> =
+                term.words.iter().map(|word| TermVariants::from([word.clone()])).collect();
             if term.last != LastWord::Exact
                 && let Some(last) = slots.last_mut()
             {

@@ -55,7 +55,7 @@ impl QuoteCache {
         self.quotes.read().len()
     }
 
-    fn keep(&self, fresh: &[Arc<Quote>], now: Millis, age: Duration) {
+    fn store(&self, fresh: &[Arc<Quote>], now: Millis, age: Duration) {
         let mut quotes = self.quotes.write();
         if quotes.len() + fresh.len() > self.quotes_max {
             quotes.retain(|_, quote| is_fresh(quote.freshness.received_at, now, age));
@@ -70,8 +70,8 @@ impl QuoteCache {
 }
 
 /// The result of one requested symbol; the symbols of a batch share their fault.
-type Outcome = Result<Arc<Quote>, Arc<Fault>>;
-type Fetched = HashMap<String, Outcome>;
+type QuoteOutcome = Result<Arc<Quote>, Arc<Fault>>;
+type Fetched = HashMap<String, QuoteOutcome>;
 
 impl BinanceShared {
     pub(crate) async fn latest(
@@ -136,7 +136,7 @@ impl BinanceShared {
         self: &Arc<Self>,
         book: &Arc<ListedPairs>,
         codes: &[String],
-    ) -> Vec<(String, Outcome)> {
+    ) -> Vec<(String, QuoteOutcome)> {
         match self.fetch_tickers(book, codes.to_vec()).await {
             Err(fault) if fault.kind() == Kind::NotFound && codes.len() > 1 => {
                 let mut results = Vec::with_capacity(codes.len());
@@ -154,7 +154,7 @@ impl BinanceShared {
         &self,
         codes: &[String],
         outcome: Result<Quotes, Fault>,
-    ) -> Vec<(String, Outcome)> {
+    ) -> Vec<(String, QuoteOutcome)> {
         let share = |code: &String| match &outcome {
             Ok(quotes) => match quotes.iter().find(|quote| quote.symbol.code == *code) {
                 Some(quote) => Ok(Arc::clone(quote)),
@@ -182,7 +182,7 @@ impl BinanceShared {
             let quotes: Result<Vec<_>, _> =
                 tickers.iter().map(|ticker| shared.quote(&book, ticker, now)).collect();
             let quotes: Vec<Arc<Quote>> = quotes?.into_iter().flatten().collect();
-            shared.quotes.keep(&quotes, now, shared.config.quote_age_stale);
+            shared.quotes.store(&quotes, now, shared.config.quote_age_stale);
             Ok(Arc::new(quotes))
         };
         self.single_flights.tickers.run(codes, work).await

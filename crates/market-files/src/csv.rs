@@ -96,7 +96,7 @@ pub(crate) fn read(
 }
 
 /// The result of [`read`]; in an `Err` it ends the reading.
-type Outcome = Result<Result<(), EarlyEnd>, Fault>;
+type ReadOutcome = Result<Result<(), EarlyEnd>, Fault>;
 
 /// How the rows of a file are written.
 struct TableFormat {
@@ -143,7 +143,7 @@ impl From<EarlyEnd> for Reject {
 }
 
 impl LineReader<'_> {
-    fn read_lines(&mut self, text: &[u8]) -> Result<(), Outcome> {
+    fn read_lines(&mut self, text: &[u8]) -> Result<(), ReadOutcome> {
         let text = if self.format.is_none() { self.read_preamble(text)? } else { text };
         let mut at = 0;
         for end in memchr_iter(b'\n', text) {
@@ -153,7 +153,7 @@ impl LineReader<'_> {
         if at < text.len() { self.read_line(&text[at..]) } else { Ok(()) }
     }
 
-    fn read_line(&mut self, line: &[u8]) -> Result<(), Outcome> {
+    fn read_line(&mut self, line: &[u8]) -> Result<(), ReadOutcome> {
         self.line_number += 1;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() {
@@ -168,7 +168,7 @@ impl LineReader<'_> {
     }
 
     /// Reports a bad row, or ends the reading or the table.
-    fn handle_reject(&mut self, result: Result<(), Reject>) -> Result<(), Outcome> {
+    fn handle_reject(&mut self, result: Result<(), Reject>) -> Result<(), ReadOutcome> {
         match result {
             Ok(()) => Ok(()),
             Err(Reject::Bad(reason)) => {
@@ -183,7 +183,7 @@ impl LineReader<'_> {
         }
     }
 
-    fn reject_long_line(&mut self) -> Result<(), Outcome> {
+    fn reject_long_line(&mut self) -> Result<(), ReadOutcome> {
         self.line_number += 1;
         self.rows.report.read += 1;
         let reason = format!("the line is longer than {BLOCK_BYTES} bytes");
@@ -192,7 +192,7 @@ impl LineReader<'_> {
 
     /// Reads the lines before the rows (titles, `sep=`, headings) and returns the text from the first
     /// row on.
-    fn read_preamble<'t>(&mut self, text: &'t [u8]) -> Result<&'t [u8], Outcome> {
+    fn read_preamble<'t>(&mut self, text: &'t [u8]) -> Result<&'t [u8], ReadOutcome> {
         let mut rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         if rest.starts_with(b"\xff\xfe") || rest.starts_with(b"\xfe\xff") {
             let message = "the file is UTF-16; save it as CSV in UTF-8";
@@ -222,7 +222,7 @@ impl LineReader<'_> {
         text: &'t [u8],
         declared_separator: Option<u8>,
         has_title: bool,
-    ) -> Result<&'t [u8], Outcome> {
+    ) -> Result<&'t [u8], ReadOutcome> {
         let (line, after) = split_line(text);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let separator = declared_separator.unwrap_or_else(|| guess_separator(line));
@@ -266,7 +266,7 @@ impl LineReader<'_> {
         Ok(rows)
     }
 
-    fn finish(&mut self) -> Outcome {
+    fn finish(&mut self) -> ReadOutcome {
         if self.format.is_none() {
             return Err(Fault::invalid("empty_file", "the file is empty"));
         }

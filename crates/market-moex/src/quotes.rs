@@ -18,7 +18,7 @@ pub(crate) type Answers = Vec<Result<Arc<Quote>, Fault>>;
 /// From this many symbols on, one request for the whole board replaces single ones.
 const BOARD_FROM: usize = 4;
 
-type Outcome = Result<Arc<Quote>, Arc<Fault>>;
+type QuoteOutcome = Result<Arc<Quote>, Arc<Fault>>;
 
 impl Inner {
     pub(crate) async fn latest(self: &Arc<Self>, symbols: &[Symbol]) -> Result<Answers, Fault> {
@@ -31,7 +31,7 @@ impl Inner {
             None
         };
         let quotes = codes.into_iter().map(|code| self.quote(code, board.as_ref()));
-        let outcomes: HashMap<String, Outcome> = join_all(quotes).await.into_iter().collect();
+        let outcomes: HashMap<String, QuoteOutcome> = join_all(quotes).await.into_iter().collect();
         let answer = |symbol: &Symbol| match outcomes.get(&symbol.code) {
             Some(Ok(quote)) => Ok(Arc::clone(quote)),
             Some(Err(fault)) => Err(fault.shared()),
@@ -53,7 +53,7 @@ impl Inner {
         self: &Arc<Self>,
         code: &str,
         board: Option<&Cached<Arc<Board>>>,
-    ) -> (String, Outcome) {
+    ) -> (String, QuoteOutcome) {
         let on_board = board.and_then(|cached| Some((cached, cached.value.find(code)?)));
         let outcome = match on_board {
             Some((cached, _)) => match cached.value.snapshots.get(code) {

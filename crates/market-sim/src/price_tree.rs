@@ -184,8 +184,8 @@ impl<'a> Walker<'a> {
         let swing = (high - low) as f64 / open as f64 / move_usual.max(1e-9);
         let bustle = 0.35 + 0.45 * swing.min(4.0) + 0.6 * rng.unit();
         let trades = (self.pair.trades_per_day * bustle) as i64 + 1;
-        let worth = self.pair.base.usd * 10_f64.powi(-(self.pair.volume_scale as i32));
-        let volume = (self.pair.turnover_usd * bustle * (0.8 + 0.4 * rng.unit()) / worth) as i64;
+        let unit_usd = self.pair.base.usd * 10_f64.powi(-(self.pair.volume_scale as i32));
+        let volume = (self.pair.turnover_usd * bustle * (0.8 + 0.4 * rng.unit()) / unit_usd) as i64;
         Node { open, high, low, close, volume: volume.max(trades), trades }
     }
 

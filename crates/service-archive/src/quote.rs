@@ -54,7 +54,7 @@ fn stretch(text: &str, from: usize, to: usize, exact: bool) -> QuoteMatch {
     QuoteMatch { start, end: start.saturating_add(length), exact }
 }
 
-/// What stands there.
+/// The text of the page at the match.
 pub(crate) fn words_at(text: &str, place: QuoteMatch) -> String {
     let length = place.end.saturating_sub(place.start) as usize;
     text.chars().skip(place.start as usize).take(length).collect()

@@ -141,7 +141,7 @@ mod tests {
     use jiff::civil::date;
 
     #[tokio::test(start_paused = true)]
-    async fn what_takes_too_long_is_told_before_the_deadline() {
+    async fn a_slow_source_is_reported_before_the_deadline() {
         let deadline = Instant::now() + Duration::from_secs(30);
         let work = std::future::pending::<Result<(), Fault>>();
         let fault = before_deadline(deadline, (50, 3_650), work).await.unwrap_err();

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_moves_only_when_told() {
+    fn it_moves_only_when_it_is_advanced() {
         let clock = FakeClock::new(Millis(5));
         assert_eq!(clock.now(), Millis(5));
         clock.advance(std::time::Duration::from_secs(2));

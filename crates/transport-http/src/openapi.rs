@@ -64,21 +64,21 @@ fn document(pipeline: &Pipeline, view: &View, version: &str, sse: bool) -> Value
 }
 
 /// A page for operators, which belongs to no contract.
-struct Page {
+struct OpenApiPage {
     operation_id: &'static str,
     summary: &'static str,
     description: &'static str,
     media: &'static str,
 }
 
-const HEALTH: Page = Page {
+const HEALTH: OpenApiPage = OpenApiPage {
     operation_id: "server_health",
     summary: "Whether the process serves",
     description: "The status of the server and, by venue, where its data come from. The status \
         code is 200 while the process serves, also when a venue is down.",
     media: "application/json",
 };
-const METRICS: Page = Page {
+const METRICS: OpenApiPage = OpenApiPage {
     operation_id: "server_metrics",
     summary: "Prometheus metrics",
     description: "The Prometheus text format, or OpenMetrics where `Accept` asks for it.",
@@ -89,7 +89,7 @@ const OPERATORS: &str = "server";
 /// The component with the error object of what belongs to no service.
 const SERVER_ERROR: &str = "server_error";
 
-fn page(page: &Page) -> Value {
+fn page(page: &OpenApiPage) -> Value {
     let content = json!({ (page.media): {} });
     json!({ "get": {
         "operationId": page.operation_id, "summary": page.summary,

@@ -26,10 +26,10 @@ pub(crate) fn is_long_lived(response: &Response) -> bool {
 
 /// Passes a socket from hyper's dropped connection to the [`ChunkedWriter`].
 pub(crate) struct SocketHandoff<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<HandoffState<T>>,
 }
 
-enum State<T> {
+enum HandoffState<T> {
     NotRequested,
     Requested,
     Left(T),
@@ -37,29 +37,29 @@ enum State<T> {
 
 impl<T> Default for SocketHandoff<T> {
     fn default() -> Self {
-        Self { state: Mutex::new(State::NotRequested) }
+        Self { state: Mutex::new(HandoffState::NotRequested) }
     }
 }
 
 impl<T> SocketHandoff<T> {
     /// Asks for the socket; call it before hyper's connection is dropped.
     pub(crate) fn request(&self) {
-        *self.state.lock() = State::Requested;
+        *self.state.lock() = HandoffState::Requested;
     }
 
     /// Keeps the socket if it was requested, else drops it.
     pub(crate) fn leave(&self, socket: T) {
         let mut state = self.state.lock();
-        if matches!(*state, State::Requested) {
-            *state = State::Left(socket);
+        if matches!(*state, HandoffState::Requested) {
+            *state = HandoffState::Left(socket);
         }
     }
 
     /// The socket, once, if it was left.
     pub(crate) fn take(&self) -> Option<T> {
         let mut state = self.state.lock();
-        match std::mem::replace(&mut *state, State::NotRequested) {
-            State::Left(socket) => Some(socket),
+        match std::mem::replace(&mut *state, HandoffState::NotRequested) {
+            HandoffState::Left(socket) => Some(socket),
             _ => None,
         }
     }

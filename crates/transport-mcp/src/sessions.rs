@@ -150,7 +150,7 @@ impl SessionManager for BoundedSessions {
         let admitted = self.order().admit(&id, owner);
         let evicted = match admitted {
             Ok(evicted) => evicted,
-            // Another request has taken the room since it was looked for.
+            // Another request has taken the slot since this one was checked.
             Err(NoRoom) => {
                 self.inner.close_session(&id).await?;
                 return Err(SessionError::SessionServiceTerminated.into());

@@ -86,11 +86,11 @@ impl ClientDocuments {
         let client = described(id, &document.json)?;
         let life = document.max_age.unwrap_or(KEPT_UNSAID).clamp(KEPT_MIN, KEPT_LONGEST);
         let life = i64::try_from(life.as_millis()).unwrap_or_default();
-        self.keep(client.clone(), Millis(now.0.saturating_add(life)), now);
+        self.cache(client.clone(), Millis(now.0.saturating_add(life)), now);
         Ok(client)
     }
 
-    fn keep(&self, client: Client, until: Millis, now: Millis) {
+    fn cache(&self, client: Client, until: Millis, now: Millis) {
         let mut kept = self.kept.lock();
         kept.retain(|_, it| now < it.until);
         if kept.len() >= KEPT_MAX
@@ -194,7 +194,7 @@ mod tests {
             kind: ClientKind::Document,
         };
         for at in 0..=KEPT_MAX {
-            documents.keep(client(at), Millis(1_000 + at as i64), Millis(0));
+            documents.cache(client(at), Millis(1_000 + at as i64), Millis(0));
         }
         assert_eq!(documents.kept.lock().len(), KEPT_MAX);
         let is_kept = |at: usize, now: i64| documents.kept(&client(at).id, Millis(now)).is_some();

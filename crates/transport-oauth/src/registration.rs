@@ -44,7 +44,8 @@ fn client(body: &[u8]) -> Result<Client, OAuthError> {
     Ok(Client { id, name, redirect_uris, kind: ClientKind::Registered })
 }
 
-/// Every client is public, whatever it asked for: a secret in a program is none.
+/// The answer to a registration. Every client is public (without a secret), because a program that
+/// users install cannot keep a secret.
 fn created(oauth: &OAuth, client: &Client) -> Response {
     let body = json!({
         "client_id": client.id,

@@ -27,7 +27,7 @@ fn fair<T>(answer: Result<T, Fault>) -> Option<T> {
 }
 
 #[tokio::test]
-async fn nobody_is_in_anybodys_way() {
+async fn concurrent_users_do_not_block_each_other() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let ann = fixture.user("ann").await;

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn the_local_user_is_made_once_and_nobody_can_log_in_as_it() {
+async fn the_local_user_is_created_once_and_has_no_login() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let accounts = &fixture.accounts;

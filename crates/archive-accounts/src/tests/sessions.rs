@@ -4,7 +4,7 @@ use super::*;
 use crate::{SESSION_LIFE, SESSIONS_MAX, session_of};
 
 #[tokio::test]
-async fn wrong_users_and_wrong_passwords_are_told_the_same() {
+async fn wrong_users_and_wrong_passwords_get_the_same_error() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let ann = fixture.user("Ann").await;
@@ -57,7 +57,7 @@ async fn guessers_are_slowed_and_others_are_not() {
 }
 
 #[tokio::test]
-async fn every_login_costs_a_hash_whoever_it_is_for() {
+async fn every_login_computes_a_hash_for_unknown_users_too() {
     let folder = testkit::TempFolder::new();
     let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
     let fixture = Fixture::new(&db).await;
@@ -116,7 +116,7 @@ async fn a_refresh_token_is_good_once() {
 }
 
 #[tokio::test]
-async fn of_two_refreshes_at_once_one_wins_and_nobody_is_a_thief() {
+async fn of_two_refreshes_at_once_one_wins_and_the_session_stays() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         fixture.user("ann").await;
@@ -197,7 +197,7 @@ async fn sessions_and_their_tokens_are_bounded() {
 }
 
 #[test]
-fn subjects_with_a_session_are_told_from_others() {
+fn a_subject_with_a_session_is_recognized() {
     let (user, session) =
         ("0192f3a4-b5c6-7000-8000-000000000001", "0192f3a4-b5c6-7000-8000-000000000002");
     assert_eq!(session_of(&format!("user:{user}/{session}")), Some((user, session)));

@@ -72,7 +72,7 @@ async fn where_registration_is_closed_the_operator_adds_users() {
 }
 
 #[tokio::test]
-async fn whoever_is_removed_is_gone_and_their_cases_stay() {
+async fn a_removed_user_is_gone_and_their_cases_stay() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let accounts = &fixture.accounts;

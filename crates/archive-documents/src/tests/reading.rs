@@ -159,7 +159,7 @@ async fn runs_of_pages_make_the_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn traces_of_a_file_are_told_once_and_only_while_there_is_one() {
+async fn traces_of_a_file_are_reported_once_and_only_while_it_exists() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let (one, two) = (

@@ -133,7 +133,7 @@ async fn a_category_is_found_as_a_word() {
 }
 
 #[tokio::test]
-async fn everybody_finds_their_own_and_what_they_see() {
+async fn a_user_finds_own_pages_and_those_of_shared_cases() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let new = [

@@ -6,29 +6,29 @@ use fault::Fault;
 use store::Tx;
 
 use super::{Correction, LoadedSegment, ResolvedTerm, SEGMENTS_AT_ONCE, too_broad};
-use crate::dictionary::{self, SimilarWord, Wanted};
-use crate::evaluate::Slot;
+use crate::dictionary::{self, SimilarWord, TermFilter};
+use crate::evaluate::TermVariants;
 use crate::query::{LastWord, ParsedQuery, QueryTerm};
 use crate::{Search, sql};
 
-/// Words that one prefix may stand for.
+/// The most words that one prefix is replaced by.
 const PREFIX_WORDS_MAX: usize = 4_096;
-/// Words that one misspelled word may stand for; those on the most pages are taken.
+/// The most words that one misspelled word is replaced by; those on the most pages come first.
 const SIMILAR_WORDS_MAX: usize = 64;
 
 impl Search {
-    /// What else the last word of a term stands for.
+    /// The words of the index that the last word of a term matches, beside itself.
     pub(super) async fn expand(
         &self,
         tx: &mut Tx,
         segments: &[LoadedSegment],
         term: &QueryTerm,
-    ) -> Result<Slot, Fault> {
+    ) -> Result<TermVariants, Fault> {
         let word = term.words.last().map_or("", String::as_str);
         match &term.last {
-            LastWord::Exact => Ok(Slot::new()),
+            LastWord::Exact => Ok(TermVariants::new()),
             LastWord::Prefix(prefix) => {
-                let found = self.look_up(tx, segments, &Wanted::Prefix(prefix.clone())).await?;
+                let found = self.look_up(tx, segments, &TermFilter::Prefix(prefix.clone())).await?;
                 Ok(found.into_keys().collect())
             }
             LastWord::Similar => self.similar(tx, segments, word).await,
@@ -71,28 +71,28 @@ impl Search {
         tx: &mut Tx,
         segments: &[LoadedSegment],
         word: &str,
-    ) -> Result<Slot, Fault> {
-        let wanted = Wanted::Similar(SimilarWord::new(word));
-        let found = self.look_up(tx, segments, &wanted).await?;
+    ) -> Result<TermVariants, Fault> {
+        let filter = TermFilter::Similar(SimilarWord::new(word));
+        let found = self.look_up(tx, segments, &filter).await?;
         let mut found: Vec<(String, u64)> = found.into_iter().collect();
         found.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         Ok(found.into_iter().take(SIMILAR_WORDS_MAX).map(|it| it.0).collect())
     }
 
-    /// The wanted words of all segments, with the number of their pages.
+    /// The matching words of all segments, with the number of their pages.
     async fn look_up(
         &self,
         tx: &mut Tx,
         segments: &[LoadedSegment],
-        wanted: &Wanted,
+        filter: &TermFilter,
     ) -> Result<BTreeMap<String, u64>, Fault> {
         let mut found = BTreeMap::new();
         for some in segments.chunks(SEGMENTS_AT_ONCE) {
             let ids: Vec<i64> = some.iter().map(|it| it.id).collect();
             for row in sql::dictionaries(&self.db, tx, &ids).await? {
-                dictionary::find(row.bytes_ref(0)?, wanted, &mut found)?;
+                dictionary::find(row.bytes_ref(0)?, filter, &mut found)?;
             }
-            if matches!(wanted, Wanted::Prefix(_)) && found.len() > PREFIX_WORDS_MAX {
+            if matches!(filter, TermFilter::Prefix(_)) && found.len() > PREFIX_WORDS_MAX {
                 let reason = format!("a prefix stands for more than {PREFIX_WORDS_MAX} words");
                 return Err(too_broad(&reason));
             }

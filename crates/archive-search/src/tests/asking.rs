@@ -99,7 +99,7 @@ async fn names_and_tags_of_files_are_found() {
 type Row = (&'static str, &'static [&'static str], Option<&'static str>, &'static [&'static str]);
 
 #[tokio::test]
-async fn everybody_finds_their_own_and_what_they_see() {
+async fn a_user_finds_own_pages_and_those_of_shared_cases() {
     on_every_engine(async |db| {
         let mut fixture = Fixture::new(db).await;
         for (id, owner, case) in [

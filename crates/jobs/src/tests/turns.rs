@@ -211,7 +211,7 @@ impl Model<'_> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn any_crowd_is_served_in_turns_and_no_slot_is_wasted() {
+async fn many_owners_are_served_in_turns_and_no_slot_is_idle() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let config = Config { cases: 64, failure_persistence: None, ..Config::default() };

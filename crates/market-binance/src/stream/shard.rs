@@ -133,8 +133,8 @@ impl LiveSeries {
 
     /// The connection works, but no frame has come for unusually long.
     fn is_silent(&self, config: &StreamConfig) -> bool {
-        let patience = self.cadence.silence_limit(config.silence_min, config.stream_silence);
-        self.live && self.mute_deadline.is_none() && self.last_frame_at.elapsed() >= patience
+        let silence_limit = self.cadence.silence_limit(config.silence_min, config.stream_silence);
+        self.live && self.mute_deadline.is_none() && self.last_frame_at.elapsed() >= silence_limit
     }
 
     /// Records a frame; true if it ends a mute period.

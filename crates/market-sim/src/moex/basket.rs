@@ -148,9 +148,9 @@ mod tests {
             let mut tape = Tape::new(7, Security::Share(share), &listing, until);
             let (now, then) =
                 (tape.fold_day(day).unwrap().close, tape.fold_day(day - 1).unwrap().close);
-            let worth = share.weight * then as f64 / share.price;
-            moved += worth * (now as f64 / then as f64 - 1.0);
-            whole += worth;
+            let value = share.weight * then as f64 / share.price;
+            moved += value * (now as f64 / then as f64 - 1.0);
+            whole += value;
         }
         let index_moved = today.close as f64 / before.close as f64 - 1.0;
         assert!((index_moved - moved / whole).abs() < 1e-5, "{index_moved} {}", moved / whole);

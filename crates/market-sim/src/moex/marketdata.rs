@@ -287,9 +287,9 @@ impl<'a> Day<'a> {
             "LCURRENTPRICE" => Cell::maybe(last.or(self.previous)),
             "SEQNUM" => Cell::Int(self.now.sequence()),
             "SYSTIME" => self.now.text().into(),
-            "ISSUECAPITALIZATION" => self.worth(last.or(self.previous)),
+            "ISSUECAPITALIZATION" => self.capitalization(last.or(self.previous)),
             "TRENDISSUECAPITALIZATION" => {
-                self.worth(Some(against(last, self.previous).unwrap_or(0)))
+                self.capitalization(Some(against(last, self.previous).unwrap_or(0)))
             }
             _ => Cell::Null,
         }
@@ -314,7 +314,7 @@ impl<'a> Day<'a> {
     }
 
     /// The value of all issued shares at a price.
-    fn worth(&self, price: Option<i64>) -> Cell {
+    fn capitalization(&self, price: Option<i64>) -> Cell {
         let all = |price| Cell::Micros(i128::from(price) * i128::from(self.share.issue_size));
         price.map_or(Cell::Null, all)
     }

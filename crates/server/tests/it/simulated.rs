@@ -14,7 +14,7 @@ use crate::tables::contract_file;
 
 const SERVICES: [&str; 3] = ["quotes", "indicators", "moex"];
 /// Longer than any step takes; a test that waits this long has failed.
-const PATIENCE: Duration = Duration::from_secs(60);
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Whether a value somewhere is `"simulated"`, or a field `simulated` is true.
 fn says_simulated(value: &Value) -> bool {
@@ -187,7 +187,7 @@ async fn every_event_of_server_sent_events_says_simulated() {
         assert_eq!(response.status(), 200, "{name}");
         let (mut text, mut seen) = (String::new(), Seen::default());
         while !seen.is_all() {
-            let chunk = timeout(PATIENCE, response.chunk()).await.unwrap().unwrap().unwrap();
+            let chunk = timeout(READ_TIMEOUT, response.chunk()).await.unwrap().unwrap().unwrap();
             text.push_str(std::str::from_utf8(&chunk).unwrap());
             while let Some((event, rest)) = text.split_once("\n\n") {
                 if let Some(data) = event.lines().find_map(|line| line.strip_prefix("data: ")) {
@@ -210,7 +210,7 @@ async fn every_error_of_a_websocket_says_simulated() {
     unknown["symbol"] = json!("NOPE");
     for message in [unknown, json!({ "type": "subscribe" }), json!({ "type": "nothing" })] {
         socket.send(Message::text(message.to_string())).await.unwrap();
-        let answer = timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap();
+        let answer = timeout(READ_TIMEOUT, socket.next()).await.unwrap().unwrap().unwrap();
         let error: Value = answer.to_text().unwrap().parse().unwrap();
         assert_eq!(error["type"], "error", "{message}: {error}");
         assert!(says_simulated(&error["source"]), "{message}: {error}");
@@ -228,7 +228,8 @@ async fn every_event_of_a_websocket_says_simulated() {
     socket.send(Message::text(subscribe.to_string())).await.unwrap();
     let mut seen = Seen::default();
     while !seen.is_all() {
-        let Message::Text(text) = timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap()
+        let Message::Text(text) =
+            timeout(READ_TIMEOUT, socket.next()).await.unwrap().unwrap().unwrap()
         else {
             continue;
         };

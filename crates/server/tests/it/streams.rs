@@ -18,7 +18,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use crate::process::{Folder, Server, http, mcp_call, mcp_headers, mcp_post};
 
 /// Longer than any step takes; a test that waits this long has failed.
-const PATIENCE: Duration = Duration::from_secs(60);
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server whose exchange is another process with injectable faults.
 pub(crate) struct Fixture {
@@ -84,7 +84,7 @@ impl Events {
                 let id = field("id: ").map(|id| id.parse().unwrap());
                 return Some((id, serde_json::from_str(data).unwrap()));
             }
-            let chunk = timeout(PATIENCE, self.response.chunk()).await.unwrap().unwrap()?;
+            let chunk = timeout(READ_TIMEOUT, self.response.chunk()).await.unwrap().unwrap()?;
             self.text.push_str(std::str::from_utf8(&chunk).unwrap());
         }
     }
@@ -117,7 +117,7 @@ impl Socket {
     /// The next message that is not a heartbeat; the close code where there is none.
     async fn next(&mut self) -> Result<Value, u16> {
         loop {
-            match timeout(PATIENCE, self.0.next()).await.unwrap() {
+            match timeout(READ_TIMEOUT, self.0.next()).await.unwrap() {
                 Some(Ok(Message::Text(text))) => return Ok(text.parse().unwrap()),
                 Some(Ok(Message::Close(frame))) => {
                     return Err(frame.map_or(1005, |frame| frame.code.into()));

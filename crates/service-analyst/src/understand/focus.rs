@@ -61,8 +61,8 @@ const WORDS: [(Focus, &str); 12] = [
 
 pub(super) fn focus(words: &[Word]) -> Focus {
     // «стоит ли» asks for advice; «стоит» alone asks for a price.
-    let worth = words.windows(2).any(|it| it[0].is(&["стоит"]) && it[1].is(&["ли"]));
-    if worth {
+    let asks_advice = words.windows(2).any(|it| it[0].is(&["стоит"]) && it[1].is(&["ли"]));
+    if asks_advice {
         return Focus::Advice;
     }
     let has = |stems: &str| begins(words, &stems.split_whitespace().collect::<Vec<_>>());

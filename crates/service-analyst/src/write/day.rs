@@ -37,7 +37,7 @@ pub(super) fn write(builder: &mut AnswerBuilder<'_>, it: &Security, section: Sec
     let money = money_of(day.snapshot, it);
     match section {
         Section::Summary => {
-            holding::worth(builder, it, &money);
+            holding::write_value(builder, it, &money);
             if builder.plan.request.compare_with_today {
                 then_and_now(builder, it, &day, &money);
             } else if day.is_today {

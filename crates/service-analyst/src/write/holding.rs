@@ -79,7 +79,7 @@ fn product(
 }
 
 /// Writes the value of the given number of shares. Returns whether the question asked for it.
-pub(super) fn worth(builder: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool {
+pub(super) fn write_value(builder: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool {
     let snapshot = builder.finding("get_security_snapshot", &it.ticker);
     let Some((holding, value)) = product(builder, it, (snapshot, "/data/last_price"), money) else {
         return false;
@@ -117,15 +117,15 @@ pub(super) fn grown(builder: &mut AnswerBuilder<'_>, it: &Security, money: &str)
     let became = if builder.plan.request.compare_with_today {
         let snapshot = builder.finding("get_security_snapshot", &it.ticker);
         since(builder, history, snapshot).and_then(|it| {
-            let worth = value * (1.0 + it.change / 100.0);
+            let value_now = value * (1.0 + it.change / 100.0);
             let (sources, style) = (since_source(history, snapshot)?, Style::Money(money));
-            Some(builder.page.styled(worth, style, sources, Formula::Became(invested)))
+            Some(builder.page.styled(value_now, style, sources, Formula::Became(invested)))
         })
     } else {
         float(history, at).zip(history).map(|(change, finding)| {
             let source = vec![(finding.id, format!("/result{at}"))];
-            let worth = value * (1.0 + change / 100.0);
-            builder.page.styled(worth, Style::Money(money), source, Formula::Grown(invested))
+            let value_now = value * (1.0 + change / 100.0);
+            builder.page.styled(value_now, Style::Money(money), source, Formula::Grown(invested))
         })
     };
     let invested = question_figure(builder, invested, Style::Money(money));

@@ -71,7 +71,7 @@ fn summary(builder: &mut AnswerBuilder<'_>, it: &Security, money: &str) {
     let history = builder.finding("get_ohlcv_timeseries", &it.ticker);
     let snapshot = builder.finding("get_security_snapshot", &it.ticker);
     let focus = builder.plan.request.focus;
-    holding::worth(builder, it, money);
+    holding::write_value(builder, it, money);
     holding::grown(builder, it, money);
     let price_written = focused(builder, it, money);
     let changed = matches!(focus, Focus::Change | Focus::Best | Focus::Worst | Focus::Why);

@@ -64,7 +64,7 @@ impl WeightedMean {
         let share = 2.0 / (n * (n + 1.0));
         let [values, weighted] = &mut buffers.rows;
         if period <= SHORT {
-            weigh(&values[..row], period, share, out);
+            weighted_means(&values[..row], period, share, out);
         } else {
             weighted[..row].copy_from_slice(&values[..row]);
             buffers.slide(period, 0..row, [out], join, |[_, weighted]| [weighted * share]);
@@ -100,7 +100,7 @@ fn join(Pair { older, newer, widths }: Pair<2>) -> [f64; 2] {
 
 /// The weighted mean of each window of the row.
 #[inline(always)]
-fn weigh(row: &[f64], period: usize, share: f64, out: &mut [f64]) {
+fn weighted_means(row: &[f64], period: usize, share: f64, out: &mut [f64]) {
     let (lanes, rest) = out.as_chunks_mut::<LANES>();
     let stretch = &row[lanes.len() * LANES..];
     for (index, out) in lanes.iter_mut().enumerate() {

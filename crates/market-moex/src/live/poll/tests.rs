@@ -109,7 +109,7 @@ fn two_responses_are_merged_up_to_the_shorter_end() {
         (("[0] 2", false), ("[0] [1] [3] 4", false), "0 1"),
         (("[0] [2] [3]", true), ("[0] [1] [2]", true), "0 1 2"),
         (("[0] [2] [3]", true), ("[0] [1] [2] 3 4", false), "0 1 2 3"),
-        // A candle that was not missing before is looked for again.
+        // A candle that was not missing before is requested again.
         (("[0] 2", false), ("[0] [1] [2] [4] 5", false), "0 1 2"),
         (("", false), ("0", false), ""),
     ] {

@@ -1,5 +1,7 @@
 //! Faults of the exchange during a subscription: no closed candle is lost.
 
+use testkit::TestRng;
+
 use super::*;
 
 #[tokio::test(start_paused = true)]
@@ -110,30 +112,19 @@ async fn rows_lost_by_a_response_are_requested_again() {
     }
 }
 
-/// A seeded sequence.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-
-    fn inject(&mut self) -> InjectedFault {
-        let kind = match self.roll(9) {
-            0 => FaultKind::Status500,
-            1 => FaultKind::Status503,
-            2 => FaultKind::Drop,
-            3 => FaultKind::Html,
-            4 => FaultKind::Truncated,
-            5 => FaultKind::ErrorRows,
-            6 => FaultKind::DuplicateRows,
-            7 => FaultKind::MalformedRows,
-            _ => return InjectedFault::new(FaultKind::MissingRows, 1).on(CANDLES),
-        };
-        InjectedFault::new(kind, 1 + self.roll(9) as u32).on(CANDLES)
-    }
+fn random_fault(rng: &mut TestRng) -> InjectedFault {
+    let kind = match rng.below(9) {
+        0 => FaultKind::Status500,
+        1 => FaultKind::Status503,
+        2 => FaultKind::Drop,
+        3 => FaultKind::Html,
+        4 => FaultKind::Truncated,
+        5 => FaultKind::ErrorRows,
+        6 => FaultKind::DuplicateRows,
+        7 => FaultKind::MalformedRows,
+        _ => return InjectedFault::new(FaultKind::MissingRows, 1).on(CANDLES),
+    };
+    InjectedFault::new(kind, 1 + rng.below(9) as u32).on(CANDLES)
 }
 
 #[tokio::test(start_paused = true)]
@@ -143,11 +134,11 @@ async fn no_candle_is_lost_in_hours_of_faults() {
     for (code, interval) in [("SBER", Interval::M1), ("GAZP", Interval::M5)] {
         readers.push(fixture.follow(code, interval).await);
     }
-    let mut dice = Dice(20_261_116);
+    let mut rng = TestRng::new(20_261_116);
     while fixture.clock.now() < moscow("2026-11-11T14:00:00") {
-        fixture.clock.advance(Duration::from_secs(10 + dice.roll(400)));
-        if dice.roll(2) == 0 && fixture.sim.faults().list().is_empty() {
-            fixture.inject(dice.inject());
+        fixture.clock.advance(Duration::from_secs(10 + rng.below(400)));
+        if rng.below(2) == 0 && fixture.sim.faults().list().is_empty() {
+            fixture.inject(random_fault(&mut rng));
         }
         for reader in &mut readers {
             reader.drain().await;

@@ -135,7 +135,7 @@ async fn tasks_are_their_owners_alone_and_what_is_over_is_over() {
 }
 
 #[tokio::test]
-async fn a_crowd_is_told_to_wait_and_whoever_was_let_in_is_answered() {
+async fn requests_beyond_the_limit_get_retry_after_and_admitted_ones_are_answered() {
     let target = TargetServer::open();
     let asked = message("Сравни Сбербанк и Газпром за год");
     let crowd = (0..200).map(|_| target.rpc(OPERATOR, "SendMessage", asked.clone()));

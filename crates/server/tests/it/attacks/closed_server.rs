@@ -18,7 +18,7 @@ async fn status(server: &Server, path: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn a_stranger_registers_only_where_the_operator_says_so() {
+async fn registration_is_closed_unless_the_operator_opens_it() {
     let folder = Folder::new();
     let closed = Server::start(folder.path(), &[TOKEN]);
     let (code, told) = register(&closed, "mallory").await;

@@ -7,12 +7,12 @@ use crate::process::{Folder, Server, http};
 
 const OURS: &str = "https://app.example";
 
-struct Page<'a> {
+struct ForeignPage<'a> {
     server: &'a Server,
     origin: Option<&'a str>,
 }
 
-impl Page<'_> {
+impl ForeignPage<'_> {
     async fn post(&self, path: &str, kind: &str, body: &Value) -> (u16, Value) {
         let mut request = http().post(self.server.url(path)).header("a2a-version", "1.0");
         if let Some(origin) = self.origin {
@@ -47,7 +47,7 @@ async fn a_page_of_another_site_cannot_register_or_ask() {
     .into_iter()
     .enumerate()
     {
-        let page = Page { server: &server, origin };
+        let page = ForeignPage { server: &server, origin };
         let json = "application/json; charset=utf-8";
         let (status, body) =
             page.post("/api/arkiver/auth", json, &register(&format!("user{at}"))).await;
@@ -65,7 +65,7 @@ async fn a_page_of_another_site_cannot_register_or_ask() {
 async fn a_body_must_say_that_it_is_json() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
-    let page = Page { server: &server, origin: None };
+    let page = ForeignPage { server: &server, origin: None };
     let question = json!({ "symbol": "BTCUSDT", "interval": "1h", "windows": {} });
     for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""] {
         for (path, body) in [

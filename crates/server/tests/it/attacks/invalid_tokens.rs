@@ -63,7 +63,7 @@ fn refused(told: &Value, word: &str) {
 }
 
 #[tokio::test]
-async fn a_token_that_does_not_hold_keeps_nobody_from_a_new_one() {
+async fn an_invalid_token_does_not_prevent_a_login() {
     let folder = Folder::new();
     let short = mint(folder.path(), &["--scope", "read,write", "--ttl", "1s"]);
     let server = Server::start(folder.path(), &[]);
@@ -86,7 +86,7 @@ async fn a_token_that_does_not_hold_keeps_nobody_from_a_new_one() {
 }
 
 #[tokio::test]
-async fn a_closed_house_lets_strangers_come_as_far_as_what_needs_no_token() {
+async fn a_closed_server_serves_clients_without_a_token_only_what_needs_none() {
     let folder = Folder::new();
     let short = mint(folder.path(), &["--scope", "read,write", "--ttl", "1s"]);
     let open = Server::start(folder.path(), &[]);

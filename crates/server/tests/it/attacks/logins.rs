@@ -96,17 +96,17 @@ async fn check(flood: impl Fn(usize) -> (&'static str, String) + Clone + Send + 
 }
 
 #[tokio::test]
-async fn logins_with_made_up_names_elsewhere_lock_nobody_out() {
+async fn logins_with_invented_names_from_elsewhere_lock_no_user_out() {
     check(|number| ("login", format!("nobody-{number}"))).await;
 }
 
 #[tokio::test]
-async fn logins_as_the_user_elsewhere_lock_nobody_out() {
+async fn logins_as_the_user_from_elsewhere_do_not_lock_the_user_out() {
     check(|_| ("login", "victim".to_owned())).await;
 }
 
 #[tokio::test]
-async fn registrations_elsewhere_lock_nobody_out() {
+async fn registrations_from_elsewhere_lock_no_user_out() {
     check(|number| ("register", format!("new-{number}-{}", std::process::id()))).await;
 }
 

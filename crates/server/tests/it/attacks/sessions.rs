@@ -53,7 +53,7 @@ async fn within(method: Method, url: &str, session: &str, token: Option<&str>) -
 }
 
 #[tokio::test]
-async fn strangers_neither_end_the_sessions_of_others_nor_take_their_room() {
+async fn anonymous_clients_neither_end_sessions_of_others_nor_take_their_slots() {
     let folder = Folder::new();
     let settings = [("MCP_HTTP_TOKEN", OPERATOR), ("STOA_RATE_PER_SECOND", "0")];
     let server = Server::start(folder.path(), &settings);

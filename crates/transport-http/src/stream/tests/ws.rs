@@ -142,7 +142,7 @@ fn check_error(message: &Value, id: Option<&str>, code: &str, field: Option<&str
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_is_told_and_the_connection_stays() {
+async fn an_invalid_message_gets_an_error_and_the_connection_stays() {
     let server = TestServer::open().await;
     let mut client = WsClient::connect(&server, "/ws").await;
     client
