@@ -5,6 +5,7 @@ mod dependencies;
 mod files;
 mod monitoring;
 mod names;
+mod tool_files;
 
 use crate::workspace::{Workspace, read};
 use crate::{Outcome, docs};
@@ -16,6 +17,7 @@ fn problems() -> Outcome<Vec<String>> {
     all.extend(files::problems(&workspace)?);
     all.extend(monitoring::problems(&workspace)?);
     all.extend(names::problems(&workspace)?);
+    all.extend(tool_files::problems(&workspace)?);
     all.extend(changelog(&workspace)?);
     all.extend(docs::stale()?);
     Ok(all)

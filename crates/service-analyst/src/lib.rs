@@ -19,6 +19,7 @@ mod stem;
 #[cfg(test)]
 mod tests;
 mod tool_session;
+mod tools;
 mod understand;
 mod weights;
 mod words;
@@ -27,7 +28,7 @@ mod write;
 use std::sync::Arc;
 
 use clock::{Clock, Millis};
-use contract::{Contract, ContractError, Cx, Scope, Service, Tools};
+use contract::{Contract, ContractError, Scope, Service, Tools};
 use fault::Fault;
 use jiff::civil::Date;
 use serde_json::json;
@@ -142,19 +143,9 @@ impl Analyst {
     }
 }
 
-async fn ask(cx: Cx<Analyst>, args: AskArgs) -> Result<AnalystAnswer, Fault> {
-    let question = Question::new(args)?;
-    if question.is_empty() {
-        return Ok(AnalystAnswer::asking_for_a_question(question.locale));
-    }
-    let tool_session =
-        ToolSession::new(&*cx.service.tools, &cx.caller, &cx.cancel, cx.deadline, &cx.progress);
-    cx.service.answer(&question, &tool_session).await
-}
-
 /// Builds the service with its tool table.
 pub fn service(analyst: Analyst) -> Result<Service, ContractError> {
     Tools::of(Arc::new(analyst))
-        .tool("ask_market_analyst", Scope::Read, ask)
+        .tool("ask_market_analyst", Scope::Read, tools::ask_market_analyst::call)
         .bind(Contract::load("analyst")?, envelope::AnalystEnvelope)
 }

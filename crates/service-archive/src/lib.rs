@@ -50,8 +50,8 @@ use processing::job_passwords::JobPasswords;
 use tools::{
     add_file, auth, cancel_job, delete_file, delete_insight, export, export_file, file_content,
     file_status, integrity_test, job_status, list_cases, list_files, process_file, query_insights,
-    read_page, search_documents, share_case, store_insight, update_insight, upload, upload_by_link,
-    upload_progress,
+    read_page, search_documents, search_pages, share_case, store_insight, update_insight, upload,
+    upload_by_link, upload_progress,
 };
 use upload_tracker::UploadTracker;
 
@@ -148,7 +148,7 @@ pub fn service(parts: ArchiveParts) -> Result<Service, ContractError> {
         .tool("arkiver_store_insight", Scope::Write, store_insight::call)
         .tool("arkiver_query_insights", Scope::Read, query_insights::call)
         .tool("arkiver_search_documents", Scope::Read, search_documents::call)
-        .tool("arkiver_search_pages", Scope::Read, search_documents::call_flat)
+        .tool("arkiver_search_pages", Scope::Read, search_pages::call)
         .tool("arkiver_integrity_test", Scope::Read, integrity_test::call)
         .tool("auth", Scope::Open, auth::call)
         .tool("arkiver_add_file", Scope::Write, add_file::call)

@@ -18,6 +18,7 @@ pub(crate) mod process_file;
 pub(crate) mod query_insights;
 pub(crate) mod read_page;
 pub(crate) mod search_documents;
+pub(crate) mod search_pages;
 pub(crate) mod share_case;
 pub(crate) mod store_insight;
 pub(crate) mod update_insight;

@@ -10,6 +10,7 @@ mod figure;
 mod live;
 mod ports;
 mod tools;
+mod until;
 mod warm;
 mod windows;
 mod wire;
@@ -54,15 +55,15 @@ pub fn service(
     let pool = Arc::clone(CpuPool::shared());
     let indicators = Arc::new(Indicators { candles, live, clock, version, started, pool, errors });
     Tools::of(indicators)
-        .tool("compute_indicators", Scope::Read, tools::compute::call)
-        .tool("stream_klines", Scope::Read, tools::stream::call)
+        .tool("compute_indicators", Scope::Read, tools::compute_indicators::call)
+        .tool("stream_klines", Scope::Read, tools::stream_klines::call)
         .tool("list_symbols", Scope::Read, tools::list_symbols::call)
         .tool("health", Scope::Read, tools::health::call)
         .tool("get_klines", Scope::Read, tools::get_klines::call)
         .tool("get_klines_batch", Scope::Read, tools::get_klines_batch::call)
         .tool("list_intervals", Scope::Read, tools::list_intervals::call)
-        .stream("klines", Scope::Read, tools::stream::open)
-        .stream("klines_batch", Scope::Read, tools::stream::open_batch)
+        .stream("klines", Scope::Read, tools::stream_klines::open)
+        .stream("klines_batch", Scope::Read, tools::stream_klines::open_batch)
         .sources(sources.values().map(String::as_str))
         .bind(contract, envelope::Traide)
 }

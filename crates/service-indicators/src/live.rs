@@ -106,10 +106,10 @@ pub(crate) struct Live {
 }
 
 /// A channel, or one that is being opened.
-type Slot = Arc<OnceCell<Arc<Channel>>>;
+type ChannelCell = Arc<OnceCell<Arc<Channel>>>;
 
 struct ChannelEntry {
-    slot: Slot,
+    slot: ChannelCell,
     /// Number of candles that its indicators hold in memory.
     memory: usize,
 }
@@ -137,7 +137,8 @@ impl Live {
     }
 
     fn depth(&self) -> QueueDepth {
-        let slots: Vec<Slot> = self.channels().values().map(|it| Arc::clone(&it.slot)).collect();
+        let slots: Vec<ChannelCell> =
+            self.channels().values().map(|it| Arc::clone(&it.slot)).collect();
         let channels = slots.iter().filter_map(|slot| slot.get());
         channels
             .fold(QueueDepth::default(), |depth, channel| depth.merge(channel.broadcast.depth()))
@@ -171,7 +172,7 @@ impl Live {
         }
     }
 
-    fn slot(&self, request: &SubscriptionRequest) -> Result<Slot, Fault> {
+    fn slot(&self, request: &SubscriptionRequest) -> Result<ChannelCell, Fault> {
         let mut channels = self.channels();
         if let Some(entry) = channels.get(&request.key) {
             return Ok(Arc::clone(&entry.slot));
@@ -183,7 +184,7 @@ impl Live {
         if channels.len() >= CHANNELS_MAX || memory_in_use + memory > REMEMBERED_MAX {
             return Err(too_many("too many different streams are followed; ask for one that is"));
         }
-        let slot = Slot::default();
+        let slot = ChannelCell::default();
         channels.insert(request.key.clone(), ChannelEntry { slot: Arc::clone(&slot), memory });
         Ok(slot)
     }

@@ -28,31 +28,15 @@ const PROBLEM_SHOWN: usize = 200;
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Args {
-    query: String,
-    case_id: Option<String>,
-    file_id: Option<String>,
-    file_type: Option<String>,
-    date_range: Option<DateRange>,
+    pub(super) query: String,
+    pub(super) case_id: Option<String>,
+    pub(super) file_id: Option<String>,
+    pub(super) file_type: Option<String>,
+    pub(super) date_range: Option<DateRange>,
     #[serde(default)]
-    tags: Vec<String>,
-    limit: usize,
-    offset: usize,
-}
-
-/// The arguments of the same search as parameters of an address.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct FlatArgs {
-    query: String,
-    case_id: Option<String>,
-    file_id: Option<String>,
-    file_type: Option<String>,
-    from: Option<String>,
-    to: Option<String>,
-    #[serde(default)]
-    tags: Vec<String>,
-    limit: usize,
-    offset: usize,
+    pub(super) tags: Vec<String>,
+    pub(super) limit: usize,
+    pub(super) offset: usize,
 }
 
 /// A hit with its file and, unless it is the file's record, its page.
@@ -67,14 +51,12 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     answer(&cx, args, ["dateRange.start", "dateRange.end"]).await
 }
 
-pub(crate) async fn call_flat(cx: Cx<Archive>, args: FlatArgs) -> Result<JsonReply, Fault> {
-    let FlatArgs { query, case_id, file_id, file_type, from, to, tags, limit, offset } = args;
-    let date_range = Some(DateRange { start: from, end: to });
-    let args = Args { query, case_id, file_id, file_type, date_range, tags, limit, offset };
-    answer(&cx, args, ["from", "to"]).await
-}
-
-async fn answer(cx: &Cx<Archive>, args: Args, times: [&str; 2]) -> Result<JsonReply, Fault> {
+/// Answers a search; `times` are the names of the arguments with its first and last time.
+pub(super) async fn answer(
+    cx: &Cx<Archive>,
+    args: Args,
+    times: [&str; 2],
+) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
     let visibility = archive.visibility(&cx.caller).await?;
     let (from, to) = time_range(args.date_range.as_ref(), times)?;

@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 
 use super::{CandleReader, CandleSelection, Range};
 use crate::ports::{Market, VenueCandles};
-use crate::tools::compute::{compute, compute_in};
+use crate::tools::compute_indicators::{compute, compute_in};
 
 const MINUTE: i64 = 60_000;
 const NOON: i64 = 20_000 * DAY_MS + DAY_MS / 2;
@@ -284,7 +284,7 @@ async fn many_values_are_computed_beside_the_workers_and_few_at_once() {
 }
 
 #[tokio::test]
-async fn a_computation_that_nobody_waits_for_stops() {
+async fn a_computation_stops_when_its_call_has_ended() {
     let fixture = Fixture::new(0);
     let found = fixture.find(newest(100), &[]).await.unwrap();
     let stop = CancellationToken::new();

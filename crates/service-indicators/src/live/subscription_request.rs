@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::candles::CandleReader;
-use crate::tools::compute::interval;
+use crate::tools::compute_indicators::interval;
 use crate::windows::{self, Window};
 
 #[derive(Debug, Deserialize)]

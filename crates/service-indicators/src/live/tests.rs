@@ -187,7 +187,7 @@ async fn the_memory_of_indicators_is_bounded() {
     let fixture = Fixture::new().await;
     let request =
         |period: usize| args(&fixture, json!({"indicators": {"sma": {"period": period}}}));
-    let taken = |requests: &mut Vec<super::Slot>, period| {
+    let taken = |requests: &mut Vec<super::ChannelCell>, period| {
         requests.push(fixture.live.slot(&request(period)).ok()?);
         Some(())
     };

@@ -4,7 +4,7 @@ use contract::Cx;
 use fault::Fault;
 
 use crate::Indicators;
-use crate::tools::compute::interval;
+use crate::tools::compute_indicators::interval;
 use crate::wire::{Klines, KlinesArgs};
 
 pub(crate) async fn call(cx: Cx<Indicators>, args: KlinesArgs) -> Result<Klines, Fault> {

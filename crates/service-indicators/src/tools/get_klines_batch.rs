@@ -9,7 +9,7 @@ use market::{Interval, Ticker};
 
 use crate::Indicators;
 use crate::candles::{CandleReader, Range};
-use crate::tools::compute::interval;
+use crate::tools::compute_indicators::interval;
 use crate::wire::{BatchArgs, KlinesBatch};
 
 /// Maximum number of candles of all symbols together.

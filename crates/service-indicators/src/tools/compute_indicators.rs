@@ -61,7 +61,11 @@ pub(crate) fn compute(
     let first = selection.requested().first().unwrap_or_default();
     let compute_one = |window: Window| {
         if stop.is_cancelled() {
-            return Err(Fault::new(Kind::Cancelled, "cancelled", "nobody waits for the answer"));
+            return Err(Fault::new(
+                Kind::Cancelled,
+                "cancelled",
+                "the call of this computation has ended",
+            ));
         }
         let lead = warm::lead(&window, interval, first).min(selection.ahead);
         let mut series = window.batch(&candles.slice(selection.ahead - lead, candles.len()));

@@ -14,10 +14,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::until::Until;
 use crate::Indicators;
 use crate::figure::figure;
 use crate::live::{Batch, BatchArgs, Reader, ReaderEvent, StreamArgs};
+use crate::until::Until;
 use crate::wire::source_meta;
 
 /// Name of the stream in the stream metrics.

@@ -1,0 +1,3 @@
+//! The analyst's tools, one file each.
+
+pub(crate) mod ask_market_analyst;
