@@ -1,7 +1,5 @@
 //! The child process: what it finds arrives, and what kills it costs one file.
-//! The test starts itself as the child, so it has a main of its own and speaks the test runner's
-//! few words.
-#![expect(clippy::print_stdout, reason = "the test runner reads it")]
+//! The test starts itself as the child, so it has its own `main`.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -13,11 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use archive_extract::{Document, ProblemCode, ReadEvent, ReadLimits, ReaderProcess};
+use libtest_mimic::{Arguments, Trial};
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let has = |word: &str| arguments.iter().any(|it| it == word);
-    match arguments.first().map(String::as_str) {
+    match std::env::args().nth(1).as_deref() {
         Some("worker") => return archive_extract::worker_main(std::io::stdin(), std::io::stdout()),
         Some("crash") => std::process::abort(),
         Some("hang") => loop {
@@ -25,21 +22,24 @@ fn main() -> ExitCode {
         },
         _ => {}
     }
-    if has("--list") {
-        if !has("--ignored") {
-            println!("isolated: test");
-        }
-        return ExitCode::SUCCESS;
-    }
-    let folder = std::env::temp_dir().join(format!("stoa-isolated-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    pages_arrive(&folder);
-    the_end_is_reported(&folder);
-    limits_hold(&folder);
-    a_reader_may_stop(&folder);
-    std::fs::remove_dir_all(&folder).unwrap();
-    println!("test isolated ... ok");
-    ExitCode::SUCCESS
+    let trials = vec![
+        trial("pages_arrive", pages_arrive),
+        trial("the_end_is_reported", the_end_is_reported),
+        trial("limits_hold", limits_hold),
+        trial("a_reader_may_stop", a_reader_may_stop),
+    ];
+    // One after the other: `check_walls` reads the state of every child of this process.
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// A test in a folder of its own.
+fn trial(name: &str, test: fn(&Path)) -> Trial {
+    Trial::test(name, move || {
+        let folder = tempfile::tempdir()?;
+        test(folder.path());
+        Ok(())
+    })
 }
 
 fn child(folder: &Path, word: &str) -> ReaderProcess {

@@ -1,7 +1,5 @@
 //! A confined child cannot use the network, read a key or write outside its folder, and neither can
-//! the tools that it starts. The test starts itself as the child, so it has its own `main` and
-//! prints what the test runner expects.
-#![expect(clippy::print_stdout, reason = "the test runner reads it")]
+//! the tools that it starts. The test starts itself as the child, so it has its own `main`.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be made fails the test")]
 
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -9,33 +7,34 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
+use libtest_mimic::{Arguments, Trial};
 use sandbox::{ChildCommand, ChildEnd, ChildLimits, Confinement, FileAccess};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let has = |word: &str| arguments.iter().any(|it| it == word);
     match arguments.first().map(String::as_str) {
         Some("try") => return attempt(&arguments[1..]),
         Some("spin") => return spin(),
         _ => {}
     }
-    if has("--list") {
-        if !has("--ignored") {
-            println!("confined: test");
-        }
-        return ExitCode::SUCCESS;
-    }
-    let folder = std::env::temp_dir().join(format!("stoa-confined-{}", std::process::id()));
-    let inside = folder.join("inside");
-    std::fs::create_dir_all(&inside).unwrap();
-    std::fs::write(folder.join("token.key"), "secret").unwrap();
-    std::fs::write(folder.join("input"), "input").unwrap();
-    the_child_is_walled_in(&folder);
-    the_parent_is_not(&folder);
-    work_ends(&folder);
-    std::fs::remove_dir_all(&folder).unwrap();
-    println!("test confined ... ok");
-    ExitCode::SUCCESS
+    let trials = vec![
+        trial("the_child_is_confined", the_child_is_confined),
+        trial("the_parent_is_not_confined", the_parent_is_not_confined),
+        trial("work_ends_at_its_limit", work_ends_at_its_limit),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// A test in a folder of its own.
+fn trial(name: &str, test: fn(&Path)) -> Trial {
+    Trial::test(name, move || {
+        let folder = tempfile::tempdir()?;
+        std::fs::create_dir(folder.path().join("inside"))?;
+        std::fs::write(folder.path().join("token.key"), "secret")?;
+        std::fs::write(folder.path().join("input"), "input")?;
+        test(folder.path());
+        Ok(())
+    })
 }
 
 fn limits() -> ChildLimits {
@@ -124,7 +123,7 @@ fn child(folder: &Path, arguments: &[&str]) -> ChildCommand {
     }
 }
 
-fn the_child_is_walled_in(folder: &Path) {
+fn the_child_is_confined(folder: &Path) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let child = child(folder, &["try", folder.to_str().unwrap(), &address]);
@@ -151,14 +150,14 @@ fn the_child_is_walled_in(folder: &Path) {
     assert_eq!(worked, expected);
 }
 
-fn the_parent_is_not(folder: &Path) {
+fn the_parent_is_not_confined(folder: &Path) {
     assert_eq!(std::fs::read(folder.join("token.key")).unwrap(), b"secret");
     TcpListener::bind("127.0.0.1:0").unwrap();
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     assert!(!status.contains("NoNewPrivs:\t1"), "{status}");
 }
 
-fn work_ends(folder: &Path) {
+fn work_ends_at_its_limit(folder: &Path) {
     if cfg!(unix) {
         let end =
             sandbox::run(&child(folder, &["spin"]), 60, |_| Ok(()), &|| true, &mut |(): ()| {

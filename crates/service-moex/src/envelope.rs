@@ -141,16 +141,9 @@ fn error_type<'a>(fault: &Fault, cx: &FailureContext<'a>) -> &'a str {
 mod tests {
     use clock::Millis;
     use contract::Contract;
+    use testkit::FakeClock;
 
     use super::*;
-
-    struct FixedClock;
-
-    impl Clock for FixedClock {
-        fn now(&self) -> Millis {
-            Millis(1_700_000_000_000)
-        }
-    }
 
     /// The error of a tool for these arguments, and whether it fits the tool's output schema.
     fn error_and_fit(tool: &str, args: Value) -> (Value, bool) {
@@ -164,8 +157,9 @@ mod tests {
         let row = contract.errors.row(&fault);
         let args = args.as_object().unwrap();
         let cx = FailureContext { tool, request_id: "1", args, row };
-        let error = MoexEnvelope::new(&contract.tools, Arc::new(FixedClock), source)
-            .tool_error(&fault, &cx);
+        let clock = FakeClock::new(Millis(1_700_000_000_000));
+        let error =
+            MoexEnvelope::new(&contract.tools, Arc::new(clock), source).tool_error(&fault, &cx);
         let fits = spec.output.check(&error).is_ok();
         (error, fits)
     }

@@ -33,12 +33,12 @@ pub(crate) fn serve(mut args: impl Iterator<Item = String>) -> Outcome<()> {
     for (number, stream) in listener.incoming().enumerate() {
         let (stream, path) = (stream?, folder.join(format!("plain-{number}")));
         // A connection that ends without a request only checks whether the server has started.
-        thread::spawn(move || drop(keep(&stream, &path)));
+        thread::spawn(move || drop(store(&stream, &path)));
     }
     Ok(())
 }
 
-fn keep(mut stream: &TcpStream, path: &Path) -> Outcome<()> {
+fn store(mut stream: &TcpStream, path: &Path) -> Outcome<()> {
     let mut reader = BufReader::with_capacity(BUFFER, stream);
     let mut head = String::new();
     while reader.read_line(&mut head)? > 2 {}

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use testkit::TempFolder;
+
 use crate::options::Options;
 use crate::{Outcome, process};
 
-const START_PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// The uploads of one owner per minute; the next upload uses another owner.
 const UPLOADS_PER_OWNER: usize = 10;
 /// A server is idle when its memory was the same this many times in a row.
@@ -20,23 +22,6 @@ pub(crate) fn prepare(options: &Options) -> Outcome<PathBuf> {
     match &options.stoa {
         Some(path) => Ok(path.canonicalize()?),
         None => bench::binaries::build("stoa"),
-    }
-}
-
-/// The folder of a server, removed afterwards.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Outcome<Self> {
-        let path = std::env::temp_dir().join(format!("stoa-archive-{}", std::process::id()));
-        std::fs::create_dir(&path)?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        drop(std::fs::remove_dir_all(&self.0));
     }
 }
 
@@ -58,15 +43,15 @@ pub(crate) struct Stoa {
     owner: Mutex<Option<(String, usize, usize)>>,
     // Ended before its folder is removed.
     child: Guard,
-    folder: Folder,
+    folder: TempFolder,
 }
 
 impl Stoa {
     /// With its own folder, so that no run depends on another.
     pub(crate) fn start(binary: &Path) -> Outcome<Self> {
-        let (address, folder) = (free_address()?, Folder::new()?);
+        let (address, folder) = (free_address()?, TempFolder::new());
         let mut command = clean(binary);
-        command.arg("--data").arg(folder.0.join("data")).args([
+        command.arg("--data").arg(folder.path().join("data")).args([
             "serve",
             "--listen",
             &address.to_string(),
@@ -92,7 +77,7 @@ impl Stoa {
 
     /// A folder that is removed with the server.
     pub(crate) fn folder(&self) -> &Path {
-        &self.folder.0
+        self.folder.path()
     }
 
     /// The memory of the idle server after its start, in megabytes.
@@ -129,7 +114,7 @@ impl Stoa {
 
     fn mint(&self, subject: &str) -> Outcome<String> {
         let mut command = clean(&self.binary);
-        command.arg("--data").arg(self.folder.0.join("data")).args([
+        command.arg("--data").arg(self.folder.path().join("data")).args([
             "token",
             "mint",
             "--subject",
@@ -149,8 +134,8 @@ pub(crate) fn once_it_answers(child: &mut Guard, address: SocketAddr) -> Outcome
         if let Some(status) = child.0.try_wait()? {
             return Err(format!("a server ended with {status}").into());
         }
-        if started.elapsed() > START_PATIENCE {
-            return Err(format!("nobody answers on {address}").into());
+        if started.elapsed() > START_TIMEOUT {
+            return Err(format!("no server answers on {address}").into());
         }
         std::thread::sleep(Duration::from_millis(20));
     }

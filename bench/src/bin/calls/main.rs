@@ -36,7 +36,7 @@ async fn main() -> ExitCode {
 async fn run() -> Outcome<bool> {
     let options = Options::read(std::env::args().skip(1))?;
     let binaries = Binaries::prepare(&options)?;
-    let folder = Folder::new()?;
+    let folder = Folder::new();
     let mut targets = calls(&options, &binaries, &folder).await?;
     targets.push(startup::measure(&options, &binaries, &folder)?);
     println!();

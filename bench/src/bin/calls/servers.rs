@@ -7,12 +7,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use testkit::TempFolder;
 
 use crate::Outcome;
 use crate::options::Options;
 
 const FASTMCP: &str = "fastmcp==4.1.2";
-const START_PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// Linux counts processor time for user space in hundredths of a second on every architecture.
 const TICKS_PER_SECOND: f64 = 100.0;
 
@@ -42,7 +43,7 @@ impl Binaries {
 
     pub(crate) fn stoa_stdio(&self, folder: &Folder) -> Command {
         let mut command = clean(&self.stoa);
-        command.arg("mcp").arg("--data").arg(folder.0.join("stdio"));
+        command.arg("mcp").arg("--data").arg(folder.0.path().join("stdio"));
         command
     }
 
@@ -86,23 +87,15 @@ fn clean(program: &Path) -> Command {
 }
 
 /// The folder of the servers, removed afterwards.
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct Folder(TempFolder);
 
 impl Folder {
-    pub(crate) fn new() -> Outcome<Self> {
-        let path = std::env::temp_dir().join(format!("stoa-bench-{}", std::process::id()));
-        std::fs::create_dir(&path)?;
-        Ok(Self(path))
+    pub(crate) fn new() -> Self {
+        Self(TempFolder::new())
     }
 
     fn quotes(&self) -> PathBuf {
-        self.0.join("quotes.json")
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        drop(std::fs::remove_dir_all(&self.0));
+        self.0.path().join("quotes.json")
     }
 }
 
@@ -118,13 +111,13 @@ impl Running {
         let mut command = clean(&binaries.stoa);
         let address = free_address()?;
         command.arg("serve").args(["--listen", &address.to_string()]);
-        command.arg("--data").arg(folder.0.join("serve")).env("STOA_RATE_PER_SECOND", "0");
+        command.arg("--data").arg(folder.0.path().join("serve")).env("STOA_RATE_PER_SECOND", "0");
         Self::start("stoa", address, command)
     }
 
     /// `constant` is the result that Stoa returned.
     pub(crate) fn bare(binaries: &Binaries, folder: &Folder, constant: &Value) -> Outcome<Self> {
-        let path = folder.0.join("constant.json");
+        let path = folder.0.path().join("constant.json");
         std::fs::write(&path, constant.to_string())?;
         let address = free_address()?;
         let mut command = clean(&binaries.bare);
@@ -149,7 +142,7 @@ impl Running {
             if let Some(status) = running.child.try_wait()? {
                 return Err(format!("{command:?} ended with {status}").into());
             }
-            if started.elapsed() > START_PATIENCE {
+            if started.elapsed() > START_TIMEOUT {
                 return Err(format!("{name} does not answer on {address}").into());
             }
             std::thread::sleep(Duration::from_millis(20));

@@ -64,7 +64,7 @@ fn run() -> Outcome<bool> {
     };
     let selected = SelectedIndicators(args.collect());
     let data = Data::new(ROWS);
-    let folder = Folder::new()?;
+    let folder = Folder::new();
     let file = folder.write(&data)?;
     let mut python = Peer::python(&file, ROWS)?;
     let mut crates = Peer::crates(&file, ROWS)?;

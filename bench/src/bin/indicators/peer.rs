@@ -5,34 +5,28 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use testkit::TempFolder;
+
 use crate::ours::Data;
 use crate::{Outcome, SelectedIndicators};
 
 /// A temporary folder that is removed when the run ends.
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct Folder(TempFolder);
 
 impl Folder {
-    pub(crate) fn new() -> Outcome<Folder> {
-        let path = std::env::temp_dir().join(format!("indicators-{}", std::process::id()));
-        fs::create_dir_all(&path)?;
-        Ok(Folder(path))
+    pub(crate) fn new() -> Folder {
+        Folder(TempFolder::new())
     }
 
     /// The columns o, h, l, c, v one after the other, as little-endian doubles.
     pub(crate) fn write(&self, data: &Data) -> Outcome<PathBuf> {
-        let file = self.0.join("candles");
+        let file = self.0.path().join("candles");
         let mut bytes = Vec::new();
         for value in data.columns().into_iter().flatten() {
             bytes.extend_from_slice(&value.to_le_bytes());
         }
         fs::write(&file, bytes)?;
         Ok(file)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        _ = fs::remove_dir_all(&self.0);
     }
 }
 

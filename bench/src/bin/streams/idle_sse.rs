@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::Outcome;
 use crate::servers::Running;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the readers are left alone before memory is looked at.
 const REST: Duration = Duration::from_millis(1_000);
 
@@ -43,7 +43,7 @@ fn grow(
 ) -> Outcome<()> {
     while held.len() < count {
         let mut stream = TcpStream::connect(to)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(READ_TIMEOUT))?;
         if connection == Connection::Reused {
             request(&mut stream, to, "/health", "\"provider\"")?;
         }

@@ -15,7 +15,7 @@ const REST: Duration = Duration::from_millis(1_000);
 const EVENT_BYTES_MIN: usize = 150;
 /// After this time without an event, the missing events count as left out.
 const STILL: Duration = Duration::from_millis(500);
-const PATIENCE: Duration = Duration::from_secs(60);
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Plan<'a> {
     pub(crate) readers: usize,
@@ -119,10 +119,10 @@ impl Flow {
         Ok(())
     }
 
-    fn read(&mut self, swarm: &mut Swarm, patience: Duration) -> Outcome<()> {
+    fn read(&mut self, swarm: &mut Swarm, timeout: Duration) -> Outcome<()> {
         let mut last = None;
         let mut taken = 0;
-        swarm.read(patience, |_, payload| {
+        swarm.read(timeout, |_, payload| {
             if payload.len() >= EVENT_BYTES_MIN {
                 taken += 1;
                 if self.event.is_empty() && last.is_none() {
@@ -139,7 +139,7 @@ impl Flow {
 
     fn drain(&mut self, swarm: &mut Swarm) -> Outcome<()> {
         let (started, mut moved) = (Instant::now(), Instant::now());
-        while moved.elapsed() < STILL && started.elapsed() < PATIENCE {
+        while moved.elapsed() < STILL && started.elapsed() < SETTLE_TIMEOUT {
             let before = self.taken;
             self.read(swarm, Duration::from_millis(10))?;
             if self.taken > before {

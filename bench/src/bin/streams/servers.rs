@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 
 use clock::SystemClock;
 use market_sim::{Sim, SimConfig};
+use testkit::TempFolder;
 use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::options::Options;
 use crate::relay::Relay;
 
-const START_PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// Linux counts processor time for user space in hundredths of a second on every architecture.
 const TICKS_PER_SECOND: f64 = 100.0;
 const SEED: u64 = 7;
@@ -82,21 +83,13 @@ pub(crate) fn exchange() -> Outcome<SocketAddr> {
     Ok(address)
 }
 
-/// The folder of the servers, removed afterwards.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        drop(std::fs::remove_dir_all(&self.0));
-    }
-}
-
 /// A server that answers on its port, until it is dropped.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     child: Child,
     feed: Feed,
-    _folder: Option<Folder>,
+    /// The data folder, removed afterwards.
+    _folder: Option<TempFolder>,
 }
 
 /// How the axum server is written.
@@ -128,11 +121,14 @@ enum Feed {
 impl Running {
     /// `stoa serve` with its defaults, on the exchange behind the relay.
     pub(crate) fn stoa(binaries: &Binaries, rest: SocketAddr, relay: Relay) -> Outcome<Self> {
-        let folder = std::env::temp_dir().join(format!("stoa-streams-{}", std::process::id()));
-        std::fs::create_dir_all(&folder)?;
+        let folder = TempFolder::new();
         let address = free_address()?;
         let mut command = on_first_processor(&binaries.stoa);
-        command.arg("serve").args(["--listen", &address.to_string()]).arg("--data").arg(&folder);
+        command
+            .arg("serve")
+            .args(["--listen", &address.to_string()])
+            .arg("--data")
+            .arg(folder.path());
         command.env("STOA_RATE_PER_SECOND", "0").env("STOA_CONNECTIONS_MAX", FILES.to_string());
         command.env("STOA_STREAMS_PER_CLIENT_MAX", "0");
         command.env("STOA_STREAMS_PER_CLIENT_MINUTE", "0");
@@ -142,7 +138,7 @@ impl Running {
         command.stdin(Stdio::null());
         let child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
         let feed = Feed::Exchange(relay);
-        Self { address, child, feed, _folder: Some(Folder(folder)) }.once_it_answers()
+        Self { address, child, feed, _folder: Some(folder) }.once_it_answers()
     }
 
     /// An axum server that broadcasts `event`, which Stoa sent before.
@@ -162,8 +158,8 @@ impl Running {
             if let Some(status) = self.child.try_wait()? {
                 return Err(format!("a server ended with {status}").into());
             }
-            if started.elapsed() > START_PATIENCE {
-                return Err(format!("nobody answers on {}", self.address).into());
+            if started.elapsed() > START_TIMEOUT {
+                return Err(format!("no server answers on {}", self.address).into());
             }
             thread::sleep(Duration::from_millis(20));
         }

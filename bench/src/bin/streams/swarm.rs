@@ -13,7 +13,7 @@ use crate::Outcome;
 
 const BUFFER_BYTES: usize = 256 * 1024;
 const WAKE_UPS: usize = 1_024;
-const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) struct Swarm {
     poll: Poll,
@@ -68,10 +68,10 @@ impl Swarm {
     /// its reader.
     pub(crate) fn read(
         &mut self,
-        patience: Duration,
+        timeout: Duration,
         mut see: impl FnMut(usize, &[u8]),
     ) -> Outcome<()> {
-        match self.poll.poll(&mut self.events, Some(patience)) {
+        match self.poll.poll(&mut self.events, Some(timeout)) {
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
             polled => polled?,
         }
@@ -124,7 +124,7 @@ impl Reader {
 fn shake_hands(to: SocketAddr) -> Outcome<(Blocking, Vec<u8>)> {
     let mut stream = Blocking::connect(to)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(HANDSHAKE_PATIENCE))?;
+    stream.set_read_timeout(Some(HANDSHAKE_TIMEOUT))?;
     let request = format!(
         "GET /ws HTTP/1.1\r\nhost: {to}\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
          sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"

@@ -1,25 +1,16 @@
 //! The wire protocol, request by request.
 
-use std::sync::atomic::{AtomicI64, Ordering};
-
 use axum::http::Request;
-use clock::{Clock, parse_date};
+use clock::parse_date;
 use http_body_util::BodyExt;
 use market::Interval;
 use proptest::prelude::*;
 use serde_json::Value;
+use testkit::FakeClock;
 use tower::ServiceExt;
 
 use super::*;
 use crate::{Sim, SimConfig};
-
-struct Now(AtomicI64);
-
-impl Clock for Now {
-    fn now(&self) -> Millis {
-        Millis(self.0.load(Ordering::Relaxed))
-    }
-}
 
 fn at(date: &str) -> i64 {
     Millis::start_of(parse_date(date).unwrap()).0
@@ -31,7 +22,7 @@ fn now() -> i64 {
 }
 
 fn sim() -> Sim {
-    Sim::new(SimConfig::new(7, Arc::new(Now(AtomicI64::new(now())))))
+    Sim::new(SimConfig::new(7, Arc::new(FakeClock::new(Millis(now())))))
 }
 
 async fn ask(sim: &Sim, path: &str) -> (u16, axum::http::HeaderMap, String) {
@@ -269,7 +260,7 @@ proptest! {
         limit in 7_usize..200,
         interval in prop::sample::select(vec![Interval::M1, Interval::M15, Interval::H4, Interval::W1]),
     ) {
-        let clock = Arc::new(Now(AtomicI64::new(now())));
+        let clock = Arc::new(FakeClock::new(Millis(now())));
         let sim = Sim::new(SimConfig::new(seed, clock));
         let step = interval.fixed_ms().unwrap();
         let from = now() - (start + length) * step.min(86_400_000 / 4);
@@ -310,7 +301,7 @@ proptest! {
             0..6,
         ),
     ) {
-        let clock = Arc::new(Now(AtomicI64::new(now())));
+        let clock = Arc::new(FakeClock::new(Millis(now())));
         let sim = Sim::new(SimConfig::new(7, clock));
         let query: Vec<String> =
             params.iter().map(|(name, value)| format!("{name}={}", value.replace('%', "%25"))).collect();

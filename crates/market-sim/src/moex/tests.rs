@@ -6,21 +6,14 @@ mod protocol;
 use std::collections::BTreeMap;
 
 use axum::http::{HeaderMap, Request};
-use clock::{Clock, Millis};
+use clock::Millis;
 use http_body_util::BodyExt;
 use serde_json::Value;
+use testkit::FakeClock;
 use tower::ServiceExt;
 
 use super::*;
 use crate::{Sim, SimConfig};
-
-struct Now(Millis);
-
-impl Clock for Now {
-    fn now(&self) -> Millis {
-        self.0
-    }
-}
 
 /// An exchange whose clock stands still at a moment of Moscow's time.
 fn sim_at(moscow: &str) -> Sim {
@@ -29,7 +22,7 @@ fn sim_at(moscow: &str) -> Sim {
 
 fn sim_of(seed: u64, moscow: &str) -> Sim {
     let at: jiff::Timestamp = format!("{}+03:00", moscow.replace(' ', "T")).parse().unwrap();
-    Sim::new(SimConfig::new(seed, Arc::new(Now(Millis(at.as_millisecond())))))
+    Sim::new(SimConfig::new(seed, Arc::new(FakeClock::new(Millis(at.as_millisecond())))))
 }
 
 /// A Thursday afternoon, a quarter of an hour and twenty seconds after twenty past two.

@@ -192,22 +192,20 @@ mod tests {
         assert_eq!(text.lines().count(), 2);
     }
 
-    async fn findings_with(name: &str, database_url: Option<&str>) -> Vec<Finding> {
-        let data = std::env::temp_dir().join(format!("stoa-doctor-{name}-{}", std::process::id()));
+    async fn findings_with(database_url: Option<&str>) -> Vec<Finding> {
+        let data = testkit::TempFolder::new();
         let settings = Settings {
-            data: Some(data.clone()),
+            data: Some(data.path().to_owned()),
             listen: Some("127.0.0.1:0".to_owned()),
             database_url: database_url.map(auth::Secret::new),
             ..Settings::default()
         };
-        let findings = run_checks(&Config::resolve(settings).unwrap()).await;
-        std::fs::remove_dir_all(data).unwrap();
-        findings
+        run_checks(&Config::resolve(settings).unwrap()).await
     }
 
     #[tokio::test]
     async fn no_check_fails_on_a_new_machine() {
-        let findings = findings_with("new", None).await;
+        let findings = findings_with(None).await;
         assert!(none_failed(&findings), "{findings:#?}");
         for expected in ["quotes.live says: BTCUSDT", "get_security_snapshot says: SBER"] {
             assert!(
@@ -219,7 +217,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_unreachable_store_is_one_finding_without_its_password() {
-        let findings = findings_with("lost", Some("postgres://me:hunter2@127.0.0.1:1/stoa")).await;
+        let findings = findings_with(Some("postgres://me:hunter2@127.0.0.1:1/stoa")).await;
         let failed: Vec<_> =
             findings.iter().filter(|it| it.level == Level::Fail).map(|it| it.what).collect();
         assert_eq!(failed, ["PostgreSQL"]);

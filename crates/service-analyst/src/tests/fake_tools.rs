@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use clock::{Clock, Millis};
+use clock::Millis;
 use contract::{Caller, Progress};
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday, date};
 use serde_json::{Map, Value, json};
+use testkit::FakeClock;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -388,12 +389,9 @@ impl ToolCaller for FakeTools {
     }
 }
 
-struct NoonClock;
-
-impl Clock for NoonClock {
-    fn now(&self) -> Millis {
-        Millis(Millis::start_of(TODAY).0 + clock::DAY_MS / 2)
-    }
+/// A clock that stands at noon UTC of [`TODAY`].
+pub(super) fn noon_clock() -> FakeClock {
+    FakeClock::new(Millis(Millis::start_of(TODAY).0 + clock::DAY_MS / 2))
 }
 
 /// An answer with the calls that it cites.
@@ -415,7 +413,7 @@ pub(super) fn ask(
         .unwrap();
     runtime.block_on(async {
         let fake_tools = Arc::new(fake_tools);
-        let analyst = Analyst::local(fake_tools.clone(), Arc::new(NoonClock));
+        let analyst = Analyst::local(fake_tools.clone(), Arc::new(noon_clock()));
         let caller = Caller::new("reader", ["read".to_owned()]);
         let (cancel, progress) = (CancellationToken::new(), Progress::default());
         let deadline = Instant::now() + Duration::from_secs(60);

@@ -5,7 +5,6 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clock::{Clock, Millis};
 use contract::{Caller, Progress};
 use llm::testing::{LoopbackProvider, ScriptedResponse, reply};
 use llm::{Api, Model, ModelClient, StopReason};
@@ -13,21 +12,13 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::fake_tools::{FakeTools, TODAY, TestAnswer};
+use super::fake_tools::{FakeTools, TestAnswer, noon_clock};
 use super::invariants::check_invariants;
 use crate::{Analyst, ModelPlanner, ModelTools, ModelWriter, Question, ToolCaller, ToolSession};
 
 const APIS: [Api; 2] = [Api::OpenAi, Api::Anthropic];
 const QUESTION: &str = "Как дела у Сбербанка?";
 const LONG: Duration = Duration::from_mins(1);
-
-struct NoonClock;
-
-impl Clock for NoonClock {
-    fn now(&self) -> Millis {
-        Millis(Millis::start_of(TODAY).0 + clock::DAY_MS / 2)
-    }
-}
 
 fn reader() -> Caller {
     Caller::new("reader", ["read".to_owned()])
@@ -58,7 +49,7 @@ async fn ask_model(
     let planner = Arc::new(ModelPlanner::new(Arc::clone(&model), Arc::clone(&model_tools)));
     let writer = Arc::new(ModelWriter::new(model, model_tools));
     let analyst =
-        Analyst::with(fake_tools.clone(), Arc::new(NoonClock), planner, writer, "loopback");
+        Analyst::with(fake_tools.clone(), Arc::new(noon_clock()), planner, writer, "loopback");
     let reports: Arc<Mutex<Vec<(f64, String)>>> = Arc::default();
     let sink = Arc::clone(&reports);
     let progress = Progress::to(move |done, _, message| {

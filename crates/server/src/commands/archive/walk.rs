@@ -12,7 +12,7 @@ const FILES_MAX: usize = 100_000;
 pub(super) struct FoundFiles {
     /// In the order of their names.
     pub(super) files: Vec<PathBuf>,
-    /// What could not be looked at, and why.
+    /// Paths that could not be read, each with the reason.
     pub(super) skipped: Vec<(String, String)>,
 }
 
@@ -77,7 +77,8 @@ mod tests {
 
     #[test]
     fn folders_are_walked_by_name_and_links_to_folders_are_not() {
-        let root = std::env::temp_dir().join(format!("stoa-walk-{}", std::process::id()));
+        let folder = testkit::TempFolder::new();
+        let root = folder.path().to_owned();
         std::fs::create_dir_all(root.join("b/c")).unwrap();
         std::fs::create_dir_all(root.join(".git")).unwrap();
         for name in ["a.txt", "b/2.txt", "b/c/1.txt", "d.txt", ".git/x", ".hidden"] {
@@ -94,6 +95,5 @@ mod tests {
         assert_eq!(names, ["a.txt", "b/2.txt", "b/c/1.txt", "d.txt", "e.txt", ".hidden"]);
         assert_eq!(found.skipped.len(), 1, "{found:?}");
         assert!(files(&[root.join("none")]).is_err());
-        std::fs::remove_dir_all(root).unwrap();
     }
 }

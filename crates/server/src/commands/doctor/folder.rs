@@ -88,27 +88,16 @@ fn mode(path: &Path) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use std::fs::Permissions;
-    use std::path::PathBuf;
+
+    use testkit::TempFolder;
 
     use super::super::Level;
     use super::*;
 
-    struct Folder(PathBuf);
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
-    fn folder(name: &str) -> Folder {
-        Folder(std::env::temp_dir().join(format!("stoa-doctor-{name}-{}", std::process::id())))
-    }
-
     #[test]
     fn a_missing_folder_is_created_private() {
-        let folder = folder("made");
-        let data = folder.0.join("a/b");
+        let folder = TempFolder::new();
+        let data = folder.path().join("a/b");
         assert_eq!(check(&data).level, Level::Ok);
         assert_eq!(mode(&data), Some(0o700));
         assert_eq!(fs::read_dir(&data).unwrap().count(), 0, "the probe stayed");
@@ -116,27 +105,27 @@ mod tests {
 
     #[test]
     fn files_that_other_users_can_read_are_found() {
-        let folder = folder("open");
-        assert_eq!(check(&folder.0).level, Level::Ok);
-        fs::set_permissions(&folder.0, Permissions::from_mode(0o755)).unwrap();
-        let finding = check(&folder.0);
+        let folder = TempFolder::new();
+        let data = folder.path().join("data");
+        assert_eq!(check(&data).level, Level::Ok);
+        fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
+        let finding = check(&data);
         assert_eq!(finding.level, Level::Warn);
         assert!(finding.fix.unwrap().starts_with("chmod 700 "));
 
-        assert_eq!(check_key(&folder.0).level, Level::Ok);
-        let key = folder.0.join(KEY_FILE);
+        assert_eq!(check_key(&data).level, Level::Ok);
+        let key = data.join(KEY_FILE);
         fs::set_permissions(&key, Permissions::from_mode(0o644)).unwrap();
-        assert_eq!(check_key(&folder.0).level, Level::Fail);
+        assert_eq!(check_key(&data).level, Level::Fail);
         fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
         fs::write(&key, "not a key").unwrap();
-        assert_eq!(check_key(&folder.0).level, Level::Fail);
+        assert_eq!(check_key(&data).level, Level::Fail);
     }
 
     #[test]
     fn a_file_in_place_of_the_folder_is_found() {
-        let folder = folder("file");
-        fs::create_dir_all(&folder.0).unwrap();
-        let file = folder.0.join("data");
+        let folder = TempFolder::new();
+        let file = folder.path().join("data");
         fs::write(&file, "").unwrap();
         assert_eq!(check(&file).level, Level::Fail);
         assert_eq!(check(&file.join("below")).level, Level::Fail);
