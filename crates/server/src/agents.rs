@@ -7,7 +7,7 @@ use axum::Router;
 use axum::response::Response;
 use clock::{Clock as _, SystemClock};
 use fault::Fault;
-use http::StatusCode;
+use http::{HeaderName, StatusCode};
 use transport_a2a::{A2aOptions, HttpPushSender, TaskLimits};
 use transport_a2a_store::SqlTaskStore;
 use transport_http::{EdgeRoute, MountedRoutes, Refusal, RefusalForm};
@@ -21,7 +21,9 @@ pub(crate) fn routes(app: &App, config: &Config) -> Result<MountedRoutes, Comman
     let router = transport_a2a::router(&app.pipeline, &app.view, options)?;
     let services = app.pipeline.catalog().services().iter();
     let paths = services.filter_map(|service| service.agent.as_ref()).map(|agent| &agent.path);
-    Ok(paths.fold(MountedRoutes::new(router), |mounted, path| {
+    let headers = ["a2a-version", "a2a-extensions"].map(HeaderName::from_static);
+    let mounted = MountedRoutes::new(router).allow_headers(headers);
+    Ok(paths.fold(mounted, |mounted, path| {
         let [rpc, rest] = [transport_a2a::rpc_refused, transport_a2a::rest_refused].map(edge_route);
         mounted
             .declare(path.clone(), rpc.clone())

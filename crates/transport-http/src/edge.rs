@@ -31,7 +31,7 @@ use crate::body::{BodyLimits, IncomingBody};
 use crate::client_address::TrustedProxies;
 use crate::hosts::AllowedHosts;
 use crate::large_answer::{self, SentAsIs};
-use crate::mounted::{EdgeRoute, EdgeRoutes, MountedRoutes, OriginCheck, RefusalForm};
+use crate::mounted::{CorsHeaders, EdgeRoute, EdgeRoutes, MountedRoutes, OriginCheck, RefusalForm};
 use crate::rate_limit::{self, ClientRateLimiter};
 use crate::refusal::Refusal;
 use crate::request_memory::{HeldMemory, JsonCost, RequestMemory, SMALL_BODY_BYTES};
@@ -92,7 +92,7 @@ pub(crate) struct UpgradePolicy {
 
 /// Puts the edge in front of the routes of all transports.
 pub fn with_edge(mounted: MountedRoutes, config: EdgeConfig) -> Router {
-    let cors = cors(&config.cors_origins);
+    let cors = cors(&config.cors_origins, mounted.cors);
     let authenticator = Arc::clone(config.pipeline.authenticator());
     let mut origins = config.cors_origins;
     origins.extend(config.own_origin);
@@ -123,49 +123,44 @@ pub fn with_edge(mounted: MountedRoutes, config: EdgeConfig) -> Router {
         .layer(cors)
 }
 
-fn cors(origins: &[HeaderValue]) -> CorsLayer {
+/// The rules for pages of other origins, with the headers that the mounted protocols declare.
+fn cors(origins: &[HeaderValue], declared: CorsHeaders) -> CorsLayer {
     let name = HeaderName::from_static;
     let origins = match origins.iter().any(|origin| origin == "*") {
         true => AllowOrigin::any(),
         false => AllowOrigin::list(origins.iter().cloned()),
     };
+    let own = [
+        AUTHORIZATION,
+        CONTENT_TYPE,
+        REQUEST_ID,
+        IF_NONE_MATCH,
+        name("traceparent"),
+        name("last-event-id"),
+        name("x-upload-id"),
+    ];
+    let allowed: Vec<HeaderName> = own.into_iter().chain(declared.allowed).collect();
+    let own = [
+        REQUEST_ID,
+        CONTENT_DISPOSITION,
+        name("ratelimit"),
+        name("ratelimit-policy"),
+        name("retry-after"),
+        name("etag"),
+        name("x-stoa-source"),
+        name("x-stoa-as-of"),
+        name("x-stoa-received-at"),
+        name("x-stoa-delay"),
+        name("x-stoa-stale"),
+        name("x-stoa-fallback"),
+        name("x-stoa-gaps"),
+    ];
+    let exposed: Vec<HeaderName> = own.into_iter().chain(declared.exposed).collect();
     CorsLayer::new()
         .allow_origin(origins)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
-        .allow_headers([
-            AUTHORIZATION,
-            CONTENT_TYPE,
-            REQUEST_ID,
-            IF_NONE_MATCH,
-            name("traceparent"),
-            name("mcp-protocol-version"),
-            name("mcp-session-id"),
-            name("mcp-method"),
-            name("mcp-name"),
-            name("last-event-id"),
-            name("a2a-version"),
-            name("a2a-extensions"),
-            name("x-stoa-services"),
-            name("x-stoa-tools"),
-            name("x-stoa-read-only"),
-            name("x-upload-id"),
-        ])
-        .expose_headers([
-            REQUEST_ID,
-            CONTENT_DISPOSITION,
-            name("mcp-session-id"),
-            name("ratelimit"),
-            name("ratelimit-policy"),
-            name("retry-after"),
-            name("etag"),
-            name("x-stoa-source"),
-            name("x-stoa-as-of"),
-            name("x-stoa-received-at"),
-            name("x-stoa-delay"),
-            name("x-stoa-stale"),
-            name("x-stoa-fallback"),
-            name("x-stoa-gaps"),
-        ])
+        .allow_headers(allowed)
+        .expose_headers(exposed)
         .max_age(Duration::from_secs(600))
 }
 
@@ -188,8 +183,7 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
         Ok((mut request, _held)) => {
             request.extensions_mut().insert(meta);
             let response = next.run(request).await;
-            let response =
-                large_answer::compress(response, accepts_gzip, CpuPool::shared()).await;
+            let response = large_answer::compress(response, accepts_gzip, CpuPool::shared()).await;
             edge.hold_answer(response, route, &request_id, client)
         }
         Err(refusal) => edge.refuse(route, &refusal, &meta),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::response::Response;
-use http::Method;
+use http::{HeaderName, Method};
 
 use crate::refusal::Refusal;
 
@@ -76,11 +76,20 @@ impl EdgeRoute {
     }
 }
 
-/// A transport's router, with the paths that need more than the edge's defaults.
+/// A transport's router, with the paths that need more than the edge's defaults and the headers of
+/// its protocol.
 #[derive(Clone, Default)]
 pub struct MountedRoutes {
     pub(crate) router: Router,
     pub(crate) routes: EdgeRoutes,
+    pub(crate) cors: CorsHeaders,
+}
+
+/// Headers of a protocol that a page of another origin may send, and those that it may read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CorsHeaders {
+    pub(crate) allowed: Vec<HeaderName>,
+    pub(crate) exposed: Vec<HeaderName>,
 }
 
 /// The declared paths, by the pattern they were routed with.
@@ -102,7 +111,7 @@ impl EdgeRoutes {
 impl MountedRoutes {
     /// Routes that need nothing but the edge's defaults.
     pub fn new(router: Router) -> Self {
-        Self { router, routes: EdgeRoutes::default() }
+        Self { router, ..Self::default() }
     }
 
     /// Declares a path, by the pattern it is routed with. Of two declarations of one path the
@@ -123,6 +132,20 @@ impl MountedRoutes {
         self
     }
 
+    /// Declares headers of requests that pages of allowed origins may send.
+    #[must_use]
+    pub fn allow_headers(mut self, names: impl IntoIterator<Item = HeaderName>) -> Self {
+        self.cors.allowed.extend(names);
+        self
+    }
+
+    /// Declares headers of responses that pages of allowed origins may read.
+    #[must_use]
+    pub fn expose_headers(mut self, names: impl IntoIterator<Item = HeaderName>) -> Self {
+        self.cors.exposed.extend(names);
+        self
+    }
+
     /// Both sets of routes.
     #[must_use]
     pub fn merge(mut self, other: impl Into<Self>) -> Self {
@@ -130,6 +153,8 @@ impl MountedRoutes {
         self.router = self.router.merge(other.router);
         self.routes.by_pattern.extend(other.routes.by_pattern);
         self.routes.by_prefix.extend(other.routes.by_prefix);
+        self.cors.allowed.extend(other.cors.allowed);
+        self.cors.exposed.extend(other.cors.exposed);
         self
     }
 

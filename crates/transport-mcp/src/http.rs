@@ -12,7 +12,7 @@ use axum::routing::{MethodRouter, any};
 use contract::{Pipeline, RequestMeta, Scope, Service, View};
 use futures_util::future::BoxFuture;
 use http::header::CONTENT_TYPE;
-use http::{Method, StatusCode};
+use http::{HeaderName, Method, StatusCode};
 use rmcp::ServerHandler;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
@@ -33,6 +33,17 @@ use crate::sessions::{BoundedSessions, SessionLimits, SessionOwner};
 
 /// How long a client whose stream broke should wait before it reconnects.
 const STREAM_RETRY: Duration = Duration::from_secs(1);
+
+/// The protocol's own headers and those that narrow a view, which browsers may send.
+const REQUEST_HEADERS: [&str; 7] = [
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "mcp-method",
+    "mcp-name",
+    "x-stoa-services",
+    "x-stoa-tools",
+    "x-stoa-read-only",
+];
 
 /// How the endpoints face the network.
 #[derive(Debug, Clone)]
@@ -130,7 +141,10 @@ pub(crate) fn router_with(
     router = router.route(UNKNOWN_SERVICE, unknown);
     let known = ["/mcp", "/mcp/", UNKNOWN_SERVICE].map(str::to_owned);
     let paths = known.into_iter().chain(paths);
-    paths.fold(MountedRoutes::new(router), |mounted, path| mounted.declare(path, edge_route()))
+    let mounted = MountedRoutes::new(router)
+        .allow_headers(REQUEST_HEADERS.map(HeaderName::from_static))
+        .expose_headers([HeaderName::from_static("mcp-session-id")]);
+    paths.fold(mounted, |mounted, path| mounted.declare(path, edge_route()))
 }
 
 /// The route of the paths under `/mcp/` that name no service.

@@ -297,22 +297,24 @@ async fn browser_origins_need_the_allow_list_and_unknown_hosts_are_refused() {
     assert_eq!(allowed.headers()["access-control-allow-origin"], "https://app.example");
     let other = ask("https://evil.example").await.unwrap();
     assert!(!other.headers().contains_key("access-control-allow-origin"));
-    let anybody = Server::start(folder.path(), &[("MCP_CORS_ORIGINS", "*")]);
-    let url = anybody.url("/v1/metadata");
+    let any_origin = Server::start(folder.path(), &[("MCP_CORS_ORIGINS", "*")]);
+    let url = any_origin.url("/v1/metadata");
     let welcome = client.get(&url).header("origin", "https://any.example").send().await.unwrap();
     assert_eq!(welcome.headers()["access-control-allow-origin"], "*");
     let preflight = client
         .request(reqwest::Method::OPTIONS, &url)
         .header("origin", "https://any.example")
         .header("access-control-request-method", "GET")
-        .header("access-control-request-headers", "authorization,last-event-id")
+        .header("access-control-request-headers", "authorization,mcp-session-id,a2a-version")
         .send()
         .await
         .unwrap();
     assert!(preflight.status().is_success());
     assert_eq!(preflight.headers()["access-control-allow-origin"], "*");
     let headers = preflight.headers()["access-control-allow-headers"].to_str().unwrap();
-    assert!(headers.contains("authorization") && headers.contains("last-event-id"), "{headers}");
+    for name in ["authorization", "last-event-id", "mcp-session-id", "a2a-version"] {
+        assert!(headers.contains(name), "{name}: {headers}");
+    }
     let rebound = client.get(server.url("/v1/metadata")).header("host", "evil.example").send();
     assert_eq!(rebound.await.unwrap().status(), 403);
 }
