@@ -471,7 +471,8 @@ impl McpServer {
         let (pipeline, options) = (&self.state.pipeline, options.into());
         let outcome = match outcome {
             Err(failure) => Err(failure),
-            Ok(reply) => match pipeline.write(reply, move |it| answer::success(it, &options)).await {
+            Ok(reply) => match pipeline.write(reply, move |it| answer::success(it, &options)).await
+            {
                 Ok(result) => Ok(result),
                 Err(fault) => {
                     let meta = request_meta(&cx.extensions, &self.state.options.credential);

@@ -112,10 +112,12 @@ impl McpServer {
         let payload = match told.phase {
             TaskPhase::Working => TaskPayload::Working,
             TaskPhase::Cancelled => TaskPayload::Cancelled,
-            TaskPhase::Ended(end) => match self.result(end, &tool.tool_ref, self.text_form(), &cx).await {
-                Ok(result) => TaskPayload::Completed { result: object(&result) },
-                Err(error) => TaskPayload::Failed { error: object(&error) },
-            },
+            TaskPhase::Ended(end) => {
+                match self.result(end, &tool.tool_ref, self.text_form(), &cx).await {
+                    Ok(result) => TaskPayload::Completed { result: object(&result) },
+                    Err(error) => TaskPayload::Failed { error: object(&error) },
+                }
+            }
         };
         Ok(DetailedTask::new(task, payload))
     }
