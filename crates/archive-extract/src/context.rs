@@ -182,15 +182,43 @@ impl<'a> ReadContext<'a> {
     }
 
     /// Small pictures of a file that go to OCR.
-    pub(crate) fn small_pictures_max(&self) -> u32 {
+    fn small_pictures_max(&self) -> u32 {
         self.limits.ocr_pages.saturating_mul(SMALL_PICTURES_PER_OCR_PAGE)
     }
 
-    /// Takes one of the small pictures that may go to OCR; false if none is left.
-    pub(crate) fn spend_small_picture(&mut self) -> bool {
-        let left = self.small_pictures_left.checked_sub(1);
-        self.small_pictures_left = left.unwrap_or_default();
-        left.is_some()
+    /// Takes from the budgets of OCR for a picture on a page with text: a small picture pays for
+    /// itself, a page once for all its large ones.
+    pub(crate) fn spend_picture(&mut self, is_small: bool, is_paid: &mut bool) -> ReadResult {
+        self.ocr.ready()?;
+        if is_small {
+            let most = self.small_pictures_max();
+            self.small_pictures_left =
+                self.small_pictures_left.checked_sub(1).ok_or_else(|| {
+                    let message = format!("only {most} small pictures of a file go to OCR");
+                    ReadProblem::new(ProblemCode::OcrLimit, message)
+                })?;
+            return self.tick();
+        }
+        if !*is_paid {
+            self.spend_ocr()?;
+            *is_paid = true;
+        }
+        Ok(())
+    }
+
+    /// Says once for a file how many small pictures were not read.
+    pub(crate) fn note_small_pictures(&mut self, count: usize) {
+        if count == 0 {
+            return;
+        }
+        let most = self.small_pictures_max();
+        let limit = || {
+            let why = format!("only {most} of a file and 8 of a page go to OCR; split the file");
+            ReadProblem::new(ProblemCode::OcrLimit, why)
+        };
+        let why = self.ocr.ready().err().unwrap_or_else(limit);
+        let what = format!("{count} small pictures on pages with text were not read");
+        self.problem(ReadProblem { message: format!("{what}; {}", why.message), ..why });
     }
 
     /// Takes one of the attachments that may be opened.

@@ -3,13 +3,16 @@
 //! Pages begin at explicit page and section breaks and where Word last began them, which it marks
 //! when it saves a file. Comments, list numbers and deleted or hidden text are left out.
 
+mod pictures;
 mod story;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::context::{ReadContext, ReadResult};
+use crate::ocr::JoinedText;
 use crate::zip::{self, ZipEntry};
-use crate::{ProblemCode, ReadProblem, TextSource};
+use crate::{ProblemCode, ReadProblem};
+use pictures::PictureReader;
 use story::{Notes, Story};
 
 pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
@@ -49,7 +52,12 @@ pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
     let story = Story::read(context, &xml, &hidden)?;
     report(context, "word/document.xml", story.damage.as_deref());
     package.compare_pages(context, story.pages.len())?;
-    pages(context, story, &notes, &header, &footer)
+    let relations = match package.part(context, "word/_rels/document.xml.rels")? {
+        Some(xml) => story::relations(context, &xml, max)?,
+        None => BTreeMap::new(),
+    };
+    let mut pictures = PictureReader::new(&package, relations);
+    pages(context, story, &notes, [&header, &footer], &mut pictures)
 }
 
 fn report(context: &mut ReadContext<'_>, part: &str, damage: Option<&str>) {
@@ -66,8 +74,8 @@ fn pages(
     context: &mut ReadContext<'_>,
     story: Story,
     notes: &BTreeMap<(char, String), String>,
-    header: &str,
-    footer: &str,
+    [header, footer]: [&str; 2],
+    pictures: &mut PictureReader<'_>,
 ) -> ReadResult {
     context.total(u32::try_from(story.pages.len()).unwrap_or(u32::MAX));
     let mut number = 0;
@@ -90,13 +98,11 @@ fn pages(
         if at == 0 && !footer.is_empty() {
             text.push_str(footer);
         }
-        let unread = (page.pictures > 0).then(|| {
-            let message = "a picture on the page was not read; pictures of DOCX files do not go to \
-                           OCR: save the document as PDF and send that";
-            ReadProblem::new(ProblemCode::Unsupported, message)
-        });
-        context.page_from(text.trim_end().to_owned(), TextSource::TextLayer, unread)?;
+        let mut joined = JoinedText::new(text.trim_end().to_owned(), Vec::new());
+        pictures.read(context, &page, &mut joined)?;
+        context.page_from(joined.text, joined.source, joined.problems)?;
     }
+    context.note_small_pictures(pictures.skipped);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Text from pictures: the port that readers use, and the reader that has none behind it.
 
 mod command;
+mod joined;
 mod tesseract;
 mod tsv;
 mod turn;
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::{ProblemCode, ReadProblem};
+pub(crate) use joined::{JoinedText, low_confidence};
 pub use tesseract::Tesseract;
 
 const INSTALL: &str = "install Tesseract (Debian: apt-get install tesseract-ocr tesseract-ocr-rus \

@@ -26,13 +26,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::context::{ReadContext, ReadResult};
-use crate::{ProblemCode, ReadProblem, TextSource};
+use crate::ocr::JoinedText;
+use crate::{ProblemCode, ReadProblem};
 use area::Area;
 use file::PdfFile;
 use font::Font;
 use object::{Dict, Object};
 use page_text::PageText;
-pub(crate) use page_text::low_confidence;
 use scan::{PageFrame, PictureReader};
 
 pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
@@ -96,7 +96,7 @@ fn read_pages(context: &mut ReadContext<'_>, file: &mut PdfFile<'_>) -> ReadResu
     for (index, page) in pages.iter().enumerate() {
         reader.page(context, page, index)?;
     }
-    reader.note_skipped(context);
+    context.note_small_pictures(reader.skipped);
     Ok(())
 }
 
@@ -264,14 +264,13 @@ impl PdfReader<'_, '_> {
             frame: self.frame(leaf, index),
             marks: &marks,
             unreadable: layout.unknown > layout.known,
-            text: layout.finish(),
-            problems,
-            source: TextSource::TextLayer,
+            joined: JoinedText::new(layout.finish(), problems),
             skipped: 0,
         };
         page.complete(context, &mut self.pictures)?;
         self.skipped += page.skipped;
-        context.page_from(page.text, page.source, page.problems)
+        let JoinedText { text, source, problems, .. } = page.joined;
+        context.page_from(text, source, problems)
     }
 
     fn frame(&self, leaf: &PageNode, index: usize) -> PageFrame {
@@ -287,21 +286,6 @@ impl PdfReader<'_, '_> {
             area: leaf.media_box.as_ref().and_then(of).unwrap_or(letter),
             rotation: leaf.rotation,
             number: u32::try_from(index + 1).unwrap_or(u32::MAX),
-        }
-    }
-
-    /// Says how many small pictures were not read, once for the file.
-    fn note_skipped(&self, context: &mut ReadContext<'_>) {
-        let (count, most) = (self.skipped, context.small_pictures_max());
-        if count > 0 {
-            let limit = || {
-                let why =
-                    format!("only {most} of a file and 8 of a page go to OCR; split the file");
-                ReadProblem::new(ProblemCode::OcrLimit, why)
-            };
-            let why = context.ocr.ready().err().unwrap_or_else(limit);
-            let what = format!("{count} small pictures on pages with text were not read");
-            context.problem(ReadProblem { message: format!("{what}; {}", why.message), ..why });
         }
     }
 

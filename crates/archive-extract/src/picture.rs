@@ -51,7 +51,7 @@ fn read(context: &mut ReadContext<'_>, format: Format, bytes: &[u8]) -> ReadResu
                     let message = "OCR found no text in the picture";
                     Some(ReadProblem::new(ProblemCode::BlankPage, message))
                 } else {
-                    (page.confidence < CONFIDENT).then(crate::pdf::low_confidence)
+                    (page.confidence < CONFIDENT).then(crate::ocr::low_confidence)
                 };
                 context.page_from(page.text, source, problem)?;
             }
@@ -70,7 +70,7 @@ fn read(context: &mut ReadContext<'_>, format: Format, bytes: &[u8]) -> ReadResu
     }
 }
 
-fn check_size(format: Format, bytes: &[u8]) -> Result<(), ReadProblem> {
+pub(crate) fn check_size(format: Format, bytes: &[u8]) -> Result<(), ReadProblem> {
     let size = match format {
         Format::Png => number(bytes, 16, 4, true).zip(number(bytes, 20, 4, true)),
         Format::Jpeg => jpeg_size(bytes),

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::pictures::DocxPicture;
 use crate::context::{ReadContext, ReadResult};
 use crate::plain;
 
@@ -16,8 +17,7 @@ pub(super) struct DocxPage {
     pub(super) text: String,
     /// Notes referred to, in order: `f` or `e`, and the id.
     pub(super) references: Vec<(char, String)>,
-    /// Pictures that are too large for a logo.
-    pub(super) pictures: usize,
+    pub(super) pictures: Vec<DocxPicture>,
 }
 
 /// One part's text. A notes part fills `notes` instead of pages.
@@ -32,7 +32,9 @@ pub(super) struct Story {
 /// The unit of drawings in the file.
 const EMU_PER_INCH: f64 = 914_400.0;
 /// A smaller picture is a logo or a signature: 5 % of a page, in square inches.
-const PICTURE_MIN: f64 = 4.7;
+const PICTURE_SMALL: f64 = 4.7;
+/// Pictures of one page that are kept; a page with more is not a document.
+const PICTURES_MAX: usize = 64;
 
 struct StoryParser<'a> {
     story: Story,
@@ -197,9 +199,9 @@ impl<'a> StoryParser<'a> {
                 let size = inches("cx").zip(inches("cy")).map_or(0.0, |(wide, high)| wide * high);
                 self.drawing_size = size / (EMU_PER_INCH * EMU_PER_INCH);
             }
-            "blip" if self.drawing_size >= PICTURE_MIN => self.page.pictures += 1,
+            "blip" => self.picture(attribute(it, "embed"), self.drawing_size < PICTURE_SMALL),
             // An older form of a picture, whose size is in a style.
-            "imagedata" => self.page.pictures += 1,
+            "imagedata" => self.picture(attribute(it, "id"), false),
             "sectPr" if self.in_paragraph_properties => {
                 self.section_break = true;
                 self.section_continues = false;
@@ -229,6 +231,12 @@ impl<'a> StoryParser<'a> {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn picture(&mut self, relation: Option<String>, is_small: bool) {
+        if let Some(relation) = relation.filter(|_| self.page.pictures.len() < PICTURES_MAX) {
+            self.page.pictures.push(DocxPicture { relation, is_small });
         }
     }
 
@@ -372,6 +380,38 @@ pub(super) fn hidden_styles(context: &ReadContext<'_>, xml: &[u8]) -> ReadResult
         }
     }
     Ok(hidden)
+}
+
+/// The parts that the relations of the document name, by their ids; at most `max`.
+pub(super) fn relations(
+    context: &ReadContext<'_>,
+    xml: &[u8],
+    max: usize,
+) -> ReadResult<BTreeMap<String, String>> {
+    context.tick()?;
+    let text = plain::decode(xml);
+    let mut reader = lenient(&text);
+    let mut relations = BTreeMap::new();
+    while let Ok(event) = reader.read_event() {
+        match event {
+            Event::Start(it) | Event::Empty(it) if it.local_name().as_ref() == "Relationship" => {
+                if let Some((id, target)) = attribute(&it, "Id").zip(attribute(&it, "Target")) {
+                    // A target is relative to the folder of the document, or begins at the root.
+                    let part = match target.strip_prefix('/') {
+                        Some(part) => part.to_owned(),
+                        None => format!("word/{target}"),
+                    };
+                    relations.insert(id, part);
+                }
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+        if relations.len() >= max {
+            break;
+        }
+    }
+    Ok(relations)
 }
 
 /// The texts of elements without children, by local name; at most `max`.

@@ -202,19 +202,3 @@ fn marks_inside_notes_make_no_pages() {
     let body = "<w:p><w:r><w:t>text</w:t><w:footnoteReference w:id=\"1\"/></w:r></w:p>";
     check("a.docx", &docx(body, &[("word/footnotes.xml", &notes)]), &["text\n[1] note\ngoes on"]);
 }
-
-#[test]
-fn pictures_of_a_docx_are_noted() {
-    let drawing = |inches: u32| {
-        let side = inches * 914_400;
-        format!(
-            "<w:p><w:r><w:drawing><wp:extent cx=\"{side}\" cy=\"{side}\"/>\
-             <a:blip r:embed=\"rId1\"/></w:drawing><w:t>text</w:t></w:r></w:p>"
-        )
-    };
-    let document = read("a.docx", &docx(&drawing(5), &[]));
-    assert_eq!(texts(&document), ["text"]);
-    assert_eq!(codes(&document), [ProblemCode::Unsupported]);
-    assert!(document.pages[0].problems[0].message.contains("save the document as PDF"));
-    assert_eq!(codes(&read("a.docx", &docx(&drawing(1), &[]))), []);
-}

@@ -9,6 +9,7 @@ use archive_extract::{
 };
 
 use crate::{codes, read, texts};
+use archive_extract::testing::docx::{document, zip};
 use archive_extract::testing::pdf::{HELVETICA, Pdf, lines, pages_into, text};
 use archive_extract::testing::tiff;
 
@@ -246,6 +247,42 @@ fn pictures_beyond_the_limits_are_counted() {
 
 fn codes_of_page(document: &archive_extract::Document, at: usize) -> Vec<ProblemCode> {
     document.pages[at].problems.iter().map(|it| it.code).collect()
+}
+
+/// A DOCX with a picture of so many inches in each direction, and these bytes.
+fn picture_in_docx(inches: u32, bytes: &[u8]) -> Vec<u8> {
+    let side = inches * 914_400;
+    let main = document(&format!(
+        "<w:p><w:r><w:drawing><wp:extent cx=\"{side}\" cy=\"{side}\"/>\
+         <a:blip r:embed=\"rId1\"/></w:drawing><w:t>typed</w:t></w:r></w:p>"
+    ));
+    let relations =
+        "<Relationships><Relationship Id=\"rId1\" Target=\"media/image1.png\"/></Relationships>";
+    zip(&[
+        ("[Content_Types].xml", b"<Types/>"),
+        ("word/document.xml", main.as_bytes()),
+        ("word/_rels/document.xml.rels", relations.as_bytes()),
+        ("word/media/image1.png", bytes),
+    ])
+}
+
+#[test]
+fn pictures_of_a_docx_are_read_or_noted() {
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x09\0\0\0\x09".as_slice();
+    let ocr = EchoOcr { pages: 1, ..EchoOcr::default() };
+    let with =
+        |file: &[u8]| archive_extract::read_all("a.docx", file, &ReadLimits::default(), &ocr);
+    for inches in [1, 5] {
+        let document = with(&picture_in_docx(inches, png));
+        assert_eq!(texts(&document), ["typed\n\nseen 1"]);
+        assert_eq!(codes(&document), []);
+    }
+    let document = with(&picture_in_docx(5, b"\xd7\xcd\xc6\x9a a metafile"));
+    assert_eq!(codes_of_page(&document, 0), [ProblemCode::Unsupported]);
+    assert!(document.pages[0].problems[0].message.contains("save the document as PDF"));
+    let document = read("a.docx", &picture_in_docx(5, png));
+    assert_eq!(codes_of_page(&document, 0), [ProblemCode::NeedsOcr]);
+    assert_eq!(codes(&read("a.docx", &picture_in_docx(1, png))), [ProblemCode::NeedsOcr]);
 }
 
 /// A page drawn by `pdftoppm` and read back by Tesseract, where both are installed.
