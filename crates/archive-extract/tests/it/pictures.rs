@@ -162,7 +162,7 @@ fn first_page(content: &str) -> (String, Vec<ProblemCode>) {
     (document.pages[0].page.text.clone(), codes(&document))
 }
 
-/// So many letters in lines at the top of the page, typed or without ink.
+/// At least `letters` letters in lines at the top of the page; mode 3 draws them without ink.
 fn typed(letters: usize, mode: u32) -> String {
     let line = "word ".repeat(17);
     let lines = (0..letters.div_ceil(68)).map(|_| format!("({line}) Tj T* "));
@@ -249,7 +249,7 @@ fn codes_of_page(document: &archive_extract::Document, at: usize) -> Vec<Problem
     document.pages[at].problems.iter().map(|it| it.code).collect()
 }
 
-/// A DOCX with a picture of so many inches in each direction, and these bytes.
+/// A DOCX with a square picture, `inches` on each side, that has these bytes.
 fn picture_in_docx(inches: u32, bytes: &[u8]) -> Vec<u8> {
     let side = inches * 914_400;
     let main = document(&format!(
