@@ -1,6 +1,6 @@
 //! A reply that is one JSON object and a readable text, for contracts whose tools answer with JSON.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::reply::{LoginChange, Reply};
 
@@ -13,13 +13,21 @@ pub struct JsonReply {
     login: Option<LoginChange>,
     session_text: Option<String>,
     has_json_tool_text: bool,
+    images: Vec<Value>,
 }
 
 impl JsonReply {
     /// A finished reply: `json` is the tool result and `text` its readable form.
     pub fn new(json: Value, text: impl Into<String>) -> Self {
-        let text = text.into();
-        Self { json, text, job: None, login: None, session_text: None, has_json_tool_text: false }
+        Self {
+            json,
+            text: text.into(),
+            job: None,
+            login: None,
+            session_text: None,
+            has_json_tool_text: false,
+            images: Vec::new(),
+        }
     }
 
     /// Names the job that continues after this reply.
@@ -40,6 +48,13 @@ impl JsonReply {
         Self { session_text: Some(text.into()), ..self }
     }
 
+    /// Adds a picture in base64, for transports that can show one beside the text.
+    #[must_use]
+    pub fn with_image(mut self, media_type: &str, base64: String) -> Self {
+        self.images.push(json!({ "type": "image", "mimeType": media_type, "data": base64 }));
+        self
+    }
+
     /// Sends the JSON as the tool text too, for contracts whose clients parse that text.
     #[must_use]
     pub fn with_json_tool_text(self) -> Self {
@@ -58,6 +73,10 @@ impl Reply for JsonReply {
 
     fn tool_text(&self) -> String {
         if self.has_json_tool_text { self.json.to_string() } else { self.text.clone() }
+    }
+
+    fn images(&self) -> Vec<Value> {
+        self.images.clone()
     }
 
     fn job(&self) -> Option<&str> {

@@ -23,6 +23,11 @@ pub trait Reply: Send + Sync {
         None
     }
 
+    /// MCP content blocks of pictures, which follow the text.
+    fn images(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
     /// The `_meta` of a tool result: freshness and provenance, which a closed schema has no room for.
     fn meta(&self) -> Map<String, Value> {
         Map::new()

@@ -78,14 +78,16 @@ pub(crate) fn cancelled() -> ErrorData {
 
 pub(crate) fn success(reply: &dyn Reply, options: &TextOptions) -> CallToolResult {
     let meta = reply.meta();
-    let mut result = CallToolResult::success(content(reply).unwrap_or_else(|| {
+    let mut blocks = content(reply).unwrap_or_else(|| {
         let text = match (options.form, reply.session_text().filter(|_| options.keeps_login)) {
             (TextForm::Exact, _) => reply.tool_text(),
             (TextForm::Compact, Some(text)) => text.to_owned(),
             (TextForm::Compact, None) => shortened(reply.text(), options.smaller_call.as_deref()),
         };
         vec![ContentBlock::text(text)]
-    }));
+    });
+    blocks.extend(reply.images().into_iter().filter_map(|it| serde_json::from_value(it).ok()));
+    let mut result = CallToolResult::success(blocks);
     result.structured_content = Some(reply.result());
     result.meta = (!meta.is_empty()).then(|| MetaObject(meta));
     result
