@@ -11,8 +11,9 @@ use std::process::ExitCode;
 
 use sandbox::{ChildCommand, ChildEnd, ChildLimits};
 
+use crate::page_picture;
 use crate::tool_files;
-use crate::wire::{self, ChildMessage, ReadRequest};
+use crate::wire::{self, ChildMessage, ReadRequest, WorkerRequest};
 use crate::{
     Document, DocumentBuilder, NoOcr, Ocr, Password, ProblemCode, ReadEvent, ReadLimits,
     ReadProblem, Tesseract,
@@ -81,7 +82,7 @@ pub fn read_while(
         arguments: child.arguments.clone(),
         folder: child.scratch.clone(),
     };
-    let input = move |to: &mut dyn Write| sandbox::send(to, &request);
+    let input = move |to: &mut dyn Write| sandbox::send(to, &WorkerRequest::Read(request));
     let mut on_message = |message| match message {
         ChildMessage::Event(event) => emit(event),
         ChildMessage::Done => ControlFlow::Break(()),
@@ -127,7 +128,11 @@ pub fn worker_main(mut stdin: impl Read, stdout: impl Write) -> ExitCode {
 }
 
 fn serve_request(stdin: &mut impl Read, stdout: impl Write) -> io::Result<()> {
-    let Some(request) = sandbox::receive::<ReadRequest>(stdin)? else { return Ok(()) };
+    let request = match sandbox::receive::<WorkerRequest>(stdin)? {
+        Some(WorkerRequest::Read(request)) => request,
+        Some(WorkerRequest::Picture(request)) => return page_picture::serve(&request, stdout),
+        None => return Ok(()),
+    };
     let size = std::fs::metadata(&request.path)?.len();
     let limits = &request.limits;
     let child_limits = ChildLimits {
@@ -138,7 +143,10 @@ fn serve_request(stdin: &mut impl Read, stdout: impl Write) -> io::Result<()> {
         file_bytes: limits.bytes.max(1 << 20),
     };
     // Confined before a byte of the document is read, and while the process has one thread.
-    sandbox::confine(&child_limits, &tool_files::access(&request))?;
+    sandbox::confine(
+        &child_limits,
+        &tool_files::access(&request.path, &request.scratch, request.languages.is_some()),
+    )?;
     let mut to = io::BufWriter::new(stdout);
     if size > request.limits.bytes {
         let message = format!("the file is larger than {} MB", request.limits.bytes >> 20);

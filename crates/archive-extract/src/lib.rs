@@ -19,6 +19,7 @@ mod limits;
 mod msg;
 mod ocr;
 mod password;
+pub mod page_picture;
 mod pdf;
 mod picture;
 mod plain;

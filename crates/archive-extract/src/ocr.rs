@@ -1,6 +1,6 @@
 //! Text from pictures: the port that readers use, and the reader that has none behind it.
 
-mod command;
+pub(crate) mod command;
 mod joined;
 mod tesseract;
 mod tsv;

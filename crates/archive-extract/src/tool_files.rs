@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 use sandbox::FileAccess;
 
-use crate::wire::ReadRequest;
-
 /// The folders of Linux systems with programs, libraries and fonts.
 const SYSTEM: [&str; 14] = [
     "/usr",
@@ -27,12 +25,11 @@ const SYSTEM: [&str; 14] = [
 ];
 
 /// The programs that the child starts.
-const TOOLS: [&str; 2] = ["tesseract", "pdftoppm"];
+const TOOLS: [&str; 4] = ["tesseract", "pdftoppm", "pdftotext", "pdfinfo"];
 
-pub(crate) fn access(request: &ReadRequest) -> FileAccess {
-    let mut files =
-        FileAccess { read: vec![request.path.clone()], write: vec![request.scratch.clone()] };
-    if request.languages.is_some() {
+pub(crate) fn access(document: &Path, scratch: &Path, with_tools: bool) -> FileAccess {
+    let mut files = FileAccess { read: vec![document.to_owned()], write: vec![scratch.to_owned()] };
+    if with_tools {
         files.read.extend(SYSTEM.map(PathBuf::from));
         files.read.extend(installed_elsewhere());
         files.write.push(PathBuf::from("/dev/null"));

@@ -6,10 +6,19 @@ use std::path::PathBuf;
 use sandbox::send;
 use serde::{Deserialize, Serialize};
 
+use crate::page_picture::PictureRequest;
 use crate::{Password, ReadEvent, ReadLimits};
 
 /// Longer text is sent in pieces; JSON may make a piece six times as long.
 const TEXT_MAX: usize = 1 << 20;
+
+/// What a child is asked to do.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum WorkerRequest {
+    Read(ReadRequest),
+    /// Draw a page.
+    Picture(PictureRequest),
+}
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ReadRequest {

@@ -13,7 +13,7 @@ const OUTPUT_MAX: u64 = 256 << 20;
 
 /// Runs the tool and returns its output; the error `Unsupported` means that it could not be
 /// started.
-pub(super) fn run(
+pub(crate) fn run(
     program: &Path,
     arguments: &[&str],
     input: &[u8],
