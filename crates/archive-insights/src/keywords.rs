@@ -58,7 +58,7 @@ pub(crate) fn parse(keywords: &str) -> Result<Vec<Term>, Fault> {
         let read: Vec<Term> = if part.is_phrase {
             Term::read(part.text, part.starred).into_iter().collect()
         } else {
-            part.text.split_whitespace().filter_map(|it| Term::read(it, false)).collect()
+            unquoted(part.text).filter_map(|it| Term::read(it, false)).collect()
         };
         for term in read {
             if !terms.contains(&term) {
@@ -72,6 +72,22 @@ pub(crate) fn parse(keywords: &str) -> Result<Vec<Term>, Fault> {
         return Err(too_many(format!("{most}, and {WORDS_MAX} words in all")));
     }
     Ok(terms)
+}
+
+/// Splits an unquoted part at white space, but not within a word such as `U. S. C.`
+fn unquoted(text: &str) -> impl Iterator<Item = &str> {
+    let mut words = words::words(text).map(|it| it.span).peekable();
+    std::iter::from_fn(move || {
+        let first = words.next()?;
+        let mut end = first.end;
+        let is_apart = |end: usize, start: usize| text[end..start].contains(char::is_whitespace);
+        while let Some(next) = words.next_if(|it| !is_apart(end, it.start)) {
+            end = next.end;
+        }
+        // Up to the next white space, for a star.
+        let after = text[end..].find(char::is_whitespace).map_or(text.len(), |it| end + it);
+        Some(&text[first.start..after])
+    })
 }
 
 fn too_many(message: String) -> Fault {
@@ -134,8 +150,11 @@ mod tests {
         check("motion dismissed", &["motion", "dismiss"]);
         check("\"motion to dismiss\" denied", &["motion to dismiss", "deni"]);
         check("«ст. 15 ГК РФ»", &["ст 15 гк рф"]);
-        check("2:24-cv-01234", &["2 24 cv 01234"]);
-        check("\"410 U.S. 113\"", &["410 u s 113"]);
+        check("2:24-cv-01234", &["2 24 cv 1234"]);
+        check("\"410 U.S. 113\"", &["410 us 113"]);
+        check("17 U.S.C. § 101", &["17", "usc", "101"]);
+        check("17 U. S. C. §101", &["17", "usc", "101"]);
+        check("Воробьёва Воробьёв", &["воробь"]);
         check(
             "jurisd* \"summary judg*\" \"final ord\"*",
             &["jurisd jurisd*", "summari judg judg*", "final ord ord*"],
@@ -156,7 +175,7 @@ mod tests {
     #[test]
     fn keywords_are_limited() {
         let many: Vec<String> = (0..33).map(|at| format!("w{at}")).collect();
-        for keywords in [many.join(" "), "a".repeat(4_001), "w.".repeat(129)] {
+        for keywords in [many.join(" "), "a".repeat(4_001), "w-".repeat(129)] {
             assert_eq!(parse(&keywords).unwrap_err().code(), "too_many_keywords");
         }
         assert_eq!(parse(&many[..32].join(" ")).unwrap().len(), 32);

@@ -11,6 +11,7 @@ mod index;
 mod insight;
 mod keywords;
 mod query;
+mod reindex;
 mod remove;
 mod schema;
 mod scope;

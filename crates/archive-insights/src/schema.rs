@@ -66,9 +66,15 @@ CREATE INDEX insight_text_words ON insight_text USING gin (words);
 CREATE SEQUENCE insight_next;
 ";
 
+/// Insights up to this number were indexed by an earlier version, with other words.
+const REINDEX: &str = "
+CREATE TABLE insight_reindex (seq BIGINT NOT NULL);
+INSERT INTO insight_reindex (seq) SELECT COALESCE(MAX(seq), 0) FROM insight;
+";
+
 /// Apply before the first use.
 pub const MIGRATIONS: Migrations = Migrations {
     owner: "insights",
-    sqlite: &[tables!("INTEGER"), SQLITE_INDEX],
-    postgres: &[tables!("BIGINT"), POSTGRES_INDEX],
+    sqlite: &[tables!("INTEGER"), SQLITE_INDEX, REINDEX],
+    postgres: &[tables!("BIGINT"), POSTGRES_INDEX, REINDEX],
 };

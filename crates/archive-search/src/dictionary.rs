@@ -140,6 +140,7 @@ mod tests {
     fn dictionary(words: &[String]) -> Vec<u8> {
         let mut builder = SegmentBuilder::default();
         builder.file(FileEntry {
+            facts: None,
             file_id: "f".to_owned(),
             owner: 0,
             uploaded_at: 0,

@@ -9,10 +9,9 @@ use clock::Millis;
 use fault::Fault;
 use store::{SqlRow, Tx};
 
+use crate::facts::{FileFacts, StoredFacts, put_facts};
 use crate::scope::{self, scope_of};
-use crate::segment::{
-    ChunkStart, EncodedSegment, FileEntry, PageEntry, SegmentBuilder, read_files,
-};
+use crate::segment::{ChunkStart, EncodedSegment, FileEntry, PageEntry, SegmentBuilder};
 use crate::tokens::tokens;
 use crate::{Search, sql};
 
@@ -61,6 +60,7 @@ impl FileIndex {
     /// blocking thread.
     pub fn build<'a>(
         file: &FileToIndex<'_>,
+        facts: &FileFacts,
         pages: impl IntoIterator<Item = PageToIndex<'a>>,
     ) -> Self {
         let mut tags: Vec<i64> = file.tags.iter().map(|it| scope::tag(it)).collect();
@@ -72,6 +72,7 @@ impl FileIndex {
             uploaded_at: file.uploaded_at.0,
             media_type: scope::media_type(file.media_type),
             tags,
+            facts: Some(StoredFacts::of(facts)),
             pages: Vec::new(),
         };
         let mut builder = SegmentBuilder::default();
@@ -147,6 +148,26 @@ impl Search {
         sql::record_home(tx, scope::owner(owner), scope).await
     }
 
+    /// Sets the facts of a file whose pages are in the index. The caller holds the lock on the
+    /// file's record.
+    pub async fn set_facts(
+        &self,
+        tx: &mut Tx,
+        file_id: &str,
+        facts: &FileFacts,
+    ) -> Result<(), Fault> {
+        let before = sql::segments_of_file(tx, file_id).await?;
+        let scopes: Vec<i64> = before.iter().map(|it| it.1).collect();
+        sql::lock(&self.db, tx, &scopes).await?;
+        // Read again: a merge may have replaced the segments before the lock was held.
+        for (id, _, mut files) in sql::segments_of_file(tx, file_id).await? {
+            let own = files.iter_mut().filter(|it| it.file_id == file_id);
+            own.for_each(|it| it.facts = Some(StoredFacts::of(facts)));
+            sql::update_facts(tx, id, put_facts(&files)).await?;
+        }
+        sql::record_facts(tx, file_id).await
+    }
+
     /// Removes a file from its segments and, if wanted, returns its own part of them.
     async fn take_out(
         &self,
@@ -161,7 +182,6 @@ impl Search {
         let mut taken = Vec::new();
         // Read again: a merge may have replaced the segments before the lock was held.
         for (id, scope, files) in sql::segments_of_file(tx, file_id).await? {
-            let files = read_files(&files)?;
             let (mut own, mut rest) = (SegmentBuilder::default(), SegmentBuilder::default());
             let own_numbers = own.append_files(files.clone(), |it| is_wanted && it == file_id);
             let rest_numbers = rest.append_files(files, |it| it != file_id);
@@ -199,7 +219,7 @@ impl Search {
         };
         let mut merged = SegmentBuilder::default();
         for id in group {
-            let files = read_files(&sql::files(&mut tx, id).await?)?;
+            let files = sql::files(&mut tx, id).await?;
             let numbers = merged.append_files(files, |_| true);
             each_block(&mut tx, id, |docs, positions| {
                 merged.append_block(docs, positions, &numbers)
@@ -218,6 +238,14 @@ impl Search {
             return Ok(Vec::new());
         }
         sql::indexed(&self.db, ids).await
+    }
+
+    /// Which of these files have facts in the index; files of an earlier version have none.
+    pub async fn with_facts(&self, ids: &[String]) -> Result<Vec<String>, Fault> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        sql::with_facts(&self.db, ids).await
     }
 }
 

@@ -8,6 +8,7 @@
 mod codec;
 mod dictionary;
 mod evaluate;
+mod facts;
 mod index;
 mod page_set;
 mod postings;
@@ -25,6 +26,7 @@ pub mod words;
 mod tests;
 
 pub use archive_accounts::Visibility;
+pub use facts::{DayRange, FileFacts};
 pub use index::{FileIndex, FileToIndex, PageToIndex, record_text};
 pub use query::{QUERY_CHARS_MAX, TERMS_MAX};
 pub use schema::MIGRATIONS;

@@ -70,9 +70,32 @@ ALTER TABLE search_block ALTER COLUMN docs SET STORAGE EXTERNAL;
 ALTER TABLE search_block ALTER COLUMN positions SET STORAGE EXTERNAL;
 ";
 
+/// `facts` of a segment is empty, and `has_facts` of a file false, until the facts of files of an
+/// earlier version are added.
+macro_rules! facts {
+    ($blob:literal) => {
+        concat!(
+            "
+ALTER TABLE search_segment ADD COLUMN facts ",
+            $blob,
+            ";
+ALTER TABLE search_file ADD COLUMN has_facts BOOLEAN NOT NULL DEFAULT FALSE;
+"
+        )
+    };
+}
+
 /// Apply before the first use.
 pub const MIGRATIONS: Migrations = Migrations {
     owner: "search",
-    sqlite: &[tables!("INTEGER", "BLOB", "TEXT"), SQLITE_NUMBERS],
-    postgres: &[tables!("BIGINT", "BYTEA", "TEXT COLLATE \"C\""), POSTGRES_NUMBERS],
+    sqlite: &[
+        tables!("INTEGER", "BLOB", "TEXT"),
+        SQLITE_NUMBERS,
+        facts!("BLOB NOT NULL DEFAULT x''"),
+    ],
+    postgres: &[
+        tables!("BIGINT", "BYTEA", "TEXT COLLATE \"C\""),
+        POSTGRES_NUMBERS,
+        facts!("BYTEA NOT NULL DEFAULT ''"),
+    ],
 };

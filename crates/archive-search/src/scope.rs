@@ -31,6 +31,11 @@ pub fn tag(name: &str) -> i64 {
     fingerprint("tag", name)
 }
 
+/// The case of the letters and the space around the word do not matter.
+pub(crate) fn document_type(word: &str) -> i64 {
+    fingerprint("document", &word.trim().to_lowercase())
+}
+
 pub(crate) fn media_type(name: &str) -> i64 {
     fingerprint("type", name)
 }

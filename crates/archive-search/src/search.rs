@@ -17,7 +17,7 @@ use crate::page_set::PageSet;
 use crate::query::{self, LastWord, ParsedQuery};
 use crate::segment::{BlockTerms, ChunkStart};
 use crate::snippet::{Window, WordMatch};
-use crate::{Search, sql};
+use crate::{DayRange, Search, sql};
 use loaded::LoadedSegment;
 
 /// Segments whose blocks are read by one statement.
@@ -35,6 +35,12 @@ pub struct PageQuery {
     pub case_id: Option<String>,
     pub file_id: Option<String>,
     pub media_type: Option<String>,
+    /// The type of the paper, in any case of letters.
+    pub document_type: Option<String>,
+    /// The day of the paper.
+    pub document_date: Option<DayRange>,
+    /// The day of an event or deadline in the paper.
+    pub event_date: Option<DayRange>,
     /// A file must have all of them.
     pub tags: Vec<String>,
     /// The time of the upload.

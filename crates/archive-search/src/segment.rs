@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use fault::Fault;
 
 use crate::codec::{BlobCursor, put, put_bytes};
+use crate::facts::{StoredFacts, put_facts, read_facts};
 use crate::postings::{Postings, TermPostings};
 
 /// Bytes of terms and documents in one block, unless one term has more.
@@ -24,6 +25,8 @@ pub(crate) struct FileEntry {
     pub media_type: i64,
     /// Ascending.
     pub tags: Vec<i64>,
+    /// `None` for a file of an earlier version, whose facts are added later.
+    pub facts: Option<StoredFacts>,
     pub pages: Vec<PageEntry>,
 }
 
@@ -56,11 +59,18 @@ pub(crate) struct Block {
     pub positions: Vec<u8>,
 }
 
+/// A file of a segment as it is listed.
+pub(crate) struct FileId {
+    pub id: String,
+    pub has_facts: bool,
+}
+
 /// A segment as it is stored.
 pub(crate) struct EncodedSegment {
-    pub file_ids: Vec<String>,
+    pub file_ids: Vec<FileId>,
     pub weight: u64,
     pub files: Vec<u8>,
+    pub facts: Vec<u8>,
     pub dictionary: Vec<u8>,
     pub blocks: Vec<Block>,
 }
@@ -178,9 +188,10 @@ impl SegmentBuilder {
         if !block.is_empty() {
             blocks.push(block.finish());
         }
-        let file_ids = self.files.iter().map(|it| it.file_id.clone()).collect();
-        let files = put_files(&self.files);
-        EncodedSegment { file_ids, weight, files, dictionary, blocks }
+        let id = |it: &FileEntry| FileId { id: it.file_id.clone(), has_facts: it.facts.is_some() };
+        let file_ids = self.files.iter().map(id).collect();
+        let (files, facts) = (put_files(&self.files), put_facts(&self.files));
+        EncodedSegment { file_ids, weight, files, facts, dictionary, blocks }
     }
 }
 
@@ -301,8 +312,8 @@ fn put_files(files: &[FileEntry]) -> Vec<u8> {
     out
 }
 
-/// The files of a stored segment.
-pub(crate) fn read_files(blob: &[u8]) -> Result<Vec<FileEntry>, Fault> {
+/// The files of a stored segment with their facts.
+pub(crate) fn read_files(blob: &[u8], facts: &[u8]) -> Result<Vec<FileEntry>, Fault> {
     fn long(cursor: &mut BlobCursor<'_>) -> Result<i64, Fault> {
         let bytes = cursor.take(8)?.try_into().map_err(|_| crate::codec::damaged())?;
         Ok(i64::from_le_bytes(bytes))
@@ -326,8 +337,9 @@ pub(crate) fn read_files(blob: &[u8]) -> Result<Vec<FileEntry>, Fault> {
                 .collect::<Result<_, Fault>>()?;
             pages.push(PageEntry { page: number, words, chunks });
         }
-        files.push(FileEntry { file_id, owner, uploaded_at, media_type, tags, pages });
+        files.push(FileEntry { file_id, owner, uploaded_at, media_type, tags, facts: None, pages });
     }
+    read_facts(facts, &mut files)?;
     Ok(files)
 }
 
@@ -340,7 +352,7 @@ mod tests {
     proptest! {
         #[test]
         fn damaged_blobs_are_faults(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            _ = read_files(&bytes).is_ok();
+            _ = read_files(&bytes, &[]).is_ok();
             let mut terms = BlockTerms::new(&bytes, &bytes);
             while let Ok(Some((_, postings))) = terms.next() {
                 _ = postings.each(|_, _| ()).is_ok();

@@ -4,7 +4,7 @@ use fault::Fault;
 use serde_json::Value;
 use store::{Db, Engine, Sql, SqlRow, SqlValue, Tx, placeholders, sql, sql_built};
 
-use crate::segment::EncodedSegment;
+use crate::segment::{EncodedSegment, FileEntry, FileId, read_files};
 
 /// Rows of one statement.
 const BATCH: usize = 50;
@@ -45,8 +45,10 @@ pub(crate) async fn insert(
 ) -> Result<(), Fault> {
     let id = next_number(db, tx).await?;
     let weight = i64::try_from(segment.weight).unwrap_or(i64::MAX);
-    let row = "INSERT INTO search_segment (id, scope, weight, files) VALUES ($1, $2, $3, $4)";
-    tx.execute(sql(row).bind(id).bind(scope).bind(weight).bind(segment.files)).await?;
+    let row = "INSERT INTO search_segment (id, scope, weight, files, facts) \
+               VALUES ($1, $2, $3, $4, $5)";
+    let row = sql(row).bind(id).bind(scope).bind(weight).bind(segment.files);
+    tx.execute(row.bind(segment.facts)).await?;
     let row = "INSERT INTO search_dictionary (segment, terms) VALUES ($1, $2)";
     tx.execute(sql(row).bind(id).bind(segment.dictionary)).await?;
     let mut blocks = segment.blocks.into_iter().peekable();
@@ -60,8 +62,10 @@ pub(crate) async fn insert(
         tx.execute(rows(into, 4, values)).await?;
     }
     for ids in segment.file_ids.chunks(BATCH) {
-        let values = ids.iter().flat_map(|it| [SqlValue::from(it), id.into()]).collect();
-        tx.execute(rows("INSERT INTO search_file (file_id, segment) VALUES", 2, values)).await?;
+        let row = |it: &FileId| [SqlValue::from(&it.id), id.into(), it.has_facts.into()];
+        let values = ids.iter().flat_map(row).collect();
+        let into = "INSERT INTO search_file (file_id, segment, has_facts) VALUES";
+        tx.execute(rows(into, 3, values)).await?;
     }
     Ok(())
 }
@@ -98,11 +102,15 @@ pub(crate) async fn homes(tx: &mut Tx, owner: i64) -> Result<Vec<i64>, Fault> {
 pub(crate) async fn segments_of_file(
     tx: &mut Tx,
     file_id: &str,
-) -> Result<Vec<(i64, i64, Vec<u8>)>, Fault> {
-    let select = "SELECT s.id, s.scope, s.files FROM search_file f \
+) -> Result<Vec<(i64, i64, Vec<FileEntry>)>, Fault> {
+    let select = "SELECT s.id, s.scope, s.files, s.facts FROM search_file f \
                   JOIN search_segment s ON s.id = f.segment WHERE f.file_id = $1 ORDER BY s.id";
     let rows = tx.fetch_all(sql(select).bind(file_id)).await?;
-    rows.iter().map(|row| Ok((row.int(0)?, row.int(1)?, row.bytes(2)?))).collect()
+    let read = |row: &SqlRow| {
+        let files = read_files(row.bytes_ref(2)?, row.bytes_ref(3)?)?;
+        Ok((row.int(0)?, row.int(1)?, files))
+    };
+    rows.iter().map(read).collect()
 }
 
 /// Number and weight of every segment of a scope.
@@ -112,10 +120,23 @@ pub(crate) async fn weights(tx: &mut Tx, scope: i64) -> Result<Vec<(i64, u64)>, 
     rows.iter().map(|row| Ok((row.int(0)?, row.count(1)?))).collect()
 }
 
-pub(crate) async fn files(tx: &mut Tx, segment: i64) -> Result<Vec<u8>, Fault> {
-    let select = sql("SELECT files FROM search_segment WHERE id = $1").bind(segment);
+pub(crate) async fn files(tx: &mut Tx, segment: i64) -> Result<Vec<FileEntry>, Fault> {
+    let select = sql("SELECT files, facts FROM search_segment WHERE id = $1").bind(segment);
     let row = tx.fetch_optional(select).await?;
-    row.ok_or_else(|| Fault::internal("a segment of the search index is gone"))?.bytes(0)
+    let row = row.ok_or_else(|| Fault::internal("a segment of the search index is gone"))?;
+    read_files(row.bytes_ref(0)?, row.bytes_ref(1)?)
+}
+
+/// Writes the facts of the files of a segment.
+pub(crate) async fn update_facts(tx: &mut Tx, segment: i64, facts: Vec<u8>) -> Result<(), Fault> {
+    let update = sql("UPDATE search_segment SET facts = $2 WHERE id = $1");
+    tx.execute(update.bind(segment).bind(facts)).await.map(drop)
+}
+
+/// Records that the facts of a file are known.
+pub(crate) async fn record_facts(tx: &mut Tx, file_id: &str) -> Result<(), Fault> {
+    let update = sql("UPDATE search_file SET has_facts = TRUE WHERE file_id = $1");
+    tx.execute(update.bind(file_id)).await.map(drop)
 }
 
 /// All blocks of a segment after a term, a few at a time.
@@ -129,7 +150,7 @@ pub(crate) async fn blocks_after(
     tx.fetch_all(sql(select).bind(segment).bind(after)).await
 }
 
-/// The segments of these scopes: number, scope, files. With a file only those that have it.
+/// The segments of these scopes: number, scope, files, facts. With a file only those that have it.
 pub(crate) async fn segments(
     db: &Db,
     tx: &mut Tx,
@@ -138,9 +159,11 @@ pub(crate) async fn segments(
 ) -> Result<Vec<SqlRow>, Fault> {
     let list = numbers(db, 1);
     let select = match file_id {
-        None => format!("SELECT id, scope, files FROM search_segment WHERE scope IN ({list})"),
+        None => {
+            format!("SELECT id, scope, files, facts FROM search_segment WHERE scope IN ({list})")
+        }
         Some(_) => format!(
-            "SELECT id, scope, files FROM search_segment WHERE scope IN ({list}) \
+            "SELECT id, scope, files, facts FROM search_segment WHERE scope IN ({list}) \
              AND id IN (SELECT segment FROM search_file WHERE file_id = $2)"
         ),
     };
@@ -195,6 +218,16 @@ pub(crate) async fn blocks(
 pub(crate) async fn indexed(db: &Db, ids: &[String]) -> Result<Vec<String>, Fault> {
     let list = placeholders(1, ids.len());
     let select = format!("SELECT DISTINCT file_id FROM search_file WHERE file_id IN ({list})");
+    let rows = db.fetch_all(sql_built(select).bind_all(ids)).await?;
+    rows.iter().map(|row| row.text(0)).collect()
+}
+
+/// Which of these files have facts in the index.
+pub(crate) async fn with_facts(db: &Db, ids: &[String]) -> Result<Vec<String>, Fault> {
+    let list = placeholders(1, ids.len());
+    let select = format!(
+        "SELECT DISTINCT file_id FROM search_file WHERE file_id IN ({list}) AND has_facts = TRUE"
+    );
     let rows = db.fetch_all(sql_built(select).bind_all(ids)).await?;
     rows.iter().map(|row| row.text(0)).collect()
 }

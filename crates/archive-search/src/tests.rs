@@ -6,8 +6,8 @@ use store::Db;
 use testkit::on_every_engine;
 
 use crate::{
-    FileIndex, FileToIndex, MIGRATIONS, PageHits, PageQuery, PageToIndex, Search, Snippet,
-    Visibility, record_text,
+    DayRange, FileFacts, FileIndex, FileToIndex, MIGRATIONS, PageHits, PageQuery, PageToIndex,
+    Search, Snippet, Visibility, record_text,
 };
 
 mod asking;
@@ -24,6 +24,7 @@ struct TestFile {
     media_type: String,
     tags: Vec<String>,
     name: String,
+    facts: FileFacts,
     pages: Vec<String>,
 }
 
@@ -36,6 +37,7 @@ fn file(id: &str, owner: &str, case_id: Option<&str>, pages: &[&str]) -> TestFil
         media_type: "text/plain".to_owned(),
         tags: Vec::new(),
         name: String::new(),
+        facts: FileFacts::default(),
         pages: pages.iter().map(|it| (*it).to_owned()).collect(),
     }
 }
@@ -72,7 +74,7 @@ impl Fixture {
             text: text.into(),
             chunk_starts: chunk_starts(text),
         });
-        let index = FileIndex::build(&entry, pages);
+        let index = FileIndex::build(&entry, &file.facts, pages);
         let mut tx = self.db.begin().await.unwrap();
         let case = file.case_id.as_deref();
         self.search.replace(&mut tx, &file.id, &file.owner, case, index).await.unwrap();

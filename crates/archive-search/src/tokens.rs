@@ -1,6 +1,6 @@
 //! Splits the text of a page into the words that its index stores.
 //!
-//! On top of [`crate::words`]: dotted letters are one word (`U.S.C.`, `U. S.`, `F.3d`), groups of
+//! On top of runs of letters and digits: dotted letters are one word (`U.S.C.`, `U. S.`, `F.3d`), groups of
 //! three digits are one number (`12,500`), numbers have no leading zeros (`08924`), and Russian
 //! surnames lose -ov and -ev in all cases. So `17 USC 101` is `17 U.S.C. § 101`, and `1:20-cv-8924`
 //! is `1:20-cv-08924`.
@@ -109,13 +109,22 @@ fn is_ordinal(word: &str) -> bool {
 pub(crate) fn term(word: &str) -> String {
     let mut folded = folded(word);
     if is_number(&folded) {
-        let zeros = folded.len() - folded.trim_start_matches('0').len();
-        folded.drain(..zeros.min(folded.len().saturating_sub(1)));
-        return folded;
+        return without_zeros(&folded).to_owned();
     }
     inflection(&mut folded);
     surname(&mut folded);
     folded
+}
+
+/// A number without leading zeros; another word as it is.
+pub(crate) fn without_zeros(word: &str) -> &str {
+    if !is_number(word) {
+        return word;
+    }
+    match word.trim_start_matches('0') {
+        "" if !word.is_empty() => "0",
+        number => number,
+    }
 }
 
 /// Without accents, capitals and what joined the parts, but not stemmed: for prefixes.

@@ -7,12 +7,14 @@
 mod access;
 mod clip;
 mod envelope;
+mod file_facts;
 mod file_state;
 mod integrity;
 mod job_report;
 mod local_file;
 mod number;
 mod open_arguments;
+mod page_drawing;
 mod page_index;
 mod page_reader;
 mod processing;
@@ -46,12 +48,13 @@ pub use processing::analysis::analysis_main;
 pub use tools::auth::{IssuedToken, TokenIssuer};
 
 use open_arguments::InputSchemas;
+use page_drawing::PageDrawing;
 use processing::job_passwords::JobPasswords;
 use tools::{
     add_file, auth, cancel_job, delete_file, delete_insight, export, export_file, file_content,
-    file_status, integrity_test, job_status, list_cases, list_files, process_file, query_insights,
-    read_page, search_documents, search_pages, share_case, store_insight, update_insight, upload,
-    upload_by_link, upload_progress,
+    file_status, integrity_test, job_status, list_cases, list_files, page_picture, page_words,
+    process_file, query_insights, read_page, search_documents, search_pages, share_case,
+    store_insight, update_insight, upload, upload_by_link, upload_progress,
 };
 use upload_tracker::UploadTracker;
 
@@ -119,6 +122,8 @@ pub(crate) struct Archive {
     search: Search,
     /// Whether files of an earlier version are still being added to the page index.
     is_indexing: Arc<AtomicBool>,
+    /// Whether insights of an earlier version are still being indexed again.
+    is_reindexing: Arc<AtomicBool>,
     tokens: Arc<dyn TokenIssuer>,
     base_url: Option<String>,
     models: Vec<Arc<dyn Model>>,
@@ -131,6 +136,7 @@ pub(crate) struct Archive {
     test_permits: Arc<Semaphore>,
     /// Shared with the job that reads the files.
     passwords: Arc<JobPasswords>,
+    page_drawing: PageDrawing,
     inputs: InputSchemas,
 }
 
@@ -168,6 +174,8 @@ pub fn service(parts: ArchiveParts) -> Result<Service, ContractError> {
         .upload("arkiver_upload", Scope::Write, upload::call)
         .upload("arkiver_upload_by_link", Scope::Open, upload_by_link::call)
         .download("arkiver_file_content", Scope::Read, file_content::call)
+        .download("arkiver_page_picture", Scope::Read, page_picture::call)
+        .download("arkiver_page_words", Scope::Read, page_words::call)
         .download("arkiver_export_file", Scope::Read, export_file::call)
         .bind(contract, envelope::ArkiverEnvelope)
 }
@@ -178,12 +186,16 @@ fn assemble(parts: ArchiveParts, inputs: InputSchemas) -> Archive {
     let left = processing::scratch::sweep(parts.extractor.scratch.clone(), jobs.clone());
     parts.tasks.spawn(left);
     let is_indexing = Arc::new(AtomicBool::new(true));
+    let is_reindexing = Arc::new(AtomicBool::new(false));
     let backfill = page_index::Backfill {
         db: db.clone(),
         documents: documents.clone(),
+        insights: insights.clone(),
         search: search.clone(),
         is_indexing: Arc::clone(&is_indexing),
+        is_reindexing: Arc::clone(&is_reindexing),
     };
+    let page_drawing = PageDrawing::new(parts.extractor.clone());
     let stop = parts.stop.clone();
     parts.tasks.spawn(async move { stop.run_until_cancelled(backfill.run()).await });
     let passwords = Arc::new(JobPasswords::default());
@@ -232,6 +244,7 @@ fn assemble(parts: ArchiveParts, inputs: InputSchemas) -> Archive {
         insights,
         search,
         is_indexing,
+        is_reindexing,
         tokens,
         base_url,
         models,
@@ -240,6 +253,7 @@ fn assemble(parts: ArchiveParts, inputs: InputSchemas) -> Archive {
         wait_slots: OwnerLimiter::per_owner(WAITS_PER_OWNER),
         test_permits,
         passwords,
+        page_drawing,
         inputs,
     }
 }

@@ -79,6 +79,17 @@ impl Archive {
         }
     }
 
+    /// Refuses a page that the file does not have; returns how many it has.
+    pub(crate) fn check_page(file: &FileRecord, page: u32) -> Result<u64, Fault> {
+        let pages = Self::check_has_text(file)?;
+        if u64::from(page) <= pages {
+            return Ok(pages);
+        }
+        let message = format!("there is no page {page}: the file has {pages}");
+        let expected = format!("a page from 1 to {pages}");
+        Err(Fault::invalid("no_such_page", message).problem("page", expected))
+    }
+
     /// Refuses a file that has no text.
     pub(crate) fn check_has_text(file: &FileRecord) -> Result<u64, Fault> {
         let expected = "a file that was processed";

@@ -14,6 +14,8 @@ pub(crate) mod integrity_test;
 pub(crate) mod job_status;
 pub(crate) mod list_cases;
 pub(crate) mod list_files;
+pub(crate) mod page_picture;
+pub(crate) mod page_words;
 pub(crate) mod process_file;
 pub(crate) mod query_insights;
 pub(crate) mod read_page;

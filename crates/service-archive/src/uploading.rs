@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
 
+use archive_search::FileFacts;
+
 use crate::Archive;
 use crate::page_index;
 use crate::processing::settings::ProcessingSettings;
@@ -94,7 +96,7 @@ impl Archive {
             }
             for StoredFile { file, .. } in &stored {
                 // Of the file itself only its name, tags and description are known yet.
-                let index = page_index::build(file, &[]);
+                let index = page_index::build(file, &FileFacts::default(), &[]);
                 let case = file.case_id.as_deref();
                 self.search.replace(&mut tx, &file.id, &file.owner, case, index).await?;
             }

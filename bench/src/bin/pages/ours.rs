@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use archive_accounts::{CaseAccess, Visibility};
 use archive_documents::{ChunkAddress, Documents, PageRecord, UploadLimits, chunk_starts};
-use archive_search::{FileIndex, FileToIndex, PageQuery, PageToIndex, Search};
+use archive_search::{FileFacts, FileIndex, FileToIndex, PageQuery, PageToIndex, Search};
 use archive_text::Page;
 use bench::search_corpus::{CASES, Question};
 use bench::search_peers::{Outcome, Times};
@@ -93,6 +93,7 @@ impl Ours {
         };
         let index = FileIndex::build(
             &entry,
+            &FileFacts::default(),
             pages.iter().map(|it| PageToIndex {
                 page: it.page.number,
                 chunk_starts: chunk_starts(&it.page.text),

@@ -41,7 +41,7 @@ async fn an_insight_is_returned_as_it_was_stored() {
 
 #[tokio::test]
 async fn words_numbers_and_citations_are_found() {
-    const TEXTS: [(&str, &str); 8] = [
+    const TEXTS: [(&str, &str); 10] = [
         ("motion", "The court DENIED both motions to dismiss for lack of jurisdiction."),
         ("roe", "Roe v. Wade, 410 U.S. 113 (1973), was distinguished."),
         ("docket", "Filed under No. 2:24-cv-01234-ABC in the Eastern District."),
@@ -53,8 +53,10 @@ async fn words_numbers_and_citations_are_found() {
         ("cafe", "The Café owner’s naïve résumé."),
         ("statute", "A claim under 42 U.S.C. § 1983 lies."),
         ("title words Zebra", "and a content"),
+        ("copyright", "A work under 17 U.S.C. § 101, No. 1:20-cv-08924."),
+        ("surname", "Взыскать с Воробьёва В.В. задолженность."),
     ];
-    const ASKS: [(&str, &[&str]); 30] = [
+    const ASKS: [(&str, &[&str]); 38] = [
         ("motion", &["motion"]),
         ("Motions denied", &["motion"]),
         ("\"motion to dismiss\"", &["motion"]),
@@ -85,6 +87,14 @@ async fn words_numbers_and_citations_are_found() {
         ("!!! § —", &[]),
         ("motion OR roe", &[]),
         ("nothing", &[]),
+        ("17 USC 101", &["copyright"]),
+        ("17 U. S. C. §101", &["copyright"]),
+        ("\"17 USC 101\"", &["copyright"]),
+        ("42 usc 1983", &["statute"]),
+        ("1:20-cv-8924", &["copyright"]),
+        ("Воробьёв", &["surname"]),
+        ("Воробьевым", &["surname"]),
+        ("воробьев*", &["surname"]),
     ];
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
@@ -270,6 +280,33 @@ async fn insights_of_large_cases_are_not_behind_those_of_small_ones() {
         let found = fixture.query(&visibility("me", &["large", "small"]), &query).await;
         let titles: Vec<&str> = found.insights.iter().map(|it| it.0.title.as_str()).collect();
         assert_eq!(titles, ["strong", "middle", "weak"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn insights_of_an_earlier_version_are_indexed_again() {
+    on_every_engine(async |db| {
+        let fixture = Fixture::new(db).await;
+        let me = visibility("me", &[]);
+        assert!(!fixture.insights.reindex_some().await.unwrap());
+        let new = |at| insight("me", None, &format!("number {at}"), "17 U.S.C. § 101");
+        fixture.add((0..450).map(new).collect()).await;
+        // As the version before left them: without the words that are searched now.
+        let number = db.choose("rowid", "seq");
+        let delete = format!("DELETE FROM insight_text WHERE {number} > 0");
+        db.execute(store::sql_built(delete)).await.unwrap();
+        let pending = "UPDATE insight_reindex SET seq = (SELECT MAX(seq) FROM insight)";
+        db.execute(store::sql(pending)).await.unwrap();
+        assert_eq!(fixture.titles(&me, "17 USC 101").await.len(), 0);
+        fixture.add(vec![new(450)]).await;
+        let mut steps = 0;
+        while fixture.insights.reindex_some().await.unwrap() {
+            steps += 1;
+            assert!(steps < 10);
+        }
+        assert_eq!(fixture.titles(&me, "17 USC 101").await.len(), 451);
+        assert_eq!(fixture.titles(&me, "\"number 7\"").await, ["number 7"]);
     })
     .await;
 }

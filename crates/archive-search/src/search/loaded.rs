@@ -8,6 +8,7 @@ use store::Tx;
 
 use super::PageQuery;
 use crate::evaluate::CorpusSize;
+use crate::facts::FactsFilter;
 use crate::page_set::PageSet;
 use crate::scope::{self, scope_of};
 use crate::segment::{FileEntry, PageEntry, read_files};
@@ -79,7 +80,7 @@ impl Search {
         let mut segments = Vec::new();
         for row in rows {
             let is_visible = visible.binary_search(&row.int(1)?).is_ok();
-            let files = read_files(row.bytes_ref(2)?)?;
+            let files = read_files(row.bytes_ref(2)?, row.bytes_ref(3)?)?;
             segments.extend(filter.load(row.int(0)?, files, is_visible));
         }
         Ok(segments)
@@ -92,13 +93,16 @@ struct FileFilter<'a> {
     owner: i64,
     media_type: Option<i64>,
     tags: Vec<i64>,
+    facts: FactsFilter,
 }
 
 impl<'a> FileFilter<'a> {
     fn new(query: &'a PageQuery, owner: i64) -> Self {
         let media_type = query.media_type.as_deref().map(scope::media_type);
         let tags = query.tags.iter().map(|it| scope::tag(it)).collect();
-        Self { query, owner, media_type, tags }
+        let document_type = query.document_type.as_deref();
+        let facts = FactsFilter::new(document_type, query.document_date, query.event_date);
+        Self { query, owner, media_type, tags, facts }
     }
 
     fn passes(&self, file: &FileEntry, is_visible: bool) -> bool {
@@ -107,6 +111,7 @@ impl<'a> FileFilter<'a> {
             && self.media_type.is_none_or(|it| it == file.media_type)
             && self.query.from.is_none_or(|from| file.uploaded_at >= from.0)
             && self.query.to.is_none_or(|to| file.uploaded_at <= to.0)
+            && self.facts.passes(file.facts.as_ref())
             && self.tags.iter().all(|tag| file.tags.binary_search(tag).is_ok())
     }
 

@@ -113,3 +113,39 @@ async fn changes_of_one_case_at_once_do_not_lose_pages() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn facts_are_added_to_files_of_an_earlier_version() {
+    on_every_engine(async |db| {
+        let mut fixture = Fixture::new(db).await;
+        let me = visibility("me", &[]);
+        for at in 0..10 {
+            fixture.put(file(&format!("f{at}"), "me", None, &["common page"])).await;
+        }
+        // As the version before left them.
+        let ids: Vec<String> = (0..10).map(|at| format!("f{at}")).collect();
+        db.execute(sql("UPDATE search_file SET has_facts = FALSE")).await.unwrap();
+        let empty = sql("UPDATE search_segment SET facts = $1").bind(Vec::<u8>::new());
+        db.execute(empty).await.unwrap();
+        assert_eq!(fixture.search.with_facts(&ids).await.unwrap(), Vec::<String>::new());
+        let orders = PageQuery { document_type: Some("order".to_owned()), ..all("common") };
+        assert_eq!(fixture.query(&me, &orders).await.total, 0);
+        // A merge keeps what is not known as it is.
+        fixture.search.merge("me", None).await.unwrap();
+        let facts = FileFacts { document_type: Some("Order".to_owned()), ..FileFacts::default() };
+        for id in ["f3", "f7"] {
+            let mut tx = db.begin().await.unwrap();
+            fixture.search.set_facts(&mut tx, id, &facts).await.unwrap();
+            tx.commit().await.unwrap();
+        }
+        assert_eq!(fixture.search.with_facts(&ids).await.unwrap(), ["f3", "f7"]);
+        assert_eq!(fixture.query(&me, &orders).await.total, 2);
+        assert_eq!(fixture.query(&me, &all("common")).await.total, 10);
+        let mut tx = db.begin().await.unwrap();
+        fixture.search.move_case(&mut tx, "f3", "me", Some("c1")).await.unwrap();
+        tx.commit().await.unwrap();
+        let in_case = PageQuery { case_id: Some("c1".to_owned()), ..orders };
+        assert_eq!(fixture.query(&visibility("me", &["c1"]), &in_case).await.total, 1);
+    })
+    .await;
+}

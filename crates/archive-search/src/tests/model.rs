@@ -32,6 +32,7 @@ const MISSPELLED: [&str; 5] = ["motoin", "jurisdictoin", "cuort", "воробъ�
 const CASES: [&str; 3] = ["c1", "c2", "c3"];
 const OWNERS: [&str; 2] = ["ann", "bob"];
 const TAGS: [&str; 3] = ["red", "green", "Red"];
+const PAPERS: [&str; 2] = ["order", "motion"];
 const TYPES: [&str; 2] = ["text/plain", "application/pdf"];
 
 fn text(rng: &mut TestRng, most: u64) -> String {
@@ -48,7 +49,21 @@ fn any_file(rng: &mut TestRng, at: usize) -> TestFile {
         media_type: (*rng.pick(&TYPES)).to_owned(),
         tags: TAGS.iter().filter(|_| rng.one_in(3)).map(|it| (*it).to_owned()).collect(),
         name: text(rng, 3),
+        facts: any_facts(rng),
         pages: (0..rng.below(4)).map(|_| text(rng, 14)).collect(),
+    }
+}
+
+fn any_day(rng: &mut TestRng) -> DayRange {
+    let from = i32::try_from(rng.below(10)).unwrap();
+    DayRange { from, to: from + i32::try_from(rng.below(3)).unwrap() }
+}
+
+fn any_facts(rng: &mut TestRng) -> FileFacts {
+    FileFacts {
+        document_type: rng.one_in(2).then(|| (*rng.pick(&PAPERS)).to_owned()),
+        document_date: rng.one_in(2).then(|| any_day(rng)),
+        event_dates: (0..rng.below(3)).map(|_| any_day(rng)).collect(),
     }
 }
 
@@ -121,6 +136,17 @@ fn passes(visibility: &Visibility, query: &PageQuery, file: &TestFile) -> bool {
         && query.from.is_none_or(|it| file.uploaded_at >= it.0)
         && query.to.is_none_or(|it| file.uploaded_at <= it.0)
         && query.tags.iter().all(|it| file.tags.contains(it))
+        && has_facts(query, &file.facts)
+}
+
+fn has_facts(query: &PageQuery, facts: &FileFacts) -> bool {
+    let overlaps =
+        |a: &DayRange, b: &DayRange| (a.from..=a.to).any(|it| (b.from..=b.to).contains(&it));
+    query.document_type.is_none() | (query.document_type == facts.document_type)
+        && query
+            .document_date
+            .is_none_or(|it| facts.document_date.iter().any(|on| overlaps(on, &it)))
+        && query.event_date.is_none_or(|it| facts.event_dates.iter().any(|on| overlaps(on, &it)))
 }
 
 fn expected(fixture: &Fixture, visibility: &Visibility, query: &PageQuery) -> Vec<String> {
@@ -170,6 +196,9 @@ fn any_ask(rng: &mut TestRng) -> PageQuery {
         case_id: some(rng, &CASES),
         file_id: some(rng, &["f001", "f010", "f999"]),
         media_type: some(rng, &TYPES),
+        document_type: some(rng, &PAPERS),
+        document_date: rng.one_in(5).then(|| any_day(rng)),
+        event_date: rng.one_in(5).then(|| any_day(rng)),
         tags: some(rng, &TAGS).into_iter().collect(),
         from: rng.one_in(5).then_some(Millis(2)),
         to: rng.one_in(5).then_some(Millis(3)),

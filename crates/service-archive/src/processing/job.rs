@@ -8,7 +8,7 @@ use archive_documents::{Documents, ExtractionResult, FileFilter, FileRecord, Pag
 use archive_drafts::{Category, DocumentDrafts, Draft};
 use archive_extract::{Password, ReaderProcess};
 use archive_insights::{Insights, NewInsight};
-use archive_search::{FileIndex, Search};
+use archive_search::{FileFacts, FileIndex, Search};
 use async_trait::async_trait;
 use clock::{Clock, Millis};
 use fault::Fault;
@@ -20,6 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
+use crate::file_facts::facts_of;
 use crate::processing::conflicts::{self, OtherFile};
 use crate::processing::insight_builder::InsightBuilder;
 use crate::processing::job_passwords::JobPasswords;
@@ -155,7 +156,8 @@ impl ProcessingJob {
             problems: work.problems.iter().take(PROBLEMS_IN_RESULT).cloned().collect(),
             insights: new.len() as u64,
         };
-        let index = self.index(&work).await?;
+        let found = new.iter().map(|it| (it.category.as_deref().unwrap_or_default(), &it.entities));
+        let index = self.index(&work, facts_of(found)).await?;
         self.store(&work, new, index, &summary).await
     }
 
@@ -193,12 +195,12 @@ impl ProcessingJob {
     }
 
     /// Splits the pages into words on a blocking thread, before the transaction begins.
-    async fn index(&self, work: &FileInProgress<'_>) -> Result<FileIndex, Fault> {
+    async fn index(&self, work: &FileInProgress<'_>, facts: FileFacts) -> Result<FileIndex, Fault> {
         let (file, pages) = (work.file.clone(), Arc::clone(work.pages));
         let permit = Arc::clone(&work.permit);
         let build = move || {
             let _permit = permit;
-            page_index::build(&file, &pages)
+            page_index::build(&file, &facts, &pages)
         };
         spawn_blocking(build).await.map_err(Fault::internal)
     }

@@ -1,6 +1,8 @@
 //! `arkiver_query_insights`: searches insights by keywords and filters, page by page. A filter on a
 //! case the caller may not see finds nothing.
 
+use std::sync::atomic::Ordering;
+
 use archive_accounts::Visibility;
 use archive_insights::{Insight, InsightQuery, SearchResults, SortKey};
 use clock::Millis;
@@ -103,6 +105,9 @@ pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<J
     let pagination = wire::pagination(limit, offset, insights.len(), found.total);
     let mut json = json!({ "success": true, "insights": insights, "total": found.total,
         "pagination": pagination });
+    if archive.is_reindexing.load(Ordering::Relaxed) {
+        json["indexing"] = Value::from(true);
+    }
     let mut text = text(&found, same, limit, offset);
     if found.total == 0 && query.keywords.as_deref().is_some_and(has_operators) {
         text.push_str(

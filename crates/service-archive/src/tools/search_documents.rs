@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use archive_accounts::Visibility;
 use archive_documents::{ChunkAddress, FileRecord, PageRecord};
 use archive_extract::Format;
-use archive_search::{PageHit, PageHits, PageQuery, Snippet, record_text};
+use archive_search::{DayRange, PageHit, PageHits, PageQuery, Snippet, record_text};
 use contract::{Cx, JsonReply, next_step};
 use fault::Fault;
 use serde::Deserialize;
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::Archive;
 use crate::access::sees;
 use crate::clip::clip;
+use crate::file_facts;
 use crate::processing::page_problems;
 use crate::tools::query_insights::{DateRange, time_range};
 use crate::wire::{self, put};
@@ -33,6 +34,9 @@ pub(crate) struct Args {
     pub(super) file_id: Option<String>,
     pub(super) file_type: Option<String>,
     pub(super) date_range: Option<DateRange>,
+    pub(super) document_type: Option<String>,
+    pub(super) document_date: Option<DateRange>,
+    pub(super) event_date: Option<DateRange>,
     #[serde(default)]
     pub(super) tags: Vec<String>,
     pub(super) limit: usize,
@@ -71,6 +75,9 @@ pub(super) async fn answer(
         case_id,
         file_id: args.file_id,
         media_type,
+        document_type: args.document_type,
+        document_date: args.document_date.as_ref().and_then(day_range),
+        event_date: args.event_date.as_ref().and_then(day_range),
         tags: args.tags,
         from,
         to,
@@ -97,15 +104,29 @@ pub(super) async fn answer(
 
 /// The arguments of the same search, for the call that gets the next hits.
 fn same_call(args: &Args) -> Value {
-    let range = args.date_range.as_ref().map(|it| {
-        let mut range = json!({});
-        put(&mut range, "start", it.start.as_deref());
-        put(&mut range, "end", it.end.as_deref());
-        range
-    });
+    let range = |it: &Option<DateRange>| {
+        it.as_ref().map(|it| {
+            let mut range = json!({});
+            put(&mut range, "start", it.start.as_deref());
+            put(&mut range, "end", it.end.as_deref());
+            range
+        })
+    };
     json!({ "query": args.query, "caseId": args.case_id, "fileId": args.file_id,
-        "fileType": args.file_type, "dateRange": range,
+        "fileType": args.file_type, "dateRange": range(&args.date_range),
+        "documentType": args.document_type, "documentDate": range(&args.document_date),
+        "eventDate": range(&args.event_date),
         "tags": Some(&args.tags).filter(|tags| !tags.is_empty()) })
+}
+
+/// The days of a range, whose form the schema has checked; `None` if it is open on both sides.
+fn day_range(range: &DateRange) -> Option<DayRange> {
+    let day = |it: &Option<String>| it.as_deref().and_then(file_facts::days);
+    let (start, end) = (day(&range.start), day(&range.end));
+    (start.is_some() || end.is_some()).then_some(DayRange {
+        from: start.map_or(DayRange::ALL.from, |it| it.from),
+        to: end.map_or(DayRange::ALL.to, |it| it.to),
+    })
 }
 
 impl Archive {

@@ -18,6 +18,11 @@ pub(crate) struct Args {
     file_type: Option<String>,
     from: Option<String>,
     to: Option<String>,
+    document_type: Option<String>,
+    document_from: Option<String>,
+    document_to: Option<String>,
+    event_from: Option<String>,
+    event_to: Option<String>,
     #[serde(default)]
     tags: Vec<String>,
     limit: usize,
@@ -25,17 +30,21 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
-    let Args { query, case_id, file_id, file_type, from, to, tags, limit, offset } = args;
-    let date_range = Some(DateRange { start: from, end: to });
+    let between = |start: Option<String>, end: Option<String>| {
+        (start.is_some() || end.is_some()).then_some(DateRange { start, end })
+    };
     let args = search_documents::Args {
-        query,
-        case_id,
-        file_id,
-        file_type,
-        date_range,
-        tags,
-        limit,
-        offset,
+        query: args.query,
+        case_id: args.case_id,
+        file_id: args.file_id,
+        file_type: args.file_type,
+        date_range: between(args.from, args.to),
+        document_type: args.document_type,
+        document_date: between(args.document_from, args.document_to),
+        event_date: between(args.event_from, args.event_to),
+        tags: args.tags,
+        limit: args.limit,
+        offset: args.offset,
     };
     answer(&cx, args, ["from", "to"]).await
 }

@@ -9,6 +9,7 @@ mod checks;
 mod fixture;
 mod flow;
 mod open_input;
+mod pictures;
 mod reading;
 mod search;
 mod tasks;
@@ -56,6 +57,10 @@ fn trials() -> Vec<Trial> {
         search::unreadable_queries_name_the_place,
         search::pages_follow_their_file,
         search::files_of_an_earlier_version_are_added_after_the_start,
+        search::papers_are_filtered_by_type_and_date,
+        pictures::a_page_is_drawn_with_the_words_of_an_insight,
+        pictures::pictures_are_refused_with_the_reason,
+        pictures::a_deleted_file_has_no_picture,
         trouble::an_unreadable_file_reports_the_reason,
         trouble::a_running_job_is_cancelled,
         trouble::missing_and_foreign_files_and_jobs_are_refused,

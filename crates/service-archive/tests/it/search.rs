@@ -75,6 +75,67 @@ pub(crate) fn pages_are_found_with_their_words() {
     }));
 }
 
+pub(crate) fn papers_are_filtered_by_type_and_date() {
+    block_on(on_every_engine(async |db| {
+        let fixture = Fixture::new(db).await;
+        let user = fixture.user("ann").await;
+        let order = "UNITED STATES DISTRICT COURT\nEASTERN DISTRICT OF MICHIGAN\n\nORDER\n\nThe motion \
+            about the supply contract is DENIED.\n\nDated: May 6, 2024\n\nSO ORDERED.\n";
+        for (name, text) in [("complaint.txt", COMPLAINT), ("order.txt", order)] {
+            let file = user.file(name, text.as_bytes(), json!({})).await;
+            user.processed(&file, standard()).await;
+        }
+        assert_filters(&user).await;
+        let flat =
+            json!({ "query": "contract", "documentType": "order", "documentTo": "2024-05-06" });
+        assert_eq!(user.ok("arkiver_search_pages", flat).await["total"], 1);
+        for wrong in [
+            json!({ "query": "m", "documentDate": { "start": "2024-02-30" } }),
+            json!({ "query": "m", "eventDate": { "end": "May" } }),
+            json!({ "query": "m", "documentType": "" }),
+        ] {
+            let (code, _) = user.refused("arkiver_search_documents", wrong).await;
+            assert_eq!(code, "INVALID_INPUT");
+        }
+        let token = user.token.clone();
+        fixture.close().await;
+        // The facts of files of an earlier version are added after the start.
+        db.execute(sql("UPDATE search_file SET has_facts = FALSE")).await.unwrap();
+        let none = sql("UPDATE search_segment SET facts = $1").bind(Vec::<u8>::new());
+        db.execute(none).await.unwrap();
+        let fixture = Fixture::new(db).await;
+        let user = User { fixture: &fixture, token };
+        while found(&user, json!({ "query": "contract" })).await.get("indexing").is_some() {
+            tokio::task::yield_now().await;
+        }
+        assert_filters(&user).await;
+        fixture.close().await;
+    }));
+}
+
+async fn assert_filters(user: &User<'_>) {
+    let may = json!({ "start": "2024-05-01", "end": "2024-05-31" });
+    let march = json!({ "start": "2024-03-01", "end": "2024-03-01" });
+    for (filter, names) in [
+        (json!({}), &["complaint.txt", "order.txt"][..]),
+        (json!({ "documentType": "order" }), &["order.txt"]),
+        (json!({ "documentType": "Complaint" }), &["complaint.txt"]),
+        (json!({ "documentType": "lease" }), &[]),
+        (json!({ "documentDate": may }), &["order.txt"]),
+        (json!({ "documentDate": march }), &[]),
+        (json!({ "eventDate": march }), &["complaint.txt"]),
+        (json!({ "eventDate": { "start": "2030-01-01" } }), &[]),
+    ] {
+        let mut args = json!({ "query": "contract" });
+        args.as_object_mut().unwrap().extend(filter.as_object().unwrap().clone());
+        let reply = found(user, args).await;
+        let hits = reply["hits"].as_array().unwrap().iter();
+        let mut shown: Vec<&str> = hits.map(|it| it["fileName"].as_str().unwrap()).collect();
+        shown.sort_unstable();
+        assert_eq!(shown, names, "{filter}");
+    }
+}
+
 pub(crate) fn unreadable_queries_name_the_place() {
     on_sqlite(async |db| {
         let fixture = Fixture::new(db).await;
