@@ -55,7 +55,7 @@ fn count(path: &Path, page: &ExtractedPage) -> [u32; 4] {
             width: None,
             with_words: true,
             text: text.clone(),
-            spans: vec![chars(starts[first])..chars(end)],
+            spans: std::iter::once(chars(starts[first])..chars(end)).collect(),
             is_ocr: false,
             seconds: 60,
             memory_bytes: 2 << 30,

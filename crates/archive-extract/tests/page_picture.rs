@@ -2,7 +2,7 @@
 //! The test starts itself as the child, so it has a main of its own and speaks the test runner's
 //! few words.
 #![expect(clippy::print_stdout, reason = "the test runner reads it")]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "this is a test")]
+#![expect(clippy::unwrap_used, reason = "this is a test")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -84,7 +84,7 @@ fn request(format: Format, text: &str, quote: &str) -> PageRequest {
         width: Some(800),
         with_words: true,
         text: text.to_owned(),
-        spans: vec![start..start + length],
+        spans: std::iter::once(start..start + length).collect(),
         is_ocr: false,
         seconds: 60,
         memory_bytes: 2 << 30,

@@ -183,10 +183,8 @@ pub fn service(parts: ArchiveParts) -> Result<Service, ContractError> {
 fn assemble(parts: ArchiveParts, inputs: InputSchemas) -> Archive {
     let ArchiveParts { db, jobs, clock, accounts, documents, insights, search, .. } = parts;
     let ArchiveParts { tokens, base_url, models, .. } = parts;
-    let left = processing::scratch::sweep(parts.extractor.scratch.clone(), jobs.clone());
-    parts.tasks.spawn(left);
-    let is_indexing = Arc::new(AtomicBool::new(true));
-    let is_reindexing = Arc::new(AtomicBool::new(false));
+    parts.tasks.spawn(processing::scratch::sweep(parts.extractor.scratch.clone(), jobs.clone()));
+    let (is_indexing, is_reindexing) = (Arc::new(AtomicBool::new(true)), Arc::default());
     let backfill = page_index::Backfill {
         db: db.clone(),
         documents: documents.clone(),
