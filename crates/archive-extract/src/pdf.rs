@@ -241,6 +241,7 @@ impl PdfReader<'_, '_> {
         let resources = leaf.resources.as_ref().map(|it| self.file.resolve(it));
         let resources = resources.as_deref().and_then(Object::dict).cloned().unwrap_or_default();
         let mut page = content::PageInterpreter::new(self.file, std::mem::take(&mut self.fonts));
+        page.set_page(&dict);
         page.run(context, &data, &resources, 0)?;
         page.annotations(context, &dict)?;
         let (layout, marks, fonts) = page.into_parts();

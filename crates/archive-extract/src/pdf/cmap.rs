@@ -6,14 +6,23 @@ use super::object::{Lexer, Object, Token};
 
 /// More than all of Unicode's first plane.
 const ENTRIES_MAX: usize = 100_000;
+/// The most operands of one operator.
+const OPERANDS_MAX: usize = 3 * ENTRIES_MAX;
 
 #[derive(Default)]
 pub(super) struct Cmap {
     single: HashMap<u32, String>,
     /// First code, last code, and the text of the first; sorted.
     ranges: Vec<(u32, u32, String)>,
-    /// Bytes of a code, when every code space agrees.
-    pub(super) width: Option<usize>,
+    /// The first and last code of each code space, of the same number of bytes.
+    spaces: Vec<(Vec<u8>, Vec<u8>)>,
+    /// First code, last code, and the CID of the first; sorted.
+    cids: Vec<(u32, u32, u32)>,
+    pub(super) vertical: bool,
+    /// The name of the map that this one extends.
+    pub(super) base: Option<String>,
+    /// Whether codes are Unicode.
+    identity: bool,
 }
 
 impl Cmap {
@@ -23,33 +32,85 @@ impl Cmap {
         let mut operands: Vec<Object> = Vec::new();
         while let Some(token) = lexer.token() {
             match token {
-                Token::Operand(object) if operands.len() < 1_000 => operands.push(object),
+                Token::Operand(object) if operands.len() < OPERANDS_MAX => operands.push(object),
                 Token::Operand(_) => {}
                 Token::Operator(word) => {
-                    match word.as_str() {
-                        "endcodespacerange" => map.code_space(&operands),
-                        "endbfchar" => map.singles(&operands),
-                        "endbfrange" => map.range_rows(&operands),
-                        _ => {}
-                    }
+                    map.operate(&word, &operands);
                     operands.clear();
                 }
             }
-            if map.single.len() + map.ranges.len() > ENTRIES_MAX {
+            if map.single.len() + map.ranges.len() + map.cids.len() > ENTRIES_MAX {
                 break;
             }
         }
         map.ranges.sort_by_key(|it| it.0);
+        map.cids.sort_by_key(|it| it.0);
         map
     }
 
-    fn code_space(&mut self, operands: &[Object]) {
-        for operand in operands {
-            if let Object::Text(bytes) = operand {
-                let same = self.width.is_none_or(|it| it == bytes.len());
-                self.width = same.then_some(bytes.len()).filter(|it| (1..=4).contains(it));
+    /// The map of a file that says that its codes are Unicode.
+    pub(super) fn identity() -> Self {
+        Self { identity: true, ..Self::default() }
+    }
+
+    fn operate(&mut self, word: &str, operands: &[Object]) {
+        match (word, operands) {
+            ("endcodespacerange", _) => self.code_spaces(operands),
+            ("endbfchar", _) => self.singles(operands),
+            ("endbfrange", _) => self.range_rows(operands),
+            ("endcidchar", _) => self.cid_rows(operands, 1),
+            ("endcidrange", _) => self.cid_rows(operands, 2),
+            ("def", [.., Object::Name(key), Object::Number(mode)]) if key == "WMode" => {
+                self.vertical = *mode == 1.0;
+            }
+            ("usecmap", [.., Object::Name(name)]) => self.base = Some(name.clone()),
+            _ => {}
+        }
+    }
+
+    fn code_spaces(&mut self, operands: &[Object]) {
+        for pair in operands.chunks_exact(2) {
+            if let [Object::Text(first), Object::Text(last)] = pair
+                && first.len() == last.len()
+                && (1..=4).contains(&first.len())
+                && self.spaces.len() < 64
+            {
+                self.spaces.push((first.clone(), last.clone()));
             }
         }
+    }
+
+    /// Rows of one or two codes and a CID.
+    fn cid_rows(&mut self, operands: &[Object], codes: usize) {
+        for row in operands.chunks_exact(codes + 1) {
+            if let (Object::Text(first), Object::Text(last), Some(cid)) =
+                (&row[0], &row[codes - 1], row[codes].count())
+            {
+                let cid = u32::try_from(cid).unwrap_or(0);
+                self.cids.push((to_code(first), to_code(last), cid));
+            }
+        }
+    }
+
+    /// The number of bytes of the first code in `bytes`; `None` if the map has no code spaces.
+    pub(super) fn code_length(&self, bytes: &[u8]) -> Option<usize> {
+        let within = |(first, last): &&(Vec<u8>, Vec<u8>)| {
+            bytes.len() >= first.len()
+                && bytes
+                    .iter()
+                    .zip(first)
+                    .zip(last)
+                    .all(|((it, first), last)| (first..=last).contains(&it))
+        };
+        let spaces = || self.spaces.iter();
+        let found = spaces().filter(within).map(|it| it.0.len()).min();
+        found.or_else(|| spaces().map(|it| it.0.len()).min())
+    }
+
+    pub(super) fn cid(&self, code: u32) -> Option<u32> {
+        let at = self.cids.partition_point(|it| it.0 <= code).checked_sub(1)?;
+        let (first, last, cid) = self.cids[at];
+        (code <= last).then(|| cid.saturating_add(code - first))
     }
 
     fn singles(&mut self, operands: &[Object]) {
@@ -80,7 +141,8 @@ impl Cmap {
 
     pub(super) fn text(&self, code: u32) -> Option<String> {
         if let Some(text) = self.single.get(&code) {
-            return Some(text.clone());
+            // Some writers map what they do not know to these characters.
+            return Some(text.clone()).filter(|it| !matches!(it.as_str(), "" | "\0" | "\u{fffd}"));
         }
         let at = self.ranges.partition_point(|it| it.0 <= code).checked_sub(1)?;
         let (first, last, text) = &self.ranges[at];
@@ -91,6 +153,12 @@ impl Cmap {
         let tail = chars.pop()?;
         chars.push(char::from_u32(u32::from(tail).checked_add(code - first)?)?);
         Some(chars.into_iter().collect())
+    }
+
+    /// The code as Unicode, if the file says that codes are.
+    pub(super) fn identity_text(&self, code: u32) -> Option<String> {
+        let it = char::from_u32(code).filter(|it| self.identity && !it.is_control())?;
+        Some(it.to_string())
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -124,6 +192,6 @@ mod tests {
         let texts: Vec<_> = [1, 2, 0x12, 0x1a, 0x21].into_iter().map(|it| map.text(it)).collect();
         let expected = [Some("ff"), Some("Д"), Some("C"), None, Some("б")];
         assert_eq!(texts, expected.map(|it| it.map(str::to_owned)));
-        assert_eq!(map.width, Some(2));
+        assert_eq!(map.code_length(&[0, 1, 0]), Some(2));
     }
 }

@@ -1,5 +1,8 @@
 //! Runs a page's content stream for its text and the pictures it draws. Nothing is painted.
 
+pub(super) mod form_field;
+mod marked_content;
+
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -10,12 +13,16 @@ use super::marks::PageMarks;
 use super::object::{Dict, Lexer, Object, Token};
 use super::paint::{ColourSpace, Paint};
 use crate::context::{ReadContext, ReadResult};
+use marked_content::MarkedContent;
 
 /// How deep forms may draw forms; real files nest only a few.
 const FORMS_MAX: usize = 12;
 /// The most operators of one page: enough for the densest drawing, and a bound for forms that draw
 /// each other many times.
 const OPERATORS_MAX: usize = 4_000_000;
+
+/// The most space between the letters of a word, as a part of the font size.
+const SPREAD_MAX: f64 = 0.3;
 
 pub(super) type Matrix = [f64; 6];
 
@@ -54,6 +61,9 @@ pub(super) struct PageInterpreter<'a, 'b> {
     saved: Vec<Graphics>,
     text_matrix: Matrix,
     line_matrix: Matrix,
+    marked: MarkedContent,
+    /// Where the forms that are being drawn start; a form does not draw itself.
+    open_forms: Vec<usize>,
     operators: usize,
 }
 
@@ -79,7 +89,22 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
             saved: Vec::new(),
             text_matrix: IDENTITY,
             line_matrix: IDENTITY,
+            marked: MarkedContent::default(),
+            open_forms: Vec::new(),
             operators: 0,
+        }
+    }
+
+    /// Leaves out characters outside the page, whose box may come from the nodes above it.
+    pub(super) fn set_page(&mut self, page: &Dict) {
+        let found = form_field::inherited(self.file, page, "MediaBox");
+        let numbers = |it: Rc<Object>| -> Option<[f64; 4]> {
+            let all: Option<Vec<f64>> =
+                it.array()?.iter().map(|it| self.file.resolve(it).number()).collect();
+            all?.try_into().ok()
+        };
+        if let Some(bounds) = found.and_then(numbers) {
+            self.layout.set_bounds(bounds);
         }
     }
 
@@ -120,6 +145,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
                         "gs" => self.set_opacity(&operands, resources),
                         "cs" | "CS" => self.set_colour_space(&word, &operands, resources),
                         "Tf" => self.set_font(context, &operands, resources)?,
+                        "BMC" | "BDC" => self.marked.begin(self.file, &operands, resources),
                         word => self.operate(word, &operands),
                     }
                     operands.clear();
@@ -140,6 +166,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
                 }
             }
             "cm" => self.graphics.matrix = multiply(&matrix(), &self.graphics.matrix),
+            "EMC" => self.marked.end(&mut self.layout),
             "BT" => self.place(IDENTITY),
             "Tm" => self.place(matrix()),
             "Td" => self.advance(number(0), number(1)),
@@ -168,8 +195,10 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
                 for item in operands.first().and_then(Object::array).unwrap_or_default() {
                     match item {
                         Object::Number(shift) => {
-                            let size = self.graphics.size * self.graphics.stretch;
-                            self.shift(-shift / 1_000.0 * size);
+                            let vertical =
+                                self.graphics.font.as_ref().is_some_and(|it| it.vertical);
+                            let stretch = if vertical { 1.0 } else { self.graphics.stretch };
+                            self.shift(-shift / 1_000.0 * self.graphics.size * stretch, vertical);
                         }
                         text => self.show(Some(text)),
                     }
@@ -192,8 +221,9 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         self.place(moved);
     }
 
-    fn shift(&mut self, x: f64) {
-        self.text_matrix = multiply(&[1.0, 0.0, 0.0, 1.0, x, 0.0], &self.text_matrix);
+    fn shift(&mut self, along: f64, vertical: bool) {
+        let (x, y) = if vertical { (0.0, -along) } else { (along, 0.0) };
+        self.text_matrix = multiply(&[1.0, 0.0, 0.0, 1.0, x, y], &self.text_matrix);
     }
 
     fn show(&mut self, text: Option<&Object>) {
@@ -203,22 +233,23 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         for shown in font.show(bytes) {
             let full = multiply(&self.text_matrix, &self.graphics.matrix);
             let space = if shown.is_space { self.graphics.word_space } else { 0.0 };
-            let drawn = shown.width * size * stretch;
-            let step = drawn + (self.graphics.char_space + space) * stretch;
-            let at = |x: f64| {
-                let y = self.graphics.rise;
+            let spacing = self.graphics.char_space + space;
+            // A vertical line goes down by the size of the font for each character.
+            let drawn = if font.vertical { size } else { shown.width * size * stretch };
+            let step = drawn + if font.vertical { spacing } else { spacing * stretch };
+            let at = |along: f64| {
+                let (x, y) = if font.vertical { (0.0, -along) } else { (along, 0.0) };
+                let y = y + self.graphics.rise;
                 (x * full[0] + y * full[2] + full[4], x * full[1] + y * full[3] + full[5])
             };
-            let height = (size * full[2]).hypot(size * full[3]);
+            let height = (size * full[2]).hypot(size * full[3]) * font.letter_size;
             let letter = shown.text.as_deref().unwrap_or_default();
             self.marks.letter(letter, &full, drawn, size, &self.graphics.paint);
-            self.layout.add(&Glyph {
-                start: at(0.0),
-                end: at(drawn),
-                size: height,
-                text: shown.text,
-            });
-            self.shift(step);
+            // Letters that are spread evenly are one word.
+            let spread = self.graphics.char_space.max(0.0).min(size.abs() * SPREAD_MAX);
+            let (start, end) = (at(0.0), at(drawn + spread));
+            self.marked.add(&mut self.layout, Glyph { start, end, size: height, text: shown.text });
+            self.shift(step, font.vertical);
         }
     }
 
@@ -230,22 +261,18 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
     ) -> ReadResult {
         let [Object::Name(name), size] = operands else { return Ok(()) };
         self.graphics.size = size.number().unwrap_or(1.0);
-        let fonts = self.file.get(resources, "Font");
-        let Some(entry) = fonts.as_deref().and_then(Object::dict).and_then(|it| it.get(name))
-        else {
-            return Ok(());
-        };
-        if let Object::Reference(number) = entry
+        let Some(entry) = self.file.entry(resources, "Font", name) else { return Ok(()) };
+        if let Object::Reference(number) = &entry
             && let Some(font) = self.fonts.get(number)
         {
             self.graphics.font = Some(font.clone());
             return Ok(());
         }
         context.tick()?;
-        let dict = self.file.resolve(entry);
+        let dict = self.file.resolve(&entry);
         let Some(dict) = dict.dict() else { return Ok(()) };
         let font = Rc::new(Font::load(self.file, dict, context.stream_max()));
-        if let Object::Reference(number) = entry {
+        if let Object::Reference(number) = &entry {
             if self.fonts.len() >= 256 {
                 self.fonts.clear();
             }
@@ -263,13 +290,12 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         depth: usize,
     ) -> ReadResult {
         let [Object::Name(name)] = operands else { return Ok(()) };
-        let objects = self.file.get(resources, "XObject");
-        let Some(entry) = objects.as_deref().and_then(Object::dict).and_then(|it| it.get(name))
-        else {
-            return Ok(());
-        };
-        let object = self.file.resolve(entry);
+        let Some(entry) = self.file.entry(resources, "XObject", name) else { return Ok(()) };
+        let object = self.file.resolve(&entry);
         let Object::Stream(dict, start) = &*object else { return Ok(()) };
+        if self.file.is_on_layer_off(dict) {
+            return Ok(());
+        }
         let subtype = self.file.get(dict, "Subtype");
         match subtype.as_deref().and_then(Object::name) {
             Some("Image") => self.marks.picture(object.clone(), &self.graphics.matrix),
@@ -289,6 +315,9 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         resources: &Dict,
         depth: usize,
     ) -> ReadResult {
+        if self.open_forms.contains(&start) {
+            return Ok(());
+        }
         let data = self.file.data(dict, start, context.stream_max()).data;
         context.unpack(data.len())?;
         let inner = self.file.get(dict, "Resources");
@@ -297,7 +326,9 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         let saved = std::mem::take(&mut self.saved);
         let own = self.numbers(dict, "Matrix").unwrap_or(IDENTITY);
         self.graphics.matrix = multiply(&own, &self.graphics.matrix);
+        self.open_forms.push(start);
         self.run(context, &data, inner, depth + 1)?;
+        self.open_forms.pop();
         self.saved = saved;
         (self.graphics, self.text_matrix, self.line_matrix) = outer;
         Ok(())
@@ -310,39 +341,44 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         values?.try_into().ok()
     }
 
-    /// Draws the form fields, free text and stamps of a page, which are annotations with a form
-    /// each. Links, notes and hidden annotations are skipped.
+    /// Draws the annotations of a page that have a form each: form fields, free text, stamps and
+    /// drawings. Links, notes and hidden annotations are skipped.
     pub(super) fn annotations(&mut self, context: &mut ReadContext<'_>, page: &Dict) -> ReadResult {
+        self.marked = MarkedContent::default();
         let list = self.file.get(page, "Annots");
         let list = list.as_deref().and_then(Object::array).unwrap_or_default();
         for entry in list.iter().take(5_000) {
             let annotation = self.file.resolve(entry);
             let Some(dict) = annotation.dict() else { continue };
             let subtype = self.file.get(dict, "Subtype");
-            let wanted = matches!(
+            let skipped = matches!(
                 subtype.as_deref().and_then(Object::name),
-                Some("Widget" | "FreeText" | "Stamp")
+                None | Some("Link" | "Popup" | "Text")
             );
             let flags = self.file.get(dict, "F").and_then(|it| it.integer()).unwrap_or(0);
-            if flags & 0b10_0010 != 0 {
+            if flags & 0b10_0010 != 0 || self.file.is_on_layer_off(dict) {
                 continue;
             }
-            if wanted {
-                self.annotation(context, dict)?;
-            } else if let Some(area) = super::annotation::hidden_area(self.file, dict) {
+            if let Some(area) = super::annotation::hidden_area(self.file, dict) {
                 self.marks.painted_box(super::paint::PaintedBox { area, is_dark: true });
+            }
+            if !skipped {
+                self.annotation(context, dict)?;
             }
         }
         Ok(())
     }
 
     fn annotation(&mut self, context: &mut ReadContext<'_>, dict: &Dict) -> ReadResult {
+        let rect: [f64; 4] = self.numbers(dict, "Rect").unwrap_or_default();
         let looks = self.file.get(dict, "AP");
-        let Some(mut look) =
-            looks.as_deref().and_then(Object::dict).and_then(|it| self.file.get(it, "N"))
-        else {
+        let looks = looks.as_deref().and_then(Object::dict);
+        let look = looks.and_then(|it| self.file.get(it, "N"));
+        let outdated = look.is_none() || form_field::are_outdated(self.file);
+        if outdated && form_field::add_value(self.file, &mut self.layout, dict, rect) {
             return Ok(());
-        };
+        }
+        let Some(mut look) = look else { return Ok(()) };
         // A check box has one appearance for each of its states.
         if let Object::Dict(states) = &*look {
             let state = self.file.get(dict, "AS");
@@ -351,12 +387,14 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
             look = chosen;
         }
         let Object::Stream(form, start) = &*look else { return Ok(()) };
-        let rect: [f64; 4] = self.numbers(dict, "Rect").unwrap_or_default();
         let inside: [f64; 4] = self.numbers(form, "BBox").unwrap_or_default();
+        let own = self.numbers(form, "Matrix").unwrap_or(IDENTITY);
         self.saved.clear();
-        let (x, y) = (rect[0].min(rect[2]) - inside[0], rect[1].min(rect[3]) - inside[1]);
-        self.graphics.matrix = [1.0, 0.0, 0.0, 1.0, x, y];
-        self.form(context, form, *start, &Dict::new(), 0)
+        self.graphics.matrix = form_field::placement(&own, inside, rect);
+        let none = Dict::new();
+        let shared = &form_field::defaults(self.file).resources;
+        let shared = shared.as_deref().and_then(Object::dict).unwrap_or(&none);
+        self.form(context, form, *start, shared, 0)
     }
 
     fn set_opacity(&mut self, operands: &[Object], resources: &Dict) {

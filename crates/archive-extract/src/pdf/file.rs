@@ -1,11 +1,14 @@
 //! The file as objects by number: cross-reference tables and streams, object streams, and a scan
 //! of the whole file when those are damaged. Objects are parsed when they are asked for.
 
-use std::cell::{Cell, RefCell};
+mod layers;
+
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
 use super::budget::{EndMarks, WorkBudget};
+use super::content::form_field::FormDefaults;
 use super::crypt::Decryptor;
 use super::filter;
 use super::object::{Dict, Lexer, Object, is_space};
@@ -47,6 +50,8 @@ pub(super) struct PdfFile<'a> {
     /// key depends on them.
     owners: RefCell<HashMap<usize, (u32, u32)>>,
     end_marks: EndMarks,
+    layers: OnceCell<layers::Layers>,
+    pub(super) form_defaults: OnceCell<FormDefaults>,
     pub(super) budget: WorkBudget,
 }
 
@@ -66,6 +71,8 @@ impl<'a> PdfFile<'a> {
             is_locked: false,
             owners: RefCell::default(),
             end_marks: EndMarks::default(),
+            layers: OnceCell::new(),
+            form_defaults: OnceCell::new(),
             budget: WorkBudget::new(bytes.len(), streams_max),
         };
         // With junk before the header, some writers count offsets from the header and some from the
@@ -407,6 +414,15 @@ impl<'a> PdfFile<'a> {
 
     pub(super) fn get(&self, dict: &Dict, key: &str) -> Option<Rc<Object>> {
         dict.get(key).map(|it| self.resolve(it)).filter(|it| **it != Object::Null)
+    }
+
+    /// An entry of a dictionary within a dictionary, such as a font of the resources.
+    pub(super) fn entry(&self, dict: &Dict, key: &str, name: &str) -> Option<Object> {
+        match dict.get(key)? {
+            // Large dictionaries are not copied.
+            Object::Dict(inner) => inner.get(name).cloned(),
+            other => self.resolve(other).dict()?.get(name).cloned(),
+        }
     }
 
     pub(super) fn number(&self, dict: &Dict, key: &str) -> Option<f64> {

@@ -1,5 +1,7 @@
-//! Names of glyphs and the encodings of simple fonts, to Unicode; and the widths of the two
-//! text faces that files may use without saying how wide their letters are.
+//! Names of glyphs and the encodings of simple fonts, to Unicode.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use encoding_rs::{MACINTOSH, WINDOWS_1252};
 
@@ -22,10 +24,65 @@ Ucircumflex\u{db} Udieresis\u{dc} Yacute\u{dd} agrave\u{e0} aacute\u{e1} acircum
 adieresis\u{e4} aring\u{e5} ccedilla\u{e7} egrave\u{e8} eacute\u{e9} ecircumflex\u{ea} edieresis\u{eb} igrave\u{ec} \
 iacute\u{ed} icircumflex\u{ee} idieresis\u{ef} ntilde\u{f1} ograve\u{f2} oacute\u{f3} ocircumflex\u{f4} otilde\u{f5} \
 odieresis\u{f6} ugrave\u{f9} uacute\u{fa} ucircumflex\u{fb} udieresis\u{fc} yacute\u{fd} ydieresis\u{ff} \
-Scaron\u{160} scaron\u{161} Zcaron\u{17d} zcaron\u{17e} Ydieresis\u{178} alphaα betaβ gammaγ deltaδ DeltaΔ \
-epsilonε lambdaλ piπ sigmaσ omegaω OmegaΩ infinity∞ lessequal≤ greaterequal≥ notequal≠ approxequal≈ \
+Scaron\u{160} scaron\u{161} Zcaron\u{17d} zcaron\u{17e} Ydieresis\u{178} infinity∞ lessequal≤ greaterequal≥ notequal≠ approxequal≈ \
 summation∑ radical√ integral∫ partialdiff∂ product∏ lozenge◊ afii61352№ nbspace\u{a0} sfthyphen\u{ad} \
-checkmark✓ a20✔ check✓ arrowright→ arrowleft←";
+checkmark✓ a20✔ check✓ arrowright→ arrowleft← arrowup↑ arrowdown↓ arrowboth↔ arrowdblright⇒ arrowdblleft⇐ \
+arrowdblboth⇔ element∈ notelement∉ suchthat∋ intersection∩ union∪ propersubset⊂ propersuperset⊃ reflexsubset⊆ \
+reflexsuperset⊇ notsubset⊄ logicaland∧ logicalor∨ universal∀ existential∃ emptyset∅ gradient∇ angle∠ therefore∴ \
+similar∼ congruent≅ equivalence≡ proportional∝ perpendicular⊥ circleplus⊕ circlemultiply⊗ asteriskmath∗ dotmath⋅ \
+minute′ second″ prime′ aleph\u{5d0} weierstrass℘ Ifraktur\u{2111} Rfraktur\u{211c} angleleft⟨ angleright⟩ theta1ϑ phi1ϕ \
+omega1ϖ Upsilon1ϒ club♣ diamond♦ heart♥ spade♠ filledbox■ circle○ H18533■ Hbar\u{126} hbar\u{127} Dcroat\u{110} dcroat\u{111} \
+Dslash\u{110} dmacron\u{111} Eng\u{14a} eng\u{14b} kgreenlandic\u{138} longs\u{17f} napostrophe\u{149} Idot\u{130} Idotaccent\u{130} \
+Ldot\u{13f} ldot\u{140} Tbar\u{166} tbar\u{167} IJ\u{132} ij\u{133} overscore¯ underscoredbl‗ colonmonetary₡ franc₣ lira₤ peseta₧ \
+dong₫ rupee₹ estimated℮ onethird⅓ twothirds⅔ oneeighth⅛ threeeighths⅜ fiveeighths⅝ seveneighths⅞ figuredash‒ \
+horizontalbar― nonbreakingspace\u{a0} hyphenminus- softhyphen\u{ad} dotlessj\u{237} visiblespace␣ nonmarkingreturn\u{a0} \
+lessmuch≪ greatermuch≫ plusminus± minusplus∓ element∈ owner∋ mapsto↦ arrownortheast↗ negationslash\u{338} \
+ffl\u{fb04} st\u{fb06} longst\u{fb05} square□ triangledown▽ triangle△ parallel∥ bardbl‖ floorleft⌊ floorright⌋ \
+ceilingleft⌈ ceilingright⌉ lscript\u{2113} star⋆ openbullet◦ bulletmath∙ macute\u{1e3f} Tcommaaccent\u{162} \
+tcommaaccent\u{163} Scommaaccent\u{218} scommaaccent\u{219} quoteleftbase‚ quotereversed‛ twodotleader‥ onedotleader․ \
+parenleftbig( parenrightbig) parenleftBig( parenrightBig) bracketleftbig[ bracketrightbig] braceleftbig{ \
+bracerightbig} summationtext∑ summationdisplay∑ integraltext∫ integraldisplay∫ producttext∏ productdisplay∏ \
+radicalbig√ hatwideˆ tildewide˜ vector\u{20d7} tie⁀ slurabove⁀ arrowhookleft↩ epsilon1ϵ rho1ϱ";
+
+/// Names of the Greek letters in the order of Unicode, from U+03B1; capitals have capital names.
+const GREEK: &str = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi \
+omicron pi rho sigma1 sigma tau upsilon phi chi psi omega";
+
+/// Accents in names of letters, with the combining character of each.
+const ACCENTS: [(&str, char); 15] = [
+    ("grave", '\u{300}'),
+    ("acute", '\u{301}'),
+    ("circumflex", '\u{302}'),
+    ("tilde", '\u{303}'),
+    ("macron", '\u{304}'),
+    ("breve", '\u{306}'),
+    ("dotaccent", '\u{307}'),
+    ("dieresis", '\u{308}'),
+    ("ring", '\u{30a}'),
+    ("hungarumlaut", '\u{30b}'),
+    ("caron", '\u{30c}'),
+    ("dotbelow", '\u{323}'),
+    ("commaaccent", '\u{327}'),
+    ("cedilla", '\u{327}'),
+    ("ogonek", '\u{328}'),
+];
+
+static BY_NAME: LazyLock<HashMap<&'static str, char>> = LazyLock::new(|| {
+    let mut names: HashMap<&str, char> = NAMED
+        .split_ascii_whitespace()
+        .filter_map(|entry| {
+            let (at, value) = entry.char_indices().next_back()?;
+            Some((&entry[..at], value))
+        })
+        .collect();
+    for (name, code) in GREEK.split_ascii_whitespace().zip(0x3b1_u32..) {
+        if let Some(letter) = char::from_u32(code) {
+            names.entry(name).or_insert(letter);
+        }
+    }
+    names.insert("space", ' ');
+    names
+});
 
 /// The text of a named glyph.
 pub(super) fn named(name: &str) -> Option<String> {
@@ -34,49 +91,78 @@ pub(super) fn named(name: &str) -> Option<String> {
     if let (Some(one), None) = (chars.next(), chars.next()) {
         return Some(one.to_string());
     }
-    if let Some(found) = cyrillic(name).or_else(|| by_code(name)) {
-        return Some(found.to_string());
+    let found = BY_NAME.get(name).copied();
+    if let Some(it) = found.or_else(|| by_number(name)).or_else(|| by_code(name)) {
+        return Some(expand(it).map_or_else(|| it.to_string(), str::to_owned));
     }
-    if name == "space" {
-        return Some(" ".to_owned());
+    if let Some(it) = accented(name).or_else(|| capital_greek(name)) {
+        return Some(it.to_string());
     }
-    for entry in NAMED.split_ascii_whitespace() {
-        if let Some(rest) = entry.strip_prefix(name) {
-            let mut rest = rest.chars();
-            if let (Some(it), None) = (rest.next(), rest.next())
-                // `eth` is a prefix of nothing else, but `f` + `i` must not be read as `fi`.
-                && (!it.is_ascii_alphanumeric() || it.is_ascii_digit())
-            {
-                return Some(expand(it).map_or_else(|| it.to_string(), str::to_owned));
-            }
-        }
+    // `uni00660069` is a ligature of the characters whose codes it has.
+    if let Some(codes) = name.strip_prefix("uni").filter(|it| it.len() % 4 == 0 && it.len() < 64) {
+        let parts = codes.as_bytes().chunks(4).map(|it| std::str::from_utf8(it).ok());
+        return parts.map(|it| char::from_u32(u32::from_str_radix(it?, 16).ok()?)).collect();
     }
     // `f_i` is a ligature of the letters it names.
     if name.contains('_') && name.len() < 64 {
         return name.split('_').map(named).collect();
     }
+    // Capitals in the size of small letters, and digits of another height.
+    for form in ["small", "oldstyle", "superior", "inferior"] {
+        if let Some(base) = name.strip_suffix(form).filter(|it| !it.is_empty()) {
+            return named(base).filter(|it| it.chars().all(char::is_alphanumeric));
+        }
+    }
     None
 }
 
 fn by_code(name: &str) -> Option<char> {
-    let hex = name.strip_prefix("uni").or_else(|| name.strip_prefix('u'))?;
-    let digits = hex.get(..hex.len().min(6)).filter(|it| it.len() >= 4)?;
-    let digits = if name.starts_with("uni") { &digits[..4] } else { digits };
-    char::from_u32(u32::from_str_radix(digits, 16).ok()?)
+    let hex = match name.strip_prefix("uni") {
+        Some(hex) => hex.get(..4).filter(|_| hex.len() < 8)?,
+        None => name.strip_prefix('u').filter(|it| (4..=6).contains(&it.len()))?,
+    };
+    char::from_u32(u32::from_str_radix(hex, 16).ok()?)
 }
 
-/// Adobe numbers the Russian letters, with Ё in its place in the alphabet.
-fn cyrillic(name: &str) -> Option<char> {
+/// Adobe numbers the Cyrillic letters, with Ё in its place in the alphabet, and the Hebrew ones.
+fn by_number(name: &str) -> Option<char> {
     let number: u32 = name.strip_prefix("afii")?.parse().ok()?;
-    match number {
-        10_023 => Some('Ё'),
-        10_071 => Some('ё'),
-        10_017..=10_022 => char::from_u32(0x410 + number - 10_017),
-        10_024..=10_049 => char::from_u32(0x410 + number - 10_018),
-        10_065..=10_070 => char::from_u32(0x430 + number - 10_065),
-        10_072..=10_097 => char::from_u32(0x430 + number - 10_066),
+    let code = match number {
+        10_023 => 0x401,
+        10_071 => 0x451,
+        10_017..=10_022 => 0x410 + number - 10_017,
+        10_024..=10_049 => 0x410 + number - 10_018,
+        10_065..=10_070 => 0x430 + number - 10_065,
+        10_072..=10_097 => 0x430 + number - 10_066,
+        10_050 => 0x490,
+        10_051..=10_061 => 0x402 + number - 10_051,
+        10_062 => 0x40e,
+        10_145 => 0x40f,
+        10_098 => 0x491,
+        10_099..=10_109 => 0x452 + number - 10_099,
+        10_110 => 0x45e,
+        10_193 => 0x45f,
+        57_664..=57_690 => 0x5d0 + number - 57_664,
+        _ => return None,
+    };
+    char::from_u32(code)
+}
+
+/// A letter with an accent, such as `abreve`.
+fn accented(name: &str) -> Option<char> {
+    let (base, accent) =
+        ACCENTS.iter().find_map(|(word, accent)| Some((name.strip_suffix(word)?, *accent)))?;
+    let mut letters = base.chars();
+    match (letters.next(), letters.next()) {
+        (Some(letter), None) => unicode_normalization::char::compose(letter, accent),
         _ => None,
     }
+}
+
+fn capital_greek(name: &str) -> Option<char> {
+    let lower = BY_NAME.get(name.to_ascii_lowercase().as_str()).copied()?;
+    let greek = name.starts_with(|it: char| it.is_ascii_uppercase());
+    (greek && ('α'..='ω').contains(&lower)).then(|| lower.to_uppercase().next())?
 }
 
 /// Ligatures as the letters people search for.
@@ -134,29 +220,64 @@ fn standard(table: &mut [Option<String>]) {
     }
 }
 
-const SANS: [u16; 95] = [
-    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
-    556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
-    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667,
-    667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
-    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
-];
-const SERIF: [u16; 95] = [
-    250, 333, 408, 500, 500, 833, 778, 180, 333, 333, 500, 564, 250, 333, 250, 278, 500, 500, 500,
-    500, 500, 500, 500, 500, 500, 500, 278, 278, 564, 564, 564, 444, 921, 722, 667, 667, 722, 611,
-    556, 722, 722, 333, 389, 722, 611, 889, 722, 722, 556, 722, 667, 556, 611, 722, 722, 944, 722,
-    722, 611, 333, 278, 333, 469, 500, 333, 444, 500, 444, 500, 444, 333, 500, 500, 278, 278, 500,
-    278, 778, 500, 500, 500, 500, 333, 389, 278, 500, 500, 722, 500, 500, 444, 480, 200, 480, 541,
+/// The encodings that a file may name.
+pub(super) fn is_encoding(name: &str) -> bool {
+    matches!(name, "WinAnsiEncoding" | "MacRomanEncoding" | "StandardEncoding" | "PDFDocEncoding")
+}
+
+/// Codes 0x20 to 0x7e and 0xa0 to 0xfe of the Symbol font.
+const SYMBOL: [&str; 2] = [
+    " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_\0αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼",
+    "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…\0\0↵\u{5d0}ℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊⟨®©™∑",
 ];
 
-/// The width of a code in a standard face, in thousandths of its size.
-pub(super) fn standard_width(face: &str, code: u32) -> f64 {
-    if face.contains("Courier") || face.contains("Mono") {
-        return 600.0;
+/// The encoding of a font of symbols that every reader has; `None` for fonts of letters.
+pub(super) fn symbol_encoding(face: &str) -> Option<Vec<Option<String>>> {
+    let face = face.rsplit('+').next().unwrap_or_default();
+    let mut table = vec![None; 256];
+    if face == "ZapfDingbats" {
+        for (code, slot) in (0_u32..).zip(table.iter_mut()) {
+            *slot = dingbat(code).and_then(char::from_u32).map(|it| it.to_string());
+        }
+    } else if face == "Symbol" || face.starts_with("Symbol,") {
+        for (start, part) in [0x20_usize, 0xa0].into_iter().zip(SYMBOL) {
+            for (slot, it) in table[start..].iter_mut().zip(part.chars()) {
+                *slot = (it != '\0').then(|| it.to_string());
+            }
+        }
+    } else {
+        return None;
     }
-    let table = if face.contains("Times") || face.contains("Serif") { &SERIF } else { &SANS };
-    let width = (code as usize).checked_sub(32).and_then(|it| table.get(it)).copied();
-    f64::from(width.unwrap_or(500))
+    Some(table)
+}
+
+/// The Unicode of a code of the dingbats font, whose signs have a block of their own in nearly the
+/// same order.
+fn dingbat(code: u32) -> Option<u32> {
+    Some(match code {
+        0x20 => 0x20,
+        0x25 => 0x260e,
+        0x2a => 0x261b,
+        0x2b => 0x261e,
+        0x48 => 0x2605,
+        0x6c => 0x25cf,
+        0x6e => 0x25a0,
+        0x73 => 0x25b2,
+        0x74 => 0x25bc,
+        0x75 => 0x25c6,
+        0x77 => 0x25d7,
+        0x21..=0x7e => 0x2701 + code - 0x21,
+        0xa8 => 0x2663,
+        0xa9 => 0x2666,
+        0xaa => 0x2665,
+        0xab => 0x2660,
+        0xac..=0xb5 => 0x2460 + code - 0xac,
+        0xd5 => 0x2192,
+        0xd6 => 0x2194,
+        0xd7 => 0x2195,
+        0xa1..=0xef | 0xf1..=0xfe => 0x2761 + code - 0xa1,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -185,6 +306,17 @@ mod tests {
         check("a.alt", Some("a"));
         check("ae", Some("æ"));
         check("g123", None);
+        check(".notdef", None);
+        check("abreve", Some("ă"));
+        check("Tcommaaccent", Some("Ţ"));
+        check("ncaron", Some("ň"));
+        check("Gamma", Some("Γ"));
+        check("theta", Some("θ"));
+        check("uni00660069", Some("fi"));
+        check("Asmall", Some("A"));
+        check("oneoldstyle", Some("1"));
+        check("afii57664", Some("א"));
+        check("afii10055", Some("І"));
     }
 
     #[test]
@@ -196,5 +328,10 @@ mod tests {
             [Some("’"), Some("fi"), Some("—"), Some("A")]
         );
         assert_eq!(encoding(Some("WinAnsiEncoding"))[0x27].as_deref(), Some("'"));
+        let symbols = symbol_encoding("ABCDEF+Symbol").unwrap();
+        let at = |code: usize| symbols[code].as_deref();
+        assert_eq!([at(0x61), at(0x57), at(0xb7), at(0xe5)], ["α", "Ω", "•", "∑"].map(Some));
+        let signs = symbol_encoding("ZapfDingbats").unwrap();
+        assert_eq!(signs[0x34].as_deref(), Some("✔"));
     }
 }

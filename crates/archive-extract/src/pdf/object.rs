@@ -271,8 +271,8 @@ impl<'a> Lexer<'a> {
             self.at += 1;
         }
         if digits == 0 {
-            self.at = from.max(self.at);
-            return None;
+            // A sign alone is zero.
+            return (self.at > from).then_some(0.0);
         }
         Some(if negative { -value } else { value })
     }

@@ -78,8 +78,10 @@ pub fn pages_into(pdf: &mut Pdf, contents: &[Vec<u8>], resources: &str, packed: 
         } else {
             pdf.stream("", content)
         };
+        let [left, bottom, right, top] = page_box(content);
         let page = pdf.add(format!(
-            "<< /Type /Page /Parent {tree} 0 R /MediaBox [0 0 612 792] /Contents {stream} 0 R >>"
+            "<< /Type /Page /Parent {tree} 0 R /MediaBox [{left} {bottom} {right} {top}] \
+             /Contents {stream} 0 R >>"
         ));
         kids.push_str(&format!("{page} 0 R "));
     }
@@ -89,6 +91,16 @@ pub fn pages_into(pdf: &mut Pdf, contents: &[Vec<u8>], resources: &str, packed: 
     ));
     let root = pdf.add(format!("<< /Type /Catalog /Pages {tree} 0 R >>"));
     pdf.finish(root, "")
+}
+
+/// A page of US letter size, or one that has room for all that [`lines`] drew.
+fn page_box(content: &[u8]) -> [i64; 4] {
+    if !content.starts_with(b"BT /F1 12 Tf 14 TL") {
+        return [0, 0, 612, 792];
+    }
+    let lines = content.split(|it| *it == b'\n');
+    let longest = lines.clone().map(<[u8]>::len).max().unwrap_or(0) as i64;
+    [0, (700 - 14 * lines.count() as i64).min(0), (72 + 12 * longest).max(612), 792]
 }
 
 pub const HELVETICA: &str = "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> >>";

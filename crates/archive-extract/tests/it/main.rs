@@ -8,6 +8,7 @@ mod laws;
 mod mail;
 mod orientation;
 mod pdf;
+mod pdf_text;
 mod pictures;
 mod redactions;
 mod scans;

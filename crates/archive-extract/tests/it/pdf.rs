@@ -36,10 +36,7 @@ fn positions_make_spaces_and_lines() {
     check_content(&format!("{start} (note) Tj 6 Tf 4 Ts (1) Tj ET"), "note1");
     check_content("BT /F1 10 Tf 0 1 -1 0 100 100 Tm (turned) Tj (text) Tj ET", "turnedtext");
     check_content("q 2 0 0 2 0 0 cm BT /F1 10 Tf 1 0 0 1 9 9 Tm (big) Tj ET Q", "big");
-    check_content(
-        &format!("{start} 12 TL (one) Tj (two) ' 1 2 (three) \" ET"),
-        "one\ntwo\nt h r e e",
-    );
+    check_content(&format!("{start} 12 TL (one) Tj (two) ' 1 2 (three) \" ET"), "one\ntwo\nthree");
     check_content("BI /W 1 /H 1 ID \x01(no) Tj\x02 EI\nBT /F1 9 Tf 9 9 Td (yes) Tj ET", "yes");
 }
 
@@ -194,7 +191,7 @@ fn scans_without_ocr_say_what_to_install() {
         b"\xff",
     );
     let resources = format!("{HELVETICA} /XObject << /I {image} 0 R >>");
-    let scan = b"q 612 0 0 792 0 0 cm /I Do Q".to_vec();
+    let scan = b"q 612 0 0 792 0 0 cm /I Do Q\n".to_vec();
     let mut stamped = scan.clone();
     stamped.extend(lines("Case 1:20-cv-1 Filed"));
     let file = pages_into(&mut pdf, &[scan, stamped, lines("text")], &resources, false);
