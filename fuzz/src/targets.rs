@@ -36,6 +36,8 @@ targets! {
     "pdf" documents::pdfs, documents::PDF_WORDS, 500, documents::pdf;
     "pdf-page" documents::pdf_pages, documents::PDF_PAGE_WORDS, 500, documents::pdf_page;
     "pdf-font" documents::pdf_cmaps, documents::CMAP_WORDS, 500, documents::pdf_font;
+    "pdf-font-program" documents::pdf_font_programs, documents::FONT_WORDS, 500,
+        documents::pdf_font_program;
     "docx" documents::docx_files, &["PK\x01\x02", "PK\x03\x04", "PK\x05\x06", "word/"], 500,
         documents::docx;
     "docx-body" documents::docx_bodies, documents::WORD_XML_WORDS, 500, documents::docx_body;
@@ -111,7 +113,7 @@ mod tests {
     }
 
     tests! {
-        damaged_pdf_files_keep_the_laws "pdf" "pdf-page" "pdf-font";
+        damaged_pdf_files_keep_the_laws "pdf" "pdf-page" "pdf-font" "pdf-font-program";
         damaged_word_files_keep_the_laws "docx" "docx-body" "doc";
         damaged_messages_keep_the_laws "msg" "msg-body";
         damaged_texts_and_pictures_keep_the_laws "rtf" "eml" "text" "picture" "file";

@@ -1,5 +1,6 @@
 //! The document readers: reading ends, pages are numbered without gaps, and the limits hold.
 
+mod fonts;
 mod seeds;
 
 use archive_extract::fuzzing::read_bytes;
@@ -8,6 +9,7 @@ use archive_extract::testing::msg::Msg;
 use archive_extract::testing::pdf::{self, HELVETICA, Pdf};
 use archive_extract::{Document, Format, NoOcr, ReadLimits, read_all};
 
+pub(super) use fonts::{FONT_WORDS, pdf_font_programs};
 pub(super) use seeds::{
     CMAP_WORDS, EML_WORDS, PDF_PAGE_WORDS, PDF_WORDS, RTF_WORDS, WORD_XML_WORDS, docs, docx_bodies,
     docx_files, emls, files, msg_bodies, msgs, pdf_cmaps, pdf_pages, pdfs, pictures, rtfs, texts,
@@ -88,6 +90,27 @@ pub(super) fn pdf_font(bytes: &[u8]) {
         format!("/Font << /F1 {} /F2 {wide} /F3 {coded} >>", font("/Subtype /Type1 /FirstChar 1"));
     let content =
         b"BT /F1 9 Tf (\x01\x02A) Tj /F2 9 Tf <000100020041FFFF> Tj /F3 9 Tf <0001410020> Tj ET";
+    pdf(&pdf::pages_into(&mut file, &[content.to_vec()], &resources, false));
+}
+
+/// The input is a font program, embedded in each way that a file can embed one.
+pub(super) fn pdf_font_program(bytes: &[u8]) {
+    let mut file = Pdf::default();
+    let program = file.stream("", bytes);
+    let descriptor = |key: &str| format!("/FontDescriptor << /Flags 4 /{key} {program} 0 R >>");
+    let wide = format!(
+        "<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /DescendantFonts [<< {} >>] >>",
+        descriptor("FontFile2")
+    );
+    let simple = |subtype: &str, key: &str| {
+        format!("<< /Type /Font /Subtype /{subtype} {} >>", descriptor(key))
+    };
+    let resources = format!(
+        "/Font << /F1 {wide} /F2 {} /F3 {} >>",
+        simple("TrueType", "FontFile2"),
+        simple("Type1", "FontFile3"),
+    );
+    let content = b"BT /F1 9 Tf <000100020041> Tj /F2 9 Tf (\x01\x02A) Tj /F3 9 Tf (A\xff) Tj ET";
     pdf(&pdf::pages_into(&mut file, &[content.to_vec()], &resources, false));
 }
 
