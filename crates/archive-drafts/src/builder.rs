@@ -4,6 +4,7 @@ use archive_entities::Ground;
 use archive_text::{PageText, Passage, TextSpan};
 use serde_json::{Map, Value};
 
+use crate::confidence;
 use crate::draft::{Category, Draft, PASSAGES_MAX};
 
 /// A draft whose spans are not yet passages.
@@ -83,8 +84,12 @@ pub(crate) fn finish_all(pages: &[PageText<'_>], builders: Vec<DraftBuilder>) ->
             tags: it.tags,
             entities: it.entities,
             citations: it.citations,
-            confidence: it.ground.confidence(),
-            meaning: it.ground.meaning().into(),
+            confidence: confidence::confidence(it.category, it.ground),
+            meaning: confidence::meaning(
+                it.ground,
+                confidence::confidence(it.category, it.ground),
+            )
+            .into(),
             passages,
             passages_total: u32::try_from(total).unwrap_or(u32::MAX),
         });

@@ -157,7 +157,7 @@ impl<'t> FileEntity<'t> {
                 draft.title = format!("{label}: {}", self.shown());
                 draft.content = match category {
                     Category::CaseNumber => {
-                        format!("It is quoted_with_label {}.", self.quoted_with_label(pages))
+                        format!("It is marked {}.", self.quoted_with_label(pages))
                     }
                     _ => format!("{} is named in the text.", self.shown()),
                 };

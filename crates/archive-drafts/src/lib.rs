@@ -26,12 +26,13 @@
 //!
 //! # Confidence
 //!
-//! The confidence of a draft is that of its best evidence (`archive_entities::Ground`), and
-//! `meaning` is the same in words. The confidence of a deadline is at most that of the date it is
+//! The confidence of a draft is that of its category and its best evidence
+//! (`archive_entities::Ground`), fitted on labelled papers, and `meaning` is the same in words. The confidence of a deadline is at most that of the date it is
 //! counted from and 0.6 where the anchor or a holiday leaves a doubt; that of a conflict is 0.6.
 
 mod authority;
 mod builder;
+mod confidence;
 mod draft;
 mod entity;
 mod outcome;
@@ -46,7 +47,7 @@ pub use draft::{
 
 use std::borrow::Cow;
 
-use archive_entities::{CaseEvent, EventKind};
+use archive_entities::{Caption, CaseEvent, EventKind};
 use archive_text::{JoinedPages, PageText};
 use builder::DraftBuilder;
 
@@ -71,6 +72,7 @@ pub fn read_with_progress(
     let mut names = entity::FileEntities::default();
     let mut timeline = timeline::TimelineDrafts::default();
     let mut dated: Option<CaseEvent<'_>> = None;
+    let mut caption = Caption::default();
     let (mut truncated, mut citations_cut) = (false, false);
     let mut citations_left = CITATIONS_MAX;
     let (all, mut done) = (pages.len() * archive_entities::PASSES, 0_usize);
@@ -94,6 +96,7 @@ pub fn read_with_progress(
         timeline.add(&facts);
         names.add(std::mem::take(&mut facts.entities));
         if at == 0 {
+            caption = std::mem::take(&mut facts.caption);
             dated = facts.events.into_iter().find(|it| it.kind == EventKind::Dated);
         }
     }
@@ -103,6 +106,7 @@ pub fn read_with_progress(
         pages,
         own: parts(pages).next().map_or(0, <[_]>::len),
         names: &names,
+        caption: &caption,
         dated,
         authorities: &authorities,
         events: timeline.events.len(),

@@ -2,7 +2,7 @@
 //! authorities and deadlines, quoted from the document.
 
 use archive_entities::document_type::{self, DocumentType};
-use archive_entities::{CaseEvent, EntityKind, Ground, Role};
+use archive_entities::{Caption, CaseEvent, EntityKind, Ground, Role};
 use archive_text::{PageText, TextSpan};
 use serde_json::{Value, json};
 
@@ -14,6 +14,10 @@ use crate::wording::{and_list, clipped, in_one_line, in_ordinary_case, quoted, t
 
 /// The most names of one kind that the summary lists; all are counted.
 const LISTED_MAX: usize = 8;
+/// How many lines at the head of an e-mail are searched for its subject.
+const SUBJECT_LINES: usize = 14;
+/// The most names of one side in a title.
+const SIDE_NAMES: usize = 3;
 /// How many bytes of the first line are quoted if the document type is not known.
 const OPENING_BYTES: usize = 240;
 
@@ -23,6 +27,8 @@ pub(crate) struct SummaryInput<'a, 't> {
     /// Pages of the file itself, without its attachments.
     pub(crate) own: usize,
     pub(crate) names: &'a FileEntities<'t>,
+    /// The parties at the head of the file itself.
+    pub(crate) caption: &'a Caption,
     /// The event of the document's own date.
     pub(crate) dated: Option<CaseEvent<'t>>,
     pub(crate) authorities: &'a [DraftBuilder],
@@ -124,7 +130,7 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
             .map(|it| it.quoted_with_label(self.facts.pages))
             .collect();
         if !labelled.is_empty() {
-            self.add_sentence(&format!("It is quoted_with_label {}.", and_list(&labelled)));
+            self.add_sentence(&format!("It is marked {}.", and_list(&labelled)));
         }
         for span in numbers.iter().take(LISTED_MAX).filter_map(|it| it.spans.first()) {
             self.draft.add(*span);
@@ -237,44 +243,128 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
     /// Writes the title: `Complaint: Roe v. Acme LLC, 24-123456-NO`.
     fn write_title(&mut self, document_type: Option<&DocumentType>) {
         let names = self.facts.names;
-        let mut kind = document_type.map_or("document", |it| it.word).to_owned();
-        if let Some(first) = kind.get_mut(..1) {
-            first.make_ascii_uppercase();
-        }
-        let side = |roles: &[Role]| {
-            roles.iter().find_map(|role| names.with(*role).next()).map(FileEntity::shown)
+        let kind = document_type.map_or("document", |it| it.word);
+        let who = match kind {
+            "e-mail" => self.between().or_else(|| self.subject()).or_else(|| self.mailed()),
+            "letter" | "memorandum" => self.mailed().or_else(|| self.between()),
+            "contract" => self.agreed(document_type),
+            _ => self.between().or_else(|| self.agreed(document_type)),
         };
-        let left = side(&[Role::Plaintiff, Role::Petitioner, Role::Appellant]);
-        let right = side(&[Role::Defendant, Role::Respondent, Role::Appellee]);
-        let between = match (left, right) {
-            (Some(left), Some(right)) if left != right => Some(format!("{left} v. {right}")),
-            (one, other) => one.or(other).or_else(|| side(&[Role::Subject, Role::Debtor])),
-        };
-        let sides: Vec<String> =
-            names.with(Role::Contracting).take(2).map(FileEntity::shown).collect();
-        let between = between.or_else(|| (!sides.is_empty()).then(|| and_list(&sides)));
-        let mailed = || match (side(&[Role::Sender]), side(&[Role::Recipient])) {
-            (Some(from), Some(to)) => Some(format!("{from} to {to}")),
-            (from, to) => from.or(to),
-        };
-        let letter =
-            document_type.is_some_and(|it| matches!(it.word, "e-mail" | "letter" | "memorandum"));
-        let who = if letter { mailed().or(between) } else { between };
         // A number in a contract is not that of a case.
-        let is_contract = document_type.is_some_and(|it| it.word == "contract");
         let number = names.of(EntityKind::CaseNumber).next().map(|it| it.entity.name.clone());
-        let number = number.filter(|_| !is_contract);
+        let number = number.filter(|_| kind != "contract");
         let date = self.facts.dated.as_ref().map(|it| shown(it.when));
         let rest: Vec<String> = [who, number, date].into_iter().flatten().collect();
         let rest = if rest.is_empty() {
-            let opening = opening(self.facts.pages);
-            let words = opening.and_then(|it| it.text_in(self.facts.pages));
-            in_ordinary_case(clipped(words.unwrap_or_default(), 80))
+            let heading = document_type.and_then(|it| it.span.text_in(self.facts.pages));
+            let opening = || opening(self.facts.pages).and_then(|it| it.text_in(self.facts.pages));
+            in_ordinary_case(clipped(heading.or_else(opening).unwrap_or_default(), 80))
         } else {
             rest.join(", ")
         };
+        let mut kind = kind.to_owned();
+        if let Some(first) = kind.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
         self.draft.title = title(&format!("{kind}: {rest}"));
     }
+
+    /// `Roe and Doe v. Acme LLC` by the caption, else by the roles.
+    fn between(&self) -> Option<String> {
+        let caption = self.facts.caption;
+        if !caption.left.is_empty() && !caption.right.is_empty() {
+            return Some(versus(&side_names(&caption.left), &side_names(&caption.right)));
+        }
+        if !caption.subjects.is_empty() {
+            return Some(format!("In re {}", side_names(&caption.subjects)));
+        }
+        let names = self.facts.names;
+        let side = |roles: &[Role]| {
+            let role = roles.iter().find(|role| names.with(**role).next().is_some())?;
+            let list: Vec<String> = names.with(*role).map(FileEntity::shown).collect();
+            Some(side_names(&list))
+        };
+        let left = side(&[Role::Plaintiff, Role::Petitioner, Role::Appellant]);
+        let right = side(&[Role::Defendant, Role::Respondent, Role::Appellee]);
+        match (left, right) {
+            (Some(left), Some(right)) if left != right => Some(versus(&left, &right)),
+            (one, other) => one.or(other).or_else(|| side(&[Role::Subject, Role::Debtor])),
+        }
+    }
+
+    /// `Severance Agreement, Acme LLC and Jane Roe`
+    fn agreed(&self, document_type: Option<&DocumentType>) -> Option<String> {
+        let sides: Vec<String> =
+            self.facts.names.with(Role::Contracting).map(FileEntity::shown).collect();
+        let heading = document_type.and_then(|it| it.span.text_in(self.facts.pages));
+        let heading = heading.map(|it| in_ordinary_case(&in_one_line(clipped(it, 80))));
+        match (heading, sides.as_slice()) {
+            (heading, []) => heading,
+            (None, _) => Some(side_names(&sides)),
+            (Some(heading), _) => Some(format!("{heading}, {}", side_names(&sides))),
+        }
+    }
+
+    /// `Jane Roe to John Doe`
+    fn mailed(&self) -> Option<String> {
+        let first = |role| self.facts.names.with(role).next().map(FileEntity::shown);
+        match (first(Role::Sender), first(Role::Recipient)) {
+            (Some(from), Some(to)) => Some(format!("{from} to {to}")),
+            (from, to) => from.or(to),
+        }
+    }
+
+    /// The subject of an e-mail.
+    fn subject(&self) -> Option<String> {
+        let text = self.facts.pages.first()?.text;
+        let lines = text.lines().take(SUBJECT_LINES);
+        let label = |it: &str| {
+            ["Subject:", "Тема:"].iter().find_map(|label| it.strip_prefix(label)).map(str::to_owned)
+        };
+        let subject = lines.filter_map(|it| label(it.trim())).next()?;
+        let subject = clipped(subject.trim(), OPENING_BYTES).to_owned();
+        (!subject.is_empty()).then_some(subject)
+    }
+}
+
+/// The names of one side of a title.
+fn side_names(names: &[String]) -> String {
+    let shown = |it: &String| short_form(&in_ordinary_case(it));
+    let list: Vec<String> = names.iter().take(SIDE_NAMES).map(shown).collect();
+    let russian = list.iter().any(|it| it.chars().any(|it| ('а'..='я').contains(&it)));
+    match (names.len() > SIDE_NAMES, russian) {
+        (true, false) => format!("{} et al.", list.join(", ")),
+        (true, true) => format!("{} и др.", list.join(", ")),
+        (false, true) => list.join(", "),
+        (false, false) => and_list(&list),
+    }
+}
+
+/// A Russian name with the usual abbreviation of its legal form, so that a title has room for both
+/// sides.
+fn short_form(name: &str) -> String {
+    const FORMS: [(&str, &str); 6] = [
+        ("общество с ограниченной ответственностью", "ООО"),
+        ("публичное акционерное общество", "ПАО"),
+        ("открытое акционерное общество", "ОАО"),
+        ("закрытое акционерное общество", "ЗАО"),
+        ("непубличное акционерное общество", "НАО"),
+        ("акционерное общество", "АО"),
+    ];
+    let lower = name.to_lowercase();
+    let form = FORMS.iter().find(|it| lower.starts_with(it.0));
+    form.map_or_else(
+        || name.to_owned(),
+        |(long, short)| {
+            let rest: String = name.chars().skip(long.chars().count()).collect();
+            format!("{short}{rest}")
+        },
+    )
+}
+
+fn versus(left: &str, right: &str) -> String {
+    let joint = if left.is_ascii() || right.is_ascii() { "v." } else { "к" };
+    format!("{left} {joint} {right}")
 }
 
 fn shown_names(list: &[&FileEntity<'_>]) -> Vec<String> {

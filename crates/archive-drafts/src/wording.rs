@@ -190,10 +190,38 @@ fn ceil_char(text: &str, at: usize) -> usize {
 pub(crate) fn in_ordinary_case(name: &str) -> String {
     let shouted = name.chars().any(char::is_alphabetic) && !name.chars().any(char::is_lowercase);
     if !shouted {
+        return with_ordinary_surname(name);
+    }
+    // `CDCR` is an abbreviation.
+    if name.chars().all(char::is_alphabetic) && name.chars().count() <= 4 {
         return name.to_owned();
     }
     let words =
         name.split(' ').enumerate().map(|(place, word)| word_in_ordinary_case(word, place == 0));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// `William GRONER`, as reporters write the surname of a party, with an ordinary surname.
+fn with_ordinary_surname(name: &str) -> String {
+    let is_caps = |it: &str| {
+        it.chars().count() > 2 && it.chars().all(|it| it.is_uppercase() || "'’-.,".contains(it))
+    };
+    let words: Vec<&str> = name.split(' ').collect();
+    let title = |it: &str| {
+        it.chars().next().is_some_and(char::is_uppercase) && !is_caps(it) && !it.contains(['«', '"'])
+    };
+    let firm = words.iter().any(|it| {
+        let bare = it.trim_matches([',', '.']).to_lowercase();
+        matches!(bare.as_str(), "inc" | "llc" | "co" | "corp" | "company" | "ltd" | "llp" | "of")
+    });
+    let caps = words.iter().filter(|it| is_caps(it)).count();
+    let person = words.len() > 1 && words.first().is_some_and(|it| title(it)) && caps == 1 && !firm;
+    if !person || !name.is_ascii() {
+        return name.to_owned();
+    }
+    let words = words.iter().map(|it| {
+        if is_caps(it) { word_in_ordinary_case(it, true) } else { (*it).to_owned() }
+    });
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -246,6 +274,9 @@ mod tests {
         for (name, want) in [
             ("JANE Q. ROE", "Jane Q. Roe"),
             ("Jane Roe", "Jane Roe"),
+            ("Eric K. SHINSEKI", "Eric K. Shinseki"),
+            ("Acme USA, Inc.", "Acme USA, Inc."),
+            ("CDCR", "CDCR"),
             ("PATRICK O'DONNELL", "Patrick O'Donnell"),
             ("ANN MCALLISTER", "Ann McAllister"),
             ("FARMER'S BANK OF IONIA, LLC", "Farmer's Bank of Ionia, LLC"),

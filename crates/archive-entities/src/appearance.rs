@@ -1,6 +1,10 @@
 //! Attorneys by the words about an appearance: `represented by`, `on behalf of`, `for appellant`,
 //! «по доверенности», and the signature of a law firm's letter. `counsel` reads bar numbers.
 
+mod paragraph;
+
+pub(crate) use paragraph::is_place;
+
 use crate::entity::{Ground, Role};
 use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
@@ -13,6 +17,7 @@ const HEAD_TOKENS: usize = 16;
 pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let firm = is_firm_letter(reading);
+    paragraph::find(reading, out);
     for at in 0..text.len() {
         match text.low(at) {
             "represented" if text.is(at + 1, "by") && reading.organisation_at(at + 2).is_none() => {

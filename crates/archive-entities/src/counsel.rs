@@ -3,8 +3,9 @@
 use crate::entity::{EntityKind, Ground, Role};
 use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
+use crate::nominative;
 use crate::party;
-use crate::text::TokenText;
+use crate::text::{TokenText, single_spaced};
 
 /// Most tokens below a name that are searched for `Attorney for Plaintiff`.
 const BLOCK_TOKENS: usize = 60;
@@ -101,14 +102,18 @@ fn bar<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
 
 /// `Jane Roe (0084416)` in a line of its own.
 fn plain_number<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
-    let number = text.number(at + 1).is_some_and(|(_, digits)| (5..=8).contains(&digits));
-    if !number || !text.is(at + 2, ")") || text.breaks(at + 3) == 0 {
+    // `(SJM 4276)` is how some courts number lawyers.
+    let letters = text.at(at + 1).is_some_and(|it| it.all_caps) && text.is_number(at + 2);
+    let close = at + if letters { 3 } else { 2 };
+    let digits = text.number(close - 1).map_or(0, |it| it.1);
+    let number = if letters { (3..=8).contains(&digits) } else { (5..=8).contains(&digits) };
+    if !number || !text.is(close, ")") || text.breaks(close + 1) == 0 {
         return;
     }
     let from = name::person_before(text, at, false);
     if let Some(from) = from.filter(|it| *it == 0 || text.breaks(*it) > 0) {
         let mut it = attorney(text, (from, at), Ground::Label);
-        it.bar_number = Some(text.word(at + 1).to_owned());
+        it.bar_number = Some(text.slice(at + 1, close).to_owned());
         out.push(it);
     }
 }
@@ -311,9 +316,18 @@ fn representative<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch
         else {
             continue;
         };
-        let mut it = EntityMatch::new(EntityKind::Person, text, (from, end), Ground::Label)
-            .with(Role::Attorney);
+        // `представителя истца Сизовой Л.Г. – Макарова Б.С.`: the lawyer stands after the dash.
+        let dash = matches!(text.low(end), "–" | "—" | "-");
+        let lawyer = name::person(text, end + 1, false).filter(|_| dash);
+        let range = lawyer.map_or((from, end), |last| (end + 1, last));
+        let mut it =
+            EntityMatch::new(EntityKind::Person, text, range, Ground::Label).with(Role::Attorney);
         it.represents = role;
+        if let Some(shown) = nominative::after_genitive(&single_spaced(text.slice(range.0, range.1)))
+            .filter(|_| !text.low(at).ends_with('ь') && !text.low(at).ends_with('и'))
+        {
+            it = it.with_name(shown);
+        }
         out.push(it);
         return;
     }

@@ -4,6 +4,10 @@ mod column;
 mod place;
 mod russian;
 
+use std::sync::LazyLock;
+
+use text::Pattern;
+
 use crate::entity::{EntityKind, Ground};
 use crate::entity_match::{EntityMatch, PieceContext};
 use crate::text::TokenText;
@@ -41,14 +45,17 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
                 english(text, at).map(|(from, _)| (from, at + 4))
             }
             "board" | "commission" | "tribunal" if at < HEAD_TOKENS => headed(text, at),
-            "american" if text.run(at + 1, &["arbitration", "association"]) => Some((at, at + 3)),
+            "american" if text.run(at + 1, &["arbitration", "association"]) => {
+                (at < reading.head_end).then_some((at, at + 3))
+            }
             _ => None,
         };
         let Some((from, to)) = found else {
             at += 1;
             continue;
         };
-        let found = EntityMatch::new(EntityKind::Court, text, (from, to), Ground::Label);
+        let ground = if reading.is_passing_court(from, to, has_place(text, from, to)) { Ground::Shape } else { Ground::Label };
+        let found = EntityMatch::new(EntityKind::Court, text, (from, to), ground);
         out.push(match column::name(text, from, at, to) {
             Some(name) => found.with_name(name),
             None => found,
@@ -141,19 +148,25 @@ fn english(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
                     | "and"
                     | "lower"
                     | "trial"
+                    | "our"
                     | "by"
                     | "at"
                     | "from"
             );
         let ordinal =
             matches!(text.low(before), "th" | "st" | "nd" | "rd") || text.is_number(before);
+        // `District of Columbia Court of Appeals`
+        let federal = text.is(before, "of")
+            && text.is(from, "columbia")
+            && before > 0
+            && text.is(before - 1, "district");
         // `Orphans' Court`, `52-1 District Court`
         let joint = matches!(text.low(before), "'" | "’") && text.glued(before)
             || text.is(before, "-")
                 && text.is_number(from)
                 && before > 0
                 && text.is_number(before - 1);
-        if !(point || name || ordinal || joint) {
+        if !(point || name || ordinal || joint || federal) {
             break;
         }
         from = before;
@@ -161,6 +174,7 @@ fn english(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
     // `in the United` may end the line above `States District Court`.
     from -= usize::from(text.is(from, "states") && from > 0 && text.is(from - 1, "united"));
     let end = after(text, at + 1);
+    let end = abbreviated_district(text, end).unwrap_or(end);
     let qualified = from < at
         && (from..at).any(|it| {
             is_qualifier(text.low(it))
@@ -190,8 +204,13 @@ fn after(text: &TokenText<'_>, at: usize) -> usize {
                 || text.is(next, "of")
                 || text.run(next, &["county", "of"]) && text.capital(next)
                 || text.run(next, &["district", "of"]) && text.capital(next)
-                || text.run(next + 1, &["district", "of"]) && text.capital(next));
-        if text.breaks(next) > 1 || text.breaks(next) == 1 && !new_line && !continues_below {
+                || text.run(next + 1, &["district", "of"]) && text.capital(next)
+                || text.is(next + 1, "district") && text.breaks(next + 2) > 0);
+        // A heading may have blank lines between its parts.
+        let spaced = text.breaks(next) > 1 && text.breaks(next) <= 4 && names_district(text, next);
+        if text.breaks(next) > 1 && !spaced
+            || text.breaks(next) == 1 && !new_line && !continues_below
+        {
             break;
         }
         let gap = heading && text.breaks(next) == 0 && text.at(next).is_some_and(|it| it.after_gap);
@@ -206,15 +225,18 @@ fn after(text: &TokenText<'_>, at: usize) -> usize {
         if text.is(next, "and") && text.run(next + 1, &["for"]) {
             next += 2;
         }
-        let linked = next > end || new_line || gap || continues_below;
+        let linked = next > end || new_line || gap || continues_below || spaced;
         // The rule of a caption's box may stand between a link and the rest.
         let boxed =
             next > end && text.breaks(next) == 1 && matches!(text.low(next), ":" | ")" | "|");
         next += usize::from(boxed);
         next += usize::from(text.is(next, "the"));
         // A link may end its line: `IN THE SUPERIOR COURT OF\nPENNSYLVANIA`.
-        let found = place(text, next).or_else(|| new_line.then(|| seat(text, next)).flatten());
-        let Some(stop) = found.filter(|_| linked && text.breaks(next) <= 1) else {
+        // `AT SEATTLE` below a federal district is no part of its name.
+        let federal = (at..end).any(|it| text.run(it, &["district", "of"]));
+        let found = place(text, next)
+            .or_else(|| (new_line && !federal).then(|| seat(text, next)).flatten());
+        let Some(stop) = found.filter(|_| linked && (spaced || text.breaks(next) <= 1)) else {
             break;
         };
         // `WASHINGTON, DC 20217` below a court is its address.
@@ -224,6 +246,29 @@ fn after(text: &TokenText<'_>, at: usize) -> usize {
         end = stop;
     }
     end
+}
+
+/// Whether a line names the district of the court above it: `FOR THE DISTRICT OF COLUMBIA CIRCUIT`.
+fn names_district(text: &TokenText<'_>, at: usize) -> bool {
+    static DISTRICT: LazyLock<Pattern> = LazyLock::new(|| {
+        Pattern::new(
+            "[for the] [(eastern | western | northern | southern | central | middle)] district of \
+             @capital | for the @capital circuit",
+            &[],
+        )
+    });
+    (text.capital(at) || text.run(at, &["for", "the"])) && DISTRICT.at(text, at).is_some()
+}
+
+/// `, D. Puerto Rico`, `, N.D. Illinois, Eastern Division`: a district as reporters write it.
+fn abbreviated_district(text: &TokenText<'_>, at: usize) -> Option<usize> {
+    let mut next = at + usize::from(text.is(at, ","));
+    let side = matches!(text.low(next), "n" | "s" | "e" | "w" | "c" | "m");
+    next += if side && text.is(next + 1, ".") { 2 } else { 0 };
+    if !(text.is(next, "d") && text.is(next + 1, ".") && text.capital(next) && text.is(at, ",")) {
+        return None;
+    }
+    state(text, next + 2)
 }
 
 /// `AT KANSAS CITY` in a line of its own.
@@ -285,6 +330,16 @@ fn tribunal(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
         end = region(text, next).filter(|_| introduced).unwrap_or(end);
     }
     (whole && capital(text, from)).then_some((from, end))
+}
+
+/// Whether the name of a court says where the court is.
+fn has_place(text: &TokenText<'_>, from: usize, to: usize) -> bool {
+    (from..to).any(|it| {
+        is_state(text, it)
+            || matches!(text.low(it), "county" | "parish" | "claims")
+            || text.run(it, &["district", "of"])
+            || is_ordinal(text, it)
+    })
 }
 
 /// Whether the name of a state begins at this token.

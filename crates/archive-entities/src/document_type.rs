@@ -31,9 +31,66 @@ pub fn of(pages: &[PageText<'_>]) -> Option<DocumentType> {
     };
     found(message(&lines), Ground::Form)
         .or_else(|| found(heading(&lines, true), Ground::Layout))
+        .or_else(|| found(announced(&lines), Ground::Label))
         .or_else(|| found(letter(&lines), Ground::Label))
-        .or_else(|| found(heading(&lines, false), Ground::Layout))
+        .or_else(|| found(first(heading(&lines, false), authored(&lines)), Ground::Layout))
         .or_else(|| found(phrase(&lines), Ground::Shape))
+        .or_else(|| found(disposed(&lines), Ground::Shape))
+}
+
+/// The finding that stands first.
+fn first(
+    one: Option<(&'static str, TextSpan)>,
+    other: Option<(&'static str, TextSpan)>,
+) -> Option<(&'static str, TextSpan)> {
+    [one, other].into_iter().flatten().min_by_key(|it| (it.1.page, it.1.start))
+}
+
+/// The act whose operative part a Russian court announces: «Резолютивная часть решения объявлена».
+fn announced(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
+    const ACTS: [(&str, &str); 3] =
+        [("решения", "judgment"), ("постановления", "ruling"), ("определения", "order")];
+    lines.iter().take(HEAD_LINES * 2).find_map(|line| {
+        let lower = line.text.to_lowercase();
+        let part = lower.find("резолютивная часть")?;
+        let rest = lower.get(part..)?;
+        let act = |it: &&(&str, &str)| rest.split(' ').nth(2) == Some(it.0);
+        let (_, word) = ACTS.iter().find(act)?;
+        // The words alone, where the whole page is one line.
+        let end = line.text.char_indices().nth(LINE_BYTES).map_or(line.text.len(), |it| it.0);
+        let span = TextSpan { end: line.span.start + end, ..line.span };
+        Some((*word, span))
+    })
+}
+
+/// An opinion by the line that names its author or its panel: `BISHOP, J.`, `Before ROE, DOE and POE,
+/// JJ.`, `Justice BEATTY.`
+fn authored(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
+    let line = lines.iter().filter(|it| it.text.len() <= LINE_BYTES).find(|line| {
+        let short = line.text.len() <= 60;
+        let ends = [", J.", ", C.J.", ", P.J.", ", Judge.", ", Judge:", ", Justice.", ", JJ.", ", Js."];
+        let lower = line.text.to_lowercase();
+        let judge = lower.starts_with("justice ") || lower.starts_with("chief justice ");
+        short && ends.iter().any(|it| line.text.ends_with(it))
+            || short && judge && line.text.ends_with(['.', ':']) && words(&lower).count() < 5
+            || lower.starts_with("before") && lower.contains("judges")
+            || lower.starts_with("opinion of the court")
+            || lower.starts_with("opinion for the court")
+            || lower.contains("argued the cause")
+    })?;
+    Some(("opinion", line.span))
+}
+
+/// A short order by the sentence that disposes of something: `Motion … denied.`
+fn disposed(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
+    let line = lines.iter().find(|line| {
+        let lower = line.text.to_lowercase();
+        [" denied.", " granted.", " dismissed.", " affirmed.", " reversed."]
+            .iter()
+            .any(|it| lower.contains(it))
+    })?;
+    let end = line.text.char_indices().nth(LINE_BYTES).map_or(line.text.len(), |it| it.0);
+    Some(("order", TextSpan { end: line.span.start + end, ..line.span }))
 }
 
 fn lines<'t>(pages: &[PageText<'t>]) -> Vec<HeadingLine<'t>> {
@@ -91,18 +148,31 @@ fn heading(lines: &[HeadingLine<'_>], all_capitals: bool) -> Option<(&'static st
         if is_label(&lower) {
             return None;
         }
-        words(&lower).find_map(type_of_word).map(|word| (refined_type(&lower, word), line.span))
+        let spaced = lower.split(' ').count() == 1 && lower.chars().count() > 16;
+        let last = spaced.then(|| joined_type(&lower)).flatten();
+        if lower.starts_with("findings of fact and conclusions of law") {
+            return Some(("findings", line.span));
+        }
+        let word = words(&lower).find_map(type_of_word).or(last)?;
+        Some((refined_type(&lower, word), line.span))
     })
+}
+
+/// The type of a letter-spaced heading of two words, which have become one: `А П Е Л Л Я Ц И О Н Н О Е
+/// О П Р Е Д Е Л Е Н И Е`.
+fn joined_type(word: &str) -> Option<&'static str> {
+    let acts = ["определение", "постановление", "решение"];
+    acts.iter().find(|it| word.ends_with(**it)).and_then(|it| type_of_word(it))
 }
 
 /// Whether a line only mentions a paper: the cell of a form, a docket's stamp, a section within a
 /// paper, an institution.
 fn is_label(line: &str) -> bool {
-    const LABELS: [&str; 20] = [
+    const LABELS: [&str; 21] = [
         "motion date",
         "motion seq",
         "motion cal",
-        "order to show cause",
+        "opinion filed",
         "notice: this opinion",
         "notice of electronic filing",
         "jury demand",
@@ -119,8 +189,9 @@ fn is_label(line: &str) -> bool {
         "not for publication",
         "for publication",
         "response date",
+        "response deadline",
     ];
-    LABELS.iter().any(|it| line.starts_with(it)) && line != "order to show cause"
+    LABELS.iter().any(|it| line.starts_with(it)) || line.contains("-day response")
 }
 
 /// Whether a short line begins every word of more than three letters with a capital and does not
@@ -190,7 +261,8 @@ fn type_of_word(word: &str) -> Option<&'static str> {
         "stipulation" => "stipulation",
         "interrogatories" => "interrogatories",
         "deposition" | "transcript" => "transcript",
-        "agreement" | "contract" | "lease" => "contract",
+        "agreement" | "contract" | "lease" | "guaranty" | "guarantee" | "контракт" => "contract",
+        "appearance" => "appearance",
         "invoice" => "invoice",
         "приговор" => "judgment",
         "приказ" => "order",
@@ -211,6 +283,11 @@ fn type_of_word(word: &str) -> Option<&'static str> {
         "отзыв" => "response",
         _ => return None,
     })
+}
+
+/// Whether the word names a type of document.
+pub(crate) fn is_type_word(word: &str) -> bool {
+    type_of_word(word).is_some()
 }
 
 /// The type of a heading whose word belongs to several types; the other words of the line decide.
@@ -245,7 +322,11 @@ fn letter(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
 
 /// The type by a phrase that only one type of document has, for a document without a heading.
 fn phrase(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
-    const PHRASES: [(&str, &str); 14] = [
+    const PHRASES: [(&str, &str); 18] = [
+        ("направляется уведомление", "notice"),
+        ("on order of the court", "order"),
+        ("appeals from the", "opinion"),
+        ("on appeal from", "opinion"),
         ("delivered the opinion of the court", "opinion"),
         ("circuit judge:", "opinion"),
         ("circuit judge.", "opinion"),
@@ -264,8 +345,11 @@ fn phrase(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
     lines.iter().find_map(|line| {
         let lower = line.text.to_lowercase();
         let (_, word) = PHRASES.iter().find(|(phrase, _)| lower.contains(phrase))?;
-        let long = line.text.len() > LINE_BYTES;
-        (!long).then_some((*word, line.span))
+        let end = line.text.char_indices().nth(LINE_BYTES).map_or(line.text.len(), |it| it.0);
+        let span = TextSpan { end: line.span.start + end, ..line.span };
+        let short = line.text.len() <= LINE_BYTES;
+        (short || lower.find("направляется") == Some(0) || lower.starts_with("on order of"))
+            .then_some((*word, span))
     })
 }
 

@@ -36,17 +36,6 @@ impl Ground {
             Self::Form => 0.95,
         }
     }
-
-    /// The confidence in words.
-    #[must_use]
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Shape => "only its shape speaks for it; at least 6 of 10 such findings are right",
-            Self::Layout => "its place on the page speaks for it; at least 8 of 10 are right",
-            Self::Label => "a word beside it says what it is; at least 9 of 10 are right",
-            Self::Form => "it is written in a form of its own; at least 19 of 20 are right",
-        }
-    }
 }
 
 /// What an entity is.

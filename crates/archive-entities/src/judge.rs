@@ -10,6 +10,8 @@ use crate::text::{TokenText, single_spaced};
 const COURT_TOKENS: usize = 14;
 /// Most tokens of a panel's list that are read.
 const PANEL_TOKENS: usize = 40;
+/// Most tokens at the head of a page in which a judge is named by title and surname alone.
+const HEAD_TOKENS: usize = 400;
 
 pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
@@ -26,7 +28,10 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
                 entitled(text, at, out);
             }
             "before" if text.capital(at) => panel(text, at + 1, out),
-            "jj" if text.capital(at) => joined(text, at, out),
+            "jj" | "js" if text.capital(at) => joined(text, at, out),
+            "judges" | "justices" if text.capital(at) && text.capital(at + 1) => {
+                listed(text, at + 1, out);
+            }
             "judges"
                 if text.capital(at)
                     && at > 0
@@ -40,6 +45,7 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
             "судья"
             | "судьи"
             | "судьей"
+            | "судьями"
             | "судье"
             | "судей"
             | "председательствующий"
@@ -88,7 +94,34 @@ fn titled<'t>(text: &TokenText<'t>, at: usize, single: bool, out: &mut Vec<Entit
         && !ended
         && (text.breaks(from) == 0 || runs_on(end))
     {
-        out.push(judge(text, (from, end), Ground::Label));
+        // A surname in a sentence may be that of a judge of another case.
+        let before = at.checked_sub(2).map(|it| text.low(it)).unwrap_or_default();
+        let spoken = before.chars().all(char::is_lowercase)
+            && at > 1
+            && text.breaks(at - 1) == 0
+            && !text.capital(at - 2)
+            && text.is_word(at - 2);
+        let passing = single && end == from + 1 && at > HEAD_TOKENS && spoken;
+        let ground = if passing { Ground::Shape } else { Ground::Label };
+        out.push(judge(text, (from, end), ground));
+    }
+}
+
+/// `Judges ROE, DOE and POE concur`, `Justices Roe and Doe`
+fn listed<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
+    let mut from = at;
+    let mut names = Vec::new();
+    for _ in 0..12 {
+        let Some(end) = name::person(text, from, true) else { break };
+        names.push((from, end));
+        from = match text.low(end) {
+            "," if text.is(end + 1, "and") => end + 2,
+            "," | "and" | "&" => end + 1,
+            _ => break,
+        };
+    }
+    if names.len() > 1 {
+        out.extend(names.into_iter().map(|range| judge(text, range, Ground::Label)));
     }
 }
 
@@ -161,6 +194,13 @@ fn panel<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
         let word = text.low(next);
         if matches!(word, "judges" | "jj" | "justices") {
             judges = true;
+            next += 1;
+            // `and ROE, Senior Judge.` may follow the list.
+            let more = next + usize::from(text.is(next, ","));
+            if text.is(more, "and") && text.capital(more + 1) {
+                next = more;
+                continue;
+            }
             break;
         }
         if text.breaks(next) >= 2 {
@@ -185,6 +225,11 @@ fn panel<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
                 | "the"
                 | "patent"
                 | "law"
+                | "associate"
+                | "senior"
+                | "presiding"
+                | "justice"
+                | "retired"
         ) || name::is_other_word(word)
         {
             next += 1;
@@ -205,16 +250,25 @@ fn author<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     if at < 2 || !text.is(at - 1, ",") || !text.is(at + 1, ".") {
         return;
     }
-    if let Some(from) = name::person_before(text, at - 1, true)
-        && text.at(from).is_some_and(|it| it.all_caps)
-    {
+    let whole = name::person_before(text, at - 1, false);
+    let surname = || name::person_before(text, at - 1, true);
+    let caps = |it: &usize| text.at(*it).is_some_and(|it| it.all_caps);
+    if let Some(from) = whole.or_else(|| surname().filter(caps)).filter(|_| !recused(text, at)) {
         out.push(judge(text, (from, at - 1), Ground::Label));
     }
 }
 
+/// Whether the sentence says that the judges did not take part: `JJ., all recused`.
+fn recused(text: &TokenText<'_>, at: usize) -> bool {
+    let rest = (at..at + 24).take_while(|it| *it == at || text.breaks(*it) < 2);
+    rest.clone().any(|it| matches!(text.low(it), "recused" | "disqualified"))
+        || rest.clone().any(|it| text.run(it, &["not", "participating"]))
+        || rest.clone().any(|it| text.run(it, &["took", "no", "part"]))
+}
+
 /// `ROE, C.J., and DOE, POE, and COE, JJ., concur`: the names before the title.
 fn joined<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
-    if at < 2 || !text.is(at - 1, ",") {
+    if at < 2 || !text.is(at - 1, ",") || recused(text, at) {
         return;
     }
     let mut end = at - 1;

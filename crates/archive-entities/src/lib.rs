@@ -6,6 +6,7 @@
 //! not read files, uses no outside knowledge, and omits people who have no role in the case.
 
 mod appearance;
+mod caption;
 mod chronology;
 mod cited;
 mod correspondence;
@@ -41,6 +42,8 @@ mod tests;
 use archive_text::{JoinedPages, PageText, TextSpan};
 
 use self::text::TokenText;
+use caption::FoundCaption;
+pub use caption::Caption;
 pub use chronology::{
     Anchor, CaseEvent, Conflict, CountingRule, DateRange, Deadline, DeadlineUnit, Due, EventKind,
     Outcome, OutcomeKind, Precision, UncountedReason,
@@ -74,6 +77,8 @@ pub struct CaseFacts<'t> {
     pub conflicts: Vec<Conflict>,
     /// What the document itself decides, in its order.
     pub outcomes: Vec<Outcome<'t>>,
+    /// The parties at the head of the document, as the document groups them.
+    pub caption: Caption,
     /// Whether a limit omitted something.
     pub truncated: bool,
 }
@@ -116,9 +121,10 @@ pub fn read_with<'t>(
     let mut timeline = timeline::TimelineBuilder::default();
     let mut outcomes = outcome::OutcomeBuilder::default();
     let paper = paper::Paper::of(pages);
+    let mut caption = FoundCaption::of(pages, cited);
     let mut pieces = PieceCache::default();
     pieces.for_each(pages, cited, on_page, |text, cited| {
-        for finding in findings(text, cited) {
+        for finding in findings(text, cited, &mut caption) {
             registry.add(finding);
         }
         timeline.read(text, cited);
@@ -139,6 +145,7 @@ pub fn read_with<'t>(
         deadlines: timeline.deadlines,
         conflicts: timeline.conflicts,
         outcomes: outcomes.outcomes,
+        caption: caption.caption,
         truncated: registry.truncated || timeline.truncated,
     }
 }
@@ -185,11 +192,18 @@ impl<'t> PieceCache<'t> {
 }
 
 /// The matches of all rules in one piece, in the order of the text.
-fn findings<'t>(text: &TokenText<'t>, cited: &[bool]) -> Vec<EntityMatch<'t>> {
-    let organisations = organisation::find(text);
-    let reading = PieceContext { text, cited, organisations };
+fn findings<'t>(
+    text: &TokenText<'t>,
+    cited: &[bool],
+    caption: &mut FoundCaption<'t>,
+) -> Vec<EntityMatch<'t>> {
+    let reading = PieceContext::new(text, cited, caption.begins_on(text));
     let mut list = Vec::new();
     party::find(&reading, &mut list);
+    list.retain(|it| caption.keeps(it));
+    if caption.is_on(text.page) {
+        list.append(&mut caption.matches);
+    }
     counsel::find(&reading, &mut list);
     signature::find(&reading, &mut list);
     appearance::find(&reading, &mut list);

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use archive_text::TextSpan;
 
-use crate::entity::{Entity, EntityKind, Mention, Role};
+use crate::entity::{Entity, EntityKind, Ground, Mention, Role};
 use crate::entity_match::EntityMatch;
 use crate::name::{PersonKey, is_title_word, person_key};
 use crate::text::{TokenText, single_spaced};
@@ -31,11 +31,15 @@ impl<'t> EntityRegistry<'t> {
     pub(crate) fn add(&mut self, finding: EntityMatch<'t>) {
         let name = match &finding.shown {
             Some(it) => single_spaced(it),
-            None => unboxed(single_spaced(&unnumbered(finding.mention.quote))),
+            None => unboxed(single_spaced(&unnumbered(finding.mention.quote).replace('·', " "))),
         };
         if name.is_empty() {
             return;
         }
+        let name = match name.strip_suffix("'s").or_else(|| name.strip_suffix("’s")) {
+            Some(owner) if finding.kind == EntityKind::Person => owner.to_owned(),
+            _ => name,
+        };
         let name = in_nominative(finding.kind, name);
         let place = if finding.kind == EntityKind::Person {
             self.find_or_add_person(&finding, &name)
@@ -239,6 +243,10 @@ impl<'t> EntityRegistry<'t> {
         let mut pairs: Vec<(usize, usize)> = Vec::new();
         for (place, own) in &sides {
             let Some(entity) = self.entities.get(*place) else { continue };
+            // `John L. Roe` is another party than `John L. Roe & Associates`.
+            if entity.kind == EntityKind::Person && own.len() > 1 && entity.ground > Ground::Layout {
+                continue;
+            }
             let longer = sides.iter().find(|(other, name)| {
                 name.len() > own.len()
                     && name.starts_with(own)
@@ -256,7 +264,9 @@ impl<'t> EntityRegistry<'t> {
     fn merge_pairs(&mut self, pairs: &[(usize, usize)]) {
         for (place, into) in pairs {
             let list = self.entities.get_mut(*place).map(|it| std::mem::take(&mut it.mentions));
+            let ground = self.entities.get(*place).map(|it| it.ground);
             if let Some(entity) = self.entities.get_mut(*into) {
+                entity.ground = entity.ground.max(ground.unwrap_or(entity.ground));
                 for it in list.unwrap_or_default() {
                     mention(entity, it);
                 }
@@ -270,9 +280,23 @@ impl<'t> EntityRegistry<'t> {
         });
     }
 
+    /// Removes the courts, and the role of the judges, that were named only in passing, where the
+    /// document names its own.
+    fn drop_passing(&mut self) {
+        let own = |it: &Entity<'_>| it.ground > Ground::Shape;
+        let has_court = self.entities.iter().any(|it| it.kind == EntityKind::Court && own(it));
+        let judge = |it: &Entity<'_>| it.roles.contains(&Role::Judge);
+        let has_judge = self.entities.iter().any(|it| judge(it) && own(it));
+        self.entities.retain(|it| {
+            let passing = it.kind == EntityKind::Court && has_court || judge(it) && has_judge;
+            own(it) || !passing
+        });
+    }
+
     pub(crate) fn finish(&mut self) {
         self.merge_aliases();
         self.merge_courts();
+        self.drop_passing();
         for entity in &mut self.entities {
             entity.mentions.sort_by_key(|it| it.span);
             entity.mentions.truncate(MENTIONS_MAX);
@@ -337,10 +361,10 @@ fn unnumbered(quote: &str) -> Cow<'_, str> {
     let mut lines = quote.lines();
     let mut name = lines.next().unwrap_or_default().to_owned();
     for line in lines {
-        let rest = line.trim_start();
+        let rest = line.trim_start_matches([' ', '\t', '·']);
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let after = rest.get(digits..).unwrap_or_default();
-        let numbered = (1..3).contains(&digits) && after.starts_with("  ");
+        let numbered = (1..3).contains(&digits) && (after.starts_with([' ', '·']) || after.is_empty());
         name.push('\n');
         name.push_str(if numbered { after } else { line });
     }

@@ -59,6 +59,13 @@ pub(crate) fn past_titles(text: &TokenText<'_>, at: usize) -> usize {
                     | "state"
                     | "u"
                     | "s"
+                    | "solicitor"
+                    | "senior"
+                    | "appellate"
+                    | "public"
+                    | "principal"
+                    | "acting"
+                    | "district"
             )
     };
     (at..at + 7).find(|it| !(title(*it) && text.breaks(*it) == 0)).unwrap_or(at + 7)
@@ -141,6 +148,16 @@ fn is_particle(word: &str) -> bool {
 
 /// The token after the personal name that begins here; `single` accepts a name of one word.
 pub(crate) fn person(text: &TokenText<'_>, at: usize, single: bool) -> Option<usize> {
+    person_within(text, at, single, false)
+}
+
+/// Like [`person`] in running text, where a line may break within the name.
+pub(crate) fn person_wrapped(text: &TokenText<'_>, at: usize) -> Option<usize> {
+    person_within(text, at, false, true)
+}
+
+/// The end of a name; `wrapped` accepts a line that the width of the page broke within it.
+fn person_within(text: &TokenText<'_>, at: usize, single: bool, wrapped: bool) -> Option<usize> {
     if text.word(at).starts_with(|it| matches!(it, '\u{400}'..='\u{4ff}')) {
         return russian(text, at);
     }
@@ -150,7 +167,8 @@ pub(crate) fn person(text: &TokenText<'_>, at: usize, single: bool) -> Option<us
     }
     let (mut next, mut words, mut parts, mut last_word) = (at, 0, 0, at);
     while parts < 5 {
-        let same_line = next == at || (text.breaks(next) == 0 && !wide(text, at, next));
+        let goes_on = text.breaks(next) == 0 || wrapped && text.wraps(next);
+        let same_line = next == at || (goes_on && !wide(text, at, next));
         if !same_line {
             break;
         }
@@ -183,13 +201,13 @@ pub(crate) fn person(text: &TokenText<'_>, at: usize, single: bool) -> Option<us
         }
     }
     // A capital that goes on with a word of no name is a heading: `Santa Clara County Council`.
-    let goes_on = text.breaks(next) == 0
+    let is_heading = text.breaks(next) == 0
         && next > at
         && is_other_word(text.low(next))
         && !is_court_word(text.low(next))
         && text.capital(next)
         && !wide(text, at, next);
-    if goes_on && !is_given(text.low(at)) {
+    if is_heading && !is_given(text.low(at)) {
         return None;
     }
     // A name does not end in an initial, so `John Q.` alone is not one.
@@ -228,10 +246,25 @@ fn generation(text: &TokenText<'_>, end: usize) -> usize {
 fn russian(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let initials = |from: usize| {
         let mut next = from;
-        while next < from + 4 && is_initial(text, next) && text.breaks(next) == 0 {
+        while next < from + 4
+            && is_initial(text, next)
+            && (text.breaks(next) == 0 || next == from && from == at)
+        {
             next += 2;
         }
-        next
+        // The point of the last initial may be missing: `Родиной А.К, судей`.
+        let bare = next > from
+            && text.glued(next)
+            && text.capital(next)
+            && text.word(next).chars().count() == 1;
+        // `Шевченко ЮН.`
+        let joined = next == from
+            && from > at
+            && text.breaks(next) == 0
+            && text.at(next).is_some_and(|it| it.all_caps)
+            && text.word(next).chars().count() == 2
+            && text.is(next + 1, ".");
+        next + usize::from(bare) + if joined { 2 } else { 0 }
     };
     if is_initial(text, at) {
         let next = initials(at);
@@ -298,6 +331,7 @@ pub(crate) struct PersonKey {
 /// Surname and given name of a name as it is written.
 pub(crate) fn person_key(name: &str) -> PersonKey {
     let lower = name.to_lowercase();
+    let lower = lower.strip_suffix(", m.d.").unwrap_or(&lower);
     let words: Vec<&str> = lower
         .split(|it: char| it.is_whitespace() || matches!(it, '.' | ','))
         .filter(|it| !it.is_empty() && !is_generation(it))
@@ -315,7 +349,10 @@ fn russian_key(words: &[&str]) -> PersonKey {
     let long = |it: &&&str| it.chars().count() > 1;
     let family = words.iter().find(long).copied().unwrap_or_default();
     let rest = words.iter().filter(|it| **it != family);
-    let given: String = rest.filter_map(|it| it.chars().next()).collect();
+    // `ЮН.` are two initials.
+    let given: String = rest
+        .flat_map(|it| it.chars().take(if it.chars().count() == 2 { 2 } else { 1 }))
+        .collect();
     PersonKey { surname: surname(family).to_owned(), given }
 }
 

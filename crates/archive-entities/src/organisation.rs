@@ -1,5 +1,7 @@
 //! Finds organisations by the word that identifies them: `LLC`, `Inc.`, `ООО`, `City of`.
 
+mod russian;
+
 use crate::entity::Ground;
 use crate::name::{is_given, is_title_word};
 use crate::text::TokenText;
@@ -12,7 +14,7 @@ pub(crate) fn find(text: &TokenText<'_>) -> Vec<(usize, usize, Ground)> {
     let mut list: Vec<(usize, usize, Ground)> = Vec::new();
     let mut at = 0;
     while at < text.len() {
-        let found = russian(text, at).or_else(|| body(text, at)).or_else(|| by_suffix(text, at));
+        let found = russian::find(text, at).or_else(|| body(text, at)).or_else(|| by_suffix(text, at));
         let Some((from, to, ground)) = found else {
             at += 1;
             continue;
@@ -282,106 +284,6 @@ fn capitals(text: &TokenText<'_>, at: usize, most: usize) -> Option<usize> {
         end += 1;
     }
     (end > at).then_some(end)
-}
-
-/// `ООО «Ромашка»`, `общество с ограниченной ответственностью "Ромашка"`
-fn russian(text: &TokenText<'_>, at: usize) -> Option<(usize, usize, Ground)> {
-    let next = russian_form(text, at)?;
-    let close = match text.low(next) {
-        "«" => "»",
-        "\"" => "\"",
-        "“" => "”",
-        "„" => "“",
-        _ => return bare(text, at, next),
-    };
-    let end = (next + 2..next + TOKENS_MAX).find(|it| text.is(*it, close))?;
-    // A nested quotation closes twice: «Торговый дом «Ромашка».
-    let end = if text.is(end + 1, close) && text.glued(end + 1) { end + 2 } else { end + 1 };
-    Some((at, end, Ground::Form))
-}
-
-/// `ПАО Сбербанк`, `АО Тинькофф Банк`: without marks, as far as the capitals go.
-fn bare(text: &TokenText<'_>, at: usize, next: usize) -> Option<(usize, usize, Ground)> {
-    let short = next == at + 1 && text.at(at).is_some_and(|it| it.all_caps);
-    let goes = |it: &usize| {
-        text.is_word(*it) && text.capital(*it) && text.breaks(*it) == 0 && text.word(*it).len() > 2
-    };
-    let end = (next..next + 4).take_while(goes).last()? + 1;
-    short.then_some((at, end, Ground::Label))
-}
-
-/// The token after the Russian legal form that begins here.
-pub(crate) fn russian_form(text: &TokenText<'_>, at: usize) -> Option<usize> {
-    match text.low(at) {
-        "ооо" | "ао" | "пао" | "оао" | "зао" | "нао" | "фгуп" | "гуп" | "муп" | "нко" | "ано"
-        | "тсж" | "фгбу" | "гбу" | "спао" | "сао" | "снт" | "тсн" | "гск" | "жск" | "фгбоу"
-        | "мбоу" | "фку" | "кфх" | "нпф" | "мку" | "гбуз" | "мкк" | "мфо" | "пк" => {
-            Some(at + 1)
-        }
-        "общество" | "общества" | "обществу" | "обществом"
-            if text.run(at + 1, &["с", "ограниченной", "ответственностью"]) =>
-        {
-            Some(at + 4)
-        }
-        "акционерное" | "акционерного" | "акционерному"
-            if text.low(at + 1).starts_with("обществ") =>
-        {
-            Some(at + 2)
-        }
-        "публичное" | "публичного" | "публичному"
-            if text.low(at + 1).starts_with("акционерн")
-                && text.low(at + 2).starts_with("обществ") =>
-        {
-            Some(at + 3)
-        }
-        _ => institution(text, at),
-    }
-}
-
-/// The token after a form such as «муниципальное казённое учреждение» that a name in quotation marks
-/// follows.
-fn institution(text: &TokenText<'_>, at: usize) -> Option<usize> {
-    const FIRST: [&str; 18] = [
-        "муниципальн",
-        "государственн",
-        "федеральн",
-        "казен",
-        "казён",
-        "бюджетн",
-        "автономн",
-        "унитарн",
-        "некоммерческ",
-        "общественн",
-        "садов",
-        "жилищн",
-        "товариществ",
-        "учреждени",
-        "предприяти",
-        "кооператив",
-        "сельскохозяйственн",
-        "областн",
-    ];
-    const NOUNS: [&str; 9] = [
-        "учреждени",
-        "предприяти",
-        "товариществ",
-        "кооператив",
-        "организаци",
-        "объединени",
-        "партнерств",
-        "партнёрств",
-        "обществ",
-    ];
-    if !FIRST.iter().any(|it| text.low(at).starts_with(it)) {
-        return None;
-    }
-    let small = |it: usize| {
-        text.is_word(it) && !text.low(it).is_ascii() && (it == at || !text.capital(it))
-            || text.is(it, "-")
-    };
-    let quote = (at + 1..at + 10).find(|it| !small(*it))?;
-    let noun = (at..quote).any(|it| NOUNS.iter().any(|stem| text.low(it).starts_with(stem)));
-    (noun && matches!(text.low(quote), "«" | "\"" | "“" | "„")).then_some(quote)
 }
 
 /// The key that all mentions of one organisation share.

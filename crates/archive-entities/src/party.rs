@@ -15,7 +15,8 @@ use crate::name;
 use crate::organisation::legal_form;
 use crate::text::TokenText;
 use names::{shared, split};
-use sort::{government, is_description, is_placeholder};
+pub(crate) use sort::is_placeholder;
+use sort::{government, is_description};
 
 /// Most tokens above a role that are searched for the names of a caption.
 const BLOCK_TOKENS: usize = 80;
@@ -45,6 +46,8 @@ pub(crate) fn role(word: &str) -> Option<Role> {
         "appellee" | "appellees" => Role::Appellee,
         "petitioner"
         | "petitioners"
+        | "applicant"
+        | "applicants"
         | "заявитель"
         | "заявителя"
         | "заявителю"
@@ -96,6 +99,8 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
             agreement::between(reading, at, out);
         } else if word.starts_with("именуем") {
             agreement::called(reading, at, out);
+        } else if word == "отношении" && text.is(at.saturating_sub(1), "в") {
+            claim::accused(reading, at, out);
         } else if word.starts_with("трет") && text.low(at + 1).starts_with("лиц") {
             claim::labelled(reading, at + 2, Role::ThirdParty, out);
         }
@@ -247,6 +252,9 @@ fn party_at(reading: &PieceContext<'_, '_>, at: usize) -> Option<usize> {
     if let Some(end) = government(text, at) {
         return Some(end);
     }
+    if text.run(at, &["district", "of", "columbia"]) && text.capital(at) {
+        return Some(at + 3);
+    }
     // `State ex rel. Roe`
     if matches!(text.low(at), "state" | "people") && text.run(at + 1, &["ex", "rel", "."]) {
         return reading.organisation_at(at + 4).or_else(|| name::person(text, at + 4, true));
@@ -282,7 +290,11 @@ fn prose<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatc
     let Some(role) = roles(text.low(at)).next() else { return };
     // `представителя истца Иванова И.И.` names who speaks for the plaintiff.
     let spoken_for = at > 0 && text.low(at - 1).starts_with("представител");
-    if spoken_for || defined(reading, at, role, out) || appears(text, at) {
+    if spoken_for && claim::represented(reading, at, role, out) {
+        return;
+    }
+    let organised = (at + 1..at + 3).any(|it| reading.organisation_at(it).is_some());
+    if spoken_for || defined(reading, at, role, out) || appears(text, at) && !organised {
         return;
     }
     let plural =

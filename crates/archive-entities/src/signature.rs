@@ -279,7 +279,7 @@ fn appears<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMa
                     break;
                 }
                 // A place is followed by its state: `Pasadena, California`.
-                if text.is(last, ",") && crate::court::is_state(text, last + 1) {
+                if crate::appearance::is_place(text, next, last, false) {
                     break;
                 }
                 out.push(EntityMatch::attorney(text, (next, last), Ground::Label, side));

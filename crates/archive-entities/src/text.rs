@@ -20,6 +20,8 @@ const PIECE_BYTES: usize = 256 * 1024;
 const WRAP_BYTES: usize = 60;
 /// Most numbered lines on a page of pleading paper.
 const LINES_MAX: u32 = 40;
+/// Fewest numbered lines by which a page is known to be pleading paper.
+const PLEADING_LINES: usize = 12;
 /// Longest line of pleading paper, in bytes.
 const LINE_BYTES: usize = 300;
 /// Fewest spaces within a line that separate a second column.
@@ -95,13 +97,25 @@ impl<'t> TokenText<'t> {
         let (mut breaks, mut after_gap) = (0u8, false);
         // The number of the last line, on paper whose lines are numbered.
         let mut numbered = None;
-        for (index, token) in tokens(self.raw, Cut::PAGE).enumerate() {
+        // Columns that are filled with middle dots instead of spaces.
+        let mut filled = 0;
+        let mut opens_line = true;
+        let pleading = pleading_numbers(self.raw);
+        for token in tokens(self.raw, Cut::PAGE) {
             breaks = breaks.saturating_add(token.breaks);
-            if token.breaks > 0 || index == 0 {
+            if token.breaks > 0 {
+                (opens_line, filled) = (true, 0);
+            }
+            if self.raw.get(token.start..token.end) == Some("·") {
+                filled += 1 + token.spaces;
+                continue;
+            }
+            let spaces = token.spaces + std::mem::take(&mut filled);
+            if std::mem::take(&mut opens_line) {
                 after_gap = false;
                 let digits = token.kind == TokenKind::Number;
                 numbered = digits.then(|| line_number(self.raw, token.start, numbered)).flatten();
-                if numbered.is_some() {
+                if numbered.is_some() || digits && pleading.binary_search(&token.start).is_ok() {
                     continue;
                 }
             }
@@ -109,7 +123,7 @@ impl<'t> TokenText<'t> {
             let fold_start = self.folded.len();
             text::fold::push_lower(&mut self.folded, word);
             let first_in_line = breaks > 0 || self.tokens.is_empty();
-            after_gap |= token.spaces >= if first_in_line { INDENT_WIDE } else { GAP_WIDE };
+            after_gap |= spaces >= if first_in_line { INDENT_WIDE } else { GAP_WIDE };
             self.tokens.push(Token {
                 start: token.start,
                 end: token.end,
@@ -119,7 +133,7 @@ impl<'t> TokenText<'t> {
                 capital: is_capital(word),
                 all_caps: token.kind == TokenKind::Word && is_all_caps(word),
                 breaks,
-                glued: breaks == 0 && token.is_glued(),
+                glued: breaks == 0 && spaces == 0 && token.is_glued(),
                 after_gap,
             });
             breaks = 0;
@@ -229,6 +243,38 @@ impl<'t> TokenText<'t> {
     }
 }
 
+/// Where the numbers of pleading paper stand whose lines were joined with their numbers by one space:
+/// at least [`PLEADING_LINES`] lines begin with one more than the numbered line before.
+fn pleading_numbers(raw: &str) -> Vec<usize> {
+    let mut found: Vec<usize> = Vec::new();
+    let mut chain: Vec<usize> = Vec::new();
+    let mut start = 0;
+    for line in raw.split('\n') {
+        let place = start + (line.len() - line.trim_start_matches([' ', '·', '\t']).len());
+        start += line.len() + 1;
+        let rest = raw.as_bytes().get(place..).unwrap_or_default();
+        let digits = rest.iter().take(3).take_while(|it| it.is_ascii_digit()).count();
+        let ends = matches!(raw.as_bytes().get(place + digits), None | Some(b' ' | b'\n' | b'\r' | 0xC2));
+        let number = raw.get(place..place + digits);
+        let Some(value) = number.and_then(|it| it.parse::<usize>().ok()) else { continue };
+        if digits > 2 || !ends {
+            continue;
+        }
+        if value == chain.len() + 1 {
+            chain.push(place);
+        } else if value == 1 {
+            if chain.len() >= PLEADING_LINES {
+                found.append(&mut chain);
+            }
+            chain = vec![place];
+        }
+    }
+    if chain.len() >= PLEADING_LINES {
+        found.append(&mut chain);
+    }
+    found
+}
+
 /// The line number of pleading paper that begins here. It must be one more than the
 /// number of the line before, or one less than that of the next line. Line numbers are not words of
 /// the text.
@@ -237,7 +283,7 @@ fn line_number(raw: &str, start: usize, before: Option<u32>) -> Option<u32> {
     let length = rest.bytes().take(3).take_while(u8::is_ascii_digit).count();
     let value: u32 = rest.get(..length).filter(|it| it.len() < 3)?.parse().ok()?;
     let after = rest.get(length..)?;
-    let apart = after.starts_with("  ") || after.starts_with('\t') || after.starts_with('\n');
+    let apart = ["  ", "\t", "\n", "·"].iter().any(|it| after.starts_with(it));
     if !apart || value > LINES_MAX {
         return None;
     }
@@ -245,9 +291,9 @@ fn line_number(raw: &str, start: usize, before: Option<u32>) -> Option<u32> {
     let leads = || {
         // A line of pleading paper is short.
         let near = after.bytes().take(LINE_BYTES).position(|it| it == b'\n')?;
-        let next = after.get(near..)?.trim_start();
+        let next = after.get(near..)?.trim_start().trim_start_matches('·');
         let digits = next.bytes().take(3).take_while(u8::is_ascii_digit).count();
-        let blank = next.get(digits..)?.starts_with([' ', '\t', '\n']);
+        let blank = next.get(digits..)?.starts_with([' ', '\t', '\n', '·']);
         next.get(..digits)?.parse::<u32>().ok().filter(|it| blank && *it == value + 1)
     };
     (follows || value == 1 && leads().is_some()).then_some(value)
@@ -264,6 +310,14 @@ impl text::TokenRow for TokenText<'_> {
 
     fn is_glued(&self, at: usize) -> bool {
         self.glued(at)
+    }
+
+    fn breaks(&self, at: usize) -> u8 {
+        TokenText::breaks(self, at)
+    }
+
+    fn is_all_caps(&self, at: usize) -> bool {
+        self.at(at).is_some_and(|it| it.all_caps)
     }
 }
 

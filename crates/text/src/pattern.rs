@@ -7,9 +7,15 @@
 //! | `(days \| weeks)` | one of them, the first that fits |
 //! | `[,]` | it, or nothing |
 //! | `{month}` | what the function of this name accepts; its tokens are kept |
+//! | `(a \| b)+` | the group one to eight times, as often as it fits |
+//! | `!(a \| b)`, `!a` | nothing, where it does not follow |
+//! | `<(a \| b)`, `<a` | nothing, where the token before fits |
+//! | `^`, `$` | nothing, at the start or the end of a line |
+//! | `@caps`, `@capital`, `@number` | a word in capitals, one with a capital, digits |
 //!
-//! Words are in the form of [`crate::fold::lower`]. A bracket as a token is written in quotes: `'('`.
-//! There is no repetition, so the work of one match is bounded by the pattern.
+//! Words are in the form of [`crate::fold::lower`]. A bracket or a sign as a token is written in
+//! quotes: `'('`. Repetition ends after eight times, so the work of one match is bounded by the
+//! pattern.
 
 use std::ops::Range;
 
@@ -17,6 +23,10 @@ use crate::TokenRow;
 
 /// Most functions in one pattern.
 const SLOTS_MAX: usize = 8;
+/// Most steps of one pattern; a repeated group counts each time.
+const STEPS_MAX: usize = 2_048;
+/// How often a group with `+` fits at most.
+const REPEATS_MAX: usize = 8;
 
 /// Accepts tokens from an index on and returns the index after them.
 pub type Slot = fn(&dyn TokenRow, usize) -> Option<usize>;
@@ -30,6 +40,15 @@ enum Step {
     /// Goes on at the next step; if nothing fits from there, at this one.
     Split(usize),
     Jump(usize),
+    /// The steps up to this one must not fit here.
+    Not(usize),
+    /// The steps up to this one must fit the token before.
+    Behind(usize),
+    LineStart,
+    LineEnd,
+    Caps,
+    Capital,
+    Number,
 }
 
 /// A phrase with places for what varies.
@@ -96,7 +115,7 @@ impl Pattern {
             return None;
         }
         let mut found = PatternMatch { end: at, slots: [("", 0, 0); SLOTS_MAX] };
-        found.end = self.run(row, at, 0, &mut found)?;
+        found.end = self.run(row, at, 0..self.steps.len(), &mut found)?;
         Some(found)
     }
 
@@ -104,15 +123,36 @@ impl Pattern {
         &self,
         row: &dyn TokenRow,
         mut at: usize,
-        mut step: usize,
+        steps: Range<usize>,
         found: &mut PatternMatch,
     ) -> Option<usize> {
-        while let Some(next) = self.steps.get(step) {
+        let (mut step, limit) = (steps.start, steps.end);
+        while let Some(next) = self.steps.get(step).filter(|_| step < limit) {
             step += 1;
             match *next {
                 Step::Word(word) if row.lower(at) == word => at += 1,
                 Step::Beginning(start) if row.lower(at).starts_with(start) => at += 1,
+                Step::Caps if row.is_all_caps(at) => at += 1,
+                Step::Capital if row.is_capital(at) => at += 1,
+                Step::Number if row.is_number(at) => at += 1,
+                Step::LineStart if at == 0 || row.breaks(at) > 0 => {}
+                Step::LineEnd if row.breaks(at) > 0 => {}
                 Step::Word(_) | Step::Beginning(_) => return None,
+                Step::Caps | Step::Capital | Step::Number => return None,
+                Step::LineStart | Step::LineEnd => return None,
+                Step::Not(end) => {
+                    if self.run(row, at, step..end, &mut found.clone()).is_some() {
+                        return None;
+                    }
+                    step = end;
+                }
+                Step::Behind(end) => {
+                    let before = at.checked_sub(1)?;
+                    if self.run(row, before, step..end, &mut found.clone()) != Some(at) {
+                        return None;
+                    }
+                    step = end;
+                }
                 Step::Slot(slot) => {
                     let (name, accepts) = self.slots.get(slot)?;
                     let end = accepts(row, at)?;
@@ -123,7 +163,7 @@ impl Pattern {
                 }
                 Step::Split(other) => {
                     let before = found.slots;
-                    if let Some(end) = self.run(row, at, step, found) {
+                    if let Some(end) = self.run(row, at, step..limit, found) {
                         return Some(end);
                     }
                     found.slots = before;
@@ -188,7 +228,7 @@ impl Parser<'_> {
     fn remove_split(&mut self, split: usize) {
         self.steps.remove(split);
         for step in self.steps.iter_mut().skip(split) {
-            if let Step::Split(to) | Step::Jump(to) = step {
+            if let Step::Split(to) | Step::Jump(to) | Step::Not(to) | Step::Behind(to) = step {
                 *to -= 1;
             }
         }
@@ -199,7 +239,8 @@ impl Parser<'_> {
         while let Some(mark) = self.peek() {
             match mark {
                 '|' | ')' | ']' => break,
-                '(' => self.group('(', ')')?,
+                '(' => self.repeated()?,
+                '!' | '<' => self.condition(mark)?,
                 '[' => {
                     let split = self.steps.len();
                     self.steps.push(Step::Split(split));
@@ -224,6 +265,47 @@ impl Parser<'_> {
         self.alternatives()?;
         self.depth -= 1;
         if self.eat(close) { Ok(()) } else { Err(format!("`{open}` is not closed by `{close}`")) }
+    }
+
+    /// A group, or up to [`REPEATS_MAX`] copies of it, each after the first optional.
+    fn repeated(&mut self) -> Result<(), String> {
+        let text = self.rest;
+        self.group('(', ')')?;
+        if !self.rest.starts_with('+') {
+            return Ok(());
+        }
+        let mut splits = Vec::new();
+        for _ in 1..REPEATS_MAX {
+            self.rest = text;
+            splits.push(self.steps.len());
+            self.steps.push(Step::Split(0));
+            self.group('(', ')')?;
+            if self.steps.len() > STEPS_MAX {
+                return Err(format!("there are more than {STEPS_MAX} steps"));
+            }
+        }
+        for split in splits {
+            self.steps[split] = Step::Split(self.steps.len());
+        }
+        self.eat('+');
+        Ok(())
+    }
+
+    /// `!a` or `<(a | b)`.
+    fn condition(&mut self, sign: char) -> Result<(), String> {
+        self.eat(sign);
+        let start = self.steps.len();
+        self.steps.push(Step::Not(0));
+        match self.peek() {
+            Some('(') => self.group('(', ')')?,
+            Some('\'') => self.quoted()?,
+            Some('{') => self.slot()?,
+            Some(it) if !"|)]}![<".contains(it) => self.word(),
+            _ => return Err(format!("nothing follows `{sign}`")),
+        }
+        let end = self.steps.len();
+        self.steps[start] = if sign == '!' { Step::Not(end) } else { Step::Behind(end) };
+        Ok(())
     }
 
     fn slot(&mut self) -> Result<(), String> {
@@ -259,7 +341,14 @@ impl Parser<'_> {
         let (word, rest) = self.rest.split_at(length);
         self.rest = rest;
         let begins = word.strip_suffix('*').filter(|it| !it.is_empty());
-        self.steps.push(begins.map_or(Step::Word(word), Step::Beginning));
+        self.steps.push(match word {
+            "^" => Step::LineStart,
+            "$" => Step::LineEnd,
+            "@caps" => Step::Caps,
+            "@capital" => Step::Capital,
+            "@number" => Step::Number,
+            _ => begins.map_or(Step::Word(word), Step::Beginning),
+        });
     }
 }
 
@@ -302,6 +391,26 @@ mod tests {
     }
 
     #[test]
+    fn repetition_conditions_and_layout_are_matched() {
+        check("(a | b)+ c", "a b b c", Some(4));
+        check("(a | b)+ c", "c", None);
+        check("(a [,])+ b", "a, a b", Some(4));
+        check("(a)+", "a a a a a a a a a a", Some(8));
+        check("a !b", "a c", Some(1));
+        check("a !b", "a b", None);
+        check("a !(b c | d) b", "a b c", None);
+        check("a !(b c | d) b", "a b d", Some(2));
+        check("a b <(x | b) c", "a b c", Some(3));
+        check("a b <x c", "a b c", None);
+        check("<x a", "a", None);
+        check("^ a $ b", "a\nb", Some(2));
+        check("a $ b", "a b", None);
+        check("@caps @capital @number $", "ROE Acme 12", Some(3));
+        check("@caps", "Roe", None);
+        check("(a | b (c)+ !d)+ e", "a b c c a e", Some(6));
+    }
+
+    #[test]
     fn slots_keep_their_tokens() {
         let pattern = Pattern::new("({n} days | day {n}) [of {m}]", &SLOTS);
         let found = pattern.at(&TokenList::new("day 4 of"), 0).unwrap();
@@ -312,7 +421,7 @@ mod tests {
 
     #[test]
     fn wrong_patterns_have_a_problem_and_match_nothing() {
-        for text in ["", "a |", "(a", "a)", "[a", "{n", "{x}", "'a", "()", "((((((((((a))))))))))"]
+        for text in ["", "a |", "(a", "a)", "[a", "{n", "{x}", "'a", "()", "!", "< |", "((((((((((a))))))))))"]
         {
             let pattern = Pattern::new(text, &SLOTS);
             assert!(pattern.problem().is_some(), "{text}");
@@ -353,7 +462,7 @@ mod tests {
         }
 
         #[test]
-        fn no_pattern_panics(text in "[ab|()\\[\\]{}n' *]{0,24}") {
+        fn no_pattern_panics(text in "[ab|()\\[\\]{}n' *+!<^$@]{0,24}") {
             let text: &'static str = Box::leak(text.into_boxed_str());
             let pattern = Pattern::new(text, &SLOTS);
             let _found = pattern.at(&TokenList::new("a b 1 ( ) a b"), 0);

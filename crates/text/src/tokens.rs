@@ -141,6 +141,10 @@ pub trait TokenRow {
     fn is_capital(&self, at: usize) -> bool;
     /// Whether nothing separates the token from the one before it.
     fn is_glued(&self, at: usize) -> bool;
+    /// Line ends before the token; at least one outside of the row.
+    fn breaks(&self, at: usize) -> u8;
+    /// Whether every letter is a capital, and there are at least two.
+    fn is_all_caps(&self, at: usize) -> bool;
 
     /// Whether the token has digits alone.
     fn is_number(&self, at: usize) -> bool {
@@ -205,6 +209,14 @@ impl TokenRow for TokenList<'_> {
 
     fn is_glued(&self, at: usize) -> bool {
         self.tokens.get(at).is_some_and(Token::is_glued)
+    }
+
+    fn breaks(&self, at: usize) -> u8 {
+        self.tokens.get(at).map_or(u8::MAX, |it| it.breaks)
+    }
+
+    fn is_all_caps(&self, at: usize) -> bool {
+        is_all_caps(self.word(at))
     }
 }
 

@@ -27,9 +27,11 @@ fn unit(unit: DeadlineUnit) -> String {
 
 /// The normal form of a name. Russian names are compared by the first five letters of the surname
 /// and the initials, in either order, because grammatical case changes the endings.
-fn person(name: &str) -> String {
+pub(crate) fn person(name: &str) -> String {
     let form = plain(name);
     let form = form.strip_prefix("the ").unwrap_or(&form).to_owned();
+    // A degree is no part of a name.
+    let form = form.strip_suffix(" m d").map_or(form.clone(), str::to_owned);
     let lower = name.to_lowercase();
     let firm =
         |it: &str| matches!(it, "ооо" | "ао" | "пао" | "оао" | "зао") || it.starts_with("обществ");
@@ -38,7 +40,8 @@ fn person(name: &str) -> String {
     }
     if name.contains(['«', '"', '“']) || lower.split(' ').any(firm) {
         // The legal form is left out, because it is declined or abbreviated in many ways.
-        let forms = ["общес", "акцио", "публи", "огран", "ответ", "оао", "зао"];
+        let forms =
+            ["общес", "акцио", "публи", "огран", "ответ", "оао", "зао", "откры", "закры"];
         let words = form.split(' ').filter(|it| !forms.contains(it));
         return words.collect::<Vec<_>>().join(" ");
     }
@@ -55,8 +58,8 @@ fn person(name: &str) -> String {
 
 /// The normal form of a court's name: without a division that sits in another place, and with
 /// `города` for `г.`.
-fn court(name: &str) -> String {
-    let lower = name.to_lowercase().replace("г.", "города");
+pub(crate) fn court(name: &str) -> String {
+    let lower = name.to_lowercase().replace("г.", "города ");
     let words: Vec<&str> = lower.split_whitespace().collect();
     let kept = match words.as_slice() {
         [
@@ -116,65 +119,64 @@ fn list<'v>(draft: &'v Draft, key: &str) -> impl Iterator<Item = &'v str> {
 
 pub(crate) fn read(document_drafts: &DocumentDrafts) -> Facts {
     let mut facts = Facts::new();
-    let mut add = |kind: &'static str, fact: String| {
+    for (kind, fact) in document_drafts.drafts.iter().flat_map(of_draft) {
         facts.entry(kind).or_default().insert(fact);
-    };
-    for it in &document_drafts.drafts {
-        let name = text(it, "name");
-        match it.category {
-            Category::Summary => add("document type", text(it, "documentType").to_owned()),
-            Category::Citation => {
-                let whole = text(it, "citation");
-                let head = whole.strip_prefix(name).unwrap_or(whole);
-                let dated = head
-                    .rfind(" (")
-                    .filter(|_| head.ends_with(')') && it.entities.contains_key("year"));
-                let cited = [&head[..dated.unwrap_or(head.len())]];
-                for law in cited.into_iter().chain(list(it, "parallel")).flat_map(laws) {
-                    add("citation", law);
-                }
-            }
-            Category::Party => {
-                for role in list(it, "roles") {
-                    add("party", format!("{} {}", person(name), bare(role)));
-                }
-            }
-            Category::Attorney => add("attorney", person(name)),
-            Category::Judge => add("judge", person(name)),
-            Category::Court => add("court", court(name)),
-            Category::CaseNumber => add("case number", bare(name)),
-            Category::Organisation => add("organisation", plain(name)),
-            Category::Money => {
-                add("money", format!("{} {}", text(it, "currency"), text(it, "amount")));
-            }
-            Category::Event => {
-                let days = format!("{} {}", text(it, "from"), text(it, "to"));
-                add("event", format!("{days} {}", text(it, "event")));
-                add("date", days);
-            }
-            Category::Deadline if it.entities.contains_key("fixed") => {
-                let days = format!("{} {}", text(it, "from"), text(it, "due"));
-                add("event", format!("{days} due"));
-                add("date", days);
-            }
-            Category::Deadline => {
-                let count = it.entities["count"].as_u64().unwrap();
-                let term = format!("{count} {}", bare(text(it, "unit")));
-                add("deadline", term.clone());
-                if let Some(day) = counted_day(it) {
-                    add("due day", format!("{term} {day}"));
-                    if it.confidence > 0.6 {
-                        add("sure due day", format!("{term} {day}"));
-                    }
-                }
-            }
-            Category::Outcome => {}
-            Category::Conflict => {
-                add("conflict", format!("{} {}", text(it, "event"), text(it, "subject")));
-            }
-        }
     }
     facts
+}
+
+/// The kinds and facts of one draft.
+pub(crate) fn of_draft(it: &Draft) -> Vec<(&'static str, String)> {
+    let name = text(it, "name");
+    match it.category {
+        Category::Summary => vec![("document type", text(it, "documentType").to_owned())],
+        Category::Citation => {
+            let whole = text(it, "citation");
+            let head = whole.strip_prefix(name).unwrap_or(whole);
+            let dated = head
+                .rfind(" (")
+                .filter(|_| head.ends_with(')') && it.entities.contains_key("year"));
+            let cited = [&head[..dated.unwrap_or(head.len())]];
+            let all = cited.into_iter().chain(list(it, "parallel")).flat_map(laws);
+            all.map(|law| ("citation", law)).collect()
+        }
+        Category::Party => {
+            let fact = |role| ("party", format!("{} {}", person(name), bare(role)));
+            list(it, "roles").map(fact).collect()
+        }
+        Category::Attorney => vec![("attorney", person(name))],
+        Category::Judge => vec![("judge", person(name))],
+        Category::Court => vec![("court", court(name))],
+        Category::CaseNumber => vec![("case number", bare(name))],
+        Category::Organisation => vec![("organisation", plain(name))],
+        Category::Money => {
+            vec![("money", format!("{} {}", text(it, "currency"), text(it, "amount")))]
+        }
+        Category::Event => {
+            let days = format!("{} {}", text(it, "from"), text(it, "to"));
+            vec![("event", format!("{days} {}", text(it, "event"))), ("date", days)]
+        }
+        Category::Deadline if it.entities.contains_key("fixed") => {
+            let days = format!("{} {}", text(it, "from"), text(it, "due"));
+            vec![("event", format!("{days} due")), ("date", days)]
+        }
+        Category::Deadline => {
+            let count = it.entities["count"].as_u64().unwrap();
+            let term = format!("{count} {}", bare(text(it, "unit")));
+            let mut list = vec![("deadline", term.clone())];
+            if let Some(day) = counted_day(it) {
+                list.push(("due day", format!("{term} {day}")));
+                if it.confidence > 0.6 {
+                    list.push(("sure due day", format!("{term} {day}")));
+                }
+            }
+            list
+        }
+        Category::Outcome => Vec::new(),
+        Category::Conflict => {
+            vec![("conflict", format!("{} {}", text(it, "event"), text(it, "subject")))]
+        }
+    }
 }
 
 /// The day at which the count from the anchor ends, without the rules of holidays.

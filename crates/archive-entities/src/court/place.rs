@@ -108,7 +108,9 @@ pub(super) fn region(text: &TokenText<'_>, at: usize) -> Option<usize> {
         if text.run(at + 1, &["district", "of"]) && capital(text, at + 3) {
             return state(text, at + 3).or(Some(at + 4));
         }
-        return text.is(at + 1, "division").then_some(at + 2);
+        // `Eastern District` of a state's court of appeals, in a line of its own.
+        let alone = text.is(at + 1, "district") && text.breaks(at) == 1 && text.breaks(at + 2) > 0;
+        return (text.is(at + 1, "division") || alone).then_some(at + 2);
     }
     if text.run(at, &["judicial", "district", "of"]) && capital(text, at + 3) {
         return Some(name_end(text, at + 3));

@@ -9,7 +9,7 @@ use crate::name;
 use crate::text::TokenText;
 
 /// Most tokens back that are searched for `This Agreement is made … between`.
-const OPENING_TOKENS: usize = 40;
+const OPENING_TOKENS: usize = 80;
 /// Most tokens that describe one party.
 const SIDE_TOKENS: usize = 48;
 const SIDES_MAX: usize = 8;
@@ -181,11 +181,23 @@ pub(super) fn labelled<'t>(
 ) {
     let text = reading.text;
     let from = at + 2;
-    if !text.is(at + 1, ":") || !is_side(text.low(at)) || text.breaks(from) > 1 {
+    // `PARTY A : Acme LLC`
+    let lettered = at > 0
+        && text.is(at - 1, "party")
+        && text.word(at).len() == 1
+        && (at == 1 || text.breaks(at - 1) > 0);
+    if !text.is(at + 1, ":") || !(is_side(text.low(at)) || lettered) || text.breaks(from) > 1 {
         return;
     }
-    if let Some(end) = party_at(reading, from) {
-        out.push(side(reading, (from, end)));
+    let paragraph = || {
+        let end = (from..from + 16).find(|it| *it > from && text.breaks(*it) > 1)?;
+        let words = (from..end).filter(|it| text.is_word(*it));
+        let named = words.clone().all(|it| text.capital(it) || matches!(text.low(it), "of" | "and"));
+        named.then_some(end)
+    };
+    if let Some(end) = party_at(reading, from).or_else(|| lettered.then(paragraph).flatten()) {
+        let whole = lettered.then(paragraph).flatten().unwrap_or(end);
+        out.push(side(reading, (from, whole.max(end))));
     }
 }
 
@@ -202,11 +214,13 @@ fn is_side(word: &str) -> bool {
 /// Past `:`, `(1)`, `and` and the like.
 fn past_links(text: &TokenText<'_>, at: usize) -> usize {
     let mut next = at;
-    while next < at + 8 {
+    while next < at + 12 {
         if text.is(next, "(") && text.is_number(next + 1) && text.is(next + 2, ")") {
             next += 3;
         } else if matches!(text.low(next), "dr" | "mr" | "mrs" | "ms") && text.is(next + 1, ".") {
             next += 2;
+        } else if text.run(next, &["on", "the"]) && text.is(next + 3, "hand") {
+            next += 4;
         } else if matches!(text.low(next), ":" | "," | ";" | "and" | "&" | "the") {
             next += 1;
         } else {

@@ -4,6 +4,7 @@
 use super::{kind_of, named};
 use crate::entity::{EntityKind, Ground, Role};
 use crate::entity_match::{EntityMatch, PieceContext};
+use crate::name;
 use crate::nominative;
 use crate::text::{TokenText, single_spaced};
 
@@ -83,7 +84,10 @@ fn side<'t>(
 /// An authority that is a side: `администрации города Тулы`, `Межрайонной ИФНС России № 7 по
 /// Тульской области`.
 fn body(text: &TokenText<'_>, at: usize) -> Option<usize> {
-    const STEMS: [&str; 11] = [
+    const STEMS: [&str; 14] = [
+        "служб",
+        "прокурор",
+        "отделени",
         "администраци",
         "управлени",
         "министерств",
@@ -96,7 +100,13 @@ fn body(text: &TokenText<'_>, at: usize) -> Option<usize> {
         "фонд",
         "казначейств",
     ];
-    if !STEMS.iter().any(|it| text.low(at).starts_with(it)) {
+    // `Главному управлению`, `Тавдинского прокурора`: an adjective may come first.
+    let adjective = |it: usize| {
+        ["ого", "ому", "ой", "ым", "ему", "его"].iter().any(|end| text.low(it).ends_with(end))
+    };
+    let body = |it: usize| STEMS.iter().any(|stem| text.low(it).starts_with(stem));
+    let led = text.capital(at) && adjective(at) && body(at + 1);
+    if !(body(at) || led) {
         return None;
     }
     let stops = |it: usize| {
@@ -109,17 +119,18 @@ fn body(text: &TokenText<'_>, at: usize) -> Option<usize> {
                     | "о"
                     | "об"
                     | "к"
-                    | "и"
                     | "на"
-                    | "в"
                     | "—"
                     | "–"
                     | "с"
                     | ""
             )
             || text.is(it, ".") && !matches!(text.low(it - 1), "г" | "обл" | "респ")
+            // `хозяйства и экологии` is one body; before a capital another side begins.
+            || text.is(it, "и") && text.capital(it + 1)
+            || text.is(it, "в") && !text.low(it + 1).ends_with("ых")
     };
-    let end = (at + 1..at + 14).find(|it| stops(*it))?;
+    let end = (at + 1..at + 20).find(|it| stops(*it))?;
     (end > at + 1).then_some(end)
 }
 
@@ -129,6 +140,63 @@ fn past_brackets(text: &TokenText<'_>, at: usize) -> usize {
         return at;
     }
     (at + 1..at + 20).find(|it| text.is(*it, ")")).map_or(at, |it| it + 1)
+}
+
+/// `дело об административном правонарушении в отношении должностного лица Болотиной Н.А.`
+pub(super) fn accused<'t>(
+    reading: &PieceContext<'_, 't>,
+    at: usize,
+    out: &mut Vec<EntityMatch<'t>>,
+) {
+    let text = reading.text;
+    let offence = (at.saturating_sub(12)..at).any(|it| text.low(it).starts_with("правонарушени"));
+    if !offence || at > reading.head_end {
+        return;
+    }
+    let sentence = (at + 1..at + 14).take_while(|it| !matches!(text.low(*it), "," | ";"));
+    for from in sentence {
+        if let Some(end) = named(reading, from).filter(|end| *end > from + 1) {
+            let kind = kind_of(reading, from, end);
+            let mut found = EntityMatch::new(kind, text, (from, end), Ground::Label);
+            let written = single_spaced(text.slice(from, end));
+            if let Some(shown) =
+                nominative::after_genitive(&written).filter(|_| kind == EntityKind::Person)
+            {
+                found = found.with_name(shown);
+            }
+            out.push(found.with(Role::Subject));
+            return;
+        }
+    }
+}
+
+/// `представителя истца Сизовой Л.Г. – Макарова Б.С.`: the party before the dash, and the lawyer.
+pub(super) fn represented<'t>(
+    reading: &PieceContext<'_, 't>,
+    at: usize,
+    role: Role,
+    out: &mut Vec<EntityMatch<'t>>,
+) -> bool {
+    let text = reading.text;
+    let from = at + 1 + usize::from(text.is(at + 1, ","));
+    let Some(end) = named(reading, from).filter(|end| *end > from + 1) else { return false };
+    let dash = (end..end + 3).find(|it| matches!(text.low(*it), "–" | "—" | "-"));
+    let lawyer = dash.and_then(|it| Some((it + 1, name::person(text, it + 1, false)?)));
+    let Some(range) = lawyer else { return false };
+    let kind = kind_of(reading, from, end);
+    let genitive = |range: (usize, usize)| {
+        nominative::after_genitive(&single_spaced(text.slice(range.0, range.1)))
+    };
+    let mut party = EntityMatch::new(kind, text, (from, end), Ground::Label).with(role);
+    if let Some(shown) = genitive((from, end)).filter(|_| kind == EntityKind::Person) {
+        party = party.with_name(shown);
+    }
+    let mut attorney = EntityMatch::attorney(text, range, Ground::Label, Some(role));
+    if let Some(shown) = genitive(range) {
+        attorney = attorney.with_name(shown);
+    }
+    out.extend([party, attorney]);
+    true
 }
 
 /// The name after a label and up to three tokens of punctuation or description.

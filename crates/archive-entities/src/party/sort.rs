@@ -80,7 +80,7 @@ pub(super) fn body(text: &TokenText<'_>, at: usize) -> Option<usize> {
 }
 
 /// `JOHN DOES 1-3`, `JANE DOE 1`, `DOES 1 through 25`: placeholder parties.
-pub(super) fn is_placeholder(text: &TokenText<'_>, at: usize) -> bool {
+pub(crate) fn is_placeholder(text: &TokenText<'_>, at: usize) -> bool {
     let last = at + usize::from(matches!(text.low(at), "john" | "jane" | "abc" | "xyz"));
     text.is(last, "does")
         || matches!(text.low(last), "doe" | "roe" | "corp" | "corporations" | "corporation")
