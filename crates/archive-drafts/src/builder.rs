@@ -85,11 +85,8 @@ pub(crate) fn finish_all(pages: &[PageText<'_>], builders: Vec<DraftBuilder>) ->
             entities: it.entities,
             citations: it.citations,
             confidence: confidence::confidence(it.category, it.ground),
-            meaning: confidence::meaning(
-                it.ground,
-                confidence::confidence(it.category, it.ground),
-            )
-            .into(),
+            meaning: confidence::meaning(it.ground, confidence::confidence(it.category, it.ground))
+                .into(),
             passages,
             passages_total: u32::try_from(total).unwrap_or(u32::MAX),
         });

@@ -64,7 +64,7 @@ pub fn read_with_progress(
     options: &DraftOptions,
     watch: &mut dyn FnMut(f64),
 ) -> DocumentDrafts {
-    let words = pages.iter().map(|it| it.text.split_whitespace().count() as u64).sum();
+    let words = word_count(pages);
     if words == 0 {
         return DocumentDrafts::default();
     }
@@ -131,12 +131,22 @@ pub fn read_with_progress(
         processors.push("timeline".into());
         lists.extend([timeline.deadlines, timeline.conflicts, timeline.events]);
     }
+    let (selected, is_cut) = sorted_selection(lists);
+    let drafts = builder::finish_all(pages, selected);
+    DocumentDrafts { drafts, words, processors, truncated: truncated || is_cut, citations_cut }
+}
+
+fn word_count(pages: &[PageText<'_>]) -> u64 {
+    pages.iter().map(|it| it.text.split_whitespace().count() as u64).sum()
+}
+
+/// At most [`DRAFTS_MAX`] drafts in the order of their categories, and whether some were left out.
+fn sorted_selection(lists: Vec<Vec<DraftBuilder>>) -> (Vec<DraftBuilder>, bool) {
     let all: usize = lists.iter().map(Vec::len).sum();
     let mut selected = fair_selection(lists, DRAFTS_MAX);
-    truncated |= selected.len() < all;
     selected.sort_by_key(|it| it.category);
-    let drafts = builder::finish_all(pages, selected);
-    DocumentDrafts { drafts, words, processors, truncated, citations_cut }
+    let is_cut = selected.len() < all;
+    (selected, is_cut)
 }
 
 /// The pages, grouped by part: the file itself, then each attachment.

@@ -208,7 +208,9 @@ fn with_ordinary_surname(name: &str) -> String {
     };
     let words: Vec<&str> = name.split(' ').collect();
     let title = |it: &str| {
-        it.chars().next().is_some_and(char::is_uppercase) && !is_caps(it) && !it.contains(['«', '"'])
+        it.chars().next().is_some_and(char::is_uppercase)
+            && !is_caps(it)
+            && !it.contains(['«', '"'])
     };
     let firm = words.iter().any(|it| {
         let bare = it.trim_matches([',', '.']).to_lowercase();
@@ -219,9 +221,9 @@ fn with_ordinary_surname(name: &str) -> String {
     if !person || !name.is_ascii() {
         return name.to_owned();
     }
-    let words = words.iter().map(|it| {
-        if is_caps(it) { word_in_ordinary_case(it, true) } else { (*it).to_owned() }
-    });
+    let words = words
+        .iter()
+        .map(|it| if is_caps(it) { word_in_ordinary_case(it, true) } else { (*it).to_owned() });
     words.collect::<Vec<_>>().join(" ")
 }
 

@@ -68,9 +68,8 @@ impl<'t> FoundCaption<'t> {
             if let Some(found) = versus::find(&reading, &lines) {
                 return Self::with_sides(&reading, &found);
             }
-            matter = matter.or_else(|| {
-                matter::find(&reading, &lines).map(|it| Self::about(&reading, &it))
-            });
+            matter = matter
+                .or_else(|| matter::find(&reading, &lines).map(|it| Self::about(&reading, &it)));
         }
         matter.unwrap_or_default()
     }
@@ -130,6 +129,14 @@ impl<'t> FoundCaption<'t> {
         let known = self.caption.left.iter().chain(&self.caption.right);
         own.len() < 2
             || known.map(|it| words(it)).any(|it| own.iter().all(|word| it.contains(word)))
+    }
+
+    /// Whether the words are the name of a party in the caption.
+    pub(crate) fn names(&self, found: &EntityMatch<'_>) -> bool {
+        let own = words(found.mention.quote);
+        let caption = &self.caption;
+        let known = caption.left.iter().chain(&caption.right).chain(&caption.subjects);
+        known.map(|it| words(it)).any(|it| it == own)
     }
 
     /// Whether the piece is the first of the document.

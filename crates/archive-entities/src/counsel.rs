@@ -323,8 +323,9 @@ fn representative<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch
         let mut it =
             EntityMatch::new(EntityKind::Person, text, range, Ground::Label).with(Role::Attorney);
         it.represents = role;
-        if let Some(shown) = nominative::after_genitive(&single_spaced(text.slice(range.0, range.1)))
-            .filter(|_| !text.low(at).ends_with('ь') && !text.low(at).ends_with('и'))
+        if let Some(shown) =
+            nominative::after_genitive(&single_spaced(text.slice(range.0, range.1)))
+                .filter(|_| !text.low(at).ends_with('ь') && !text.low(at).ends_with('и'))
         {
             it = it.with_name(shown);
         }

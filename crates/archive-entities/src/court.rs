@@ -54,7 +54,11 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
             at += 1;
             continue;
         };
-        let ground = if reading.is_passing_court(from, to, has_place(text, from, to)) { Ground::Shape } else { Ground::Label };
+        let ground = if reading.is_passing_court(from, to, has_place(text, from, to)) {
+            Ground::Shape
+        } else {
+            Ground::Label
+        };
         let found = EntityMatch::new(EntityKind::Court, text, (from, to), ground);
         out.push(match column::name(text, from, at, to) {
             Some(name) => found.with_name(name),
@@ -103,10 +107,10 @@ fn is_qualifier(word: &str) -> bool {
     )
 }
 
-fn english(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
-    // `19 Court Square`, `the Court Clerk`
-    let other = matches!(
-        text.low(at + 1),
+/// Whether the word after `Court` says that it is no court: `19 Court Square`, `the Court Clerk`.
+fn is_other_court_word(word: &str) -> bool {
+    matches!(
+        word,
         "square"
             | "street"
             | "st"
@@ -124,7 +128,11 @@ fn english(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
             | "lane"
             | "file"
             | "house"
-    );
+    )
+}
+
+fn english(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
+    let other = is_other_court_word(text.low(at + 1));
     if other && text.breaks(at + 1) == 0 && text.capital(at + 1) {
         return None;
     }

@@ -68,7 +68,8 @@ fn announced(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
 fn authored(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
     let line = lines.iter().filter(|it| it.text.len() <= LINE_BYTES).find(|line| {
         let short = line.text.len() <= 60;
-        let ends = [", J.", ", C.J.", ", P.J.", ", Judge.", ", Judge:", ", Justice.", ", JJ.", ", Js."];
+        let ends =
+            [", J.", ", C.J.", ", P.J.", ", Judge.", ", Judge:", ", Justice.", ", JJ.", ", Js."];
         let lower = line.text.to_lowercase();
         let judge = lower.starts_with("justice ") || lower.starts_with("chief justice ");
         short && ends.iter().any(|it| line.text.ends_with(it))
@@ -261,7 +262,9 @@ fn type_of_word(word: &str) -> Option<&'static str> {
         "stipulation" => "stipulation",
         "interrogatories" => "interrogatories",
         "deposition" | "transcript" => "transcript",
-        "agreement" | "contract" | "lease" | "guaranty" | "guarantee" | "контракт" => "contract",
+        "agreement" | "contract" | "lease" | "guaranty" | "guarantee" | "контракт" => {
+            "contract"
+        }
         "appearance" => "appearance",
         "invoice" => "invoice",
         "приговор" => "judgment",

@@ -100,7 +100,8 @@ impl<'a, 't> PieceContext<'a, 't> {
                 || to == at + 2 && highest.iter().any(|it| text.low(at).starts_with(it));
         }
         // A trial court with its place is hardly that of a precedent.
-        let appellate = (at..to).any(|it| matches!(text.low(it), "supreme" | "appeals" | "appellate"));
+        let appellate =
+            (at..to).any(|it| matches!(text.low(it), "supreme" | "appeals" | "appellate"));
         if has_place && !appellate {
             return false;
         }
@@ -115,7 +116,9 @@ impl<'a, 't> PieceContext<'a, 't> {
 }
 
 fn small_words(text: &TokenText<'_>, from: usize, to: usize) -> usize {
-    (from..to).filter(|it| text.is_word(*it) && !text.capital(*it) && text.word(*it).len() > 3).count()
+    (from..to)
+        .filter(|it| text.is_word(*it) && !text.capital(*it) && text.word(*it).len() > 3)
+        .count()
 }
 
 /// The token at which running text begins: the first line with many words without a capital, and in

@@ -42,8 +42,8 @@ mod tests;
 use archive_text::{JoinedPages, PageText, TextSpan};
 
 use self::text::TokenText;
-use caption::FoundCaption;
 pub use caption::Caption;
+use caption::FoundCaption;
 pub use chronology::{
     Anchor, CaseEvent, Conflict, CountingRule, DateRange, Deadline, DeadlineUnit, Due, EventKind,
     Outcome, OutcomeKind, Precision, UncountedReason,
@@ -206,7 +206,10 @@ fn findings<'t>(
     }
     counsel::find(&reading, &mut list);
     signature::find(&reading, &mut list);
+    let before = list.len();
     appearance::find(&reading, &mut list);
+    let known = list.split_off(before);
+    list.extend(known.into_iter().filter(|it| !caption.names(it)));
     judge::find(&reading, &mut list);
     correspondence::find(&reading, &mut list);
     court::find(&reading, &mut list);

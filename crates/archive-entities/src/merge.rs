@@ -244,7 +244,8 @@ impl<'t> EntityRegistry<'t> {
         for (place, own) in &sides {
             let Some(entity) = self.entities.get(*place) else { continue };
             // `John L. Roe` is another party than `John L. Roe & Associates`.
-            if entity.kind == EntityKind::Person && own.len() > 1 && entity.ground > Ground::Layout {
+            if entity.kind == EntityKind::Person && own.len() > 1 && entity.ground > Ground::Layout
+            {
                 continue;
             }
             let longer = sides.iter().find(|(other, name)| {
@@ -364,7 +365,8 @@ fn unnumbered(quote: &str) -> Cow<'_, str> {
         let rest = line.trim_start_matches([' ', '\t', '·']);
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let after = rest.get(digits..).unwrap_or_default();
-        let numbered = (1..3).contains(&digits) && (after.starts_with([' ', '·']) || after.is_empty());
+        let numbered =
+            (1..3).contains(&digits) && (after.starts_with([' ', '·']) || after.is_empty());
         name.push('\n');
         name.push_str(if numbered { after } else { line });
     }

@@ -59,13 +59,6 @@ pub(crate) fn past_titles(text: &TokenText<'_>, at: usize) -> usize {
                     | "state"
                     | "u"
                     | "s"
-                    | "solicitor"
-                    | "senior"
-                    | "appellate"
-                    | "public"
-                    | "principal"
-                    | "acting"
-                    | "district"
             )
     };
     (at..at + 7).find(|it| !(title(*it) && text.breaks(*it) == 0)).unwrap_or(at + 7)
@@ -350,9 +343,8 @@ fn russian_key(words: &[&str]) -> PersonKey {
     let family = words.iter().find(long).copied().unwrap_or_default();
     let rest = words.iter().filter(|it| **it != family);
     // `ЮН.` are two initials.
-    let given: String = rest
-        .flat_map(|it| it.chars().take(if it.chars().count() == 2 { 2 } else { 1 }))
-        .collect();
+    let given: String =
+        rest.flat_map(|it| it.chars().take(if it.chars().count() == 2 { 2 } else { 1 })).collect();
     PersonKey { surname: surname(family).to_owned(), given }
 }
 

@@ -14,7 +14,8 @@ pub(crate) fn find(text: &TokenText<'_>) -> Vec<(usize, usize, Ground)> {
     let mut list: Vec<(usize, usize, Ground)> = Vec::new();
     let mut at = 0;
     while at < text.len() {
-        let found = russian::find(text, at).or_else(|| body(text, at)).or_else(|| by_suffix(text, at));
+        let found =
+            russian::find(text, at).or_else(|| body(text, at)).or_else(|| by_suffix(text, at));
         let Some((from, to, ground)) = found else {
             at += 1;
             continue;

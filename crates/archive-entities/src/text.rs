@@ -254,7 +254,8 @@ fn pleading_numbers(raw: &str) -> Vec<usize> {
         start += line.len() + 1;
         let rest = raw.as_bytes().get(place..).unwrap_or_default();
         let digits = rest.iter().take(3).take_while(|it| it.is_ascii_digit()).count();
-        let ends = matches!(raw.as_bytes().get(place + digits), None | Some(b' ' | b'\n' | b'\r' | 0xC2));
+        let ends =
+            matches!(raw.as_bytes().get(place + digits), None | Some(b' ' | b'\n' | b'\r' | 0xC2));
         let number = raw.get(place..place + digits);
         let Some(value) = number.and_then(|it| it.parse::<usize>().ok()) else { continue };
         if digits > 2 || !ends {

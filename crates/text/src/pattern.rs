@@ -421,8 +421,20 @@ mod tests {
 
     #[test]
     fn wrong_patterns_have_a_problem_and_match_nothing() {
-        for text in ["", "a |", "(a", "a)", "[a", "{n", "{x}", "'a", "()", "!", "< |", "((((((((((a))))))))))"]
-        {
+        for text in [
+            "",
+            "a |",
+            "(a",
+            "a)",
+            "[a",
+            "{n",
+            "{x}",
+            "'a",
+            "()",
+            "!",
+            "< |",
+            "((((((((((a))))))))))",
+        ] {
             let pattern = Pattern::new(text, &SLOTS);
             assert!(pattern.problem().is_some(), "{text}");
             assert_eq!(pattern.at(&TokenList::new("a"), 0), None, "{text}");

@@ -145,10 +145,12 @@ fn words(text: &str) -> Vec<String> {
     let words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
     // Legal forms are abbreviated, and Russian words are declined, in many ways.
     let dropped = |it: &str| {
-        matches!(it, "the" | "in" | "re" | "ооо" | "ао" | "пао" | "оао" | "зао" | "мку" | "с" | "дело")
-            || ["обществ", "ограниченн", "ответственност", "акционерн", "открыт", "публичн"]
-                .iter()
-                .any(|stem| it.starts_with(stem))
+        matches!(
+            it,
+            "the" | "in" | "re" | "ооо" | "ао" | "пао" | "оао" | "зао" | "мку" | "с" | "дело"
+        ) || ["обществ", "ограниченн", "ответственност", "акционерн", "открыт", "публичн"]
+            .iter()
+            .any(|stem| it.starts_with(stem))
     };
     let cut = |it: &str| {
         let letters = it.chars().count();

@@ -52,10 +52,8 @@ fn main() -> ExitCode {
 
 fn add(report: &mut Report, paper: &LabelledPaper) {
     let texts: Vec<&str> = paper.sample.text.split('\u{c}').collect();
-    let pages: Vec<PageText<'_>> = (1_u32..)
-        .zip(&texts)
-        .map(|(number, text)| PageText { number, part: "", text })
-        .collect();
+    let pages: Vec<PageText<'_>> =
+        (1_u32..).zip(&texts).map(|(number, text)| PageText { number, part: "", text }).collect();
     let drafts: DocumentDrafts = archive_drafts::read(&pages, &DraftOptions::all(DraftMode::Deep));
     report.add(paper, &drafts);
 }

@@ -107,7 +107,10 @@ impl Report {
                 judge::normalize(&mut one);
                 let Some(fact) = one.get(kind).and_then(|it| it.first()) else { continue };
                 let by_label = kind == "due day" && paper.extra.is_some();
-                if UNLABELLED.contains(&kind) || kind == "sure due day" || kind == "date" || by_label
+                if UNLABELLED.contains(&kind)
+                    || kind == "sure due day"
+                    || kind == "date"
+                    || by_label
                 {
                     continue;
                 }
@@ -216,7 +219,10 @@ impl Report {
         }
         println!("\ntitle             {}", self.titles.shown());
         println!("document type     {}", self.types.shown());
-        println!("conflicts         {} reported; the papers have no label of conflicts", self.conflicts);
+        println!(
+            "conflicts         {} reported; the papers have no label of conflicts",
+            self.conflicts
+        );
         println!("\ncomputed due days by stated confidence");
         for (stated, it) in &self.due {
             println!("{:>6.2}  {} right, {} wrong", f64::from(*stated) / 100.0, it.right, it.wrong);

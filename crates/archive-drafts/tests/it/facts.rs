@@ -40,8 +40,7 @@ pub(crate) fn person(name: &str) -> String {
     }
     if name.contains(['«', '"', '“']) || lower.split(' ').any(firm) {
         // The legal form is left out, because it is declined or abbreviated in many ways.
-        let forms =
-            ["общес", "акцио", "публи", "огран", "ответ", "оао", "зао", "откры", "закры"];
+        let forms = ["общес", "акцио", "публи", "огран", "ответ", "оао", "зао", "откры", "закры"];
         let words = form.split(' ').filter(|it| !forms.contains(it));
         return words.collect::<Vec<_>>().join(" ");
     }

@@ -82,7 +82,9 @@ pub(super) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
             continue;
         };
         let represents = (at..found.end).find_map(|it| party::roles(text.low(it)).next());
-        if at - start <= LIST_TOKENS && is_list(text, start, at) {
+        // In a signature block these words have a line of their own; `signature` reads it.
+        let inline = text.breaks(at) == 0 || text.wraps(at);
+        if inline && at - start <= LIST_TOKENS && is_list(text, start, at) {
             list(reading, start..at, represents, out);
         }
         let end = sentence_end(text, found.end);
@@ -157,7 +159,7 @@ fn list<'t>(
             }
             _ => {}
         }
-        let titled = name::past_titles(text, at);
+        let titled = past_offices(text, at);
         let from = if text.capital(at) { titled } else { at };
         let Some(end) = name::person_wrapped(text, from).filter(|it| *it <= range.end) else {
             at = from.max(at + 1);
@@ -165,7 +167,18 @@ fn list<'t>(
         };
         let alone = matches!(
             text.low(end),
-            "," | "and" | ";" | "(" | ")" | "." | "of" | "on" | "was" | "were" | "argued" | "for" | "with"
+            "," | "and"
+                | ";"
+                | "("
+                | ")"
+                | "."
+                | "of"
+                | "on"
+                | "was"
+                | "were"
+                | "argued"
+                | "for"
+                | "with"
         ) || end == range.end;
         let formed = (from..=end).any(|it| text.is(it, "co") || legal_form(text, it).is_some());
         let firm = formed || text.is(end, "&") || text.is(end, "and") && text.is(end + 2, "llp");
@@ -176,6 +189,23 @@ fn list<'t>(
         }
         at = end;
     }
+}
+
+/// Past the offices of government lawyers: `Senior Assistant Attorney General`, `Appellate Defender`.
+fn past_offices(text: &TokenText<'_>, at: usize) -> usize {
+    let mut next = at;
+    for _ in 0..4 {
+        let end = name::past_titles(text, next);
+        let more = matches!(
+            text.low(end),
+            "solicitor" | "senior" | "appellate" | "public" | "principal" | "acting" | "district"
+        );
+        next = end + usize::from(more);
+        if !more {
+            break;
+        }
+    }
+    next
 }
 
 /// The end of what stands between two commas.

@@ -132,7 +132,17 @@ pub(super) fn small_words(text: &TokenText<'_>, cell: std::ops::Range<usize>) ->
             && !text.capital(*it)
             && !matches!(
                 text.low(*it),
-                "v" | "vs" | "versus" | "of" | "the" | "and" | "et" | "al" | "for" | "d" | "b" | "a"
+                "v" | "vs"
+                    | "versus"
+                    | "of"
+                    | "the"
+                    | "and"
+                    | "et"
+                    | "al"
+                    | "for"
+                    | "d"
+                    | "b"
+                    | "a"
             )
     };
     cell.filter(small).count()

@@ -44,6 +44,9 @@ pub(super) fn find(reading: &PieceContext<'_, '_>, lines: &[Line]) -> Option<Mat
         }
         let own = names(text, lines, place, opened.end);
         let mut side = side::read(reading, &own);
+        if !side.has_role {
+            side.parties.truncate(1);
+        }
         for it in side.parties.iter_mut().filter(|it| it.roles.is_empty()) {
             it.roles.push(Role::Subject);
         }

@@ -24,6 +24,9 @@ static DESCRIPTIONS: LazyLock<WordList> =
 /// Ranks and titles before the name of a person.
 static RANKS: LazyLock<WordList> =
     LazyLock::new(|| WordList::parse(include_str!("../../data/ranks.txt")));
+/// Words of headings and stamps, which are in no name of a party.
+static NOT_PARTIES: LazyLock<WordList> =
+    LazyLock::new(|| WordList::parse(include_str!("../../data/not_parties.txt")));
 /// Words for bodies, whose names may contain `and`.
 pub(super) static BODIES: LazyLock<WordList> =
     LazyLock::new(|| WordList::parse(include_str!("../../data/bodies.txt")));
@@ -247,7 +250,9 @@ impl<'t> SideReader<'_, '_, 't> {
         let at = self.token(next);
         let degree = text.run(at, &["m", ".", "d"]) || text.run(at, &["ph", ".", "d"]);
         let generation = matches!(text.low(at), "jr" | "sr" | "ii" | "iii" | "iv") || degree;
-        !self.described && !self.current.is_empty() && (generation || legal_form(text, at).is_some())
+        !self.described
+            && !self.current.is_empty()
+            && (generation || legal_form(text, at).is_some())
     }
 
     /// Splits two names, or goes on with one that has `and` in it.
@@ -320,7 +325,9 @@ impl<'t> SideReader<'_, '_, 't> {
             "as" | "on" | "by" | "through" | "in" => {
                 !text.capital(at) || matches!(text.low(at + 1), "behalf" | "and" | "his" | "her")
             }
-            "a" | "an" => !text.capital(at) && !text.glued(at + 1) || text.run(at, &["a", "/", "k"]),
+            "a" | "an" => {
+                !text.capital(at) && !text.glued(at + 1) || text.run(at, &["a", "/", "k"])
+            }
             "f" => text.run(at, &["f", "/", "k"]),
             _ => false,
         }
@@ -337,7 +344,8 @@ impl<'t> SideReader<'_, '_, 't> {
             .map(|it| self.token(it))
             .take_while(|it| !matches!(text.low(*it), "," | ";" | "("))
             .collect();
-        let office = |it: &usize| name::is_office_word(text.low(*it)) || RANKS.contains(text.low(*it));
+        let office =
+            |it: &usize| name::is_office_word(text.low(*it)) || RANKS.contains(text.low(*it));
         let ranked = item.iter().position(|it| !office(it)).is_some_and(|first| {
             first > 0 && item.get(first).is_some_and(|it| name::person(text, *it, false).is_some())
         });
@@ -377,8 +385,8 @@ impl<'t> SideReader<'_, '_, 't> {
         while words.len() > 2 {
             let Some(first) = words.first().copied() else { break };
             let next = words.get(1).copied().unwrap_or(first);
-            let rank = RANKS.contains(text.low(first)) && !text.is(next, "of")
-                || text.is(first, "the");
+            let rank =
+                RANKS.contains(text.low(first)) && !text.is(next, "of") || text.is(first, "the");
             if !(rank || text.is(first, ".")) {
                 break;
             }
@@ -411,7 +419,13 @@ impl<'t> SideReader<'_, '_, 't> {
         let named = named || initials && words.len() > 1;
         let first = words.first().copied()?;
         let placeholder = party::is_placeholder(text, first);
-        let fits = named && words.len() <= NAME_TOKENS && !placeholder;
+        let other = words.iter().any(|it| NOT_PARTIES.contains(text.low(*it)) || text.is(*it, ":"));
+        // A number with dashes is that of a case.
+        let numbered = words.windows(2).any(|it| {
+            text.is_number(it[0]) && text.is(it[1], "-")
+                || text.is(it[0], "-") && text.is_number(it[1])
+        });
+        let fits = named && words.len() <= NAME_TOKENS && !placeholder && !other && !numbered;
         fits.then_some(NamedParty { words, roles: Vec::new(), spouse: false })
     }
 }
@@ -439,6 +453,7 @@ mod tests {
             include_str!("../../data/descriptions.txt"),
             include_str!("../../data/ranks.txt"),
             include_str!("../../data/bodies.txt"),
+            include_str!("../../data/not_parties.txt"),
         ] {
             assert_eq!(text::list_problem(file), None);
         }

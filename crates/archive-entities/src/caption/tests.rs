@@ -85,7 +85,8 @@ fn a_cited_case_is_no_caption() {
 
 #[test]
 fn matters_have_a_subject() {
-    let text = "In re J.W., Appellant.\n\nNo. 12-FS-1771.\n\nDistrict of Columbia Court of Appeals.\n";
+    let text =
+        "In re J.W., Appellant.\n\nNo. 12-FS-1771.\n\nDistrict of Columbia Court of Appeals.\n";
     let pages = [PageText { number: 1, part: "", text }];
     let facts = crate::read(&pages);
     assert_eq!(facts.caption.subjects, ["J.W."]);

@@ -82,7 +82,9 @@ pub(super) fn find(reading: &PieceContext<'_, '_>, lines: &[Line]) -> Option<Ver
         let alone = lines::is_blank(text, line.from..at) || lines::is_blank(text, after..line.cut);
         let points = 3 * (usize::from(found.left.has_role) + usize::from(found.right.has_role))
             + 2 * usize::from(alone)
-            + 3 * usize::from(label_end(text, *line, at) > line.from && !text.is(line.from, "subject"))
+            + 3 * usize::from(
+                label_end(text, *line, at) > line.from && !text.is(line.from, "subject"),
+            )
             + usize::from(!has_small(text, found.from, found.to));
         if best.as_ref().is_none_or(|it| points > it.0) {
             best = Some((points, found));
@@ -162,10 +164,11 @@ fn separator(reading: &PieceContext<'_, '_>, line: Line) -> Option<(usize, usize
     let alone = lines::is_blank(text, cell.start..at) || lines::is_blank(text, end..cell.end);
     let signals = ["see", "cf", "accord", "compare", "but", "under", "in", "citing", "quoting"];
     let shown = cell.clone().any(|it| {
-        text.at(it).is_some_and(|token| token.all_caps) || party::roles(text.low(it)).next().is_some()
+        text.at(it).is_some_and(|token| token.all_caps)
+            || party::roles(text.low(it)).next().is_some()
     });
-    let running = small > 2
-        || !alone && (signals.contains(&text.low(cell.start)) || small > 0 && !shown);
+    let running =
+        small > 2 || !alone && (signals.contains(&text.low(cell.start)) || small > 0 && !shown);
     (!running && !reading.is_cited(word)).then_some((at, end))
 }
 

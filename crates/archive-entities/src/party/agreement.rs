@@ -9,7 +9,7 @@ use crate::name;
 use crate::text::TokenText;
 
 /// Most tokens back that are searched for `This Agreement is made … between`.
-const OPENING_TOKENS: usize = 80;
+const OPENING_TOKENS: usize = 56;
 /// Most tokens that describe one party.
 const SIDE_TOKENS: usize = 48;
 const SIDES_MAX: usize = 8;
@@ -192,7 +192,8 @@ pub(super) fn labelled<'t>(
     let paragraph = || {
         let end = (from..from + 16).find(|it| *it > from && text.breaks(*it) > 1)?;
         let words = (from..end).filter(|it| text.is_word(*it));
-        let named = words.clone().all(|it| text.capital(it) || matches!(text.low(it), "of" | "and"));
+        let named =
+            words.clone().all(|it| text.capital(it) || matches!(text.low(it), "of" | "and"));
         named.then_some(end)
     };
     if let Some(end) = party_at(reading, from).or_else(|| lettered.then(paragraph).flatten()) {
