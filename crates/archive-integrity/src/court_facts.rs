@@ -43,8 +43,6 @@ pub(crate) struct CourtFacts {
 
 /// The most facts kept of one source.
 const FACTS_MAX: usize = 2_000;
-/// The words between a title and the name that belongs to it.
-const REACH: usize = 4;
 
 impl CourtFacts {
     pub(crate) fn add(&mut self, found: Vec<CourtValue>, page: usize, sentence: usize) {
@@ -188,7 +186,9 @@ fn english_judge(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
     }
     // The name before the title: `HARTZ, Chief Judge`.
     let mut back = at;
-    while back > 0 && is_in("chief presiding circuit district senior magistrate", words.word(back - 1)) {
+    while back > 0
+        && is_in("chief presiding circuit district senior magistrate", words.word(back - 1))
+    {
         back -= 1;
     }
     let before = back.checked_sub(1).filter(|it| {
@@ -228,7 +228,8 @@ fn english_judge(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
 fn russian_judge(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
     let word = words.word(at);
     let presides = word.starts_with("председательств");
-    if !presides && !is_in("судья судьи судьей судьёй судье судью", word) {
+    if !presides && !is_in("судья судьи судьей судьёй судье судью", word)
+    {
         return None;
     }
     let name = words.surname(at + 1, 6)?;
@@ -247,11 +248,16 @@ fn law(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
     if !matches!(words.word(at), "law" | "laws") {
         return None;
     }
-    let before = at.checked_sub(1).and_then(|it| words.place(it).or_else(|| words.place(it.checked_sub(1)?)));
+    let before = at
+        .checked_sub(1)
+        .and_then(|it| words.place(it).or_else(|| words.place(it.checked_sub(1)?)));
     let after = || {
         let first = (at + 1..at + 8).find(|it| words.place(*it).is_some())?;
         let led = (at + 1..first).all(|it| {
-            is_in("of the state commonwealth province republic substantive internal", words.word(it))
+            is_in(
+                "of the state commonwealth province republic substantive internal",
+                words.word(it),
+            )
         });
         words.place(first).filter(|_| led)
     };
@@ -260,7 +266,8 @@ fn law(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
     let around = (from..at + 10).map(|it| words.word(it));
     let mut fact = None;
     for word in around {
-        if word.starts_with("govern") || is_in("construed interpreted applies applied apply", word) {
+        if word.starts_with("govern") || is_in("construed interpreted applies applied apply", word)
+        {
             fact = Some(CourtFact::GoverningLaw);
         } else if is_in("organized incorporated existing organised formed", word) {
             fact = fact.or(Some(CourtFact::Incorporation));
@@ -276,14 +283,17 @@ fn incorporation(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
         let place = words.place(at + 1)?;
         let end = at + 1 + place.split(' ').count();
         let form = "corporation company limited llc nonprofit statutory partnership";
-        return words.value(CourtFact::Incorporation, place, at + 1).filter(|_| is_in(form, words.word(end)));
+        return words
+            .value(CourtFact::Incorporation, place, at + 1)
+            .filter(|_| is_in(form, words.word(end)));
     }
     if is_in("incorporated organized formed", word) && is_in("in under", words.word(at + 1)) {
         let first = (at + 2..at + 5).find(|it| words.place(*it).is_some())?;
         return words.value(CourtFact::Incorporation, words.place(first)?, first);
     }
     // The cover of a filing: `Iowa … (State or other jurisdiction of incorporation)`.
-    if word == "jurisdiction" && words.word(at + 1) == "of" && words.word(at + 2) == "incorporation" {
+    if word == "jurisdiction" && words.word(at + 1) == "of" && words.word(at + 2) == "incorporation"
+    {
         let first = (at.saturating_sub(30)..at).rev().find(|it| words.place(*it).is_some())?;
         return words.value(CourtFact::Incorporation, words.place(first)?, first);
     }
@@ -304,20 +314,19 @@ fn court(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
     let is_court = words.word(at + 1).starts_with("суд") && words.word(at + 1).chars().count() <= 5;
     let value = words.word(before).to_owned();
     let named = words.is_capital(before) && value.chars().count() > 4;
-    words
-        .value(CourtFact::Court((*kind).to_owned()), value, before)
-        .filter(|_| is_court && named)
+    words.value(CourtFact::Court((*kind).to_owned()), value, before).filter(|_| is_court && named)
 }
 
 /// «по иску ООО «Прометей» к ООО «Космофарм»».
 fn russian_parties(words: &Words<'_, '_>) -> Vec<CourtValue> {
     let mut list = Vec::new();
-    let opens = |it: &str| it.starts_with("иск") && it.chars().count() <= 7 || it.starts_with("заявлени");
+    let opens =
+        |it: &str| it.starts_with("иск") && it.chars().count() <= 7 || it.starts_with("заявлени");
     let Some(at) = words.folded.iter().position(|it| opens(it)) else { return list };
     let led = at.checked_sub(1).map_or("", |it| words.word(it));
-    let Some(against) = (at + 1..words.folded.len().min(at + 60)).find(|it| {
-        matches!(words.word(*it), "к" | "ко")
-    }) else {
+    let Some(against) =
+        (at + 1..words.folded.len().min(at + 60)).find(|it| matches!(words.word(*it), "к" | "ко"))
+    else {
         return list;
     };
     if !matches!(led, "по" | "иску" | "исковому") {
@@ -347,6 +356,3 @@ fn party_name(words: &Words<'_, '_>, from: usize, to: usize) -> Option<usize> {
     })?;
     words.is_capital(first).then_some(first)
 }
-
-/// The words of a name that lies within the reach of a title.
-pub(crate) const NAME_REACH: usize = REACH;

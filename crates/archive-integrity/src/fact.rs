@@ -8,6 +8,7 @@
 //! found 0.4 for a quote, citation, number or date, 0.35 for a name, 0.3 for a sentence that no passage
 //! confirms as a whole, and 0.2 for a decision word.
 
+mod court;
 mod holdings;
 mod parties;
 mod places;
@@ -23,7 +24,7 @@ use crate::actors::Segment;
 use crate::index::{AlignedSentence, Index};
 use crate::reading::{Reading, Sentence, Value};
 use crate::report::{Answer, InsightReport, Issue, insufficient_evidence, nothing_to_check};
-use crate::text::{clip, stem};
+use crate::text::{Word, clip, stem, words};
 use crate::{Insight, SourceEvidence, Span, date, quote};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -113,6 +114,8 @@ pub struct Claim {
     pub evidence: Option<SourceEvidence>,
     /// Bytes of the content, for looking up the sentence.
     pub(crate) bytes: Span,
+    /// The source sentence of the evidence.
+    pub(crate) sentence: Option<usize>,
 }
 
 impl Claim {
@@ -185,6 +188,7 @@ pub(crate) fn claims(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
         settled: Vec::new(),
         segments: Vec::new(),
         quoted_sentences: Vec::new(),
+        quoted_words: HashSet::new(),
     };
     if index.is_empty() {
         return Vec::new();
@@ -198,6 +202,7 @@ pub(crate) fn claims(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
         }
         check.sentence(sentence);
     }
+    check.prefer_quoted_sentences();
     check.claims.sort_by_key(|it| it.bytes.start);
     check.sources(insight);
     check.claims
@@ -213,8 +218,9 @@ struct FactCheck<'a, 't, 's> {
     settled: Vec<Span>,
     /// The segments of each sentence of the insight, in order.
     segments: Vec<Vec<Segment>>,
-    /// The sentences that the sources of the insight quote verbatim.
+    /// The sentences that the sources of the insight quote verbatim, and all words there.
     quoted_sentences: Vec<usize>,
+    quoted_words: HashSet<String>,
 }
 
 /// A sentence of the insight and the source sentences that resemble it.
@@ -249,6 +255,7 @@ impl FactCheck<'_, '_, '_> {
             support,
             evidence: place.map(|it| self.index.evidence(it)),
             bytes,
+            sentence: place.map(|it| it.sentence),
         });
     }
 
@@ -306,6 +313,7 @@ impl FactCheck<'_, '_, '_> {
         self.holdings(&pair);
         self.negation(&pair);
         self.closed(&pair);
+        self.court_facts(&pair);
         self.roles(&pair);
         let slot_verdict = self.slots(&pair);
         let settled = self.relations(&pair, slot_verdict);
@@ -319,10 +327,39 @@ impl FactCheck<'_, '_, '_> {
         self.statement(&pair, before, placed.then_some(Support::Supported));
     }
 
+    /// Finds the sentences that the sources of the insight quote, and the words of the quotes.
     fn find_quoted_sentences(&mut self, insight: &Insight) {
         for source in insight.sources.iter().filter(|it| !it.quote.trim().is_empty()).take(64) {
-            if let (Support::Supported, Some(place)) = self.quoted(&source.quote) {
-                self.quoted_sentences.push(place.sentence);
+            let (Support::Supported, Some(place)) = self.quoted(&source.quote) else { continue };
+            let quoted = words(&source.quote);
+            let mut left = quoted.len();
+            self.quoted_words.extend(quoted.iter().map(Word::fold));
+            let mut id = place.sentence;
+            while left > 0 && id < self.index.sentence_count() {
+                let (page, sentence) = self.index.sentence(id);
+                let own = page.words_of(sentence);
+                self.quoted_sentences.push(id);
+                self.quoted_words.extend(own.iter().map(Word::fold));
+                left = left.saturating_sub(own.len());
+                id += 1;
+            }
+        }
+    }
+
+    /// An insight that quotes its source verbatim is about the quoted sentences: values that stand
+    /// there are supported, and neither its own words nor another sentence contradict it.
+    fn prefer_quoted_sentences(&mut self) {
+        for claim in self.claims.iter_mut().filter(|it| it.is_contradicted()) {
+            if self.quoted_sentences.is_empty() {
+                return;
+            }
+            let all = words(&claim.text);
+            let is_quoted = all.iter().all(|it| self.quoted_words.contains(&it.fold()));
+            let outside = claim.sentence.is_none_or(|it| !self.quoted_sentences.contains(&it));
+            if is_quoted && claim.kind.is_value() {
+                claim.support = Support::Supported;
+            } else if is_quoted || (outside && claim.kind != ClaimKind::Quote) {
+                claim.support = Support::NotFound;
             }
         }
     }

@@ -1,19 +1,24 @@
 //! Decisions and their polarity: pairs of opposite words («granted» and «denied») and the scope of
 //! a negation. Irony and more than two negations are not resolved.
 
+mod decided;
+
+pub(crate) use decided::dispositions;
+
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::Span;
 use crate::text::{Word, is_stop, stem};
+use decided::is_actual;
 
 /// Opposite words; the first list of each pair is one side, the second list the other.
-const AXES: [(&str, &str, &str); 27] = [
+const AXES: [(&str, &str, &str); 28] = [
     (
         "motion",
         "granted grants granting grant allowed allows accepted accepts accept approved approves \
          adopted adopts agreed permitted permits authorized authorizes endorsed \
-         ratified awarded carried honored entitled consented enforced enforces enforce \
+         ratified awarded carried honored entitled enforced enforces enforce \
          credited believed backed certified recognized",
         "denied denies denying deny rejected rejects reject disapproved declined declines refused \
          refuses refuse disallowed disallows forbidden forbids forbid prohibited prohibits barred \
@@ -25,6 +30,11 @@ const AXES: [(&str, &str, &str); 27] = [
         "affirmed affirms affirming affirm upheld upholds uphold reinstated reinstates",
         "reversed reverses reversing reverse vacated vacates vacate overturned overturns annulled \
          annuls quashed quashes rescinded lifted disturb disturbed disturbs",
+    ),
+    (
+        "consent",
+        "consented consents consent acquiesced acquiesces unopposed",
+        "opposed opposes oppose objected objects resisted resists opposing",
     ),
     ("objection", "sustained sustains sustain", "overruled overrules overrule"),
     ("outcome", "prevailed prevails won wins", "lost loses"),
@@ -83,7 +93,10 @@ motion-was not persuaded;motion-were not persuaded;motion-shut out;appeal+left s
 appeal+leaves standing;appeal+left * standing;appeal+left * in place;appeal+left * undisturbed;\
 appeal+left undisturbed;appeal+left * intact;appeal+left intact;appeal+let * stand;\
 appeal+leave * standing;appeal+must stand;appeal+will stand;appeal-set aside;appeal-sets aside;\
-appeal-set * aside;appeal-struck down;appeal-wiped out;appeal-threw * out;appeal-undid;\
+appeal-set * aside;appeal+left in place;appeal+survived the appeal;\
+appeal+survived on appeal;appeal+order stands;appeal+order * stands;appeal+decision stands;appeal+judgment stands;appeal+conviction stands;\
+appeal+verdict stands;appeal+dismissal stands;appeal+ruling stands;appeal-thrown out on appeal;\
+appeal-wiped away;appeal-struck down;appeal-wiped out;appeal-threw * out;appeal-undid;\
 force+in force;force+in effect;force+leaves standing;force+stays in force;force+remains in force;\
 force-came to an end;force-no longer in force;force-no longer applies;liability-cleared * of;\
 liability+at fault;liability+to blame;liability+responsible for";
@@ -162,6 +175,8 @@ pub(crate) struct Mention {
     pub(crate) axis: usize,
     pub(crate) positive: bool,
     pub(crate) span: Span,
+    /// Whether the decision was made, and not only asked for, possible or forbidden.
+    pub(crate) is_actual: bool,
     /// Stems of its clause, which show whether two mentions are about the same thing.
     pub(crate) near: Vec<String>,
     /// Stems of the rest of the sentence, up to the next mention.
@@ -170,7 +185,7 @@ pub(crate) struct Mention {
 
 impl Mention {
     fn new(axis: usize, positive: bool, span: Span) -> Self {
-        Self { axis, positive, span, near: Vec::new(), far: Vec::new() }
+        Self { axis, positive, span, is_actual: true, near: Vec::new(), far: Vec::new() }
     }
 }
 
@@ -282,16 +297,18 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
         if agreed {
             continue;
         }
-        let refused = is_in("refused refuses refuse declined declines decline", word) && to;
-        if refused && at >= phrase_end {
+        // «declined the invitation to overrule» negates its verb too.
+        let verb = (at + 1..at + 7).find(|it| folded.get(*it).is_some_and(|it| it == "to"));
+        let refused = is_in("refused refuses refuse declined declines decline", word);
+        if let Some(verb) = verb.filter(|_| refused && at >= phrase_end) {
             // «refused to grant» is one decision; «refused to enforce» negates the verb.
-            let decides = folded.get(at + 2).is_some_and(|it| side(it).is_some());
+            let decides = folded.get(verb + 1).is_some_and(|it| side(it).is_some());
             if !decides {
                 let (axis, positive) = side(word).unwrap_or((0, false));
                 found.mentions.push(Mention::new(axis, positive != (reach > 0), span));
                 places.push(at);
             }
-            (reach, first_in_scope) = (REACH, true);
+            (reach, first_in_scope) = (REACH + verb - at - 1, true);
             continue;
         }
         if failed || is_negation(word) {
@@ -318,6 +335,9 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
             found.negated.push((stem(word), span));
         }
     }
+    for (mention, at) in found.mentions.iter_mut().zip(&places) {
+        mention.is_actual = is_actual(&folded, *at);
+    }
     for (mention, (near, far)) in found.mentions.iter_mut().zip(nearby(words, &folded, &places)) {
         (mention.near, mention.far) = (near, far);
     }
@@ -332,6 +352,10 @@ fn denies(words: &[Word<'_>], folded: &[String], at: usize) -> usize {
     let number = folded[at] == "no"
         && words[at].is_capital()
         && next.starts_with(|it: char| it.is_ascii_digit());
+    // «including without limitation» and «without regard to» negate nothing.
+    if folded[at] == "without" && is_in("limitation limiting regard prejudice", next) {
+        return 0;
+    }
     let measure =
         "only later less fewer more хватило хватало более менее позднее позже только ранее";
     if until || number || is_in(measure, next) {
@@ -391,6 +415,8 @@ fn idle_side(axis: usize, folded: &[String], at: usize) -> bool {
             !judged
         }
         "time" => word == "late" && matches!(next, "fee" | "fees" | "charge" | "charges"),
+        // «The above-entitled matter».
+        "motion" if word == "entitled" => before(1) == "above" || next != "to",
         "motion" if matches!(word, "bar" | "bars") => !matches!(before(1), "to" | "not"),
         // «В удовлетворении отказать»: what was decided follows.
         "совет" => matches!(word, "удовлетворении" | "отказа" | "отказ"),

@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::actors::{self, Actor, ActorIndex, ReadingContext, Relation, Segment};
+use crate::court_facts::{self, CourtFacts};
 use crate::date::Date;
+use crate::holding;
 use crate::quote::{self, Folded};
 use crate::reading::{CiteKey, Reading, Sentence, Value, ValueMark};
 use crate::text::{clip, fold, stem};
@@ -55,6 +57,9 @@ pub(crate) struct Index<'s> {
     pub(crate) actors: ActorIndex,
     /// The speaker of each sentence, where lines begin with a speaker.
     lines: Vec<Option<Actor>>,
+    pub(crate) court_facts: CourtFacts,
+    /// Whether the court that speaks affirms, and where it says so.
+    pub(crate) dispositions: Vec<(bool, SourcePosition)>,
     /// The segments of each sentence.
     segments: Vec<Vec<Segment>>,
     /// Part of the source was not read.
@@ -118,6 +123,8 @@ impl<'s> Index<'s> {
             relations: HashMap::new(),
             actors,
             lines: Vec::new(),
+            court_facts: CourtFacts::default(),
+            dispositions: Vec::new(),
             segments: Vec::new(),
             is_cut,
         };
@@ -150,6 +157,12 @@ impl<'s> Index<'s> {
         }
         for it in reading.marks_of(sentence) {
             self.add_mark(it, SourcePosition { page, sentence: id, span: it.span });
+        }
+        self.court_facts.add(court_facts::read(reading, sentence), page, id);
+        if self.dispositions.len() < LIST_MAX {
+            let made = holding::dispositions(reading.words_of(sentence), &sentence.polarity);
+            let place = |span: Span| SourcePosition { page, sentence: id, span };
+            self.dispositions.extend(made.into_iter().map(|it| (it.0, place(it.1))));
         }
         for it in &sentence.polarity.mentions {
             put(&mut self.holdings, it.axis, id);
@@ -199,6 +212,10 @@ impl<'s> Index<'s> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.sentences.is_empty()
+    }
+
+    pub(crate) fn sentence_count(&self) -> usize {
+        self.sentences.len()
     }
 
     pub(crate) fn sentence(&self, id: usize) -> (&Reading<'s>, &Sentence) {

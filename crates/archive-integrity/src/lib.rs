@@ -10,6 +10,7 @@
 mod actors;
 mod amount;
 mod bias;
+mod court_facts;
 mod date;
 mod drift;
 mod fact;

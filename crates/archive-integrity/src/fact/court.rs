@@ -10,11 +10,26 @@ use crate::reading::Value;
 use crate::text::{Word, clauses};
 
 /// Words for a service of papers, and for the other acts that a date of a paper can mean.
-const SERVED: [&str; 8] =
-    ["served", "serve", "service", "вручил", "вручен", "получил", "получен", "delivered"];
+const SERVED: [&str; 7] =
+    ["served", "service", "вручил", "вручен", "получил", "получен", "delivered"];
 const FILED: [&str; 17] = [
-    "filed", "entered", "signed", "issued", "decided", "dated", "rendered", "docketed",
-    "submitted", "lodged", "adopted", "подан", "подал", "вынес", "оглас", "изготов", "объявлен",
+    "filed",
+    "entered",
+    "signed",
+    "issued",
+    "decided",
+    "dated",
+    "rendered",
+    "docketed",
+    "submitted",
+    "lodged",
+    "adopted",
+    "подан",
+    "подал",
+    "вынес",
+    "оглас",
+    "изготов",
+    "объявлен",
 ];
 /// Verbs of a claimant, by their beginnings.
 const CLAIMS_RU: [&str; 6] = ["взыскива", "требу", "суди", "хоч", "иск", "просит"];
@@ -98,7 +113,7 @@ impl FactCheck<'_, '_, '_> {
                     CourtFact::SeparateOpinion,
                     CourtFact::Dissent,
                 ];
-                let mut known = all.iter().any(|it| states(it));
+                let mut known = all.iter().any(states);
                 known |= self.index.word(value).is_none();
                 if !known {
                     return None;
@@ -125,7 +140,7 @@ impl FactCheck<'_, '_, '_> {
             let mut all = facts.of(fact);
             all.find(|it| tokens.iter().any(|token| is_same(it.0, token))).map(|it| it.1)
         };
-        let agent = names().filter(|it| it.1.end <= verb.start).last()?;
+        let agent = names().rfind(|it| it.1.end <= verb.start)?;
         let patient = names().find(|it| it.1.start >= verb.end)?;
         let swapped = holds(&CourtFact::Respondent, agent.0);
         let other = holds(&CourtFact::Claimant, patient.0);
@@ -138,11 +153,19 @@ impl FactCheck<'_, '_, '_> {
     fn served(&self, pair: &SentencePair<'_>) -> Option<(Span, SourcePosition)> {
         let acts = |words: &[Word<'_>]| {
             let folded: Vec<String> = words.iter().map(Word::fold).collect();
-            let has = |list: &[&str]| folded.iter().any(|it| is_any(list, it));
+            let has = |list: &[&str]| {
+                folded.iter().enumerate().any(|(at, it)| {
+                    // «Served as president».
+                    let office = folded.get(at + 1).is_some_and(|next| next == "as");
+                    is_any(list, it) && !office
+                })
+            };
             (has(&SERVED), has(&FILED))
         };
         let parts = clauses(self.reading.text, self.reading.words_of(pair.sentence));
-        for mark in self.reading.marks_of(pair.sentence) {
+        let marks = self.reading.marks_of(pair.sentence);
+        let dates = marks.iter().filter(|it| matches!(it.value, Value::Date { .. })).count();
+        for mark in marks {
             let Value::Date { date, .. } = mark.value else { continue };
             date.day?;
             let holds = |it: &&&[Word<'_>]| {
@@ -152,7 +175,7 @@ impl FactCheck<'_, '_, '_> {
             let Some(clause) = parts.iter().find(holds) else { continue };
             // A date within commas, «On May 4, 2020, it was served», takes the whole sentence.
             let (serves, files) = match acts(clause) {
-                (false, false) => acts(self.reading.words_of(pair.sentence)),
+                (false, false) if dates == 1 => acts(self.reading.words_of(pair.sentence)),
                 found => found,
             };
             if serves == files {

@@ -105,9 +105,20 @@ impl FactCheck<'_, '_, '_> {
                     return Some((Support::Supported, Some(place)));
                 }
                 let other = there.iter().filter(|it| !is_stop(it) && !is_plain(it)).count();
-                if other >= 2 && telling.len() >= 2 {
+                // One common word of many, `District`, makes no other form of the same name.
+                let shared = telling.iter().filter(|it| has(&there, it)).count();
+                if other >= 2 && telling.len() >= 2 && shared * 2 >= telling.len().min(other) {
                     near.get_or_insert(place);
                 }
+            }
+        }
+        // `District Judge Ross Sanchez` is `Ross C. Sanchez` with his office.
+        let personal: Vec<&String> = telling.iter().copied().filter(|it| !is_office(it)).collect();
+        if let Some(token) = personal.last().filter(|_| personal.len() < telling.len()) {
+            let mut all = self.index.names(token);
+            let found = all.find(|(_, there)| personal.iter().all(|it| has(there, it)));
+            if let Some((place, _)) = found {
+                return Some((Support::Supported, Some(place)));
             }
         }
         // The source has the word in lower case, or splits it at a line end.
@@ -180,6 +191,25 @@ impl FactCheck<'_, '_, '_> {
         }
         self.index.initials(short)
     }
+}
+
+/// Words of an office or a court, which a name may have in front.
+fn is_office(folded: &str) -> bool {
+    matches!(
+        folded,
+        "district"
+            | "chief"
+            | "presiding"
+            | "circuit"
+            | "county"
+            | "magistrate"
+            | "senior"
+            | "judge"
+            | "justice"
+            | "associate"
+            | "supreme"
+            | "superior"
+    )
 }
 
 fn has(there: &[String], token: &str) -> bool {

@@ -10,6 +10,9 @@ const LONG_WORDS: usize = 6;
 /// With at most this many words around it, a sentence only introduces its quote.
 const FRAME_WORDS: usize = 4;
 
+/// Bytes of the page on either side of a similar passage in which the letters are looked for.
+const AROUND_BYTES: usize = 200;
+
 impl FactCheck<'_, '_, '_> {
     pub(super) fn quotes(&mut self) {
         for span in self.reading.quotes.iter().take(CLAIMS_MAX) {
@@ -45,11 +48,40 @@ impl FactCheck<'_, '_, '_> {
         for part in quote::parts(text) {
             match self.index.phrase(&quote::folded(part)) {
                 Phrase::Exact(place) => answer = (Support::Supported, Some(place)),
+                Phrase::Near(place) if self.has_letters(place, part) => {
+                    answer = (Support::Supported, Some(place));
+                }
                 Phrase::Near(place) => return (Support::Contradicted, Some(place)),
                 Phrase::Absent => return (Support::NotFound, None),
             }
         }
         answer
+    }
+
+    /// Whether the letters of a quote stand at a place, from the start of a word or of a line: a
+    /// quote may begin inside a word that the page hyphenates.
+    fn has_letters(&self, place: SourcePosition, quote: &str) -> bool {
+        let text = self.index.pages[place.page].text;
+        let mut from = place.span.start.saturating_sub(AROUND_BYTES);
+        let mut to = (place.span.end + AROUND_BYTES).min(text.len());
+        while !text.is_char_boundary(from) {
+            from -= 1;
+        }
+        while !text.is_char_boundary(to) {
+            to += 1;
+        }
+        let (mut letters, mut opens) = (String::new(), Vec::new());
+        let mut before = ' ';
+        for it in text.get(from..to).unwrap_or_default().chars() {
+            for folded in it.to_lowercase().filter(|it| it.is_alphanumeric()) {
+                letters.push(folded);
+                opens.resize(letters.len(), !before.is_alphanumeric());
+            }
+            before = it;
+        }
+        let sought: String =
+            quote.chars().flat_map(char::to_lowercase).filter(|it| it.is_alphanumeric()).collect();
+        letters.match_indices(&sought).any(|(at, _)| opens.get(at) == Some(&true))
     }
 
     /// Whether the words are inside a long quote that the source contains.

@@ -14,13 +14,13 @@ const FLOOR_TWO: f64 = 0.2;
 /// The minimum where only one of our people is compared.
 const FLOOR_ONE: f64 = 0.42;
 /// The minimum where another person is in our person's slot.
-const FLOOR_OTHER_PERSON: f64 = 0.5;
+const FLOOR_OTHER_PERSON: f64 = 0.55;
 /// The minimum where only one of our two people occurs.
 const FLOOR_PART: f64 = 0.5;
 /// The minimum where the segments share a single word.
 const FLOOR_ONE_WORD: f64 = 0.4;
 /// How much more similar a contradicting segment must be than a supporting one.
-const MARGIN: f64 = 1.2;
+const MARGIN: f64 = 1.3;
 
 impl FactCheck<'_, '_, '_> {
     /// Assigns people to slots in every sentence in order, because «she» may mean a person of the

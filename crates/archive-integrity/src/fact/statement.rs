@@ -1,15 +1,14 @@
 //! Decides whether the source confirms a sentence as a whole: its words stand together in one
 //! passage, its act is there, and its parties have the same slots. Shared words alone do not.
 
-use std::collections::HashSet;
-
 use super::{ClaimKind, FactCheck, SentencePair, Support};
 use crate::actors;
 use crate::index::SourcePosition;
+use crate::reading::{Reading, Sentence};
 use crate::text::{Word, is_past, is_stop, stem};
 
 /// The weighted share of a sentence's words that one passage must have.
-const CONFIRMED_SHARE: f64 = 0.6;
+const CONFIRMED_SHARE: f64 = 0.5;
 /// The share where the insight quotes the passage verbatim.
 const QUOTED_SHARE: f64 = 0.3;
 /// The weight of a word that stands only in the sentence before or after.
@@ -52,8 +51,6 @@ impl FactCheck<'_, '_, '_> {
     ) -> Option<SourcePosition> {
         let stems = &pair.sentence.stems;
         let acts = self.acts_of(pair);
-        let ours: HashSet<_> =
-            self.index.actors.parties(self.reading, pair.sentence).iter().map(|it| it.0).collect();
         let weigh = |it: &String| {
             let known = self.index.has_stem(it);
             self.index.weight(it) * if known { 1.0 } else { ABSENT_WEIGHT }
@@ -79,7 +76,7 @@ impl FactCheck<'_, '_, '_> {
                 || is_quoted
                 || acts.is_empty()
                 || acts.iter().any(|it| has(it) || beside(it));
-            let placed = is_quoted || self.parties_fit(&ours, parties, page, there);
+            let placed = is_quoted || self.parties_fit(pair, parties, page, there);
             if share >= floor && acted && placed && best.is_none_or(|it| it.0 < share) {
                 best = Some((share, self.index.place_in(id, there.span)));
             }
@@ -87,23 +84,36 @@ impl FactCheck<'_, '_, '_> {
         best.map(|it| it.1)
     }
 
-    /// Two parties need a verdict on their slots; one party must be named in the passage.
+    /// Whether the passage has our parties in the same order and voice, first agent first, or the
+    /// check of the slots found them supported.
     fn parties_fit(
         &self,
-        ours: &HashSet<actors::Actor>,
+        pair: &SentencePair<'_>,
         verdict: Option<Support>,
-        page: &crate::reading::Reading<'_>,
-        there: &crate::reading::Sentence,
+        page: &Reading<'_>,
+        there: &Sentence,
     ) -> bool {
-        if verdict == Some(Support::Supported) || ours.is_empty() {
+        if verdict == Some(Support::Supported) {
             return true;
         }
-        let theirs: HashSet<_> =
-            self.index.actors.parties(page, there).iter().map(|it| it.0).collect();
-        match ours.len() {
-            1 => ours.is_subset(&theirs) && theirs.len() == 1,
-            _ => false,
-        }
+        let order = |page: &Reading<'_>, sentence: &Sentence| {
+            let mut list: Vec<actors::Actor> = Vec::new();
+            for (actor, _) in self.index.actors.parties(page, sentence) {
+                if !list.contains(&actor) {
+                    list.push(actor);
+                }
+            }
+            list
+        };
+        let ours = order(self.reading, pair.sentence);
+        let mut theirs = order(page, there);
+        let first = theirs.first().copied();
+        theirs.retain(|it| ours.contains(it));
+        let same = ours == theirs && ours.first().copied() == first;
+        let voice = |page: &Reading<'_>, it: &Sentence| {
+            page.words_of(it).iter().any(|it| matches!(it.text, "by" | "от"))
+        };
+        ours.is_empty() || (same && voice(self.reading, pair.sentence) == voice(page, there))
     }
 
     /// The stems of the verbs of a sentence, without verbs of saying and «be».

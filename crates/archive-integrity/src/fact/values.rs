@@ -16,6 +16,8 @@ type SupportAt = (Support, Option<SourcePosition>);
 const OUR_VALUE_MARGIN: f64 = 0.6;
 /// How much more similar a sentence with another value must be than the one with our value.
 const OTHER_VALUE_MARGIN: f64 = 1.5;
+/// The similarity from which another value of a frequent kind stands in the place of ours.
+const SAME_CONTEXT: f64 = 0.5;
 /// The similarity from which the nearest source sentence is about the same thing.
 const SAME_MATTER: f64 = 0.35;
 
@@ -23,6 +25,13 @@ const SAME_MATTER: f64 = 0.35;
 const LABELS: &str = "clause section article suite room page paragraph exhibit chapter claim rule \
 item exclusion schedule part badge department interstate route highway unit lot apartment статьи \
 статья статье пункт пункта";
+
+/// Words that count many things in one paper.
+fn is_general(folded: &str) -> bool {
+    let list = "day days week weeks month months year years hour hours minute minutes time times \
+people persons percent дней дня день лет года год годы месяцев месяца месяц недель недели часов часа";
+    list.split(' ').any(|it| it == folded)
+}
 
 /// Words on either side of a value that show what it measures.
 const NEIGHBOURS: usize = 4;
@@ -56,7 +65,7 @@ impl FactCheck<'_, '_, '_> {
     ) -> Option<SupportAt> {
         let turned = it.converted();
         let turned = turned.iter().any(|it| !self.index.amounts(it.value, 0).is_empty());
-        if let Some(answer) = self.counted(it, span).filter(|_| !turned) {
+        if let Some(answer) = self.counted(pair, it, span).filter(|_| !turned) {
             return Some(answer);
         }
         let mut found: Vec<SourcePosition> = Vec::new();
@@ -110,7 +119,17 @@ impl FactCheck<'_, '_, '_> {
                 return Some((Support::Supported, Some(*place)));
             }
         }
-        Some(self.choose_position(pair, &found, rival))
+        let answer = self.choose_position(pair, &found, rival);
+        if let (Support::Contradicted, Some(place)) = answer {
+            // Another count of years, or one of several sums, refutes only in the same context.
+            let marks = self.reading.marks_of(pair.sentence).iter();
+            let sums = marks.filter(|it| matches!(it.value, Value::Amount(_))).count();
+            let loose = sums > 1 || is_general(&next) || next.is_empty();
+            if found.is_empty() && loose && pair.score_of(place.sentence) < SAME_CONTEXT {
+                return Some((Support::NotFound, None));
+            }
+        }
+        Some(answer)
     }
 
     fn led_by(&self, span: Span) -> Option<&str> {
@@ -119,7 +138,7 @@ impl FactCheck<'_, '_, '_> {
 
     /// The number with the exact word that it counts, `four surgeries`, or that labels it, `Suite
     /// 210`. `None` where the source does not have the word beside a number.
-    fn counted(&self, it: &Amount, span: Span) -> Option<SupportAt> {
+    fn counted(&self, pair: &SentencePair<'_>, it: &Amount, span: Span) -> Option<SupportAt> {
         let words = &self.reading.words;
         let from = words.partition_point(|it| it.end <= span.start);
         let to = words.partition_point(|it| it.start < span.end);
@@ -129,7 +148,7 @@ impl FactCheck<'_, '_, '_> {
         };
         let label = from.checked_sub(1).filter(|it| beside(*it, from)).map(|it| words[it].fold());
         if let Some(label) = label.filter(|it| LABELS.split(' ').any(|label| label == it)) {
-            return self.neighbour(it, &stem(&label), false);
+            return self.neighbour(it, &stem(&label), false).map(|it| (it.0, Some(it.1)));
         }
         if matches!(it.unit, Unit::Money(_) | Unit::Percent) || !beside(to.checked_sub(1)?, to) {
             return None;
@@ -140,11 +159,18 @@ impl FactCheck<'_, '_, '_> {
             return None;
         }
         let found = self.neighbour(it, &stem(&head), true)?;
-        // The same count elsewhere in the source does not prove this claim.
-        (found.0 == Support::Contradicted).then_some(found)
+        // The same count elsewhere in the source does not prove this claim, and another count of
+        // days or years elsewhere does not refute it.
+        let near = !is_general(&head) || pair.score_of(found.1.sentence) >= SAME_MATTER;
+        (found.0 == Support::Contradicted && near).then_some((found.0, Some(found.1)))
     }
 
-    fn neighbour(&self, it: &Amount, base: &str, before: bool) -> Option<SupportAt> {
+    fn neighbour(
+        &self,
+        it: &Amount,
+        base: &str,
+        before: bool,
+    ) -> Option<(Support, SourcePosition)> {
         let mut rival = None;
         for id in self.index.sentences_with(base) {
             let (page, sentence) = self.index.sentence(id);
@@ -175,15 +201,15 @@ impl FactCheck<'_, '_, '_> {
                 let place = self.index.place_in(id, there.2);
                 // In `18 of 96 balconies` the sentence is about eighteen.
                 if part_of(page, sentence, there.2).is_some_and(|part| part.value == it.value) {
-                    return Some((Support::Supported, Some(place)));
+                    return Some((Support::Supported, place));
                 }
                 if there.0.abs_diff(it.value) <= there.1.max(it.slack) {
-                    return Some((Support::Supported, Some(place)));
+                    return Some((Support::Supported, place));
                 }
                 rival = rival.or(Some(place));
             }
         }
-        rival.map(|it| (Support::Contradicted, Some(it)))
+        rival.map(|it| (Support::Contradicted, it))
     }
 
     fn amount_at(&self, place: SourcePosition) -> Option<Amount> {
@@ -223,7 +249,8 @@ impl FactCheck<'_, '_, '_> {
         let ours = self.reading.marks_of(pair.sentence);
         let rival = |mark: &ValueMark| match &mark.value {
             Value::Date { date: there, .. } => {
-                let same_form = there.day.is_some() || date.day.is_none();
+                // A year alone is refuted by another year alone.
+                let same_form = there.day.is_some() == date.day.is_some();
                 let in_our_sentence = ours.iter().any(|it| match &it.value {
                     Value::Date { date, other } => {
                         std::iter::once(date).chain(other).any(|it| it.fits(*there))
@@ -311,11 +338,24 @@ impl FactCheck<'_, '_, '_> {
             let first = from.saturating_sub(NEIGHBOURS).max(sentence.words.0);
             let last = (to + NEIGHBOURS).min(sentence.words.1);
             let near = reading.words[first..from].iter().chain(&reading.words[to..last.max(to)]);
+            let value = |it: &&Word<'_>| {
+                let marks = reading.marks_of(sentence).iter();
+                let inside =
+                    |mark: &ValueMark| mark.span.start <= it.start && it.end <= mark.span.end;
+                marks.filter(|it| !matches!(it.value, Value::Name { .. })).any(inside)
+            };
+            let near = near.filter(|it| !value(it));
             near.filter(|it| pair.sentence.stems.contains(&stem(&it.fold()))).count()
         };
         let own = shared(place.span);
         let marks = reading.marks_of(sentence).iter().filter(|it| it.span != place.span);
-        let other = marks.filter(|it| rival(it)).find(|it| shared(it.span) > own + 1)?;
+        // «Two or three persons».
+        let beside = |span: Span| {
+            let (first, last) = (span.end.min(place.span.end), span.start.max(place.span.start));
+            last.saturating_sub(first) <= 5
+        };
+        let mut others = marks.filter(|it| rival(it) && !beside(it.span));
+        let other = others.find(|it| shared(it.span) > own + 1)?;
         Some(self.index.place_in(place.sentence, other.span))
     }
 }
