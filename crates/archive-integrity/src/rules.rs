@@ -1,8 +1,8 @@
 //! `ten_rules`: ten rules for machine-written texts, each a check with its evidence. A broken rule
-//! weighs 0.35, a contradicted fact 0.55, and the eighth rule, which only advises, 0.1. A rule that
+//! weighs 0.35, a contradicted fact 0.55, a fact that is not found at most 0.15, and the eighth rule, which only advises, 0.1. A rule that
 //! cannot be checked in a text is reported as not tested.
 
-use crate::fact::{self, Claim};
+use crate::fact::{self, Claim, ClaimKind};
 use crate::honesty::SentenceContext;
 use crate::index::Index;
 use crate::lexicon::{Tone, ToneHit, has};
@@ -64,6 +64,8 @@ const CODES: [&str; 10] = [
     "rule_10",
 ];
 const BROKEN: f64 = 0.35;
+/// The most that one claim weighs that the source does not have.
+const NOT_FOUND: f64 = 0.15;
 
 pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> InsightReport {
     let claims = fact::claims(insight, reading, index);
@@ -122,13 +124,17 @@ impl RuleIssues<'_, '_> {
     }
 
     fn facts(&mut self, claims: &[Claim]) {
-        // A sentence that no passage confirms breaks no rule; a claim that is contradicted does.
+        // A sentence that no passage confirms breaks no rule, and a claim that is not found breaks
+        // it without proof, so it weighs less than a contradiction.
         let claims: Vec<Claim> = claims
             .iter()
-            .filter(|it| it.kind.is_value() || it.is_contradicted())
+            .filter(|it| it.kind != ClaimKind::Statement || it.is_contradicted())
             .cloned()
             .collect();
         for mut finding in fact::findings(self.reading, &claims) {
+            if finding.code == "not_found" {
+                finding.weight = finding.weight.min(NOT_FOUND);
+            }
             finding.code = CODES[0];
             finding.message = format!("rule 1, {}: {}", RULES[0], finding.message);
             self.found[0].push(finding);
