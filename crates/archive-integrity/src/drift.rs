@@ -5,8 +5,12 @@
 //! statement of another insight. Weights: a reversed decision 0.55; a tone turned from praise to
 //! blame 0.5; a changed number or date, or one replaced part of the sentence, 0.4; doubt turned
 //! into certainty or back 0.35. A change explained by a word such as «corrected» or by another file
-//! weighs a fifth. An insight without a comparable statement is a warning.
+//! weighs a fifth. Statements of different days under one title of two words or more, or on the
+//! topic of the test, are compared even where they share fewer words. An insight without a
+//! comparable statement is a warning.
 
+mod subject;
+mod values;
 mod word_lists;
 
 use std::collections::{HashMap, HashSet};
@@ -20,6 +24,8 @@ use crate::reading::{Reading, Sentence, Value};
 use crate::report::{InsightReport, Issue, OpinionChange, insufficient_evidence};
 use crate::text::{Word, clip, fold, is_stop, stem, words};
 use crate::{Insight, Span, TestOptions, readable};
+use subject::{Subject, SubjectChange, latest_change};
+use values::{day, other_amount, other_date};
 use word_lists::{BAD, GOOD, HIGH, LOW};
 
 /// Excluded from topics, because they occur beside every decision.
@@ -59,11 +65,17 @@ struct Statement<'a> {
     insight: usize,
     sentence: &'a Sentence,
     topic: HashSet<String>,
+    /// The stems of its names.
+    names: HashSet<String>,
     hits: Vec<ToneHit>,
 }
 
 /// The most statements indexed for one word; the newest replaces the oldest.
 const STATEMENTS_PER_WORD_MAX: usize = 32;
+/// Earlier insights among which one of the same subject is looked for.
+const RECENT_MAX: usize = 64;
+/// Earlier insights of one subject that are compared.
+const SUBJECT_INSIGHTS_MAX: usize = 8;
 /// The share of common words from which two statements have the same topic.
 const SAME_TOPIC: f64 = 0.5;
 /// The share from which they may be the same sentence with one part replaced.
@@ -77,10 +89,16 @@ pub(crate) fn check(insights: &[Insight], options: &TestOptions) -> Vec<InsightR
     let mut details: Vec<InsightReport> =
         insights.iter().map(|it| InsightReport::new(&it.id, Vec::new())).collect();
     let mut compared = vec![false; insights.len()];
-    let mut order: Vec<usize> = (0..insights.len()).collect();
-    order.sort_by_key(|it| (insights[*it].created_ms, *it));
     let topic: Option<HashSet<String>> = options.topic.as_deref().map(topic_words);
+    let subjects: Vec<Subject> = insights
+        .iter()
+        .zip(&readings)
+        .map(|(it, reading)| Subject::new(it, reading, topic.as_ref()))
+        .collect();
+    let mut order: Vec<usize> = (0..insights.len()).collect();
+    order.sort_by_key(|it| (subjects[*it].at_ms, *it));
     let mut earlier = StatementIndex::default();
+    let mut recent: Vec<usize> = Vec::new();
     for at in order {
         let reading = &readings[at];
         let mut statements = Vec::new();
@@ -91,23 +109,41 @@ pub(crate) fn check(insights: &[Insight], options: &TestOptions) -> Vec<InsightR
                 continue;
             }
             if let Some((before, share)) = earlier.nearest(&statement) {
-                let pair =
-                    StatementPair { insights, readings: &readings, before, after: &statement };
-                let replaced = pair.replaced();
-                if share < SAME_TOPIC && !replaced {
-                    statements.push(statement);
-                    continue;
-                }
-                (compared[at], compared[before.insight]) = (true, true);
-                for (finding, change) in pair.changes(replaced) {
-                    details[at].findings.push(finding);
-                    details[at].changes.push(change);
+                let pair = StatementPair {
+                    insights,
+                    readings: &readings,
+                    subjects: &subjects,
+                    before,
+                    after: &statement,
+                };
+                if let Some(changes) = pair.compare(share) {
+                    (compared[at], compared[before.insight]) = (true, true);
+                    for (finding, change) in changes {
+                        details[at].findings.push(finding);
+                        details[at].changes.push(change);
+                    }
                 }
             }
             statements.push(statement);
         }
         for it in statements {
             earlier.add(it);
+        }
+        if details[at].findings.is_empty() {
+            let same = recent.iter().rev().filter(|it| subjects[**it].is_same(&subjects[at]));
+            let same: Vec<usize> = same.take(SUBJECT_INSIGHTS_MAX).copied().collect();
+            for before in &same {
+                (compared[at], compared[*before]) = (true, true);
+            }
+            let found = latest_change(insights, &readings, &subjects, (&same, at));
+            if let Some((finding, change)) = found {
+                details[at].findings.push(finding);
+                details[at].changes.push(change);
+            }
+        }
+        recent.push(at);
+        if recent.len() > RECENT_MAX {
+            recent.remove(0);
         }
     }
     for (detail, compared) in details.iter_mut().zip(compared) {
@@ -148,7 +184,11 @@ impl<'a> Statement<'a> {
             .filter(|it| !is_judging(it) && !NEUTRAL.contains(&it.as_str()))
             .map(|it| stem(&it))
             .collect();
-        Self { insight, sentence, topic, hits }
+        let names = reading.marks_of(sentence).iter().flat_map(|it| match &it.value {
+            Value::Name { tokens, .. } => tokens.iter().map(|it| stem(it)).collect(),
+            _ => Vec::new(),
+        });
+        Self { insight, sentence, topic, names: names.collect(), hits }
     }
 
     fn amounts(&self, reading: &Reading<'_>) -> Vec<(crate::amount::Amount, Span)> {
@@ -225,11 +265,26 @@ impl<'a> StatementIndex<'a> {
 struct StatementPair<'a> {
     insights: &'a [Insight],
     readings: &'a [Reading<'a>],
+    subjects: &'a [Subject],
     before: &'a Statement<'a>,
     after: &'a Statement<'a>,
 }
 
 impl StatementPair<'_> {
+    /// The changes, where the two are about one thing: they share words, a frame or a name.
+    fn compare(&self, share: f64) -> Option<Vec<(Issue, OpinionChange)>> {
+        let replaced = self.replaced();
+        if share >= SAME_TOPIC || replaced {
+            return Some(self.changes(replaced));
+        }
+        // Statements that share a name and few other words are compared by decision only.
+        let named = !self.before.names.is_disjoint(&self.after.names);
+        named.then(|| match self.subject_change() {
+            SubjectChange::Changed(found) => vec![*found],
+            _ => Vec::new(),
+        })
+    }
+
     fn changes(&self, replaced: bool) -> Vec<(Issue, OpinionChange)> {
         let mut list = Vec::new();
         if let Some(at) = self.reversed() {
@@ -239,7 +294,12 @@ impl StatementPair<'_> {
         if let Some(at) = other_amount(&self.before.amounts(then), &self.after.amounts(now)) {
             list.push(self.change("number_changed", 0.4, at));
         }
-        if let Some(at) = other_date(&self.before.dates(then), &self.after.dates(now)) {
+        let dates = |it: &Statement<'_>, reading: &Reading<'_>| {
+            let own = self.subjects[it.insight].own_date;
+            let all = it.dates(reading).into_iter();
+            all.filter(|it| Some(it.1) != own).collect::<Vec<_>>()
+        };
+        if let Some(at) = other_date(&dates(self.before, then), &dates(self.after, now)) {
             list.push(self.change("date_changed", 0.4, at));
         }
         let (old, new) = (&self.before.hits, &self.after.hits);
@@ -379,7 +439,7 @@ impl StatementPair<'_> {
             "{} since insight {} of {}, which had \"{}\"{reason}",
             what.replace('_', " "),
             then.id,
-            day(then.created_ms),
+            day(self.subjects[self.before.insight].at_ms),
             clip(&from, 160),
         );
         let advice =
@@ -388,69 +448,12 @@ impl StatementPair<'_> {
             what,
             earlier_id: then.id.clone(),
             later_id: now.id.clone(),
-            earlier_ms: then.created_ms,
-            later_ms: now.created_ms,
+            earlier_ms: self.subjects[self.before.insight].at_ms,
+            later_ms: self.subjects[self.after.insight].at_ms,
             from,
             to: clip(new.slice(self.after.sentence.span), 300),
             explained,
         };
         (Issue::at(new, at, what, weight, message, advice), change)
-    }
-}
-
-fn other_amount(
-    old: &[(crate::amount::Amount, Span)],
-    new: &[(crate::amount::Amount, Span)],
-) -> Option<Span> {
-    let same = |one: &crate::amount::Amount, two: &crate::amount::Amount| {
-        one.value.abs_diff(two.value) <= one.slack.max(two.slack)
-    };
-    let changed = new.iter().find(|it| {
-        !old.iter().any(|old| same(&old.0, &it.0)) && old.iter().any(|old| old.0.unit == it.0.unit)
-    })?;
-    // A part counts as changed only if an old part is gone.
-    let gone = old
-        .iter()
-        .any(|old| old.0.unit == changed.0.unit && !new.iter().any(|it| same(&it.0, &old.0)));
-    gone.then_some(changed.1)
-}
-
-fn other_date(
-    old: &[(crate::date::Date, Span)],
-    new: &[(crate::date::Date, Span)],
-) -> Option<Span> {
-    let same = |one: &crate::date::Date, two: &crate::date::Date| {
-        one.views().contains(two) || two.views().contains(one)
-    };
-    let changed = new.iter().find(|it| !old.iter().any(|old| same(&old.0, &it.0)))?;
-    let gone = old.iter().any(|old| !new.iter().any(|it| same(&it.0, &old.0)));
-    gone.then_some(changed.1)
-}
-
-/// The day of an instant, `2021-03-04`.
-fn day(ms: i64) -> String {
-    let days = ms.div_euclid(86_400_000);
-    // Years start in March, so that the leap day comes last.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::day;
-
-    #[test]
-    fn an_instant_is_converted_to_its_day() {
-        assert_eq!(day(0), "1970-01-01");
-        assert_eq!(day(1_583_020_799_000), "2020-02-29");
-        assert_eq!(day(-1), "1969-12-31");
     }
 }

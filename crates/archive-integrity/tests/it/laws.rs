@@ -147,3 +147,54 @@ fn the_four_answers_have_different_scores() {
         assert_eq!((got.1 - 1.0).abs() < 1e-9, want == Answer::Supported, "{content}");
     }
 }
+
+#[test]
+fn two_dated_statements_on_one_subject_are_compared() {
+    let insight = |title: &str, content: &str, day: i64| Insight {
+        id: format!("{day}"),
+        title: title.to_owned(),
+        content: content.to_owned(),
+        created_ms: day * 86_400_000,
+        ..Insight::default()
+    };
+    let drifted = |title: &str, topic: Option<&str>, early: &str, late: &str| {
+        let pair = [insight(title, early, 1), insight(title, late, 40)];
+        let options = TestOptions { topic: topic.map(str::to_owned), ..TestOptions::default() };
+        let details = run(IntegrityTest::OpinionDrift, &pair, &[], &options).details;
+        let lacks = |it: &archive_integrity::Issue| it.code == "too_little_evidence";
+        let silent = details.iter().any(|it| it.findings.iter().any(lacks));
+        (details[1].verdict != Verdict::Passed, silent)
+    };
+    let (appeal, judge) = ("Outcome of the appeal", "Judge of the case");
+    for (title, topic, early, late, want) in [
+        (appeal, None, "The judgment was affirmed.", "The panel reversed.", true),
+        (appeal, None, "The judgment was affirmed.", "It was upheld on appeal.", false),
+        (judge, None, "The case is before Judge Snyder.", "Judge Carter hears it.", true),
+        (judge, None, "The case is before Judge Snyder.", "Judge Snyder hears it.", false),
+        ("", Some("решение"), "Решение отменено.", "Решение оставлено без изменения.", true),
+        ("", Some("решение"), "Решение отменено.", "Суд отменил это решение.", false),
+    ] {
+        let got = drifted(title, topic, early, late);
+        assert_eq!(got, (want, false), "{early} => {late}");
+    }
+}
+
+#[test]
+fn a_statement_is_ordered_by_its_own_date() {
+    let insight = |id: &str, content: &str, created_ms: i64| Insight {
+        id: id.to_owned(),
+        content: content.to_owned(),
+        created_ms,
+        ..Insight::default()
+    };
+    // The later statement was stored first.
+    let pair = [
+        insight("late", "As of May 4, 2021, the Hadley judgment is reversed.", 1_000),
+        insight("early", "As of March 1, 2021, the Hadley judgment is affirmed.", 2_000),
+    ];
+    let details = run(IntegrityTest::OpinionDrift, &pair, &[], &TestOptions::default()).details;
+    assert_eq!(details[1].verdict, Verdict::Passed, "{:?}", details[1].issues());
+    let change = &details[0].changes[0];
+    assert_eq!((change.what, change.earlier_id.as_str()), ("reversed", "early"));
+    assert_eq!(change.later_ms, 1_620_086_400_000);
+}
