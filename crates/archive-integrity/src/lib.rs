@@ -19,6 +19,7 @@ mod honesty;
 mod index;
 mod lexicon;
 mod name;
+mod proposal;
 mod quote;
 mod reading;
 mod report;
@@ -27,6 +28,7 @@ mod text;
 mod voice;
 
 pub use fact::{Claim, ClaimKind, Support};
+pub use proposal::{ProposedContradiction, verify};
 pub use report::{
     Answer, InsightReport, Issue, OpinionChange, SourceEvidence, TestReport, Verdict,
 };

@@ -155,13 +155,17 @@ fn one_file(
     let judged_insights = insights
         .iter()
         .zip(&report.details)
-        .map(|(it, detail)| JudgedInsight {
-            title: clip(&it.title, 300),
-            content: clip(&it.content, CONTENT_SHOWN),
-            material: match test {
+        .map(|(it, detail)| {
+            let excerpts = match test {
+                IntegrityTest::OpinionDrift => Vec::new(),
+                _ => excerpts(it, detail, text.as_ref()),
+            };
+            let material = match test {
                 IntegrityTest::OpinionDrift => others(insights, &it.id),
-                _ => material(it, detail, text.as_ref()),
-            },
+                _ => material(&excerpts),
+            };
+            let (title, content) = (clip(&it.title, 300), clip(&it.content, CONTENT_SHOWN));
+            JudgedInsight { title, content, material, excerpts }
         })
         .collect();
     (report, judged_insights)
@@ -197,11 +201,11 @@ fn rule_input(it: &Insight, hash: Option<&str>) -> archive_integrity::Insight {
     }
 }
 
-/// The source text a model sees: around the insight's passages, else around the evidence of the
-/// rules, else the beginning of the file.
-fn material(it: &Insight, detail: &InsightReport, text: Option<&SourceText>) -> String {
-    let Some(text) = text else { return "(no source text)".to_owned() };
-    let mut parts: Vec<String> = Vec::new();
+/// The source text a model sees, by page: around the insight's passages, else around the evidence of
+/// the rules, else the beginning of the file.
+fn excerpts(it: &Insight, detail: &InsightReport, text: Option<&SourceText>) -> Vec<(u32, String)> {
+    let Some(text) = text else { return Vec::new() };
+    let mut parts: Vec<(u32, String)> = Vec::new();
     for InsightSource { passage, .. } in it.sources.iter().take(PASSAGES_SHOWN) {
         let page =
             usize::try_from(passage.page).ok().and_then(|at| text.pages.get(at.wrapping_sub(1)));
@@ -209,17 +213,26 @@ fn material(it: &Insight, detail: &InsightReport, text: Option<&SourceText>) -> 
         let length = passage.end.saturating_sub(passage.start) as usize + 2 * AROUND_CHARS;
         let around: Option<String> =
             page.map(|page| page.chars().skip(from).take(length).collect());
-        parts.extend(around.map(|around| format!("[page {}] {around}", passage.page)));
+        parts.extend(around.map(|around| (passage.page, around)));
     }
     if parts.is_empty() {
         let evidence = detail.claims.iter().filter(|it| it.support != Support::NotFound);
         let evidence = evidence.filter_map(|it| it.evidence.as_ref());
-        parts.extend(evidence.map(|it| format!("[page {}] {}", it.page, it.sentence)));
+        parts.extend(evidence.map(|it| (it.page, it.sentence.clone())));
         parts.dedup();
     }
     if parts.is_empty() {
-        parts.extend(text.pages.first().map(|page| clip(page, MATERIAL_CHARS_MAX / 2)));
+        parts.extend(text.pages.first().map(|page| (1, clip(page, MATERIAL_CHARS_MAX / 2))));
     }
+    parts
+}
+
+fn material(excerpts: &[(u32, String)]) -> String {
+    if excerpts.is_empty() {
+        return "(no source text)".to_owned();
+    }
+    let parts: Vec<String> =
+        excerpts.iter().map(|(page, text)| format!("[page {page}] {text}")).collect();
     clip(&parts.join("\n…\n"), MATERIAL_CHARS_MAX)
 }
 
