@@ -9,6 +9,7 @@ mod files;
 mod fresh;
 mod law;
 mod laws;
+mod own_findings;
 mod proof;
 mod scans;
 mod unseen;

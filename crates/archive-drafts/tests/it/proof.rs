@@ -73,3 +73,30 @@ pub(crate) fn doubts(pages: &[PageText<'_>], document_drafts: &DocumentDrafts) -
     }
     list
 }
+
+/// The status of every draft under `fact_check`: 0 passed, 1 warning, 2 failed.
+pub(crate) fn statuses(
+    pages: &[PageText<'_>],
+    document_drafts: &DocumentDrafts,
+) -> Vec<(usize, String)> {
+    let texts = [SourceText {
+        file_hash: "f".to_owned(),
+        pages: pages.iter().map(|it| it.text.to_owned()).collect(),
+    }];
+    let insights: Vec<Insight> =
+        document_drafts.drafts.iter().enumerate().map(|(place, it)| insight(place, it)).collect();
+    let options = TestOptions::default();
+    let report = archive_integrity::run(IntegrityTest::FactCheck, &insights, &texts, &options);
+    let drafts = document_drafts.drafts.iter();
+    let line = |it: &Draft, issues: Vec<String>| format!("{}: {issues:?}", it.content);
+    report
+        .details
+        .iter()
+        .zip(drafts)
+        .map(|(detail, draft)| match detail.verdict {
+            Verdict::Passed => (0, String::new()),
+            Verdict::Warning => (1, line(draft, detail.issues())),
+            Verdict::Failed => (2, line(draft, detail.issues())),
+        })
+        .collect()
+}
