@@ -1,10 +1,10 @@
-//! The text of PDF files, ours against MuPDF and PDFium, with the words of `pdftotext` as the
+//! The text of PDF files, ours against `MuPDF` and `PDFium`, with the words of `pdftotext` as the
 //! reference. A word is a run of letters and digits in small letters; order does not count.
 //!
 //! `cargo xtask bench pdf_text FOLDER [PYTHON]`
 //!
 //! `pdftotext` (Debian: poppler-utils) must be installed. `mutool` (mupdf-tools) is measured where
-//! it is installed, and PyMuPDF and pypdfium2 where `PYTHON` can import them.
+//! it is installed, and `PyMuPDF` and `pypdfium2` where `PYTHON` can import them.
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a terminal")]
 
