@@ -139,7 +139,8 @@ const SEALED_FLOORS: Floors = [
     ("event", 0.74, 0.74),
     ("judge", 0.90, 0.74),
     ("money", 0.98, 0.98),
-    ("party", 0.74, 0.55),
+    // Names of captions raised the recall from 0.60 to 0.65 and lowered the precision from 0.78.
+    ("party", 0.72, 0.64),
 ];
 
 fn samples(lots: &[&str]) -> Vec<Sample> {
