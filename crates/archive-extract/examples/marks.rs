@@ -61,6 +61,7 @@ fn count(path: &Path, page: &ExtractedPage) -> [u32; 4] {
             memory_bytes: 2 << 30,
         };
         let child = ReaderProcess {
+            password: None,
             program: std::env::current_exe().unwrap_or_default(),
             arguments: vec!["worker".to_owned()],
             scratch: std::env::temp_dir(),

@@ -57,6 +57,7 @@ fn drawn_by(
     let scratch = folder.join("scratch");
     std::fs::create_dir_all(&scratch).unwrap();
     let child = ReaderProcess {
+        password: None,
         program: std::env::current_exe().unwrap(),
         arguments: vec![argument.to_owned()],
         scratch: scratch.clone(),

@@ -59,6 +59,7 @@ impl PageDrawing {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let name = format!("picture-{}-{number}", std::process::id());
         ReaderProcess {
+            password: None,
             program: self.extractor.program.clone(),
             arguments: self.extractor.arguments.clone(),
             scratch: scratch::job_folder(&self.extractor.scratch, &name),
