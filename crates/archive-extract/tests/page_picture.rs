@@ -104,8 +104,13 @@ fn size(png: &[u8]) -> (u32, u32) {
     (number(16), number(20))
 }
 
+/// The file with pages of the usual width, in as many bytes.
+fn letter(pdf: &[u8]) -> String {
+    String::from_utf8_lossy(pdf).replace("[0 0 624 792]", "[0 0 612 792]")
+}
+
 fn words_of_a_span_are_marked(folder: &Path) {
-    let path = file(folder, &text(&[TEXT, "another page"]));
+    let path = file(folder, letter(&text(&[TEXT, "another page"])).as_bytes());
     let asked = request(Format::Pdf, TEXT, "defendant to pay.\nThe motion");
     let page = drawn_by(folder, "worker", &path, &asked).unwrap();
     assert_eq!(marked(&page), "defendant to pay. The motion");
@@ -128,7 +133,7 @@ fn words_of_a_span_are_marked(folder: &Path) {
 }
 
 fn pages_are_drawn_as_they_are_shown(folder: &Path) {
-    let mut pdf = String::from_utf8_lossy(&pages(&[lines(TEXT)], HELVETICA, false)).into_owned();
+    let mut pdf = letter(&pages(&[lines(TEXT)], HELVETICA, false));
     pdf = pdf.replace("/MediaBox [0 0 612 792]", "/MediaBox [0 0 612 792] /Rotate 90");
     let path = file(folder, pdf.as_bytes());
     let asked = request(Format::Pdf, TEXT, "dismiss");

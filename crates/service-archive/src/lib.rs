@@ -180,6 +180,28 @@ pub fn service(parts: ArchiveParts) -> Result<Service, ContractError> {
         .bind(contract, envelope::ArkiverEnvelope)
 }
 
+/// Starts one worker for each kind of job.
+fn spawn_workers(
+    handlers: [(&'static str, usize, Arc<dyn JobHandler>); 2],
+    jobs: &Jobs,
+    meter: Option<&Arc<dyn JobMeter>>,
+    tasks: &TaskTracker,
+    stop: &CancellationToken,
+) {
+    for (kind, concurrency, handler) in handlers {
+        let config = WorkerConfig {
+            stop_grace: GRACE,
+            shutdown_grace: GRACE,
+            progress_interval: PROGRESS_EVERY,
+            ..WorkerConfig::default()
+        };
+        let worker = Worker::new(jobs.clone(), config);
+        let worker = meter.cloned().into_iter().fold(worker, Worker::meter);
+        let stop = stop.clone();
+        tasks.spawn(async move { worker.run(&[kind], concurrency, handler, stop).await });
+    }
+}
+
 fn assemble(parts: ArchiveParts, inputs: InputSchemas) -> Archive {
     let ArchiveParts { db, jobs, clock, accounts, documents, insights, search, .. } = parts;
     let ArchiveParts { tokens, base_url, models, .. } = parts;
@@ -221,18 +243,7 @@ fn assemble(parts: ArchiveParts, inputs: InputSchemas) -> Archive {
         (PROCESS, PROCESSING_CONCURRENCY, Arc::new(processing)),
         (INTEGRITY, TEST_CONCURRENCY, Arc::new(testing)),
     ];
-    for (kind, concurrency, handler) in handlers {
-        let config = WorkerConfig {
-            stop_grace: GRACE,
-            shutdown_grace: GRACE,
-            progress_interval: PROGRESS_EVERY,
-            ..WorkerConfig::default()
-        };
-        let worker = Worker::new(jobs.clone(), config);
-        let worker = parts.meter.iter().cloned().fold(worker, Worker::meter);
-        let stop = parts.stop.clone();
-        parts.tasks.spawn(async move { worker.run(&[kind], concurrency, handler, stop).await });
-    }
+    spawn_workers(handlers, &jobs, parts.meter.as_ref(), &parts.tasks, &parts.stop);
     Archive {
         db,
         jobs,

@@ -1,6 +1,7 @@
 //! The file as objects by number: cross-reference tables and streams, object streams, and a scan
 //! of the whole file when those are damaged. Objects are parsed when they are asked for.
 
+mod encryption;
 mod layers;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -13,7 +14,6 @@ use super::crypt::Decryptor;
 use super::filter;
 use super::object::{Dict, Lexer, Object, is_space};
 use super::search::{find, header_before};
-use crate::Password;
 
 /// How many parsed objects are cached.
 const CACHE_MAX: usize = 20_000;
@@ -89,28 +89,6 @@ impl<'a> PdfFile<'a> {
         }
         file.rebuild();
         file
-    }
-
-    /// Sets up decryption with the empty password, or else with the given one; false if neither
-    /// opens the file.
-    pub(super) fn unlock(&mut self, password: Option<&Password>) -> bool {
-        let Some(encrypt) = self.get(&self.trailer, "Encrypt") else { return true };
-        let open =
-            |password: &str| encrypt.dict().and_then(|it| Decryptor::open(self, it, password));
-        let mut crypt = open("");
-        let is_locked = crypt.is_none();
-        if let Some(password) = password.filter(|_| is_locked) {
-            crypt = open(password.reveal());
-        }
-        (self.is_locked, self.crypt) = (is_locked, crypt);
-        self.cache.borrow_mut().clear();
-        self.packed.borrow_mut().clear();
-        self.crypt.is_some()
-    }
-
-    pub(super) fn has_known_encryption(&self) -> bool {
-        let encrypt = self.get(&self.trailer, "Encrypt");
-        encrypt.is_some_and(|it| it.dict().is_some_and(|it| Decryptor::is_known(self, it)))
     }
 
     fn forget(&mut self) {

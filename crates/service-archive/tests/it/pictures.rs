@@ -80,7 +80,7 @@ pub(crate) fn a_page_is_drawn_with_the_words_of_an_insight() {
         let args = json!({ "fileId": file, "page": 1, "insightId": id });
         let reply = words(&user, args).await.unwrap();
         let size = (&reply["width"], &reply["height"], &reply["unit"], &reply["marks"]);
-        assert_eq!(size, (&json!(612.0), &json!(792.0), &json!("point"), &json!("all")));
+        assert_eq!(size, (&json!(996.0), &json!(792.0), &json!("point"), &json!("all")));
         let quote = insight["sources"][0]["quote"].as_str().unwrap();
         let quoted: Vec<&str> = quote.split_whitespace().collect();
         assert!(marked(&reply).contains(&quoted.join(" ")), "{quote}: {}", marked(&reply));
