@@ -104,18 +104,18 @@ fn size(png: &[u8]) -> (u32, u32) {
     (number(16), number(20))
 }
 
-/// The file with pages of the usual width, in as many bytes.
+/// The uncompressed file with pages of the usual width, in as many bytes.
 fn letter(pdf: &[u8]) -> String {
     String::from_utf8_lossy(pdf).replace("[0 0 624 792]", "[0 0 612 792]")
 }
 
 fn words_of_a_span_are_marked(folder: &Path) {
-    let path = file(folder, letter(&text(&[TEXT, "another page"])).as_bytes());
+    let path = file(folder, &text(&[TEXT, "another page"]));
     let asked = request(Format::Pdf, TEXT, "defendant to pay.\nThe motion");
     let page = drawn_by(folder, "worker", &path, &asked).unwrap();
     assert_eq!(marked(&page), "defendant to pay. The motion");
     assert_eq!((page.marks, page.unit), (Some(MarksFound::All), PageUnit::Point));
-    assert_eq!((page.width, page.height, size(&page.png)), (612.0, 792.0, (800, 1_036)));
+    assert_eq!((page.width, page.height, size(&page.png)), (624.0, 792.0, (800, 1_016)));
     assert_eq!(page.words.len(), 13);
     let defendant = page.words.iter().find(|it| it.text == "defendant").unwrap();
     assert!(defendant.x > 72.0 && defendant.y < 90.0 && defendant.w > 30.0, "{defendant:?}");
