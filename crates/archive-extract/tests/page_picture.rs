@@ -227,7 +227,7 @@ fn scans_and_pictures_are_marked(folder: &Path) {
     // A scan within a PDF file: OCR finds the words, also where the text is said to be typed.
     let drawn = Command::new("pdftoppm")
         .args(["-gray", "-r", "150"])
-        .arg(file(folder, &pages(&[lines(TEXT)], HELVETICA, true)))
+        .arg(file(folder, letter(&pages(&[lines(TEXT)], HELVETICA, false)).as_bytes()))
         .output()
         .unwrap()
         .stdout;
