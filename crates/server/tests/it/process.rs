@@ -1,6 +1,7 @@
 //! A running `stoa` with its own data folder; it ends with the test.
 
 use parking_lot::Mutex;
+use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
@@ -11,9 +12,15 @@ use serde_json::{Value, json};
 /// The data folder of a test.
 pub(crate) use testkit::TempFolder as Folder;
 
+/// The program under test: the one of this build, or the one that `STOA_TEST_BINARY` names, so that
+/// the attacks can be measured on a shipped build.
+fn binary() -> OsString {
+    std::env::var_os("STOA_TEST_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_stoa").into())
+}
+
 /// The binary with a clean environment, so that the machine's own settings do not reach it.
 pub(crate) fn stoa(data: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stoa"));
+    let mut command = Command::new(binary());
     command.env_clear().env("HOME", data).env("STOA_DATA", data).current_dir(data);
     command.env("STOA_LOG", "warn");
     command
@@ -60,7 +67,7 @@ impl Server {
     pub(crate) fn start_ignoring_hangups(data: &Path) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", "trap '' HUP; exec \"$0\" serve --listen 127.0.0.1:0"]);
-        command.arg(env!("CARGO_BIN_EXE_stoa")).env("STOA_DATA", data).env("HOME", data);
+        command.arg(binary()).env("STOA_DATA", data).env("HOME", data);
         command.current_dir(data).stderr(Stdio::piped()).stdin(Stdio::null());
         Self::spawn(command, MCP)
     }
