@@ -4,6 +4,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use crate::binaries;
+
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// The results of one round: hits of all queries, and the milliseconds of each, ascending.
@@ -50,9 +52,8 @@ impl Peers {
     pub fn start(folder: &Path, texts: &str, which: &str) -> Outcome<Self> {
         let manifest = "bench/peers/search/Cargo.toml";
         let target = "target/search-peers";
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let build = ["build", "--release", "--manifest-path", manifest, "--target-dir", target];
-        if !Command::new(cargo).args(build).status()?.success() {
+        if !binaries::cargo().args(build).status()?.success() {
             return Err("the peers could not be built".into());
         }
         let mut child = Command::new(Path::new(target).join("release/search-peers"))

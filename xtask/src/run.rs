@@ -5,9 +5,17 @@ use std::process::Command;
 
 use crate::Outcome;
 
-/// The cargo that started this program, so that the toolchain is the same one.
+/// The cargo that started this program, so that the toolchain is the same one, without the variables
+/// that `cargo run` sets for the package it runs: the build script of `ring` depends on them, and
+/// with other values cargo compiles everything above it again.
 pub(crate) fn cargo() -> Command {
-    Command::new(option_env!("CARGO").unwrap_or("cargo"))
+    let mut command = Command::new(option_env!("CARGO").unwrap_or("cargo"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
+            command.env_remove(name);
+        }
+    }
+    command
 }
 
 /// Runs a program with its output on the terminal; an exit code other than 0 is an error.

@@ -55,9 +55,8 @@ impl Peer {
     pub(crate) fn crates(file: &Path, rows: usize) -> Outcome<Peer> {
         let manifest = "bench/peers/indicators/Cargo.toml";
         let target = "target/indicator-peers";
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let build = ["build", "--release", "--manifest-path", manifest, "--target-dir", target];
-        run(Command::new(cargo).args(build))?;
+        run(bench::binaries::cargo().args(build))?;
         let program = Path::new(target).join("release/indicator-peers");
         Peer::start(Command::new(program), file, rows)
     }

@@ -13,7 +13,7 @@ impl Peer {
     pub(crate) fn build() -> Outcome<Self> {
         let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
         let target = bench.join("../target/library-peers");
-        let mut cargo = Command::new(option_env!("CARGO").unwrap_or("cargo"));
+        let mut cargo = bench::binaries::cargo();
         cargo.args(["build", "--quiet", "--release", "--manifest-path"]);
         cargo.arg(bench.join("peers/libraries/Cargo.toml")).arg("--target-dir").arg(&target);
         let status = cargo.status()?;
