@@ -13,7 +13,6 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::task::JoinHandle;
 
 use crate::pricing_path::mint;
 use crate::process::{Folder, Server, http, mcp_headers};
@@ -32,7 +31,7 @@ struct Target {
     idle_mb: u64,
     token: Option<String>,
     stop: Arc<AtomicBool>,
-    probe: JoinHandle<Duration>,
+    probe: std::thread::JoinHandle<Duration>,
 }
 
 impl Target {
@@ -49,17 +48,7 @@ impl Target {
         let idle_mb = server.memory_mb();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let probe = tokio::spawn(async move {
-            let mut worst = Duration::ZERO;
-            while !stopped.load(Ordering::Relaxed) {
-                let asked = Instant::now();
-                let answer = http().get(&health).timeout(Duration::from_secs(60)).send().await;
-                assert_eq!(answer.unwrap().status(), 200);
-                worst = worst.max(asked.elapsed());
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-            worst
-        });
+        let probe = std::thread::spawn(move || probe(&health, &stopped));
         Self { server, idle_mb, token, stop, probe }
     }
 
@@ -70,7 +59,7 @@ impl Target {
 
     async fn survived_within(self, attack: &str, peak_mb_max: u64) {
         self.stop.store(true, Ordering::Relaxed);
-        let worst = self.probe.await.unwrap();
+        let worst = self.probe.join().unwrap();
         let grown = self.server.peak_memory_mb().saturating_sub(self.idle_mb);
         let with = if self.token.is_some() { "with a token" } else { "without a token" };
         eprintln!("{attack} {with}: {grown} MB above {} MB, /health {worst:?}", self.idle_mb);
@@ -82,6 +71,23 @@ impl Target {
         let line = |token: &String| format!("authorization: Bearer {token}\r\n");
         self.token.as_ref().map(line).unwrap_or_default()
     }
+}
+
+/// The slowest answer of `/health` until it is stopped. It runs on a thread of its own, because on the
+/// thread of the attack it would wait for the attack's own writes.
+fn probe(health: &str, stopped: &AtomicBool) -> Duration {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut worst = Duration::ZERO;
+        while !stopped.load(Ordering::Relaxed) {
+            let asked = Instant::now();
+            let answer = http().get(health).timeout(Duration::from_secs(60)).send().await;
+            assert_eq!(answer.unwrap().status(), 200);
+            worst = worst.max(asked.elapsed());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        worst
+    })
 }
 
 /// A call of this many bytes whose arguments are an array of zeros.
