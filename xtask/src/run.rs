@@ -20,8 +20,9 @@ pub(crate) fn cargo() -> Command {
 
 /// Runs a program with its output on the terminal; an exit code other than 0 is an error.
 pub(crate) fn checked(command: &mut Command) -> Outcome {
-    let shown = format!("{command:?}");
-    println!("\n== {}", shown.replace('"', ""));
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let shown = words.map(|it| it.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    println!("\n== {shown}");
     let status = command.status().map_err(|error| format!("{shown}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{shown} failed with {status}")) }
 }
