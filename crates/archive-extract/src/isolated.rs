@@ -1,5 +1,5 @@
 //! Reads a file in a child process with limits on memory and time, so that a crash, an endless
-//! loop or a bomb costs that file alone.
+//! loop or a decompression bomb ends that child alone.
 //!
 //! The child is the same program, started so that it calls [`worker_main`] and nothing else. The
 //! parent sends one request and receives events until the child says that it is done.
@@ -136,7 +136,6 @@ fn serve_request(stdin: &mut impl Read, stdout: impl Write) -> io::Result<()> {
     let size = std::fs::metadata(&request.path)?.len();
     let limits = &request.limits;
     let child_limits = ChildLimits {
-        seconds: limits.seconds,
         cpu_seconds: limits.cpu_seconds_for(size),
         tool_cpu_seconds: limits.cpu_seconds,
         memory_bytes: limits.memory_bytes,

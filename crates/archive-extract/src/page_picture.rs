@@ -227,7 +227,6 @@ impl Received {
 /// The child's side: confines itself, draws the page and sends it.
 pub(crate) fn serve(request: &PictureRequest, stdout: impl Write) -> io::Result<()> {
     let limits = ChildLimits {
-        seconds: request.page.seconds,
         cpu_seconds: request.page.seconds,
         tool_cpu_seconds: request.page.seconds,
         memory_bytes: request.page.memory_bytes,

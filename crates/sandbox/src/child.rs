@@ -1,5 +1,5 @@
-//! Starts this program again as a child, sends it a request and follows its messages. A crash, an
-//! endless loop or a bomb costs the child alone.
+//! Starts this program again as a child, sends it a request and receives its messages. A crash, an
+//! endless loop or a decompression bomb ends the child and never the parent.
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -12,11 +12,11 @@ use serde::de::DeserializeOwned;
 
 use crate::frames;
 
-/// The parent kills the child this long after its wall-clock limit. The child ends by itself at the
-/// limit and can still report what it has found.
+/// The parent kills the child this long after its wall-clock limit, so that a child that ends by
+/// itself at the limit can still report what it has found.
 const KILL_GRACE: Duration = Duration::from_secs(5);
-/// How often `is_needed` is called while the child sends no message.
-const NEED_POLL: Duration = Duration::from_millis(200);
+/// The parent calls `is_needed` this often while the child sends no message.
+const IS_NEEDED_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The environment variables that are passed to the child and its tools: the locations of programs
 /// and data, and the language.
@@ -35,7 +35,7 @@ const PASSED_VARIABLES: [&str; 9] = [
 /// How the child is started.
 #[derive(Debug, Clone)]
 pub struct ChildCommand {
-    /// This program, usually.
+    /// The program to start, which is usually this one.
     pub program: PathBuf,
     /// The arguments that make the program run the child's code.
     pub arguments: Vec<String>,
@@ -48,7 +48,7 @@ pub struct ChildCommand {
 pub enum ChildEnd {
     /// `on_message` broke off, usually at the child's last message, or `is_needed` turned false.
     Done,
-    /// It ran longer than its wall-clock seconds.
+    /// It ran 5 s longer than its wall-clock limit, and the parent killed it.
     TimedOut,
     /// It used more than its processor seconds.
     CpuExceeded,
@@ -59,8 +59,8 @@ pub enum ChildEnd {
 }
 
 /// Starts the child, writes its input and passes each of its messages to `on_message`, until
-/// `on_message` breaks off, `is_needed` returns false or the child ends. Then it kills the child
-/// and its tools. Blocks.
+/// `on_message` breaks off, `is_needed` returns false, the child ends, or it has run 5 s longer
+/// than `seconds`. Then it kills the child and its tools. Blocks.
 pub fn run<M: DeserializeOwned + Send + 'static>(
     command: &ChildCommand,
     seconds: u32,
@@ -128,13 +128,13 @@ impl RunningChild {
                 break Some(ChildEnd::Done);
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            match messages.recv_timeout(left.min(NEED_POLL)) {
+            match messages.recv_timeout(left.min(IS_NEEDED_INTERVAL)) {
                 Ok(message) => {
                     if on_message(message).is_break() {
                         break Some(ChildEnd::Done);
                     }
                 }
-                Err(RecvTimeoutError::Timeout) if left > NEED_POLL => {}
+                Err(RecvTimeoutError::Timeout) if left > IS_NEEDED_INTERVAL => {}
                 Err(RecvTimeoutError::Timeout) => break Some(ChildEnd::TimedOut),
                 Err(RecvTimeoutError::Disconnected) => break None,
             }
@@ -161,7 +161,7 @@ impl RunningChild {
     }
 }
 
-/// How a child ended that sent no last message, by its exit status.
+/// How a child ended that closed its output before `on_message` broke off, by its exit status.
 fn end_by_status(status: Option<ExitStatus>) -> ChildEnd {
     #[cfg(unix)]
     {

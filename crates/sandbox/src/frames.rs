@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The longest frame, so that a child that was taken over cannot fill the parent's memory.
+/// The longest frame in bytes: a child that was taken over cannot fill the parent's memory.
 const FRAME_MAX: u32 = 16 << 20;
 
 /// Sends one message of at most 16 MiB.
@@ -17,7 +17,7 @@ pub fn send(to: &mut dyn Write, message: &impl Serialize) -> io::Result<()> {
     to.write_all(&frame)
 }
 
-/// The next message; `None` at the end.
+/// Receives the next message; `None` when the sender has closed the pipe between two messages.
 pub fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
     let mut length = [0; 4];
     match from.read_exact(&mut length) {

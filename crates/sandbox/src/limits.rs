@@ -1,15 +1,13 @@
 //! The limits of a child process that the operating system enforces: memory, processor time, and
-//! the size of a written file.
+//! the size of a written file. The parent enforces the wall-clock limit ([`crate::run`]).
 
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
-/// The limits of one child process.
+/// The limits that a child process sets for itself and for the tools that it starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildLimits {
-    /// Wall-clock seconds, which the parent enforces.
-    pub seconds: u32,
     /// Processor seconds of the child itself.
     pub cpu_seconds: u32,
     /// Processor seconds of each tool that the child starts.
@@ -30,6 +28,7 @@ pub(crate) fn apply(limits: &ChildLimits) -> io::Result<()> {
         setrlimit(resource, Rlimit { current: Some(soft), maximum: Some(hard) })
     };
     let most = u64::from(limits.tool_cpu_seconds.max(limits.cpu_seconds));
+    // The hard limit is the limit of tools and 5 s more, from which `with_tool_cpu_limit` reads it.
     set(Resource::Cpu, u64::from(limits.cpu_seconds), most + 5)?;
     set(Resource::Core, 0, 0)?;
     set(Resource::Fsize, limits.file_bytes, limits.file_bytes)?;

@@ -23,7 +23,7 @@ pub(crate) fn restrict(files: &FileAccess) -> Confinement {
     let enforced = restrict_files(files).map(|it| it.ruleset);
     // The seccomp filter comes last, because setting up Landlock needs system calls of its own.
     let system_calls =
-        filter().and_then(|filter| seccompiler::apply_filter(&filter).ok()).is_some();
+        seccomp_filter().and_then(|filter| seccompiler::apply_filter(&filter).ok()).is_some();
     Confinement {
         no_new_privileges,
         files: enforced.is_ok_and(|it| it != RulesetStatus::NotEnforced),
@@ -41,7 +41,7 @@ pub(crate) fn supported() -> Confinement {
     Confinement {
         no_new_privileges: has("NoNewPrivs:"),
         files: ruleset.is_ok(),
-        system_calls: has("Seccomp:") && filter().is_some(),
+        system_calls: has("Seccomp:") && seccomp_filter().is_some(),
     }
 }
 
@@ -70,7 +70,7 @@ fn restrict_files(files: &FileAccess) -> Result<RestrictionStatus, RulesetError>
     ruleset.restrict_self()
 }
 
-/// Calls that a reader of documents and its tools never make: they are refused with EPERM.
+/// System calls that are refused with EPERM; a reader of documents and its tools make none of them.
 const REFUSED_CALLS: &[i64] = &[
     // The network, and sockets of any kind.
     libc::SYS_socket,
@@ -138,8 +138,8 @@ const REFUSED_CALLS: &[i64] = &[
     libc::SYS_memfd_create,
 ];
 
-/// Calls whose first argument names a process: 0 is the caller itself, and another one is refused.
-/// They change its limits, its processors and its scheduling.
+/// System calls that change the limits, the processors or the scheduling of the process that their
+/// first argument names. They are allowed for 0, which is the caller itself, and refused otherwise.
 const REFUSED_FOR_OTHERS: &[i64] = &[
     libc::SYS_prlimit64,
     libc::SYS_sched_setaffinity,
@@ -148,10 +148,10 @@ const REFUSED_FOR_OTHERS: &[i64] = &[
     libc::SYS_sched_setscheduler,
 ];
 
-/// On x86-64 every call has a second number in the x32 ABI, which is the first with this bit.
+/// On x86-64 every system call has a second number in the x32 ABI: its first number with this bit.
 const X32_BIT: i64 = 0x4000_0000;
 
-fn filter() -> Option<BpfProgram> {
+fn seccomp_filter() -> Option<BpfProgram> {
     let target: TargetArch = std::env::consts::ARCH.try_into().ok()?;
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for call in REFUSED_CALLS {
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_filter_is_made_for_this_machine() {
-        assert!(filter().is_some_and(|it| !it.is_empty()));
+    fn a_seccomp_filter_is_made_for_this_machine() {
+        assert!(seccomp_filter().is_some_and(|it| !it.is_empty()));
     }
 }

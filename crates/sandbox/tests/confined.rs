@@ -39,7 +39,6 @@ fn trial(name: &str, test: fn(&Path)) -> Trial {
 
 fn limits() -> ChildLimits {
     ChildLimits {
-        seconds: 60,
         cpu_seconds: 20,
         tool_cpu_seconds: 20,
         memory_bytes: 2 << 30,
@@ -55,7 +54,7 @@ fn attempt(arguments: &[String]) -> ExitCode {
         read: system.into_iter().chain([folder.join("input")]).collect(),
         write: vec![folder.join("inside"), PathBuf::from("/dev/null")],
     };
-    let on = sandbox::confine(&limits(), &files).unwrap();
+    let in_force = sandbox::confine(&limits(), &files).unwrap();
     let key = folder.join("token.key");
     let shell = |script: &str| {
         let run = Command::new("/bin/sh").args(["-c", script]).stderr(Stdio::null()).status();
@@ -72,41 +71,42 @@ fn attempt(arguments: &[String]) -> ExitCode {
         ("folder", std::fs::read_dir(&folder).is_ok()),
         ("outside", std::fs::write(folder.join("new"), "x").is_ok()),
         ("tool-key", shell(&format!("cat {}", key.display()))),
-        ("priority", slows_down_its_parent()),
-        ("processors", moves_its_parent()),
+        ("priority", can_set_priority_of_parent()),
+        ("processors", can_set_processors_of_parent()),
     ];
     let worked: Vec<&str> = attempts.into_iter().filter(|it| it.1).map(|it| it.0).collect();
-    let on = [on.no_new_privileges, on.files, on.system_calls];
-    sandbox::send(&mut std::io::stdout(), &(worked, on)).unwrap();
+    let in_force = [in_force.no_new_privileges, in_force.files, in_force.system_calls];
+    sandbox::send(&mut std::io::stdout(), &(worked, in_force)).unwrap();
     ExitCode::SUCCESS
 }
 
-/// Whether the priority of the process that started this one can be set, to what it is.
+/// Whether this process can set the priority of its parent; it sets the value that is there.
 #[cfg(target_os = "linux")]
-fn slows_down_its_parent() -> bool {
+fn can_set_priority_of_parent() -> bool {
     let parent = rustix::process::getppid();
     let priority = rustix::process::getpriority_process(parent).unwrap();
     rustix::process::setpriority_process(parent, priority).is_ok()
 }
 
-/// Whether the processors of the process that started this one can be set, to what they are.
+/// Whether this process can set the processors of its parent; it sets those that are there.
 #[cfg(target_os = "linux")]
-fn moves_its_parent() -> bool {
+fn can_set_processors_of_parent() -> bool {
     let parent = rustix::process::getppid();
     let processors = rustix::thread::sched_getaffinity(parent).unwrap();
     rustix::thread::sched_setaffinity(parent, &processors).is_ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn slows_down_its_parent() -> bool {
+fn can_set_priority_of_parent() -> bool {
     true
 }
 
 #[cfg(not(target_os = "linux"))]
-fn moves_its_parent() -> bool {
+fn can_set_processors_of_parent() -> bool {
     true
 }
 
+/// The child: limits itself to 1 s of processor time and loops for ever.
 fn spin() -> ExitCode {
     let limits = ChildLimits { cpu_seconds: 1, ..limits() };
     sandbox::confine(&limits, &FileAccess::default()).unwrap();
@@ -127,24 +127,24 @@ fn the_child_is_confined(folder: &Path) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let child = child(folder, &["try", folder.to_str().unwrap(), &address]);
-    let mut told: Option<(Vec<String>, [bool; 3])> = None;
+    let mut report: Option<(Vec<String>, [bool; 3])> = None;
     let end = sandbox::run(&child, 60, |_| Ok(()), &|| true, &mut |message| {
-        told = Some(message);
+        report = Some(message);
         ControlFlow::Break(())
     });
     assert_eq!(end, ChildEnd::Done);
-    let (worked, [no_new_privileges, files, system_calls]) = told.unwrap();
-    let can = sandbox::supported();
-    let on = Confinement { no_new_privileges, files, system_calls };
-    assert_eq!(on, can, "what the kernel can is on");
+    let (worked, [no_new_privileges, files, system_calls]) = report.unwrap();
+    let supported = sandbox::supported();
+    let in_force = Confinement { no_new_privileges, files, system_calls };
+    assert_eq!(in_force, supported, "every restriction that the kernel supports is in force");
     let mut expected = vec!["input", "scratch", "tool"];
-    if !can.system_calls {
+    if !supported.system_calls {
         expected.extend(["tcp", "listen", "udp"]);
     }
-    if !can.files {
+    if !supported.files {
         expected.extend(["key", "folder", "outside", "tool-key"]);
     }
-    if !can.system_calls {
+    if !supported.system_calls {
         expected.extend(["priority", "processors"]);
     }
     assert_eq!(worked, expected);

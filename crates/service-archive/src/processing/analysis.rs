@@ -111,7 +111,6 @@ fn limits(bytes: u64) -> ChildLimits {
     let cpu = CPU_SECONDS_MAX.min(CPU_SECONDS_BASE + CPU_SECONDS_PER_MB * (bytes >> 20));
     let cpu_seconds = u32::try_from(cpu).unwrap_or(u32::MAX);
     ChildLimits {
-        seconds: SECONDS,
         cpu_seconds,
         tool_cpu_seconds: cpu_seconds,
         memory_bytes: MEMORY_BYTES,
