@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The text of one page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
-    /// From 1.
+    /// The page's number, from 1.
     pub number: u32,
     /// Lines end in `\n`.
     pub text: String,
@@ -21,7 +21,7 @@ pub struct PageText<'t> {
     pub number: u32,
     /// Empty for the file itself, else the attachment's name.
     pub part: &'t str,
-    /// What the page says.
+    /// The text of the page.
     pub text: &'t str,
 }
 

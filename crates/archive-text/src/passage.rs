@@ -1,4 +1,4 @@
-//! Quoted words with their position in characters, and how byte spans become such.
+//! Quoted words with their position in characters, and their making from byte spans.
 
 use serde::{Deserialize, Serialize};
 

@@ -178,7 +178,7 @@ fn word_mention(whole: &Mention, text: &str) -> Mention {
     let capital = text.chars().next().is_some_and(char::is_uppercase);
     Mention {
         text: text.to_owned(),
-        query: text::stem::case_ending(&lower).to_owned(),
+        query: text::stem::without_case_ending(&lower).to_owned(),
         words: vec![lower],
         strong: whole.strong && capital,
         ..whole.clone()

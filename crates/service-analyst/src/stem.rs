@@ -1,7 +1,7 @@
 //! Scores how well a question's word fits a name's word, whatever its case ending.
 
 use text::fold::is_cyrillic;
-use text::stem::{case_ending, is_case_ending};
+use text::stem::{is_case_ending, without_case_ending};
 
 /// Fewest letters of a name or a stem that other words may begin with.
 const STEM_MIN: usize = 3;
@@ -15,7 +15,7 @@ pub(crate) fn fit(word: &str, named: &str) -> u32 {
     if inflected && word.strip_prefix(named).is_some_and(is_case_ending) {
         return 55;
     }
-    if inflected && case_ending(word) == case_ending(named) {
+    if inflected && without_case_ending(word) == without_case_ending(named) {
         return 50;
     }
     let possessive = ["'s", "’s", "s"];
@@ -26,7 +26,7 @@ pub(crate) fn fit(word: &str, named: &str) -> u32 {
     if begins(word) {
         return 30;
     }
-    if is_cyrillic(word) && begins(case_ending(word)) { 25 } else { 0 }
+    if is_cyrillic(word) && begins(without_case_ending(word)) { 25 } else { 0 }
 }
 
 /// Reports whether a word differs from a name by one wrong, missing, extra or transposed letter.
@@ -46,8 +46,8 @@ pub(crate) fn near(word: &str, named: &str) -> bool {
         }
     };
     differs_by_one(word, named)
-        || differs_by_one(case_ending(word), named)
-        || differs_by_one(case_ending(word), case_ending(named))
+        || differs_by_one(without_case_ending(word), named)
+        || differs_by_one(without_case_ending(word), without_case_ending(named))
 }
 
 /// Fewest letters a word needs for a one-mistake match.
@@ -75,7 +75,11 @@ mod tests {
         ] {
             for case in cases {
                 check(case, named, 50);
-                assert!(named.starts_with(case_ending(case)), "{case} {}", case_ending(case));
+                assert!(
+                    named.starts_with(without_case_ending(case)),
+                    "{case} {}",
+                    without_case_ending(case)
+                );
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 pub(crate) use text::fold::lower;
-use text::stem::case_ending;
+use text::stem::without_case_ending;
 use text::tokens::{Cut, TokenKind, tokens};
 
 /// Most words of one message that are read; the middle of a longer message is skipped.
@@ -206,7 +206,7 @@ fn word(text: &str, percent: bool, first: bool, quoted: bool) -> Word {
         _ if lower.chars().any(|it| ('а'..='я').contains(&it)) => WordKind::Cyrillic,
         _ => WordKind::Latin,
     };
-    let stem = case_ending(&lower).to_owned();
+    let stem = without_case_ending(&lower).to_owned();
     Word { stem, text: text.to_owned(), lower, kind, first, quoted, glued: false }
 }
 

@@ -7,10 +7,10 @@ use crate::months;
 use crate::pattern::{Pattern, PatternMatch, Slot};
 use crate::tokens::TokenRow;
 
-/// Years outside are other numbers.
+/// A number outside these years is not read as a year.
 const YEARS: std::ops::RangeInclusive<i16> = 1700..=2199;
 
-/// A date as it is written; at least the year or the day is there.
+/// A date as it is written; it has a year or a day, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrittenDate {
     /// The year, with its century.
@@ -19,7 +19,7 @@ pub struct WrittenDate {
     pub month: u8,
     /// From 1.
     pub day: Option<u8>,
-    /// Written as `03/04/2021`: day and month may be meant the other way round.
+    /// Whether day and month may be the other way round, as in `03/04/2021`.
     pub ambiguous: bool,
 }
 
@@ -46,7 +46,7 @@ static DAY_FIRST: LazyLock<Pattern> = LazyLock::new(|| {
 /// `March 3`, `3rd of March`, `3 марта`
 static WITHOUT_YEAR: LazyLock<Pattern> =
     LazyLock::new(|| Pattern::new("{month} [.] {day} | {day} [[day] of] {month}", &SLOTS));
-/// The word of the year after a Russian date.
+/// The word for year that may follow a Russian date: `года`, `г.`
 static YEAR_WORD: LazyLock<Pattern> =
     LazyLock::new(|| Pattern::new("год | года | году | годом | г [.]", &[]));
 
@@ -172,7 +172,8 @@ pub fn year(row: &dyn TokenRow, at: usize) -> Option<i16> {
     (digits == 4 && !longer).then_some(year)
 }
 
-/// After the word of the year that may follow a Russian date: `г.`, `года`.
+/// The index after the word for year, `г.` or `года`, that may stand at this token after a Russian
+/// date; `at` if it does not.
 #[must_use]
 pub fn after_year(row: &dyn TokenRow, at: usize) -> usize {
     YEAR_WORD.at(row, at).map_or(at, |it| it.end)
@@ -193,7 +194,8 @@ pub fn day_of_month(row: &dyn TokenRow, at: usize) -> Option<(u8, usize)> {
     (!fraction).then_some((day, after))
 }
 
-/// The month that this token names. `May` and `march` are words too, so English ones need a capital.
+/// The month that this token names. `May` and `march` are words too, so English ones need a
+/// capital.
 #[must_use]
 pub fn month(row: &dyn TokenRow, at: usize) -> Option<u8> {
     let word = row.lower(at);
@@ -256,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_includes_the_word_of_the_year() {
+    fn the_end_includes_the_word_for_year() {
         for (text, expected) in [
             ("4 марта 2021 г. суд", 5),
             ("4 марта 2021 суд", 3),

@@ -1,11 +1,12 @@
-//! Forms of a word in which it is compared and searched.
+//! Folds a word: [`lower`] gives the form in which words are compared, [`searched`] the form in
+//! which they are searched.
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-/// Longer words are cut in the form for searching.
+/// [`searched`] cuts a longer word to this many characters.
 pub const SEARCHED_CHARS_MAX: usize = 64;
 
 /// Characters that have no width and belong to the word around them: accents that stand alone, soft
@@ -75,9 +76,9 @@ pub fn searched(word: &str) -> Option<String> {
         return Some(folded);
     }
     let lower = word.nfkd().flat_map(char::to_lowercase);
-    // Once more, because a capital may decompose only when it has become small.
+    // Decomposed twice, because some capitals decompose only as small letters.
     let plain = lower.nfkd().filter(|it| it.is_alphanumeric() && !is_combining_mark(*it));
-    // The sigma at the end of a word is the same letter.
+    // The final form of sigma is the same letter as the other form.
     let plain = plain.map(|it| if it == 'ς' { 'σ' } else { it });
     let folded: String = plain.take(SEARCHED_CHARS_MAX).collect();
     (!folded.is_empty()).then_some(folded)

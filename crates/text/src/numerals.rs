@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Most words of one number.
+/// A number is read from at most this many words.
 const WORDS_MAX: usize = 24;
 
 type Table = HashMap<&'static str, u64>;
@@ -34,7 +34,7 @@ pub fn small(word: &str) -> Option<u64> {
     follows(tens, ones).then_some(tens + ones)
 }
 
-/// The factor that a folded word names, from twelve: `dozen`, `hundred`, «тыс», «миллионов».
+/// The factor that a folded word names, twelve or more: `dozen`, `hundred`, «тыс», «миллионов».
 #[must_use]
 pub fn scale(word: &str) -> Option<u64> {
     SCALES.get(word).copied()
@@ -87,9 +87,9 @@ pub fn spelled<'w>(words: impl Iterator<Item = &'w str>) -> Option<(u64, usize)>
 struct Spelled {
     /// The thousands and millions that are complete.
     total: u64,
-    /// What the next thousand or million multiplies.
+    /// The number below a thousand that the next thousand or million multiplies.
     group: u64,
-    /// What was added to the group last, by which the next word is checked.
+    /// The number that was added to the group last; it decides which numbers may follow.
     last: u64,
     /// The last factor of at least a thousand; the next must be smaller.
     limit: Option<u64>,
@@ -98,7 +98,7 @@ struct Spelled {
 }
 
 impl Spelled {
-    /// Takes one more word; whether it belongs to the number.
+    /// Takes one more word; false if it does not belong to the number.
     fn add(&mut self, word: &str, and: bool) -> bool {
         if let Some(value) = small(word) {
             if !follows(self.last, value) {

@@ -1,14 +1,14 @@
-//! Phrases as patterns over tokens, so that a rule reads like what it finds.
+//! Patterns over tokens: a pattern is written like the phrase that it matches.
 //!
 //! | written | matches |
 //! |---|---|
 //! | `day of` | these words, one after another |
-//! | `недел*` | a word that begins so |
+//! | `недел*` | a word with this beginning |
 //! | `(days \| weeks)` | one of them, the first that fits |
-//! | `[,]` | it, or nothing |
+//! | `[,]` | what stands in the brackets, or nothing |
 //! | `{month}` | what the function of this name accepts; its tokens are kept |
 //! | `(a \| b)+` | the group one to eight times, as often as it fits |
-//! | `!(a \| b)`, `!a` | nothing, where it does not follow |
+//! | `!(a \| b)`, `!a` | nothing, where what follows `!` does not match |
 //! | `<(a \| b)`, `<a` | nothing, where the token before fits |
 //! | `^`, `$` | nothing, at the start or the end of a line |
 //! | `@caps`, `@capital`, `@number` | a word in capitals, one with a capital, digits |
@@ -21,11 +21,11 @@ use std::ops::Range;
 
 use crate::TokenRow;
 
-/// Most functions in one pattern.
+/// One pattern has at most this many functions.
 const SLOTS_MAX: usize = 8;
-/// Most steps of one pattern; a repeated group counts each time.
+/// One pattern has at most this many steps; a repeated group counts each time.
 const STEPS_MAX: usize = 2_048;
-/// How often a group with `+` fits at most.
+/// A group with `+` fits at most this often.
 const REPEATS_MAX: usize = 8;
 
 /// Accepts tokens from an index on and returns the index after them.
@@ -184,7 +184,7 @@ struct Parser<'s> {
     depth: usize,
 }
 
-/// Deepest nesting of brackets.
+/// Brackets are nested at most this deep.
 const DEPTH_MAX: usize = 8;
 
 impl Parser<'_> {

@@ -1,4 +1,5 @@
-//! Where sentences end. Abbreviations, from `data/abbreviations.txt`, end none.
+//! Splits a text into sentences. The full stop of an abbreviation (`data/abbreviations.txt`) ends
+//! no sentence.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -6,12 +7,12 @@ use std::sync::LazyLock;
 use crate::WordList;
 use crate::fold::lower;
 
-/// A sentence is cut at the first blank after this many bytes, so that the work on one sentence is
-/// bounded.
+/// A sentence is cut at the first blank after this many bytes, and after twice as many without one,
+/// so that the work on one sentence is bounded.
 const SENTENCE_BYTES: usize = 3_000;
 
-/// Most characters of an abbreviation.
-const ABBREVIATION_CHARS: usize = 8;
+/// An abbreviation has at most this many characters.
+const ABBREVIATION_CHARS_MAX: usize = 8;
 
 /// Marks that may close a sentence after its stop.
 const CLOSING: [char; 7] = ['"', '”', '’', '\'', ')', ']', '»'];
@@ -20,7 +21,8 @@ static FILE: &str = include_str!("../data/abbreviations.txt");
 
 static ABBREVIATIONS: LazyLock<WordList> = LazyLock::new(|| WordList::parse(FILE));
 
-/// Whether a full stop after this word shortens it; the word is as it is written, without the stop.
+/// Whether a full stop after this word marks an abbreviation; the word is as written, without the
+/// stop.
 ///
 /// ```
 /// use text::sentences::is_abbreviation;
@@ -30,15 +32,15 @@ static ABBREVIATIONS: LazyLock<WordList> = LazyLock::new(|| WordList::parse(FILE
 /// ```
 #[must_use]
 pub fn is_abbreviation(word: &str) -> bool {
-    let length = word.chars().take(ABBREVIATION_CHARS + 1).count();
-    if length > ABBREVIATION_CHARS {
+    let length = word.chars().take(ABBREVIATION_CHARS_MAX + 1).count();
+    if length > ABBREVIATION_CHARS_MAX {
         return false;
     }
     let folded = lower(word);
     if ABBREVIATIONS.contains(&folded) || ABBREVIATIONS.contains(word) {
         return true;
     }
-    // `ILL.` in a heading is the state as well.
+    // `ILL.` in a heading is the abbreviation `Ill` as well.
     let mut rest = folded.chars();
     let capital = rest.next().map(|it| it.to_uppercase().chain(rest).collect::<String>());
     word.starts_with(char::is_uppercase) && capital.is_some_and(|it| ABBREVIATIONS.contains(&it))
@@ -46,11 +48,11 @@ pub fn is_abbreviation(word: &str) -> bool {
 
 /// Whether the full stop after this text belongs to its last word: an abbreviation, an initial, or
 /// letters with stops inside.
-fn shortens(before: &str) -> bool {
+fn ends_with_abbreviation(before: &str) -> bool {
     let opens = |it: char| it.is_whitespace() || matches!(it, '(' | '"' | '“' | '[');
     let word = before.rsplit(opens).next().unwrap_or_default();
-    let length = word.chars().take(ABBREVIATION_CHARS + 1).count();
-    length <= ABBREVIATION_CHARS
+    let length = word.chars().take(ABBREVIATION_CHARS_MAX + 1).count();
+    length <= ABBREVIATION_CHARS_MAX
         && (is_abbreviation(word)
             || (length == 1 && word.chars().all(char::is_uppercase))
             || (word.contains('.') && word.chars().any(char::is_alphabetic)))
@@ -101,7 +103,7 @@ fn ends_with_mark(before: &str, mark: char, rest: &str) -> bool {
         return false;
     }
     let next = rest.trim_start().chars().next();
-    next.is_none_or(|it| !(it.is_lowercase() || mark == '.' && shortens(before)))
+    next.is_none_or(|it| !(it.is_lowercase() || mark == '.' && ends_with_abbreviation(before)))
 }
 
 fn push(list: &mut Vec<Range<usize>>, text: &str, range: Range<usize>) {

@@ -2,7 +2,7 @@
 //! a person who searches for one does not mean the other; a Snowball stemmer would join them.
 //!
 //! [`inflection`] is for searching, [`rough`] for comparing the words of two statements,
-//! [`case_ending`] for names of companies, [`surname`] for names of people.
+//! [`without_case_ending`] for names of companies, [`surname`] for names of people.
 
 mod rough;
 
@@ -25,10 +25,10 @@ pub fn inflection(word: &mut String) {
     }
 }
 
-/// Porter's first step and the silent e of his last.
+/// Steps 1 and 5 of Porter's algorithm: plurals, -ed, -ing, a final y, a silent e, a double l.
 fn english(word: &mut String) {
     plural(word);
-    past(word);
+    past_and_participle(word);
     if let Some(stem) = word.strip_suffix('y')
         && has_vowel(stem.as_bytes())
     {
@@ -54,7 +54,7 @@ fn plural(word: &mut String) {
     }
 }
 
-fn past(word: &mut String) {
+fn past_and_participle(word: &mut String) {
     if let Some(stem) = word.strip_suffix("eed") {
         if vowel_groups(stem.as_bytes()) > 0 {
             word.pop();
@@ -85,7 +85,7 @@ fn has_vowel(stem: &[u8]) -> bool {
     (0..stem.len()).any(|at| !is_consonant(stem, at))
 }
 
-/// How many times a vowel is followed by a consonant.
+/// How many times a vowel is followed by a consonant, which Porter calls the measure.
 fn vowel_groups(stem: &[u8]) -> usize {
     let kinds = (0..stem.len()).map(|at| is_consonant(stem, at));
     let (mut count, mut vowel_before) = (0, false);
@@ -112,8 +112,8 @@ fn is_short(word: &[u8]) -> bool {
         && !matches!(word[last], b'w' | b'x' | b'y')
 }
 
-/// Endings of Russian words of prose; `й` is `и` here.
-const INFLECTIONS: [&str; 58] = [
+/// Endings of Russian nouns, adjectives and verbs; `й` is `и` here.
+const RUSSIAN_ENDINGS: [&str; 58] = [
     "ениями",
     "остями",
     "иями",
@@ -175,19 +175,19 @@ const INFLECTIONS: [&str; 58] = [
 ];
 
 /// Cyrillic letters have two bytes, and a stem keeps three letters.
-const STEM_BYTES: usize = 6;
+const RUSSIAN_STEM_BYTES: usize = 6;
 
 fn russian(word: &mut String) {
     for reflexive in ["ся", "сь"] {
-        if word.ends_with(reflexive) && word.len() - reflexive.len() > STEM_BYTES {
+        if word.ends_with(reflexive) && word.len() - reflexive.len() > RUSSIAN_STEM_BYTES {
             word.truncate(word.len() - reflexive.len());
             break;
         }
     }
-    let fits = |end: &&&str| word.ends_with(**end) && word.len() - end.len() >= STEM_BYTES;
-    if let Some(end) = INFLECTIONS.iter().filter(fits).max_by_key(|end| end.len()) {
+    let fits = |end: &&&str| word.ends_with(**end) && word.len() - end.len() >= RUSSIAN_STEM_BYTES;
+    if let Some(end) = RUSSIAN_ENDINGS.iter().filter(fits).max_by_key(|end| end.len()) {
         word.truncate(word.len() - end.len());
-    } else if word.len() > STEM_BYTES
+    } else if word.len() > RUSSIAN_STEM_BYTES
         && word.ends_with(['а', 'е', 'и', 'о', 'у', 'ы', 'ь', 'ю', 'я'])
     {
         word.pop();
@@ -219,11 +219,11 @@ fn without<'w>(word: &'w str, endings: &[&str]) -> &'w str {
 /// other cases. Other words are returned as they are.
 ///
 /// ```
-/// assert_eq!(text::stem::case_ending("газпромом"), "газпром");
-/// assert_eq!(text::stem::case_ending("lukoil"), "lukoil");
+/// assert_eq!(text::stem::without_case_ending("газпромом"), "газпром");
+/// assert_eq!(text::stem::without_case_ending("lukoil"), "lukoil");
 /// ```
 #[must_use]
-pub fn case_ending(word: &str) -> &str {
+pub fn without_case_ending(word: &str) -> &str {
     if crate::fold::is_cyrillic(word) { without(word, &CASE_ENDINGS) } else { word }
 }
 
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_words_do_not_panic() {
+    fn short_and_odd_words_do_not_panic() {
         for word in
             ["yyyyyyy", "s", "ss", "ed", "ing", "eed", "ies", "сь", "ся", "я", "yed", "bying"]
         {
@@ -324,13 +324,13 @@ mod tests {
     proptest! {
         #[test]
         fn a_stem_of_a_name_is_a_beginning_of_it(word in "[а-я]{0,12}|[a-z]{0,8}") {
-            prop_assert!(word.starts_with(case_ending(&word)));
+            prop_assert!(word.starts_with(without_case_ending(&word)));
             prop_assert!(word.starts_with(surname(&word)));
-            prop_assert!(is_case_ending(&word[case_ending(&word).len()..]));
+            prop_assert!(is_case_ending(&word[without_case_ending(&word).len()..]));
         }
 
         #[test]
-        fn a_stem_is_not_longer_than_its_word(word in "[а-я]{0,12}|[a-z]{0,12}") {
+        fn a_stem_has_at_most_one_letter_more_than_its_word(word in "[а-я]{0,12}|[a-z]{0,12}") {
             prop_assert!(stemmed(&word).len() <= word.len() + 1);
         }
     }

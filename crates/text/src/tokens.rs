@@ -5,7 +5,7 @@ use crate::fold;
 /// What a token is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
-    /// Letters, and digits where they are not apart.
+    /// Letters, and digits unless [`Cut::digits_apart`] is set.
     Word,
     /// ASCII digits.
     Number,
@@ -36,12 +36,13 @@ impl Token {
     }
 }
 
-/// How a text is cut.
+/// How a text is cut into tokens.
 #[derive(Debug, Clone, Copy)]
 pub struct Cut {
     /// Digits are tokens of their own: `A40` is `A` and `40`.
     pub digits_apart: bool,
-    /// Whether a mark stays within a token, by the token so far and the text from the mark on.
+    /// Whether a mark belongs to a token; its arguments are the token so far and the text from the
+    /// mark on.
     pub joins: fn(&str, &str) -> bool,
 }
 
@@ -132,8 +133,8 @@ fn measure(rest: &str, first: char, cut: Cut) -> (TokenKind, usize) {
     (if kind == TokenKind::Word && digits() { TokenKind::Number } else { kind }, end)
 }
 
-/// Tokens that can be asked by their index, as the rules for numerals, dates and patterns read
-/// them. An index outside of the row is an empty word.
+/// Tokens by their index, as the rules for numerals, dates and patterns read them. An index outside
+/// of the row is an empty word.
 pub trait TokenRow {
     /// The token in the form of [`fold::lower`].
     fn lower(&self, at: usize) -> &str;
@@ -141,7 +142,7 @@ pub trait TokenRow {
     fn is_capital(&self, at: usize) -> bool;
     /// Whether nothing separates the token from the one before it.
     fn is_glued(&self, at: usize) -> bool;
-    /// Line ends before the token; at least one outside of the row.
+    /// Line ends before the token; 255 outside of the row, which is a line end too.
     fn breaks(&self, at: usize) -> u8;
     /// Whether every letter is a capital, and there are at least two.
     fn is_all_caps(&self, at: usize) -> bool;

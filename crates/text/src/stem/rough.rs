@@ -19,9 +19,9 @@ pub fn is_irregular(folded: &str) -> bool {
     IRREGULAR.contains_key(folded)
 }
 
-const ENGLISH: [&str; 12] =
+const ENGLISH_ENDINGS: [&str; 12] =
     ["ations", "ation", "ments", "ment", "ings", "ing", "ers", "ies", "ed", "es", "er", "s"];
-const RUSSIAN: [&str; 59] = [
+const RUSSIAN_ENDINGS: [&str; 59] = [
     "ывается",
     "ивается",
     "ываются",
@@ -99,7 +99,9 @@ pub fn rough(folded: &str) -> String {
         return (*base).to_owned();
     }
     let cyrillic = is_cyrillic(folded);
-    let (endings, keep): (&[&str], usize) = if cyrillic { (&RUSSIAN, 6) } else { (&ENGLISH, 3) };
+    // A stem keeps three letters, of two bytes each in Russian.
+    let (endings, keep): (&[&str], usize) =
+        if cyrillic { (&RUSSIAN_ENDINGS, 6) } else { (&ENGLISH_ENDINGS, 3) };
     for ending in endings {
         let Some(base) = folded.strip_suffix(ending) else { continue };
         if base.len() < keep {
