@@ -10,19 +10,19 @@ use crate::segment::TermReader;
 /// The terms that a search of the dictionary returns.
 pub(crate) enum TermFilter {
     Prefix(String),
-    /// One letter more, less or other, or two neighbours exchanged.
+    /// Terms with one letter more, less or different, or with two neighbouring letters exchanged.
     Similar(SimilarWord),
 }
 
 /// Adds the matching terms of a stored dictionary, with the number of their pages.
-pub(crate) fn find(
+pub(crate) fn find_terms(
     dictionary: &[u8],
     filter: &TermFilter,
     found: &mut BTreeMap<String, u64>,
 ) -> Result<(), Fault> {
     let (mut cursor, mut reader) = (BlobCursor::new(dictionary), TermReader::default());
     // Terms that share this many bytes with one that cannot match cannot match either.
-    let mut hopeless = usize::MAX;
+    let mut mismatch_bytes = usize::MAX;
     while !cursor.is_empty() {
         let shared = reader.read(&mut cursor)?;
         let pages = cursor.number()?;
@@ -35,15 +35,15 @@ pub(crate) fn find(
                 }
                 reader.bytes().starts_with(prefix.as_bytes())
             }
-            TermFilter::Similar(_) if shared >= hopeless => false,
+            TermFilter::Similar(_) if shared >= mismatch_bytes => false,
             TermFilter::Similar(word) => match word.compare(reader.term()?) {
                 Similarity::Same => false,
                 Similarity::OneEdit => {
-                    hopeless = usize::MAX;
+                    mismatch_bytes = usize::MAX;
                     true
                 }
-                Similarity::Other { hopeless_after } => {
-                    hopeless = hopeless_after;
+                Similarity::Other { mismatch_bytes: bytes } => {
+                    mismatch_bytes = bytes;
                     false
                 }
             },
@@ -63,7 +63,7 @@ pub(crate) enum Similarity {
     OneEdit,
     /// Every term that shares this many bytes with the compared one is another word too.
     Other {
-        hopeless_after: usize,
+        mismatch_bytes: usize,
     },
 }
 
@@ -73,7 +73,7 @@ impl SimilarWord {
     }
 
     /// Compares after the common prefix: at the first difference one edit is spent, and the rest
-    /// must be equal. `hopeless_after` counts the bytes of `other` up to where every comparison
+    /// must be equal. `mismatch_bytes` counts the bytes of `other` up to where every comparison
     /// failed: a term that shares them cannot match either.
     pub(crate) fn compare(&self, other: &str) -> Similarity {
         let word = &self.0;
@@ -106,7 +106,7 @@ impl SimilarWord {
         let chars = same + looked + 2;
         let bytes = other.chars().take(chars).map(char::len_utf8).sum();
         let is_whole = other.chars().nth(chars).is_none();
-        Similarity::Other { hopeless_after: if is_whole { usize::MAX } else { bytes } }
+        Similarity::Other { mismatch_bytes: if is_whole { usize::MAX } else { bytes } }
     }
 }
 
@@ -139,7 +139,7 @@ mod tests {
 
     fn dictionary(words: &[String]) -> Vec<u8> {
         let mut builder = SegmentBuilder::default();
-        builder.file(FileEntry {
+        builder.begin_file(FileEntry {
             facts: None,
             file_id: "f".to_owned(),
             owner: 0,
@@ -148,7 +148,7 @@ mod tests {
             tags: Vec::new(),
             pages: Vec::new(),
         });
-        words.iter().for_each(|word| builder.word(0, word));
+        words.iter().for_each(|word| builder.add_word(0, word));
         builder.end_page(PageEntry { page: 1, words: 1, chunks: Vec::new() });
         builder.finish().dictionary
     }
@@ -162,13 +162,13 @@ mod tests {
             let all: Vec<String> = words.iter().cloned().collect();
             let blob = dictionary(&all);
             let mut found = BTreeMap::new();
-            find(&blob, &TermFilter::Similar(SimilarWord::new(&wanted)), &mut found).unwrap();
+            find_terms(&blob, &TermFilter::Similar(SimilarWord::new(&wanted)), &mut found).unwrap();
             let found: Vec<String> = found.into_keys().collect();
             let expected: Vec<String> =
                 all.iter().filter(|it| distance(it, &wanted) == 1).cloned().collect();
             prop_assert_eq!(found, expected);
             let mut found = BTreeMap::new();
-            find(&blob, &TermFilter::Prefix(wanted.clone()), &mut found).unwrap();
+            find_terms(&blob, &TermFilter::Prefix(wanted.clone()), &mut found).unwrap();
             words.retain(|it| it.starts_with(&wanted));
             prop_assert_eq!(found.into_keys().collect::<Vec<_>>(), words.into_iter().collect::<Vec<_>>());
         }

@@ -1,4 +1,4 @@
-//! Which pages of a segment a query matches, and how well.
+//! Finds the pages of a segment that a query matches, and scores them by BM25.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,12 +8,14 @@ use crate::page_set::PageSet;
 use crate::postings::{TermPostings, positions};
 use crate::query::Expression;
 
-/// Terms that a word of the query stands for; any of them will do.
+/// The terms that match one word of a query: the word itself, or the words of a prefix or a
+/// correction.
 pub(crate) type TermVariants = BTreeSet<String>;
 /// The postings of the terms of one segment.
 pub(crate) type SegmentTerms<'a> = HashMap<String, TermPostings<'a>>;
 
-/// The usual constants of BM25.
+/// The usual constants of BM25: how soon repeats of a term stop to count, and how much the length
+/// of a page counts.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
@@ -22,40 +24,40 @@ const B: f64 = 0.75;
 pub(crate) struct TermHits(pub Vec<(u32, u32)>);
 
 impl TermHits {
-    pub(crate) fn set(&self, pages: u32) -> PageSet {
+    pub(crate) fn page_set(&self, pages: u32) -> PageSet {
         let mut set = PageSet::empty(pages);
         self.0.iter().for_each(|&(page, _)| set.insert(page));
         set
     }
 }
 
-/// The hits of one term of the query within the allowed pages. Alternatives that occur there are
-/// added to `seen`.
+/// The hits of one term of the query within the allowed pages. Variants that occur there are
+/// added to `occurring`.
 pub(crate) fn term_hits(
-    slots: &[TermVariants],
+    words: &[TermVariants],
     terms: &SegmentTerms<'_>,
     allowed: &PageSet,
     pages: u32,
-    seen: &mut BTreeSet<String>,
+    occurring: &mut BTreeSet<String>,
 ) -> Result<TermHits, Fault> {
-    if slots.len() > 1 {
-        let starts = starts(slots, terms, allowed, pages, usize::MAX)?;
+    if words.len() > 1 {
+        let starts = phrase_starts(words, terms, allowed, pages, usize::MAX)?;
         let count = |starts: &Vec<u32>| u32::try_from(starts.len()).unwrap_or(u32::MAX);
         return Ok(TermHits(starts.iter().map(|(&page, it)| (page, count(it))).collect()));
     }
     let mut hits = TermHits::default();
     let mut lists = 0;
-    for term in slots.iter().flatten() {
+    for term in words.iter().flatten() {
         let Some(postings) = terms.get(term) else { continue };
         let before = hits.0.len();
-        postings.each(|page, count| {
+        postings.each_page(|page, count| {
             if allowed.contains(page) {
                 hits.0.push((page, count));
             }
         })?;
         if hits.0.len() > before {
             lists += 1;
-            seen.insert(term.clone());
+            occurring.insert(term.clone());
         }
     }
     if lists > 1 {
@@ -69,26 +71,26 @@ pub(crate) fn term_hits(
     Ok(hits)
 }
 
-/// The positions at which the words of all slots follow each other, for each page that has any.
-/// Needs the positions of all terms. At most `most` of each term and page are read.
-pub(crate) fn starts(
-    slots: &[TermVariants],
+/// The positions at which a phrase begins, for each page that has the phrase. The postings must
+/// have positions; at most `most` of each term and page are read.
+pub(crate) fn phrase_starts(
+    words: &[TermVariants],
     terms: &SegmentTerms<'_>,
     allowed: &PageSet,
     pages: u32,
     most: usize,
 ) -> Result<BTreeMap<u32, Vec<u32>>, Fault> {
     let mut within = allowed.clone();
-    for slot in slots {
+    for word in words {
         let mut set = PageSet::empty(pages);
-        for postings in slot.iter().filter_map(|term| terms.get(term)) {
-            postings.each(|page, _| set.insert(page))?;
+        for postings in word.iter().filter_map(|term| terms.get(term)) {
+            postings.each_page(|page, _| set.insert(page))?;
         }
         within.intersect(&set);
     }
     let mut found: Option<BTreeMap<u32, Vec<u32>>> = None;
-    for (offset, slot) in (0_u32..).zip(slots) {
-        let mut here = slot_positions(slot, terms, &within, most)?;
+    for (offset, word) in (0_u32..).zip(words) {
+        let mut here = word_positions(word, terms, &within, most)?;
         found = Some(match found {
             None => here,
             Some(mut before) => {
@@ -104,14 +106,15 @@ pub(crate) fn starts(
     Ok(found.unwrap_or_default())
 }
 
-fn slot_positions(
-    slot: &TermVariants,
+/// The positions of one word of the query, for each page.
+fn word_positions(
+    word: &TermVariants,
     terms: &SegmentTerms<'_>,
     within: &PageSet,
     most: usize,
 ) -> Result<BTreeMap<u32, Vec<u32>>, Fault> {
     let mut found: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for postings in slot.iter().filter_map(|term| terms.get(term)) {
+    for postings in word.iter().filter_map(|term| terms.get(term)) {
         let mut pages = postings.pages_with_positions();
         while let Some(here) = pages.next()? {
             if within.contains(here.page) {
@@ -119,7 +122,7 @@ fn slot_positions(
             }
         }
     }
-    if slot.len() > 1 {
+    if word.len() > 1 {
         found.values_mut().for_each(|positions| positions.sort_unstable());
     }
     Ok(found)
@@ -160,14 +163,15 @@ pub(crate) struct CorpusSize {
 }
 
 impl CorpusSize {
-    /// The weight of a term that this many pages have.
-    pub(crate) fn rarity(&self, pages: u64) -> f64 {
+    /// The BM25 weight of a term that this many pages have.
+    pub(crate) fn inverse_page_frequency(&self, pages: u64) -> f64 {
         let (all, with) = (self.pages as f64, pages as f64);
         (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
     }
 
-    /// The part of a page's score that comes from how often it has a term.
-    pub(crate) fn frequency(&self, count: u32, words: u32) -> f64 {
+    /// The BM25 score of a page of `words` words that has a term `count` times, before the term's
+    /// weight.
+    pub(crate) fn term_score(&self, count: u32, words: u32) -> f64 {
         let average = self.words as f64 / (self.pages as f64).max(1.0);
         let length = f64::from(words) / average.max(1.0);
         let count = f64::from(count);

@@ -1,16 +1,16 @@
-//! What a paper is and when: its document type, its own date, and the dates of the events and
-//! deadlines in it. Queries filter by them. They are stored beside the files of a segment.
+//! The facts of a file by which queries filter: its document type, its own date, and the dates of
+//! the events and deadlines in it. They are stored beside the files of a segment.
 
 use fault::Fault;
 
-use crate::codec::{BlobCursor, damaged, put};
+use crate::codec::{BlobCursor, damaged_blob, put_number};
 use crate::scope;
 use crate::segment::FileEntry;
 
-/// Dates of events of one file; further ones are left out.
-const EVENTS_MAX: usize = 1_000;
+/// A file has at most this many dates of events; further ones are left out.
+const EVENT_DATES_MAX: usize = 1_000;
 
-/// Some days, both ends included, counted from 1970-01-01.
+/// A range of days, both ends included, counted from 1970-01-01.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayRange {
     pub from: i32,
@@ -47,12 +47,12 @@ pub(crate) struct StoredFacts {
 impl StoredFacts {
     pub(crate) fn of(facts: &FileFacts) -> Self {
         let document_type = facts.document_type.as_deref().map_or(0, scope::document_type);
-        let event_dates = facts.event_dates.iter().take(EVENTS_MAX).copied().collect();
+        let event_dates = facts.event_dates.iter().take(EVENT_DATES_MAX).copied().collect();
         Self { document_type, document_date: facts.document_date, event_dates }
     }
 }
 
-/// What a query wants of the facts.
+/// The facts that a query asks for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct FactsFilter {
     document_type: Option<i64>,
@@ -92,12 +92,12 @@ pub(crate) fn put_facts(files: &[FileEntry]) -> Vec<u8> {
         out.extend_from_slice(&it.to.to_le_bytes());
     };
     for file in files {
-        put(&mut out, u64::from(file.facts.is_some()));
+        put_number(&mut out, u64::from(file.facts.is_some()));
         let Some(facts) = &file.facts else { continue };
         out.extend_from_slice(&facts.document_type.to_le_bytes());
-        put(&mut out, u64::from(facts.document_date.is_some()));
+        put_number(&mut out, u64::from(facts.document_date.is_some()));
         facts.document_date.iter().for_each(|it| day_range(&mut out, it));
-        put(&mut out, facts.event_dates.len() as u64);
+        put_number(&mut out, facts.event_dates.len() as u64);
         facts.event_dates.iter().for_each(|it| day_range(&mut out, it));
     }
     out
@@ -106,7 +106,7 @@ pub(crate) fn put_facts(files: &[FileEntry]) -> Vec<u8> {
 /// Gives the files of a stored segment their facts. A segment of an earlier version has none.
 pub(crate) fn read_facts(blob: &[u8], files: &mut [FileEntry]) -> Result<(), Fault> {
     fn day(cursor: &mut BlobCursor<'_>) -> Result<i32, Fault> {
-        Ok(i32::from_le_bytes(cursor.take(4)?.try_into().map_err(|_| damaged())?))
+        Ok(i32::from_le_bytes(cursor.take(4)?.try_into().map_err(|_| damaged_blob())?))
     }
     fn day_range(cursor: &mut BlobCursor<'_>) -> Result<DayRange, Fault> {
         Ok(DayRange { from: day(cursor)?, to: day(cursor)? })
@@ -116,15 +116,15 @@ pub(crate) fn read_facts(blob: &[u8], files: &mut [FileEntry]) -> Result<(), Fau
     }
     let mut cursor = BlobCursor::new(blob);
     for file in files {
-        if cursor.small()? == 0 {
+        if cursor.number_u32()? == 0 {
             continue;
         }
-        let document_type = cursor.take(8)?.try_into().map_err(|_| damaged())?;
-        let document_date = match cursor.small()? {
+        let document_type = cursor.take(8)?.try_into().map_err(|_| damaged_blob())?;
+        let document_date = match cursor.number_u32()? {
             0 => None,
             _ => Some(day_range(&mut cursor)?),
         };
-        let count = cursor.small()?;
+        let count = cursor.number_u32()?;
         let event_dates = (0..count).map(|_| day_range(&mut cursor)).collect::<Result<_, _>>()?;
         file.facts = Some(StoredFacts {
             document_type: i64::from_le_bytes(document_type),
@@ -199,7 +199,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damaged_facts_are_faults(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+        fn damaged_facts_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
             _ = read_facts(&bytes, &mut [entry(None), entry(None)]).is_ok();
         }
     }

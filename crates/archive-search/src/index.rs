@@ -18,9 +18,10 @@ use crate::{Search, sql};
 /// A segment of this weight is never merged again. Merging two of nearly this weight takes about
 /// 0.2 s, for which the transaction holds SQLite's only writer.
 const WEIGHT_FULL: u64 = 2_000_000;
-/// Segments of one level have less than this weight; eight of one level are merged.
+/// Segments of one level have less than this weight.
 const LEVELS: [u64; 4] = [4_000, 32_000, 256_000, WEIGHT_FULL];
-const FANOUT: usize = 8;
+/// The segments of a level are merged when there are this many.
+const SEGMENTS_PER_MERGE: usize = 8;
 
 /// A file as the index needs it.
 #[derive(Debug, Clone, Copy)]
@@ -76,13 +77,13 @@ impl FileIndex {
             pages: Vec::new(),
         };
         let mut builder = SegmentBuilder::default();
-        builder.file(entry.clone());
+        builder.begin_file(entry.clone());
         add_page(&mut builder, 0, file.record, &[]);
         let mut full = Vec::new();
         for page in pages {
             if builder.weight() >= WEIGHT_FULL {
                 full.push(std::mem::take(&mut builder).finish());
-                builder.file(entry.clone());
+                builder.begin_file(entry.clone());
             }
             add_page(&mut builder, page.page, &page.text, &page.chunk_starts);
         }
@@ -103,7 +104,7 @@ fn add_page(builder: &mut SegmentBuilder, page: u32, text: &str, chunk_starts: &
             chunks.push(ChunkStart { word: words, byte, chars: counted.1 });
         }
         if !token.term.is_empty() {
-            builder.word(words, &token.term);
+            builder.add_word(words, &token.term);
         }
         words = words.saturating_add(1);
     }
@@ -121,16 +122,16 @@ impl Search {
         index: FileIndex,
     ) -> Result<(), Fault> {
         let scope = scope_of(owner, case_id);
-        self.take_out(tx, file_id, Some(scope), false).await?;
+        self.remove_from_segments(tx, file_id, Some(scope), false).await?;
         for segment in index.0 {
-            sql::insert(&self.db, tx, scope, segment).await?;
+            sql::insert_segment(&self.db, tx, scope, segment).await?;
         }
-        sql::record_home(tx, scope::owner(owner), scope).await
+        sql::record_owner_scope(tx, scope::owner(owner), scope).await
     }
 
     /// Removes all words of a file.
     pub async fn remove(&self, tx: &mut Tx, file_id: &str) -> Result<(), Fault> {
-        self.take_out(tx, file_id, None, false).await.map(drop)
+        self.remove_from_segments(tx, file_id, None, false).await.map(drop)
     }
 
     /// Moves the pages of a file to another case.
@@ -142,10 +143,10 @@ impl Search {
         case_id: Option<&str>,
     ) -> Result<(), Fault> {
         let scope = scope_of(owner, case_id);
-        for segment in self.take_out(tx, file_id, Some(scope), true).await? {
-            sql::insert(&self.db, tx, scope, segment).await?;
+        for segment in self.remove_from_segments(tx, file_id, Some(scope), true).await? {
+            sql::insert_segment(&self.db, tx, scope, segment).await?;
         }
-        sql::record_home(tx, scope::owner(owner), scope).await
+        sql::record_owner_scope(tx, scope::owner(owner), scope).await
     }
 
     /// Sets the facts of a file whose pages are in the index. The caller holds the lock on the
@@ -168,8 +169,8 @@ impl Search {
         sql::record_facts(tx, file_id).await
     }
 
-    /// Removes a file from its segments and, if wanted, returns its own part of them.
-    async fn take_out(
+    /// Removes a file from its segments and, if `is_wanted`, returns the file's part of them.
+    async fn remove_from_segments(
         &self,
         tx: &mut Tx,
         file_id: &str,
@@ -186,18 +187,18 @@ impl Search {
             let own_numbers = own.append_files(files.clone(), |it| is_wanted && it == file_id);
             let rest_numbers = rest.append_files(files, |it| it != file_id);
             if !own.is_empty() || !rest.is_empty() {
-                each_block(tx, id, |docs, positions| {
-                    own.append_block(docs, positions, &own_numbers)?;
-                    rest.append_block(docs, positions, &rest_numbers)
+                each_block(tx, id, |page_bytes, positions| {
+                    own.append_block(page_bytes, positions, &own_numbers)?;
+                    rest.append_block(page_bytes, positions, &rest_numbers)
                 })
                 .await?;
             }
-            sql::delete(tx, id).await?;
+            sql::delete_segment(tx, id).await?;
             if !own.is_empty() {
                 taken.push(own.finish());
             }
             if !rest.is_empty() {
-                sql::insert(&self.db, tx, scope, rest.finish()).await?;
+                sql::insert_segment(&self.db, tx, scope, rest.finish()).await?;
             }
         }
         Ok(taken)
@@ -214,20 +215,20 @@ impl Search {
     async fn merge_once(&self, scope: i64) -> Result<bool, Fault> {
         let mut tx = self.db.begin().await?;
         sql::lock(&self.db, &mut tx, &[scope]).await?;
-        let Some(group) = to_merge(&sql::weights(&mut tx, scope).await?) else {
+        let Some(group) = segments_to_merge(&sql::segment_weights(&mut tx, scope).await?) else {
             return Ok(false);
         };
         let mut merged = SegmentBuilder::default();
         for id in group {
-            let files = sql::files(&mut tx, id).await?;
+            let files = sql::segment_files(&mut tx, id).await?;
             let numbers = merged.append_files(files, |_| true);
-            each_block(&mut tx, id, |docs, positions| {
-                merged.append_block(docs, positions, &numbers)
+            each_block(&mut tx, id, |page_bytes, positions| {
+                merged.append_block(page_bytes, positions, &numbers)
             })
             .await?;
-            sql::delete(&mut tx, id).await?;
+            sql::delete_segment(&mut tx, id).await?;
         }
-        sql::insert(&self.db, &mut tx, scope, merged.finish()).await?;
+        sql::insert_segment(&self.db, &mut tx, scope, merged.finish()).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -249,13 +250,14 @@ impl Search {
     }
 }
 
-/// The segments of the lowest level that has eight of them, up to the weight of a full segment.
-fn to_merge(segments: &[(i64, u64)]) -> Option<Vec<i64>> {
+/// The segments of the lowest level that has at least eight, until their weight is that of a full
+/// segment.
+fn segments_to_merge(segments: &[(i64, u64)]) -> Option<Vec<i64>> {
     let level = |weight: u64| LEVELS.iter().position(|&below| weight < below);
     (0..LEVELS.len()).find_map(|wanted| {
         let of_level = segments.iter().filter(|it| level(it.1) == Some(wanted));
         let all: Vec<&(i64, u64)> = of_level.collect();
-        if all.len() < FANOUT {
+        if all.len() < SEGMENTS_PER_MERGE {
             return None;
         }
         let mut weight = 0;
@@ -268,6 +270,7 @@ fn to_merge(segments: &[(i64, u64)]) -> Option<Vec<i64>> {
     })
 }
 
+/// Calls back with the two blobs of every block of a segment: pages and counts, and positions.
 async fn each_block(
     tx: &mut Tx,
     segment: i64,
@@ -293,12 +296,12 @@ mod tests {
         let segments = |weights: &[u64]| -> Vec<(i64, u64)> {
             (1_i64..).zip(weights.iter().copied()).collect()
         };
-        assert_eq!(to_merge(&segments(&[100; 7])), None);
-        assert_eq!(to_merge(&segments(&[100; 8])).map(|it| it.len()), Some(8));
-        assert_eq!(to_merge(&segments(&[WEIGHT_FULL; 20])), None);
+        assert_eq!(segments_to_merge(&segments(&[100; 7])), None);
+        assert_eq!(segments_to_merge(&segments(&[100; 8])).map(|it| it.len()), Some(8));
+        assert_eq!(segments_to_merge(&segments(&[WEIGHT_FULL; 20])), None);
         let large = [1_500_000; 8];
-        assert_eq!(to_merge(&segments(&large)), Some(vec![1, 2]));
+        assert_eq!(segments_to_merge(&segments(&large)), Some(vec![1, 2]));
         let mixed = [5_000, 1, 1, 1, 1, 1, 1, 1, 1];
-        assert_eq!(to_merge(&segments(&mixed)), Some((2..=9).collect()));
+        assert_eq!(segments_to_merge(&segments(&mixed)), Some((2..=9).collect()));
     }
 }

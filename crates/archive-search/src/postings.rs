@@ -1,19 +1,20 @@
-//! The pages in which a term occurs, how often, and where.
+//! The postings of a term: the pages in which it occurs, how often, and where.
 //!
 //! Pages and counts are in one list of bytes, positions in another, because most queries need no
 //! positions. Pages are stored as distances, and so are the positions within a page.
 
 use fault::Fault;
 
-use crate::codec::{BlobCursor, damaged, put};
+use crate::codec::{BlobCursor, damaged_blob, put_number};
 
 /// Postings that are being collected; pages come in ascending order.
 #[derive(Default)]
 pub(crate) struct Postings {
     pages: u32,
-    docs: Vec<u8>,
+    /// Pages and counts.
+    page_bytes: Vec<u8>,
     positions: Vec<u8>,
-    /// The number of the page after the last stored one.
+    /// The number after that of the last stored page; the distance is counted from it.
     next: u32,
     /// The page that is being collected, its count, and its last position.
     open: Option<(u32, u32, u32)>,
@@ -21,67 +22,69 @@ pub(crate) struct Postings {
 
 impl Postings {
     /// One occurrence; positions of a page are ascending.
-    pub(crate) fn push(&mut self, doc: u32, position: u32) {
+    pub(crate) fn push(&mut self, page: u32, position: u32) {
         match &mut self.open {
-            Some((open, count, last)) if *open == doc => {
-                put(&mut self.positions, u64::from(position - *last));
+            Some((open, count, last)) if *open == page => {
+                put_number(&mut self.positions, u64::from(position - *last));
                 (*count, *last) = (*count + 1, position);
             }
             _ => {
                 self.close();
-                put(&mut self.positions, u64::from(position));
-                self.open = Some((doc, 1, position));
+                put_number(&mut self.positions, u64::from(position));
+                self.open = Some((page, 1, position));
             }
         }
     }
 
     /// All occurrences of a page whose positions are already stored numbers.
-    pub(crate) fn push_page(&mut self, doc: u32, count: u32, positions: &[u8]) {
+    pub(crate) fn push_page(&mut self, page: u32, count: u32, positions: &[u8]) {
         self.close();
         self.positions.extend_from_slice(positions);
-        self.open = Some((doc, count, 0));
+        self.open = Some((page, count, 0));
     }
 
     fn close(&mut self) {
-        if let Some((doc, count, _)) = self.open.take() {
-            put(&mut self.docs, u64::from(doc - self.next));
-            put(&mut self.docs, u64::from(count));
-            (self.next, self.pages) = (doc + 1, self.pages + 1);
+        if let Some((page, count, _)) = self.open.take() {
+            put_number(&mut self.page_bytes, u64::from(page - self.next));
+            put_number(&mut self.page_bytes, u64::from(count));
+            (self.next, self.pages) = (page + 1, self.pages + 1);
         }
     }
 
     /// The number of pages, the bytes of pages and counts, the bytes of positions.
     pub(crate) fn finish(mut self) -> (u32, Vec<u8>, Vec<u8>) {
         self.close();
-        (self.pages, self.docs, self.positions)
+        (self.pages, self.page_bytes, self.positions)
     }
 }
 
 /// The stored postings of one term.
 #[derive(Clone, Copy)]
 pub(crate) struct TermPostings<'a> {
-    pub count: u32,
-    pub docs: &'a [u8],
+    /// How many pages have the term.
+    pub pages: u32,
+    /// Pages and counts.
+    pub page_bytes: &'a [u8],
     pub positions: &'a [u8],
 }
 
 impl<'a> TermPostings<'a> {
     /// Calls back with every page and its count.
-    pub(crate) fn each(&self, mut found: impl FnMut(u32, u32)) -> Result<(), Fault> {
-        let (mut cursor, mut next) = (BlobCursor::new(self.docs), 0_u32);
-        for _ in 0..self.count {
-            let doc = next.checked_add(cursor.small()?).ok_or_else(damaged)?;
-            found(doc, cursor.small()?);
-            next = doc.saturating_add(1);
+    pub(crate) fn each_page(&self, mut found: impl FnMut(u32, u32)) -> Result<(), Fault> {
+        let (mut cursor, mut next) = (BlobCursor::new(self.page_bytes), 0_u32);
+        for _ in 0..self.pages {
+            let page = next.checked_add(cursor.number_u32()?).ok_or_else(damaged_blob)?;
+            found(page, cursor.number_u32()?);
+            next = page.saturating_add(1);
         }
         Ok(())
     }
 
     pub(crate) fn pages_with_positions(&self) -> PagesWithPositions<'a> {
         PagesWithPositions {
-            left: self.count,
+            left: self.pages,
             next: 0,
-            docs: BlobCursor::new(self.docs),
+            page_bytes: BlobCursor::new(self.page_bytes),
             positions: BlobCursor::new(self.positions),
         }
     }
@@ -98,7 +101,7 @@ pub(crate) struct PagePostings<'a> {
 pub(crate) struct PagesWithPositions<'a> {
     left: u32,
     next: u32,
-    docs: BlobCursor<'a>,
+    page_bytes: BlobCursor<'a>,
     positions: BlobCursor<'a>,
 }
 
@@ -108,8 +111,8 @@ impl<'a> PagesWithPositions<'a> {
             return Ok(None);
         }
         self.left -= 1;
-        let page = self.next.checked_add(self.docs.small()?).ok_or_else(damaged)?;
-        let count = self.docs.small()?;
+        let page = self.next.checked_add(self.page_bytes.number_u32()?).ok_or_else(damaged_blob)?;
+        let count = self.page_bytes.number_u32()?;
         self.next = page.saturating_add(1);
         Ok(Some(PagePostings { page, count, positions: self.positions.skip(count)? }))
     }
@@ -119,7 +122,7 @@ impl<'a> PagesWithPositions<'a> {
 pub(crate) fn positions(bytes: &[u8], most: usize) -> Result<Vec<u32>, Fault> {
     let (mut cursor, mut found, mut last) = (BlobCursor::new(bytes), Vec::new(), 0_u32);
     while !cursor.is_empty() && found.len() < most {
-        last = last.checked_add(cursor.small()?).ok_or_else(damaged)?;
+        last = last.checked_add(cursor.number_u32()?).ok_or_else(damaged_blob)?;
         found.push(last);
     }
     Ok(found)

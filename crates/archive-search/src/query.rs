@@ -11,15 +11,15 @@ use lexer::{Lexeme, LexemeKind};
 
 use crate::tokens;
 
-/// Characters of a query.
+/// A query has at most this many characters.
 pub const QUERY_CHARS_MAX: usize = 1_000;
-/// Words, phrases and prefixes of a query.
+/// A query has at most this many words, phrases and prefixes.
 pub const TERMS_MAX: usize = 16;
-/// Words of all of them.
+/// All terms of a query together have at most this many words.
 const WORDS_MAX: usize = 64;
-/// Parentheses and negations within each other.
+/// Parentheses and negations are nested at most this deep.
 const DEPTH_MAX: u32 = 16;
-/// Letters and digits before a `*`.
+/// A prefix has at least this many letters and digits before its `*`.
 const PREFIX_CHARS_MIN: usize = 2;
 /// Letters of a word before a `~`, and of the stem of a word that may be corrected without one.
 const SIMILAR_CHARS_MIN: usize = 4;
@@ -50,7 +50,8 @@ pub(crate) enum LastWord {
 }
 
 impl QueryTerm {
-    /// Whether a misspelling may be corrected: one plain word whose stem has enough letters and no digit.
+    /// Whether a misspelling may be corrected: one plain word whose stem has enough letters and no
+    /// digit.
     pub(crate) fn may_be_corrected(&self) -> bool {
         self.words.len() == 1
             && self.last == LastWord::Exact
@@ -250,7 +251,7 @@ impl Parser {
         }
     }
 
-    /// Equal terms are one term.
+    /// Adds a term, or finds the equal term that is there.
     fn add(&mut self, term: QueryTerm, positive: bool) -> Expression {
         let same = |it: &QueryTerm| {
             (&it.words, &it.last, it.is_quoted) == (&term.words, &term.last, term.is_quoted)
@@ -265,7 +266,7 @@ impl Parser {
     }
 }
 
-/// Punctuation alone is left out.
+/// The parts joined into one expression; parts of punctuation alone are left out.
 fn joined(
     parts: Vec<Option<Expression>>,
     join: fn(Vec<Expression>) -> Expression,

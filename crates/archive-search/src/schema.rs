@@ -1,9 +1,10 @@
-//! The tables. Segments and their blocks are only inserted and deleted, never updated.
+//! The tables. Segments and their blocks are inserted and deleted; only the facts of a segment and
+//! of a listed file are updated.
 
 use store::Migrations;
 
-/// `search_file` tells which segments have pages of a file. `search_home` records which owner has
-/// files in which scope.
+/// `search_file` lists the segments that have pages of a file. `search_home` records which owner
+/// has files in which scope. `docs` of a block has its terms with their pages and counts.
 macro_rules! tables {
     ($number:literal, $blob:literal, $term:literal) => {
         concat!(

@@ -11,7 +11,7 @@ use fault::Fault;
 use store::{SqlRow, Tx};
 
 use crate::evaluate::{
-    CorpusSize, SegmentTerms, TermHits, TermVariants, matching, starts, term_hits,
+    CorpusSize, SegmentTerms, TermHits, TermVariants, matching, phrase_starts, term_hits,
 };
 use crate::page_set::PageSet;
 use crate::query::{self, LastWord, ParsedQuery};
@@ -51,7 +51,7 @@ pub struct PageQuery {
     pub offset: usize,
 }
 
-/// One page of results and the total, both of one moment.
+/// One page of results and the total, both of one snapshot.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PageHits {
     /// By score; equal scores by time of upload, the newest first, then by file and page.
@@ -78,20 +78,21 @@ pub struct PageHit {
 }
 
 /// One page among all that match.
-struct Ranked {
+struct RankedPage {
     score: f64,
     segment: usize,
     page: u32,
 }
 
-/// A term of the query with what it stands for, and its hits in every segment.
+/// A term of the query with the variants of each of its words, and its hits in every segment.
 #[derive(Default)]
 struct ResolvedTerm {
-    slots: Vec<TermVariants>,
+    words: Vec<TermVariants>,
     hits: Vec<TermHits>,
     /// Pages of all segments.
     pages: u64,
-    seen: BTreeSet<String>,
+    /// The variants that occur on a page that the caller may find.
+    occurring: BTreeSet<String>,
 }
 
 impl Search {
@@ -104,24 +105,24 @@ impl Search {
         query: &PageQuery,
     ) -> Result<PageHits, Fault> {
         let parsed = query::parse(&query.query)?;
-        let segments = self.load(tx, visibility, query).await?;
+        let segments = self.load_segments(tx, visibility, query).await?;
         let corpus = segments.iter().fold(CorpusSize::default(), |sum, it| it.add_to(sum));
         let mut terms: Vec<ResolvedTerm> = Vec::with_capacity(parsed.terms.len());
         for term in &parsed.terms {
-            let mut slots: Vec<TermVariants> =
+            let mut words: Vec<TermVariants> =
                 term.words.iter().map(|word| TermVariants::from([word.clone()])).collect();
             if term.last != LastWord::Exact
-                && let Some(last) = slots.last_mut()
+                && let Some(last) = words.last_mut()
             {
                 last.extend(self.expand(tx, &segments, term).await?);
             }
-            terms.push(ResolvedTerm { slots, ..ResolvedTerm::default() });
+            terms.push(ResolvedTerm { words, ..ResolvedTerm::default() });
         }
         let all: Vec<usize> = (0..terms.len()).collect();
         self.find_hits(tx, &segments, &mut terms, &all).await?;
         let corrections = self.correct(tx, &segments, &parsed, &mut terms).await?;
         let (ranked, total) = rank(&segments, &parsed, &terms, corpus, query);
-        let hits = self.describe(tx, &segments, &parsed, &terms, &ranked).await?;
+        let hits = self.build_hits(tx, &segments, &parsed, &terms, &ranked).await?;
         Ok(PageHits { hits, total, corrections })
     }
 
@@ -135,8 +136,8 @@ impl Search {
     ) -> Result<(), Fault> {
         let words = |is_phrase: bool| -> HashSet<String> {
             let of_kind = which.iter().map(|&at| &terms[at]);
-            let of_kind = of_kind.filter(|term| (term.slots.len() > 1) == is_phrase);
-            of_kind.flat_map(|term| term.slots.iter().flatten().cloned()).collect()
+            let of_kind = of_kind.filter(|term| (term.words.len() > 1) == is_phrase);
+            of_kind.flat_map(|term| term.words.iter().flatten().cloned()).collect()
         };
         let (plain, in_phrases) = (words(false), words(true));
         for &at in which {
@@ -147,17 +148,17 @@ impl Search {
             let ids: Vec<i64> = some.iter().map(|it| it.id).collect();
             for (wanted, is_phrase) in [(&plain, false), (&in_phrases, true)] {
                 let rows = self.blocks(tx, &ids, wanted, is_phrase).await?;
-                let mut found = by_segment(&rows, wanted, is_phrase)?;
+                let mut found = postings_by_segment(&rows, wanted, is_phrase)?;
                 for (at, segment) in some.iter().enumerate() {
                     let Some(postings) = found.remove(&segment.id) else { continue };
                     for &term in which {
                         let term = &mut terms[term];
-                        if (term.slots.len() > 1) != is_phrase {
+                        if (term.words.len() > 1) != is_phrase {
                             continue;
                         }
                         let (allowed, pages) = (&segment.allowed, segment.pages);
-                        let (slots, seen) = (&term.slots, &mut term.seen);
-                        let hits = term_hits(slots, &postings, allowed, pages, seen)?;
+                        let (words, occurring) = (&term.words, &mut term.occurring);
+                        let hits = term_hits(words, &postings, allowed, pages, occurring)?;
                         total += hits.0.len();
                         term.pages += hits.0.len() as u64;
                         term.hits[batch * SEGMENTS_AT_ONCE + at] = hits;
@@ -187,18 +188,18 @@ impl Search {
         sql::blocks(&self.db, tx, segments, &terms, with_positions).await
     }
 
-    /// Reads where the words of the chosen pages stand.
-    async fn describe(
+    /// Builds the hits of the ranked pages; reads where the words of the query stand on them.
+    async fn build_hits(
         &self,
         tx: &mut Tx,
         segments: &[LoadedSegment],
         parsed: &ParsedQuery,
         terms: &[ResolvedTerm],
-        ranked: &[Ranked],
+        ranked: &[RankedPage],
     ) -> Result<Vec<PageHit>, Fault> {
         let positive = || terms.iter().enumerate().filter(|(at, _)| parsed.is_positive[*at]);
         let wanted: HashSet<String> =
-            positive().flat_map(|(_, term)| term.slots.iter().flatten().cloned()).collect();
+            positive().flat_map(|(_, term)| term.words.iter().flatten().cloned()).collect();
         let mut matches: HashMap<(usize, u32), Vec<WordMatch>> = HashMap::new();
         let mut chosen: Vec<usize> = ranked.iter().map(|it| it.segment).collect();
         chosen.sort_unstable();
@@ -206,7 +207,7 @@ impl Search {
         for some in chosen.chunks(SEGMENTS_AT_ONCE) {
             let ids: Vec<i64> = some.iter().map(|&at| segments[at].id).collect();
             let rows = self.blocks(tx, &ids, &wanted, true).await?;
-            let found = by_segment(&rows, &wanted, true)?;
+            let found = postings_by_segment(&rows, &wanted, true)?;
             for &at in some {
                 let segment = &segments[at];
                 let Some(postings) = found.get(&segment.id) else { continue };
@@ -214,9 +215,14 @@ impl Search {
                 let here = ranked.iter().filter(|it| it.segment == at);
                 here.for_each(|it| within.insert(it.page));
                 for (number, term) in positive() {
-                    let length = u32::try_from(term.slots.len()).unwrap_or(1);
-                    let found =
-                        starts(&term.slots, postings, &within, segment.pages, POSITIONS_MAX)?;
+                    let length = u32::try_from(term.words.len()).unwrap_or(1);
+                    let found = phrase_starts(
+                        &term.words,
+                        postings,
+                        &within,
+                        segment.pages,
+                        POSITIONS_MAX,
+                    )?;
                     for (page, starts) in found {
                         let spans = starts.into_iter().map(|first| WordMatch {
                             first,
@@ -228,7 +234,7 @@ impl Search {
                 }
             }
         }
-        let hit = |it: &Ranked| {
+        let hit = |it: &RankedPage| {
             let (file, page) = segments[it.segment].page(it.page)?;
             let found = matches.remove(&(it.segment, it.page)).unwrap_or_default();
             let window = Window::best(found, &page.chunks);
@@ -243,8 +249,8 @@ impl Search {
     }
 }
 
-/// The wanted terms of each segment.
-fn by_segment<'r>(
+/// The postings of the wanted terms in rows of blocks, for each segment.
+fn postings_by_segment<'r>(
     rows: &'r [SqlRow],
     wanted: &HashSet<String>,
     with_positions: bool,
@@ -263,19 +269,20 @@ fn by_segment<'r>(
     Ok(found)
 }
 
-/// The wanted part of the matching pages in their order, and the number of all.
+/// The matching pages of the wanted page of results, in their order, and the number of all.
 fn rank(
     segments: &[LoadedSegment],
     parsed: &ParsedQuery,
     terms: &[ResolvedTerm],
     corpus: CorpusSize,
     query: &PageQuery,
-) -> (Vec<Ranked>, u64) {
-    let rarity: Vec<f64> = terms.iter().map(|term| corpus.rarity(term.pages)).collect();
+) -> (Vec<RankedPage>, u64) {
+    let weights: Vec<f64> =
+        terms.iter().map(|term| corpus.inverse_page_frequency(term.pages)).collect();
     let mut ranked = Vec::new();
     for (at, segment) in segments.iter().enumerate() {
         let sets: Vec<PageSet> =
-            terms.iter().map(|term| term.hits[at].set(segment.pages)).collect();
+            terms.iter().map(|term| term.hits[at].page_set(segment.pages)).collect();
         let found = matching(&parsed.expression, &sets, &segment.allowed);
         let mut scores = vec![0.0; segment.pages as usize];
         for (number, term) in terms.iter().enumerate() {
@@ -283,17 +290,21 @@ fn rank(
                 continue;
             }
             for &(page, count) in term.hits[at].0.iter().filter(|it| found.contains(it.0)) {
-                let words = segment.words[page as usize];
-                scores[page as usize] += rarity[number] * corpus.frequency(count, words);
+                let words = segment.word_counts[page as usize];
+                scores[page as usize] += weights[number] * corpus.term_score(count, words);
             }
         }
         let here = found.iter();
-        ranked.extend(here.map(|page| Ranked { score: scores[page as usize], segment: at, page }));
+        ranked.extend(here.map(|page| RankedPage {
+            score: scores[page as usize],
+            segment: at,
+            page,
+        }));
     }
     let total = ranked.len() as u64;
-    let order = |a: &Ranked, b: &Ranked| {
+    let order = |a: &RankedPage, b: &RankedPage| {
         b.score.total_cmp(&a.score).then_with(|| {
-            let key = |it: &Ranked| segments[it.segment].order(it.page);
+            let key = |it: &RankedPage| segments[it.segment].tie_order(it.page);
             key(a).cmp(&key(b))
         })
     };
@@ -314,8 +325,8 @@ pub(super) fn too_broad(reason: &str) -> Fault {
 }
 
 impl PageHit {
-    /// The first stored chunk of the page that [`Self::snippet`] needs; it needs the next one too, if
-    /// there is one.
+    /// The first stored chunk of the page that [`Self::snippet`] needs; it needs the next one too,
+    /// if there is one.
     pub fn first_chunk(&self) -> u32 {
         self.window.chunk
     }

@@ -1,4 +1,5 @@
-//! Cuts a snippet of about 34 words around the matches of a page, with the characters of each match.
+//! Cuts a snippet of about 34 words around the matches of a page, with the characters of each
+//! match.
 
 use std::ops::Range;
 
@@ -7,7 +8,7 @@ use crate::segment::ChunkStart;
 use crate::tokens::token_spans;
 
 const SNIPPET_WORDS: u32 = 34;
-/// Words before the first match.
+/// Words of a snippet before the first match.
 const BEFORE_WORDS: u32 = 6;
 /// Characters of a snippet, and of them before the first match: a word may be very long.
 const SNIPPET_CHARS_MAX: usize = 500;
@@ -27,15 +28,15 @@ pub(crate) struct WordMatch {
 pub(crate) struct Window {
     from: u32,
     to: u32,
-    /// The matches within, in order.
+    /// The matches within the window, in order.
     matches: Vec<WordMatch>,
-    /// The stored chunk in which it begins, and where that chunk begins.
+    /// The stored chunk in which the window begins, and where that chunk begins.
     pub chunk: u32,
     pub start: ChunkStart,
 }
 
 impl Window {
-    /// The first part of the page with the most different terms.
+    /// The window with the most different terms; of equal ones the first on the page.
     pub(crate) fn best(mut matches: Vec<WordMatch>, chunks: &[ChunkStart]) -> Self {
         matches.sort_unstable();
         let room = SNIPPET_WORDS - BEFORE_WORDS;
@@ -59,7 +60,7 @@ impl Window {
     }
 }
 
-/// A part of a page and the matches in it. All places are characters of the page's text.
+/// A part of a page and the matches in it. All positions count characters of the page's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snippet {
     /// On one line, the matches between `**`.
@@ -99,10 +100,10 @@ impl PageHit {
         let shown = spans.iter().take_while(|it| it.0 <= window.to).last();
         let from = spans.first().map_or(0, |it| it.1.start);
         let from = if window.from == 0 { 0 } else { from };
-        let from = from.max(step_back(text, first.max(from), BEFORE_CHARS_MAX));
+        let from = from.max(chars_before(text, first.max(from), BEFORE_CHARS_MAX));
         let is_end = spans.last().is_none_or(|it| it.0 < window.to);
         let to = if is_end { text.len() } else { shown.map_or(text.len(), |it| it.1.end) };
-        let to = to.min(step_on(text, from, SNIPPET_CHARS_MAX)).max(from);
+        let to = to.min(chars_after(text, from, SNIPPET_CHARS_MAX)).max(from);
         self.cut(text, from..to, &matches, chunk.chars as usize)
     }
 
@@ -120,9 +121,9 @@ impl PageHit {
         }
         let (mut at, mut highlights) = (part.start, Vec::new());
         for span in matches.iter().filter(|it| it.start >= part.start && it.end <= part.end) {
-            flat(&mut shown, &text[at..span.start]);
+            push_on_one_line(&mut shown, &text[at..span.start]);
             shown.push_str("**");
-            flat(&mut shown, &text[span.clone()]);
+            push_on_one_line(&mut shown, &text[span.clone()]);
             shown.push_str("**");
             at = span.end;
             if highlights.len() < HIGHLIGHTS_MAX {
@@ -130,7 +131,7 @@ impl PageHit {
                 highlights.push(Highlight { start, end, text: text[span.clone()].to_owned() });
             }
         }
-        flat(&mut shown, &text[at..part.end]);
+        push_on_one_line(&mut shown, &text[at..part.end]);
         if part.end < text.len() {
             shown.push('…');
         }
@@ -152,16 +153,18 @@ fn joined(mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
     all
 }
 
-fn step_back(text: &str, from: usize, chars: usize) -> usize {
+/// The byte that many characters before a byte.
+fn chars_before(text: &str, from: usize, chars: usize) -> usize {
     text[..from].char_indices().rev().take(chars).last().map_or(from, |(at, _)| at)
 }
 
-fn step_on(text: &str, from: usize, chars: usize) -> usize {
+/// The byte that many characters after a byte.
+fn chars_after(text: &str, from: usize, chars: usize) -> usize {
     text[from..].char_indices().nth(chars).map_or(text.len(), |(at, _)| from + at)
 }
 
-/// White space and control characters as single spaces.
-fn flat(shown: &mut String, text: &str) {
+/// Appends a text with runs of white space and control characters as single spaces.
+fn push_on_one_line(shown: &mut String, text: &str) {
     for c in text.chars() {
         if !c.is_whitespace() && !c.is_control() {
             shown.push(c);

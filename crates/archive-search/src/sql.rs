@@ -9,9 +9,9 @@ use crate::segment::{EncodedSegment, FileEntry, FileId, read_files};
 /// Rows of one statement.
 const BATCH: usize = 50;
 
-/// A number for a new segment. On SQLite the transaction is the only writer, so it may increment a
+/// An id for a new segment. On SQLite the transaction is the only writer, so it may increment a
 /// counter; PostgreSQL uses a sequence.
-pub(crate) async fn next_number(db: &Db, tx: &mut Tx) -> Result<i64, Fault> {
+pub(crate) async fn next_segment_id(db: &Db, tx: &mut Tx) -> Result<i64, Fault> {
     let next = db.choose(
         "UPDATE search_next SET next = next + 1 RETURNING next",
         "SELECT nextval('search_next')",
@@ -20,8 +20,8 @@ pub(crate) async fn next_number(db: &Db, tx: &mut Tx) -> Result<i64, Fault> {
     row.ok_or_else(|| Fault::internal("the counter of segments is gone"))?.int(0)
 }
 
-/// Waits until no other transaction changes the segments of these scopes. SQLite needs no lock: a
-/// writing transaction is the only one.
+/// Waits until no other transaction changes the segments of these scopes. SQLite needs no lock,
+/// because it has one writing transaction at a time.
 pub(crate) async fn lock(db: &Db, tx: &mut Tx, scopes: &[i64]) -> Result<(), Fault> {
     if db.engine() == Engine::Sqlite {
         return Ok(());
@@ -37,13 +37,14 @@ pub(crate) async fn lock(db: &Db, tx: &mut Tx, scopes: &[i64]) -> Result<(), Fau
     Ok(())
 }
 
-pub(crate) async fn insert(
+/// Inserts a segment with its dictionary, its blocks and the list of its files.
+pub(crate) async fn insert_segment(
     db: &Db,
     tx: &mut Tx,
     scope: i64,
     segment: EncodedSegment,
 ) -> Result<(), Fault> {
-    let id = next_number(db, tx).await?;
+    let id = next_segment_id(db, tx).await?;
     let weight = i64::try_from(segment.weight).unwrap_or(i64::MAX);
     let row = "INSERT INTO search_segment (id, scope, weight, files, facts) \
                VALUES ($1, $2, $3, $4, $5)";
@@ -56,27 +57,28 @@ pub(crate) async fn insert(
         let values: Vec<SqlValue> = blocks
             .by_ref()
             .take(BATCH)
-            .flat_map(|it| [id.into(), it.first.into(), it.docs.into(), it.positions.into()])
+            .flat_map(|it| [id.into(), it.first.into(), it.page_bytes.into(), it.positions.into()])
             .collect();
         let into = "INSERT INTO search_block (segment, first, docs, positions) VALUES";
-        tx.execute(rows(into, 4, values)).await?;
+        tx.execute(insertion(into, 4, values)).await?;
     }
     for ids in segment.file_ids.chunks(BATCH) {
         let row = |it: &FileId| [SqlValue::from(&it.id), id.into(), it.has_facts.into()];
         let values = ids.iter().flat_map(row).collect();
         let into = "INSERT INTO search_file (file_id, segment, has_facts) VALUES";
-        tx.execute(rows(into, 3, values)).await?;
+        tx.execute(insertion(into, 3, values)).await?;
     }
     Ok(())
 }
 
-fn rows(into: &str, width: usize, values: Vec<SqlValue>) -> Sql {
+/// An insertion of rows with `width` values each.
+fn insertion(into: &str, width: usize, values: Vec<SqlValue>) -> Sql {
     let row = |at| format!("({})", placeholders(at * width + 1, width));
     let rows: Vec<String> = (0..values.len() / width).map(row).collect();
     sql_built(format!("{into} {}", rows.join(", "))).bind_all(values)
 }
 
-pub(crate) async fn delete(tx: &mut Tx, segment: i64) -> Result<(), Fault> {
+pub(crate) async fn delete_segment(tx: &mut Tx, segment: i64) -> Result<(), Fault> {
     for delete in [
         "DELETE FROM search_block WHERE segment = $1",
         "DELETE FROM search_dictionary WHERE segment = $1",
@@ -88,17 +90,19 @@ pub(crate) async fn delete(tx: &mut Tx, segment: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-pub(crate) async fn record_home(tx: &mut Tx, owner: i64, scope: i64) -> Result<(), Fault> {
+/// Records that an owner has files in a scope.
+pub(crate) async fn record_owner_scope(tx: &mut Tx, owner: i64, scope: i64) -> Result<(), Fault> {
     let insert = "INSERT INTO search_home (owner, scope) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     tx.execute(sql(insert).bind(owner).bind(scope)).await.map(drop)
 }
 
-pub(crate) async fn homes(tx: &mut Tx, owner: i64) -> Result<Vec<i64>, Fault> {
+/// The scopes in which an owner has or had files.
+pub(crate) async fn scopes_of_owner(tx: &mut Tx, owner: i64) -> Result<Vec<i64>, Fault> {
     let select = sql("SELECT scope FROM search_home WHERE owner = $1").bind(owner);
     tx.fetch_all(select).await?.iter().map(|row| row.int(0)).collect()
 }
 
-/// The segments with pages of a file: number, scope, files.
+/// The segments with pages of a file: id, scope, files.
 pub(crate) async fn segments_of_file(
     tx: &mut Tx,
     file_id: &str,
@@ -113,14 +117,15 @@ pub(crate) async fn segments_of_file(
     rows.iter().map(read).collect()
 }
 
-/// Number and weight of every segment of a scope.
-pub(crate) async fn weights(tx: &mut Tx, scope: i64) -> Result<Vec<(i64, u64)>, Fault> {
+/// The id and the weight of every segment of a scope.
+pub(crate) async fn segment_weights(tx: &mut Tx, scope: i64) -> Result<Vec<(i64, u64)>, Fault> {
     let select = "SELECT id, weight FROM search_segment WHERE scope = $1 ORDER BY id";
     let rows = tx.fetch_all(sql(select).bind(scope)).await?;
     rows.iter().map(|row| Ok((row.int(0)?, row.count(1)?))).collect()
 }
 
-pub(crate) async fn files(tx: &mut Tx, segment: i64) -> Result<Vec<FileEntry>, Fault> {
+/// The files of a segment.
+pub(crate) async fn segment_files(tx: &mut Tx, segment: i64) -> Result<Vec<FileEntry>, Fault> {
     let select = sql("SELECT files, facts FROM search_segment WHERE id = $1").bind(segment);
     let row = tx.fetch_optional(select).await?;
     let row = row.ok_or_else(|| Fault::internal("a segment of the search index is gone"))?;
@@ -139,7 +144,7 @@ pub(crate) async fn record_facts(tx: &mut Tx, file_id: &str) -> Result<(), Fault
     tx.execute(update.bind(file_id)).await.map(drop)
 }
 
-/// All blocks of a segment after a term, a few at a time.
+/// The next 50 blocks of a segment after a term: first term, pages and counts, positions.
 pub(crate) async fn blocks_after(
     tx: &mut Tx,
     segment: i64,
@@ -150,14 +155,15 @@ pub(crate) async fn blocks_after(
     tx.fetch_all(sql(select).bind(segment).bind(after)).await
 }
 
-/// The segments of these scopes: number, scope, files, facts. With a file only those that have it.
+/// The segments of these scopes: id, scope, files, facts. With a file id only the segments of that
+/// file.
 pub(crate) async fn segments(
     db: &Db,
     tx: &mut Tx,
     scopes: &[i64],
     file_id: Option<&str>,
 ) -> Result<Vec<SqlRow>, Fault> {
-    let list = numbers(db, 1);
+    let list = selected_numbers(db, 1);
     let select = match file_id {
         None => {
             format!("SELECT id, scope, files, facts FROM search_segment WHERE scope IN ({list})")
@@ -180,12 +186,13 @@ pub(crate) async fn dictionaries(
     tx: &mut Tx,
     segments: &[i64],
 ) -> Result<Vec<SqlRow>, Fault> {
-    let list = numbers(db, 1);
+    let list = selected_numbers(db, 1);
     let select = format!("SELECT terms FROM search_dictionary WHERE segment IN ({list})");
     tx.fetch_all(sql_built(select).bind(json(segments.iter().copied()))).await
 }
 
-/// The blocks in which these terms would be: segment, documents and, if wanted, positions.
+/// The blocks that have these terms, if any has: segment, pages and counts and, if wanted,
+/// positions.
 pub(crate) async fn blocks(
     db: &Db,
     tx: &mut Tx,
@@ -233,7 +240,7 @@ pub(crate) async fn with_facts(db: &Db, ids: &[String]) -> Result<Vec<String>, F
 }
 
 /// A selection of the numbers in a JSON array, because there may be thousands.
-fn numbers(db: &Db, parameter: usize) -> String {
+fn selected_numbers(db: &Db, parameter: usize) -> String {
     match db.engine() {
         Engine::Sqlite => format!("SELECT value FROM json_each(${parameter})"),
         Engine::Postgres => {

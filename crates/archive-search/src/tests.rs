@@ -10,9 +10,9 @@ use crate::{
     Search, Snippet, Visibility, record_text,
 };
 
-mod asking;
-mod changing;
+mod changes;
 mod model;
+mod queries;
 
 /// A file with its pages.
 #[derive(Debug, Clone)]
@@ -132,7 +132,7 @@ fn all(query: &str) -> PageQuery {
     PageQuery { query: query.to_owned(), limit: 10_000, ..PageQuery::default() }
 }
 
-/// Sees their own and these cases.
+/// The visibility of an owner who sees their own files and these cases.
 fn visibility(owner: &str, cases: &[&str]) -> Visibility {
     let case = |id: &&str| CaseAccess {
         id: (*id).to_owned(),

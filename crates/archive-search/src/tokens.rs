@@ -1,9 +1,9 @@
 //! Splits the text of a page into the words that its index stores.
 //!
-//! On top of runs of letters and digits: dotted letters are one word (`U.S.C.`, `U. S.`, `F.3d`), groups of
-//! three digits are one number (`12,500`), numbers have no leading zeros (`08924`), and Russian
-//! surnames lose -ov and -ev in all cases. So `17 USC 101` is `17 U.S.C. § 101`, and `1:20-cv-8924`
-//! is `1:20-cv-08924`.
+//! A word is a run of letters and digits. Dotted letters are one word (`U.S.C.`, `U. S.`, `F.3d`),
+//! groups of three digits are one number (`12,500`), numbers have no leading zeros (`08924`), and
+//! Russian surnames lose -ov and -ev in all cases. So `17 USC 101` is `17 U.S.C. § 101`, and
+//! `1:20-cv-8924` is `1:20-cv-08924`.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use crate::words::spans;
 
 /// A Russian stem keeps three letters of two bytes.
 const RUSSIAN_STEM_BYTES: usize = 6;
-/// Dotted letters joined into one word.
-const LETTERS_MAX: usize = 12;
+/// At most this many dotted letters, or groups of digits, are joined into one word.
+const PARTS_MAX: usize = 12;
 
 /// A word of a page. Its number among the tokens of the page is its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,9 +36,9 @@ pub(crate) fn token_spans(text: &str) -> impl Iterator<Item = Range<usize>> + '_
     let mut words = spans(text).peekable();
     std::iter::from_fn(move || {
         let mut span = words.next()?;
-        if let Some(separator) = opening(text, &span) {
+        if let Some(separator) = separator_after(text, &span) {
             let mut last = span.clone();
-            for _ in 1..LETTERS_MAX {
+            for _ in 1..PARTS_MAX {
                 let Some(next) = words.peek() else { break };
                 if !joins(text, separator, &last, next) {
                     break;
@@ -52,16 +52,17 @@ pub(crate) fn token_spans(text: &str) -> impl Iterator<Item = Range<usize>> + '_
     })
 }
 
-/// What may join a word with the following ones.
+/// The mark that joins a word with the words after it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separator {
-    /// A letter and a full stop.
+    /// The full stop after a single letter.
     Dot,
-    /// One to three digits and a comma or a space that does not break.
+    /// The comma, or the space that does not break, after one to three digits.
     Group,
 }
 
-fn opening(text: &str, span: &Range<usize>) -> Option<Separator> {
+/// The separator after a word, if the word may begin a joined one.
+fn separator_after(text: &str, span: &Range<usize>) -> Option<Separator> {
     let word = &text[span.clone()];
     let next = text[span.end..].chars().next()?;
     if next == '.' && is_letter(word) {
@@ -105,14 +106,14 @@ fn is_ordinal(word: &str) -> bool {
     (1..=2).contains(&digits) && matches!(&word[digits..], "d" | "nd" | "rd" | "st" | "th")
 }
 
-/// The form of a word that is stored; also of a word of a query.
+/// The form of a word that the index stores and queries look up.
 pub(crate) fn term(word: &str) -> String {
     let mut folded = folded(word);
     if is_number(&folded) {
         return without_zeros(&folded).to_owned();
     }
     inflection(&mut folded);
-    surname(&mut folded);
+    remove_surname_suffix(&mut folded);
     folded
 }
 
@@ -127,7 +128,8 @@ pub(crate) fn without_zeros(word: &str) -> &str {
     }
 }
 
-/// Without accents, capitals and what joined the parts, but not stemmed: for prefixes.
+/// A word without accents, capitals and the marks between joined parts, but not stemmed, which
+/// prefixes need.
 pub(crate) fn folded(word: &str) -> String {
     if word.is_ascii() && word.bytes().all(|it| it.is_ascii_alphanumeric()) {
         return searched(word).unwrap_or_default();
@@ -136,8 +138,9 @@ pub(crate) fn folded(word: &str) -> String {
     searched(&joined).unwrap_or_default()
 }
 
-/// The stemmer leaves Воробьева as воробьев and makes воробь of Воробьев.
-fn surname(word: &mut String) {
+/// Removes -ов and -ев, because the stemmer leaves Воробьева as воробьев and makes воробь of
+/// Воробьев.
+fn remove_surname_suffix(word: &mut String) {
     let is_surname = word.ends_with("ов") || word.ends_with("ев");
     let short = word.len().saturating_sub(4);
     if is_surname && short >= RUSSIAN_STEM_BYTES && word.chars().all(|c| ('а'..='я').contains(&c))

@@ -30,12 +30,6 @@ pub fn folded(text: &str) -> impl Iterator<Item = String> + '_ {
     folded.filter(|it| !it.is_empty()).map(|it| tokens::without_zeros(&it).to_owned())
 }
 
-/// Letters and digits. Accents that stand alone, soft hyphens and joiners are within a word and
-/// end none.
-pub fn is_word(c: char) -> bool {
-    c.is_alphanumeric()
-}
-
 pub(crate) fn spans(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let words = text::tokens::tokens(text, Cut::SEARCH).filter(|it| it.kind != TokenKind::Mark);
     words.map(|it| it.start..it.end)

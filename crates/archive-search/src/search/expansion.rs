@@ -51,7 +51,7 @@ impl Search {
             }
             let similar = self.similar(tx, segments, &term.words[0]).await?;
             if !similar.is_empty() {
-                terms[at].slots = vec![similar];
+                terms[at].words = vec![similar];
                 which.push(at);
             }
         }
@@ -60,7 +60,7 @@ impl Search {
         }
         self.find_hits(tx, segments, terms, &which).await?;
         let corrections = which.into_iter().filter(|&at| terms[at].pages > 0).map(|at| {
-            let searched = terms[at].seen.iter().cloned().collect();
+            let searched = terms[at].occurring.iter().cloned().collect();
             Correction { typed: parsed.terms[at].typed.clone(), searched }
         });
         Ok(corrections.collect())
@@ -90,7 +90,7 @@ impl Search {
         for some in segments.chunks(SEGMENTS_AT_ONCE) {
             let ids: Vec<i64> = some.iter().map(|it| it.id).collect();
             for row in sql::dictionaries(&self.db, tx, &ids).await? {
-                dictionary::find(row.bytes_ref(0)?, filter, &mut found)?;
+                dictionary::find_terms(row.bytes_ref(0)?, filter, &mut found)?;
             }
             if matches!(filter, TermFilter::Prefix(_)) && found.len() > PREFIX_WORDS_MAX {
                 let reason = format!("a prefix stands for more than {PREFIX_WORDS_MAX} words");

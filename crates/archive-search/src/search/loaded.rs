@@ -19,8 +19,8 @@ pub(super) struct LoadedSegment {
     pub pages: u32,
     /// The pages that are visible and pass all filters.
     pub allowed: PageSet,
-    /// The words of each page.
-    pub words: Vec<u32>,
+    /// How many words each page has.
+    pub word_counts: Vec<u32>,
     files: Vec<FileEntry>,
     /// The number of the first page of each file.
     first_pages: Vec<u32>,
@@ -35,13 +35,14 @@ impl LoadedSegment {
     }
 
     /// Orders pages of equal score: the newest upload first, then by file and page.
-    pub(super) fn order(&self, page: u32) -> Option<(Reverse<i64>, &str, u32)> {
+    pub(super) fn tie_order(&self, page: u32) -> Option<(Reverse<i64>, &str, u32)> {
         let (file, page) = self.page(page)?;
         Some((Reverse(file.uploaded_at), file.file_id.as_str(), page.page))
     }
 
+    /// Adds the allowed pages of this segment to a sum.
     pub(super) fn add_to(&self, sum: CorpusSize) -> CorpusSize {
-        let words = self.allowed.iter().map(|page| u64::from(self.words[page as usize]));
+        let words = self.allowed.iter().map(|page| u64::from(self.word_counts[page as usize]));
         CorpusSize {
             pages: sum.pages + self.allowed.count(),
             words: sum.words + words.sum::<u64>(),
@@ -51,7 +52,7 @@ impl LoadedSegment {
 
 impl Search {
     /// The segments with at least one page that the caller may find.
-    pub(super) async fn load(
+    pub(super) async fn load_segments(
         &self,
         tx: &mut Tx,
         visibility: &Visibility,
@@ -68,7 +69,7 @@ impl Search {
             None => {
                 visible.push(owner);
                 // Also cases that the caller has files in and no longer sees.
-                scopes.extend(sql::homes(tx, owner).await?);
+                scopes.extend(sql::scopes_of_owner(tx, owner).await?);
                 scopes.push(owner);
             }
         }
@@ -116,19 +117,19 @@ impl<'a> FileFilter<'a> {
     }
 
     fn load(&self, id: i64, files: Vec<FileEntry>, is_visible: bool) -> Option<LoadedSegment> {
-        let (mut words, mut first_pages) = (Vec::new(), Vec::with_capacity(files.len()));
+        let (mut word_counts, mut first_pages) = (Vec::new(), Vec::with_capacity(files.len()));
         let mut passing = Vec::with_capacity(files.len());
         for file in &files {
-            let first = u32::try_from(words.len()).ok()?;
+            let first = u32::try_from(word_counts.len()).ok()?;
             first_pages.push(first);
-            words.extend(file.pages.iter().map(|page| page.words));
-            let end = u32::try_from(words.len()).ok()?;
+            word_counts.extend(file.pages.iter().map(|page| page.words));
+            let end = u32::try_from(word_counts.len()).ok()?;
             passing.extend(self.passes(file, is_visible).then_some(first..end));
         }
-        let pages = u32::try_from(words.len()).ok()?;
+        let pages = u32::try_from(word_counts.len()).ok()?;
         let mut allowed = PageSet::empty(pages);
         passing.into_iter().flatten().for_each(|page| allowed.insert(page));
         let some = !allowed.is_empty();
-        some.then_some(LoadedSegment { id, pages, allowed, words, files, first_pages })
+        some.then_some(LoadedSegment { id, pages, allowed, word_counts, files, first_pages })
     }
 }

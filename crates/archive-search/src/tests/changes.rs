@@ -1,4 +1,4 @@
-//! Deleting, replacing, moving and merging.
+//! Files are deleted, replaced and moved, and segments are merged.
 
 use store::sql;
 

@@ -90,7 +90,7 @@ fn any_query(rng: &mut TestRng, depth: u32) -> String {
     parts.join(*rng.pick(&[" ", " ", " AND ", " OR "]))
 }
 
-/// The words of a text as sets of stems, one set of one for each word.
+/// The terms of a text, one for each word.
 fn words(text: &str) -> Vec<String> {
     tokens(text).map(|it| it.term).collect()
 }
@@ -185,7 +185,7 @@ fn expected(fixture: &Fixture, visibility: &Visibility, query: &PageQuery) -> Ve
     found
 }
 
-fn any_ask(rng: &mut TestRng) -> PageQuery {
+fn any_page_query(rng: &mut TestRng) -> PageQuery {
     let mut query = any_query(rng, 0);
     while query::parse(&query).is_err() {
         query = any_query(rng, 0);
@@ -265,7 +265,7 @@ async fn the_index_answers_as_plain_loops_do() {
                 fixture.remove(&id).await;
             }
             for _ in 0..40 {
-                let query = any_ask(&mut rng);
+                let query = any_page_query(&mut rng);
                 let cases: Vec<&str> = CASES.into_iter().filter(|_| rng.one_in(2)).collect();
                 let visibility = visibility(rng.pick::<&str>(&OWNERS), &cases);
                 answered += u32::from(check(&fixture, &visibility, &query).await);

@@ -1,4 +1,4 @@
-//! What a query finds, for which caller.
+//! The pages that a query finds, for each caller.
 
 use super::*;
 
@@ -15,7 +15,7 @@ async fn words_phrases_citations_and_mistakes_are_found() {
         "The Café owner’s naïve résumé.",
         "USC Trojans",
     ];
-    const ASKS: [(&str, &str); 34] = [
+    const QUERIES: [(&str, &str); 34] = [
         ("motion", "1"),
         ("\"motion to dismiss\"", "1"),
         ("\"dismiss to motion\"", ""),
@@ -57,7 +57,7 @@ async fn words_phrases_citations_and_mistakes_are_found() {
             fixture.put(file(&format!("f{at}"), "me", None, &[text])).await;
         }
         for merged in [false, true] {
-            for (query, expected) in ASKS {
+            for (query, expected) in QUERIES {
                 let expected: Vec<String> =
                     expected.split_whitespace().map(|at| format!("f{at}:1")).collect();
                 assert_eq!(
