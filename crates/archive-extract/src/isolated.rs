@@ -130,7 +130,9 @@ pub fn worker_main(mut stdin: impl Read, stdout: impl Write) -> ExitCode {
 fn serve_request(stdin: &mut impl Read, stdout: impl Write) -> io::Result<()> {
     let request = match sandbox::receive::<WorkerRequest>(stdin)? {
         Some(WorkerRequest::Read(request)) => request,
-        Some(WorkerRequest::Picture(request)) => return page_picture::serve(&request, stdout),
+        Some(WorkerRequest::Picture(request)) => {
+            return page_picture::draw_in_child(&request, stdout);
+        }
         None => return Ok(()),
     };
     let size = std::fs::metadata(&request.path)?.len();

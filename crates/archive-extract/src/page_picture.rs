@@ -1,5 +1,6 @@
-//! The picture of one page as PNG, with the words of wanted spans marked, and the words of the page
-//! with their boxes. A child process draws it with `pdftoppm`, within limits; nothing is kept.
+//! Draws one page as PNG with the words of wanted spans marked, and lists the words of the page
+//! with their boxes. A child process draws the page with `pdftoppm`, within limits; nothing is
+//! kept.
 //!
 //! Only PDF files and pictures have pages that can be drawn.
 
@@ -33,15 +34,15 @@ pub const WIDTH_MAX: u32 = 2_000;
 const PIXELS_MAX: f64 = 8_000_000.0;
 /// The largest PNG that is sent.
 const PNG_BYTES_MAX: usize = 12 << 20;
-/// Bytes of the PNG, and words, in one message.
+/// One message has at most this many bytes of the PNG, or this many words.
 const PIECE_BYTES: usize = 3 << 20;
 const WORDS_AT_ONCE: usize = 2_000;
-/// Bytes of a page's text that spans are looked for in.
+/// A page with more bytes of text is not drawn with marks.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 /// What each tool may write to the scratch folder.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
-/// What is wanted of a page.
+/// Which page is drawn, and with what.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PageRequest {
     pub format: Format,
@@ -49,7 +50,7 @@ pub struct PageRequest {
     pub page: u32,
     /// The width of the picture in pixels; `None` for no picture.
     pub width: Option<u32>,
-    /// Whether the words are wanted beside the picture.
+    /// Whether the words of the page are sent beside the picture.
     pub with_words: bool,
     /// The text of the page as it was read.
     pub text: String,
@@ -67,9 +68,9 @@ pub struct PageRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PageUnit {
-    /// 1/72 inch, of PDF pages.
+    /// 1/72 inch, the unit of PDF pages.
     Point,
-    /// Of pictures.
+    /// The unit of picture files.
     Pixel,
 }
 
@@ -190,14 +191,14 @@ impl Received {
             (PictureMessage::Words(words), Some(page)) => {
                 let long = words.iter().any(|it| it.text.len() > boxes::WORD_BYTES_MAX);
                 if long || page.words.len() + words.len() > boxes::WORDS_MAX {
-                    return self.too_much();
+                    return self.stop_child();
                 }
                 page.words.extend(words);
             }
             (PictureMessage::Png(piece), Some(page)) => {
                 let decoded = BASE64.decode(piece).unwrap_or_default();
                 if page.png.len() + decoded.len() > PNG_BYTES_MAX {
-                    return self.too_much();
+                    return self.stop_child();
                 }
                 page.png.extend(decoded);
             }
@@ -209,7 +210,7 @@ impl Received {
     }
 
     /// Stops a child that sends more than it is allowed to.
-    fn too_much(&mut self) -> ControlFlow<()> {
+    fn stop_child(&mut self) -> ControlFlow<()> {
         let message = "the page made the drawing process send too much";
         self.problem = Some(ReadProblem::new(ProblemCode::Crashed, message));
         ControlFlow::Break(())
@@ -224,8 +225,8 @@ impl Received {
     }
 }
 
-/// The child's side: confines itself, draws the page and sends it.
-pub(crate) fn serve(request: &PictureRequest, stdout: impl Write) -> io::Result<()> {
+/// The child's side of [`draw`]: confines this process, draws the page and sends it.
+pub(crate) fn draw_in_child(request: &PictureRequest, stdout: impl Write) -> io::Result<()> {
     let limits = ChildLimits {
         cpu_seconds: request.page.seconds,
         tool_cpu_seconds: request.page.seconds,

@@ -1,7 +1,7 @@
 //! PDF: the text layer page by page, and OCR for pages that are pictures.
 //!
 //! The reader is our own, so that every loop keeps the limits and the text is the same on every
-//! machine. Pages whose pictures it cannot take apart are rendered by `pdftoppm` where there is one.
+//! machine. Pages whose pictures need a decoder are rendered by `pdftoppm` where it is installed.
 
 mod annotation;
 mod area;
@@ -9,14 +9,14 @@ mod budget;
 mod cmap;
 mod content;
 mod crypt;
+mod drawn_items;
 mod file;
 mod filter;
 mod font;
 mod glyphs;
 mod layout;
-mod marks;
 mod object;
-mod page_text;
+mod page_ocr;
 mod paint;
 mod picture_group;
 mod scan;
@@ -32,11 +32,11 @@ use area::Area;
 use file::PdfFile;
 use font::Font;
 use object::{Dict, Object};
-use page_text::PageText;
+use page_ocr::PageOcr;
 use scan::{PageFrame, PictureReader};
 
 pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
-    // What streams have in the file, and what they are decoded to.
+    // One limit for the bytes of streams in the file and the bytes that they are decoded to.
     let streams_max = 2 * context.limits.unpacked_bytes;
     let mut file = PdfFile::open(bytes, context.stream_max(), streams_max);
     let done = read_pages(context, &mut file);
@@ -52,7 +52,7 @@ pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
 fn read_pages(context: &mut ReadContext<'_>, file: &mut PdfFile<'_>) -> ReadResult {
     if !file.unlock(context.password) {
         let (code, message) = match context.password {
-            _ if !file.has_known_encryption() => (
+            _ if !file.has_supported_encryption() => (
                 ProblemCode::Encrypted,
                 "the PDF is encrypted in a way that is not known; remove the password and send it \
                  again",
@@ -75,7 +75,7 @@ fn read_pages(context: &mut ReadContext<'_>, file: &mut PdfFile<'_>) -> ReadResu
         pages = page_tree(context, file, max)?;
     }
     if pages.is_empty() {
-        pages = loose_pages(context, file, max)?;
+        pages = pages_by_type(context, file, max)?;
     }
     if pages.is_empty() {
         return Err(ReadProblem::new(
@@ -88,7 +88,7 @@ fn read_pages(context: &mut ReadContext<'_>, file: &mut PdfFile<'_>) -> ReadResu
         context.problem(ReadProblem::new(ProblemCode::Truncated, message));
     }
     if file.crypt.is_none() {
-        information(context, file);
+        report_metadata(context, file);
     }
     context.total(u32::try_from(pages.len()).unwrap_or(u32::MAX));
     let mut reader =
@@ -100,7 +100,7 @@ fn read_pages(context: &mut ReadContext<'_>, file: &mut PdfFile<'_>) -> ReadResu
     Ok(())
 }
 
-/// Letters under dark boxes that are noted; fewer are a letter at the edge of a drawing.
+/// Fewer letters under dark boxes are not reported, because a drawing may touch some letters.
 const HIDDEN_LETTERS_MIN: usize = 3;
 
 /// Whether `%PDF-` stands within the first 1,024 bytes. Readers accept junk before it, so polyglots
@@ -184,14 +184,14 @@ fn inherit(file: &PdfFile<'_>, dict: &Dict, above: Inherited) -> Inherited {
     }
 }
 
-/// Pages by their type alone, in the order of their numbers, when the tree is lost.
-fn loose_pages(
+/// All objects of the type page, in the order of their numbers, for a file whose page tree is lost.
+fn pages_by_type(
     context: &ReadContext<'_>,
     file: &PdfFile<'_>,
     max: usize,
 ) -> ReadResult<Vec<PageNode>> {
     let mut leaves = Vec::new();
-    for number in file.numbers() {
+    for number in file.object_numbers() {
         context.tick()?;
         let object = file.object(number);
         let Some(dict) = object.dict() else { continue };
@@ -206,7 +206,8 @@ fn loose_pages(
     Ok(leaves)
 }
 
-fn information(context: &mut ReadContext<'_>, file: &PdfFile<'_>) {
+/// Reports title, author, subject, date and producer of the file.
+fn report_metadata(context: &mut ReadContext<'_>, file: &PdfFile<'_>) {
     let Some(info) = file.get(&file.trailer, "Info") else { return };
     let Some(info) = info.dict() else { return };
     for (key, name) in [
@@ -230,7 +231,7 @@ struct PdfReader<'a, 'b> {
     file: &'a PdfFile<'b>,
     fonts: HashMap<u32, Rc<Font>>,
     pictures: PictureReader<'a, 'b>,
-    /// Small pictures of all pages that were not read.
+    /// How many small pictures of all pages were not read.
     skipped: usize,
 }
 
@@ -241,10 +242,10 @@ impl PdfReader<'_, '_> {
         let resources = leaf.resources.as_ref().map(|it| self.file.resolve(it));
         let resources = resources.as_deref().and_then(Object::dict).cloned().unwrap_or_default();
         let mut page = content::PageInterpreter::new(self.file, std::mem::take(&mut self.fonts));
-        page.set_page(&dict);
+        page.set_page_bounds(&dict);
         page.run(context, &data, &resources, 0)?;
         page.annotations(context, &dict)?;
-        let (layout, marks, fonts) = page.into_parts();
+        let (layout, drawn, fonts) = page.into_parts();
         self.fonts = fonts;
         let mut problems = Vec::new();
         if layout.unknown > 0 && layout.unknown * 20 > layout.known {
@@ -256,19 +257,19 @@ impl PdfReader<'_, '_> {
                 ),
             ));
         }
-        if marks.letters_under_boxes() >= HIDDEN_LETTERS_MIN {
+        if drawn.letters_under_boxes() >= HIDDEN_LETTERS_MIN {
             let message = "text lies under a black box or a redaction mark and can still be read \
                            and found; it is a failed redaction if the text is secret";
             problems.push(ReadProblem::new(ProblemCode::HiddenText, message));
         }
-        let mut page = PageText {
+        let mut page = PageOcr {
             frame: self.frame(leaf, index),
-            marks: &marks,
+            drawn: &drawn,
             unreadable: layout.unknown > layout.known,
             joined: JoinedText::new(layout.finish(), problems),
             skipped: 0,
         };
-        page.complete(context, &mut self.pictures)?;
+        page.read_missing_text(context, &mut self.pictures)?;
         self.skipped += page.skipped;
         let JoinedText { text, source, problems, .. } = page.joined;
         context.page_from(text, source, problems)

@@ -1,4 +1,4 @@
-//! The child process: what it finds arrives, and what kills it costs one file.
+//! The child process that reads a file: its pages arrive, and its crash is a problem of that file.
 //! The test starts itself as the child, so it has its own `main`.
 #![expect(
     clippy::unwrap_used,
@@ -24,11 +24,15 @@ fn main() -> ExitCode {
     }
     let trials = vec![
         trial("pages_arrive", pages_arrive),
-        trial("the_end_is_reported", the_end_is_reported),
+        trial(
+            "crashes_and_missing_programs_are_reported",
+            crashes_and_missing_programs_are_reported,
+        ),
         trial("limits_hold", limits_hold),
         trial("a_reader_may_stop", a_reader_may_stop),
     ];
-    // One after the other: `check_walls` reads the state of every child of this process.
+    // One after the other: `check_children_are_confined` reads the state of every child of this
+    // process.
     let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
     libtest_mimic::run(&arguments, trials).exit_code()
 }
@@ -85,7 +89,7 @@ fn pages_arrive(folder: &Path) {
     assert_eq!(document.pages[0].page.text, long);
 }
 
-fn the_end_is_reported(folder: &Path) {
+fn crashes_and_missing_programs_are_reported(folder: &Path) {
     let path = file(folder, "blob", b"text");
     let document = archive_extract::isolated::read_all(
         &child(folder, "crash"),
@@ -124,9 +128,9 @@ fn limits_hold(folder: &Path) {
 }
 
 /// Checks that every child of this process is confined as far as the kernel supports it. The test
-/// of `sandbox` shows which acts that refuses.
-fn check_walls() {
-    let can = sandbox::supported();
+/// of `sandbox` shows which acts a confined child is refused.
+fn check_children_are_confined() {
+    let supported = sandbox::supported();
     let Ok(processes) = std::fs::read_dir("/proc") else { return };
     let mut children = 0;
     for status in
@@ -136,8 +140,8 @@ fn check_walls() {
             continue;
         }
         children += 1;
-        assert!(!can.no_new_privileges || status.contains("NoNewPrivs:\t1"), "{status}");
-        assert!(!can.system_calls || status.contains("Seccomp:\t2"), "{status}");
+        assert!(!supported.no_new_privileges || status.contains("NoNewPrivs:\t1"), "{status}");
+        assert!(!supported.system_calls || status.contains("Seccomp:\t2"), "{status}");
     }
     assert!(children > 0 || !cfg!(target_os = "linux"));
 }
@@ -152,7 +156,7 @@ fn a_reader_may_stop(folder: &Path) {
         &ReadLimits::default(),
         &mut |event| {
             pages += usize::from(matches!(event, ReadEvent::Page(_)));
-            check_walls();
+            check_children_are_confined();
             if pages == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         },
     );

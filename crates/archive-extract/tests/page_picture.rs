@@ -1,6 +1,6 @@
 //! The picture of a page, drawn in a child process, where the tools are installed.
-//! The test starts itself as the child, so it has a main of its own and speaks the test runner's
-//! few words.
+//! The test starts itself as the child, so it has its own `main`, which answers `--list` as a test
+//! runner expects.
 #![expect(clippy::print_stdout, reason = "the test runner reads it")]
 #![expect(clippy::unwrap_used, reason = "this is a test")]
 
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     let folder = std::env::temp_dir().join(format!("stoa-page-picture-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let is_installed = |tool: &str| Command::new(tool).arg("-v").output().is_ok();
-    the_end_is_reported(&folder);
+    a_child_that_hangs_is_stopped(&folder);
     if ["pdftoppm", "pdftotext", "pdfinfo"].into_iter().all(is_installed) {
         words_of_a_span_are_marked(&folder);
         pages_are_drawn_as_they_are_shown(&folder);
@@ -165,7 +165,7 @@ fn broken_files_are_problems(folder: &Path) {
     assert_eq!(code(&good, &long), ProblemCode::TooLarge);
 }
 
-fn the_end_is_reported(folder: &Path) {
+fn a_child_that_hangs_is_stopped(folder: &Path) {
     let path = file(folder, &text(&[TEXT]));
     let asked = PageRequest { seconds: 0, ..request(Format::Pdf, TEXT, "dismiss") };
     let problem = drawn_by(folder, "hang", &path, &asked).unwrap_err();

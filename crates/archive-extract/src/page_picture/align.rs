@@ -1,4 +1,4 @@
-//! Finds the words of a page's picture that stand for a span of the page's text.
+//! Finds the words on the picture of a page that show a span of the page's text.
 //!
 //! The text and the words come from two readers, which cut words, hyphens, ligatures and columns
 //! in different ways. Their letters are compared; words that OCR read differently are compared as
@@ -9,21 +9,21 @@ use std::ops::Range;
 use super::letters::{Letters, letters};
 use super::similar;
 
-/// Letters before and after a span that tell equal spans of a page apart.
-const CONTEXT: usize = 200;
+/// Equal spans of a page are told apart by at most this many letters before and after them.
+const CONTEXT_LETTERS_MAX: usize = 200;
 /// A span of which a smaller share of its letters is found counts as not found.
 const SHARE_MIN: f64 = 0.6;
 /// A line of a span with fewer letters is not looked for alone.
 const LINE_LETTERS_MIN: usize = 4;
-/// Lines of a span that are looked for one by one.
+/// At most this many lines of a span are looked for one by one.
 const LINES_MAX: usize = 100;
 
-/// The words that stand for a span.
+/// The words that show a span.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct AlignedSpan {
-    /// Numbers of words, ascending.
+    /// The indexes of the words, ascending.
     pub(super) words: Vec<usize>,
-    /// The share of the span's letters that they have.
+    /// The share of the span's letters that the words have.
     pub(super) share: f64,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct AlignedSpan {
 pub(super) fn align(text: &str, span: &Range<u32>, words: &[&str]) -> AlignedSpan {
     let bytes = byte_range(text, span);
     let quote = text.get(bytes.clone()).unwrap_or_default();
-    let wanted = Wanted {
+    let wanted = SpanLetters {
         letters: letters(quote),
         before: letters(text.get(..bytes.start).unwrap_or_default()),
         after: letters(text.get(bytes.end..).unwrap_or_default()),
@@ -44,20 +44,20 @@ pub(super) fn align(text: &str, span: &Range<u32>, words: &[&str]) -> AlignedSpa
         let words = page.pieces(at, at + wanted.letters.len()).collect();
         return AlignedSpan { words, share: 1.0 };
     }
-    let by_lines = lines(text, &bytes, &page, wanted.letters.len());
-    let by_words = similar::align(quote, words);
+    let by_lines = align_lines(text, &bytes, &page, wanted.letters.len());
+    let by_words = similar::align_words(quote, words);
     let best = if by_words.share > by_lines.share { by_words } else { by_lines };
     if best.share < SHARE_MIN { AlignedSpan::default() } else { best }
 }
 
 /// A span as letters, with the letters around it.
-struct Wanted {
+struct SpanLetters {
     letters: String,
     before: String,
     after: String,
 }
 
-impl Wanted {
+impl SpanLetters {
     /// Where the letters stand on the page. Of several places the one with the same number as in
     /// the text is taken or, if there are more or fewer places in the text, the one with the most
     /// equal letters around it.
@@ -73,8 +73,9 @@ impl Wanted {
         }
         let context = |at: usize| {
             let (before, after) = (&page[..at], &page[at + self.letters.len()..]);
-            let back = self.before.chars().rev().zip(before.chars().rev()).take(CONTEXT);
-            let on = self.after.chars().zip(after.chars()).take(CONTEXT);
+            let back =
+                self.before.chars().rev().zip(before.chars().rev()).take(CONTEXT_LETTERS_MAX);
+            let on = self.after.chars().zip(after.chars()).take(CONTEXT_LETTERS_MAX);
             back.take_while(|(a, b)| a == b).count() + on.take_while(|(a, b)| a == b).count()
         };
         // The first of equal ones.
@@ -83,11 +84,11 @@ impl Wanted {
 }
 
 /// Finds the lines of a span one by one, for pages whose columns the two readers order differently.
-fn lines(text: &str, span: &Range<usize>, page: &Letters, all: usize) -> AlignedSpan {
+fn align_lines(text: &str, span: &Range<usize>, page: &Letters, all: usize) -> AlignedSpan {
     let mut found = AlignedSpan::default();
     let (mut at, mut letters_found) = (span.start, 0);
     for line in text.get(span.clone()).unwrap_or_default().split_inclusive('\n').take(LINES_MAX) {
-        let wanted = Wanted {
+        let wanted = SpanLetters {
             letters: letters(line),
             before: letters(text.get(..at).unwrap_or_default()),
             after: letters(text.get(at + line.len()..).unwrap_or_default()),

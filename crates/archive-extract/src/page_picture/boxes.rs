@@ -38,7 +38,7 @@ fn word(text: &str, [x, y, w, h]: [f64; 4]) -> Option<PageWord> {
 }
 
 /// Reads the lines `<word xMin="…" yMin="…" xMax="…" yMax="…">text</word>`.
-pub(super) fn of_text_layer(printed: &str) -> Vec<PageWord> {
+pub(super) fn from_pdftotext(printed: &str) -> Vec<PageWord> {
     let words = printed.lines().filter_map(|line| {
         let (head, text) = line.trim().strip_prefix("<word ")?.split_once('>')?;
         let text = text.strip_suffix("</word>")?;
@@ -62,7 +62,7 @@ fn unescape(text: &str) -> String {
 
 /// Reads the first page of Tesseract's table: level, page, block, paragraph, line, word, left, top,
 /// width, height, confidence and text. Level 1 is a page, 5 is a word.
-pub(super) fn of_table(rows: &str) -> OcrWords {
+pub(super) fn from_tesseract_table(rows: &str) -> OcrWords {
     let mut read = OcrWords::default();
     let mut sum = 0.0;
     for row in rows.lines() {
@@ -99,7 +99,7 @@ mod tests {
             <word xMin=\"nan\" yMin=\"63.5\" xMax=\"92.5\" yMax=\"74.5\">x</word>\n\
             <word xMin=\"5\" yMin=\"5\" xMax=\"5\" yMax=\"9\">flat</word>\n\
             <word xMin=\"5\" yMin=\"5\"\n<word>y</word>\n</page>";
-        let words = of_text_layer(printed);
+        let words = from_pdftotext(printed);
         assert_eq!(words.len(), 1);
         let it = &words[0];
         assert_eq!((it.text.as_str(), it.x, it.y, it.w, it.h), ("A&B", 72.0, 63.5, 20.5, 11.0));
@@ -113,9 +113,9 @@ mod tests {
             5\t1\t1\t1\t1\t2\t201\t132\t57\t24\t90\t \n\
             1\t2\t0\t0\t0\t0\t0\t0\t9\t9\t-1\t\n\
             5\t2\t1\t1\t1\t1\t1\t1\t1\t1\t96\tnext\n";
-        let read = of_table(rows);
+        let read = from_tesseract_table(rows);
         assert_eq!((read.width, read.height, read.words.len()), (1275.0, 1650.0, 1));
         assert!((read.confidence - 0.96).abs() < 1e-9);
-        assert!(of_table("").words.is_empty());
+        assert!(from_tesseract_table("").words.is_empty());
     }
 }

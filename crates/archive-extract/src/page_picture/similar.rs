@@ -6,17 +6,18 @@ use std::collections::HashMap;
 use super::align::AlignedSpan;
 use super::letters::letters;
 
-/// Words of a span that are compared; the rest of a longer span is left out.
+/// At most this many words of a span are compared; the rest of a longer span is left out.
 const SPAN_WORDS_MAX: usize = 400;
 /// Comparisons of a span with a page: 8 million steps take about 0.1 s.
 const STEPS_MAX: usize = 8_000_000;
+/// The scores of the alignment.
 const EQUAL: i32 = 3;
 const SIMILAR: i32 = 1;
 const DIFFERENT: i32 = -2;
 const SKIPPED: i32 = -1;
 
 /// The words of the page that align with those of the quote.
-pub(super) fn align(quote: &str, words: &[&str]) -> AlignedSpan {
+pub(super) fn align_words(quote: &str, words: &[&str]) -> AlignedSpan {
     let wanted: Vec<String> = quote.split_whitespace().map(letters).collect();
     let wanted: Vec<String> = wanted.into_iter().filter(|it| !it.is_empty()).collect();
     let all: usize = wanted.iter().map(String::len).sum();
@@ -123,7 +124,7 @@ mod tests {
     #[track_caller]
     fn check(quote: &str, words: &str, expected: &[usize]) {
         let words: Vec<&str> = words.split_whitespace().collect();
-        assert_eq!(align(quote, &words).words, expected, "{quote}");
+        assert_eq!(align_words(quote, &words).words, expected, "{quote}");
     }
 
     #[test]
@@ -138,6 +139,6 @@ mod tests {
     #[test]
     fn very_long_texts_are_not_compared() {
         let words = vec!["word"; 30_000];
-        assert_eq!(align(&"word ".repeat(500), &words), AlignedSpan::default());
+        assert_eq!(align_words(&"word ".repeat(500), &words), AlignedSpan::default());
     }
 }

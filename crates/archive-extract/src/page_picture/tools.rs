@@ -17,10 +17,10 @@ const OCR_DPI: f64 = 300.0;
 const OCR_PIXELS_MAX: f64 = 40_000_000.0;
 /// How far a mark reaches beyond its words, as a share of their height.
 const MARGIN: f64 = 0.1;
-/// Below this the page is probably in another language.
-const CONFIDENT: f64 = 0.7;
-/// How much better the words of another language must be.
-const CLEARLY: f64 = 0.1;
+/// Below this confidence the page is probably in another language.
+const CONFIDENCE_MIN: f64 = 0.7;
+/// How much higher the confidence of a later language must be.
+const CONFIDENCE_GAIN_MIN: f64 = 0.1;
 
 type Drawn<T> = Result<T, ReadProblem>;
 
@@ -66,7 +66,7 @@ impl PageTools<'_> {
                     true => self.words_of_pdf(&page, request)?,
                     false => (Vec::new(), None),
                 };
-                self.finish(request, &page, (page.size, PageUnit::Point), words, marks)
+                self.draw_and_mark(request, &page, (page.size, PageUnit::Point), words, marks)
             }
             Format::Png | Format::Jpeg | Format::Tiff => {
                 let (path, read) = match request.format {
@@ -74,18 +74,18 @@ impl PageTools<'_> {
                     _ => self.image(needs_words)?,
                 };
                 let page = self.pdf_page(&path, 1)?;
-                let (words, marks) = marked(read.words, request);
+                let (words, marks) = mark_spans(read.words, request);
                 let size = match read.width > 0.0 && read.height > 0.0 {
                     true => PageSize { width: read.width, height: read.height },
                     false => page.size,
                 };
-                self.finish(request, &page, (size, PageUnit::Pixel), words, marks)
+                self.draw_and_mark(request, &page, (size, PageUnit::Pixel), words, marks)
             }
             _ => Err(ReadProblem::new(ProblemCode::Unsupported, "the file has no pages to draw")),
         }
     }
 
-    fn finish(
+    fn draw_and_mark(
         &self,
         request: &PageRequest,
         page: &PdfPage<'_>,
@@ -121,7 +121,8 @@ impl PageTools<'_> {
         Ok(DrawnPage { width, height, unit, marks, words, png })
     }
 
-    /// The words of the source that the text came from; of the other one if they are not there.
+    /// The words of the source that the text came from, the text layer or OCR; the words of the
+    /// other source if no wanted span is among them.
     fn words_of_pdf(
         &self,
         page: &PdfPage<'_>,
@@ -132,9 +133,9 @@ impl PageTools<'_> {
             false => self.text_words(page),
         };
         let (words, marks) = match first {
-            Ok(words) => marked(words, request),
+            Ok(words) => mark_spans(words, request),
             Err(problem) if request.is_ocr => return Err(problem),
-            Err(_) => marked(Vec::new(), request),
+            Err(_) => mark_spans(Vec::new(), request),
         };
         let is_enough = match marks {
             Some(found) => found != MarksFound::None,
@@ -147,7 +148,7 @@ impl PageTools<'_> {
             true => self.text_words(page),
             false => self.ocr_words(page),
         };
-        let (others, other_marks) = marked(second.unwrap_or_default(), request);
+        let (others, other_marks) = mark_spans(second.unwrap_or_default(), request);
         let is_better = match other_marks {
             Some(found) => found != MarksFound::None,
             None => !others.is_empty(),
@@ -193,7 +194,7 @@ impl PageTools<'_> {
         let pages = ["-f", &page.number, "-l", &page.number];
         let arguments = [&pages[..], &["-cropbox", "-bbox", &shown, "-"]].concat();
         let printed = self.tool("pdftotext", &arguments, &[])?;
-        Ok(boxes::of_text_layer(&String::from_utf8_lossy(&printed)))
+        Ok(boxes::from_pdftotext(&String::from_utf8_lossy(&printed)))
     }
 
     /// The words that OCR reads on the drawn page, in points.
@@ -207,7 +208,7 @@ impl PageTools<'_> {
         let arguments = ["stdin", "stdout", "--dpi", &dpi, "-c", "tessedit_create_tsv=1"];
         let read = self.best_language(|language| {
             let table = self.tool("tesseract", &with_language(&arguments, language), &drawn)?;
-            Ok(boxes::of_table(&String::from_utf8_lossy(&table)))
+            Ok(boxes::from_tesseract_table(&String::from_utf8_lossy(&table)))
         })?;
         let (x, y) = (page.size.width / read.width, page.size.height / read.height);
         let scaled = read.words.into_iter().map(|it| PageWord {
@@ -220,14 +221,16 @@ impl PageTools<'_> {
         Ok(scaled.collect())
     }
 
-    /// Reads with each language until the words are sure; a later one must be clearly better.
+    /// Reads with each language until one reaches [`CONFIDENCE_MIN`]; returns the words of the
+    /// best.
     fn best_language(&self, read: impl Fn(&str) -> Drawn<OcrWords>) -> Drawn<OcrWords> {
         let mut best: Option<OcrWords> = None;
         let mut failed = None;
         for language in self.languages {
             match read(language) {
                 Ok(words) => {
-                    let before = best.as_ref().map_or(-1.0, |it| it.confidence + CLEARLY);
+                    let before =
+                        best.as_ref().map_or(-1.0, |it| it.confidence + CONFIDENCE_GAIN_MIN);
                     if words.confidence > before {
                         best = Some(words);
                     }
@@ -235,7 +238,7 @@ impl PageTools<'_> {
                 // The data of a language may not be installed.
                 Err(problem) => failed = Some(problem),
             }
-            if best.as_ref().is_some_and(|it| it.confidence >= CONFIDENT) {
+            if best.as_ref().is_some_and(|it| it.confidence >= CONFIDENCE_MIN) {
                 break;
             }
         }
@@ -260,12 +263,13 @@ impl PageTools<'_> {
         let read = self.best_language(|language| {
             self.tool("tesseract", &with_language(&arguments, language), &[])?;
             let table = std::fs::read(base.with_extension("tsv")).unwrap_or_default();
-            Ok(boxes::of_table(&String::from_utf8_lossy(&table)))
+            Ok(boxes::from_tesseract_table(&String::from_utf8_lossy(&table)))
         })?;
         Ok((base.with_extension("pdf"), read))
     }
 
-    /// A page of a TIFF file in the same way. Tesseract would write it to `/tmp`, which is closed.
+    /// A page of a TIFF file as a PDF file in the scratch folder and, if wanted, its words.
+    /// Tesseract does not write this PDF, because it needs `/tmp`, which the child may not use.
     fn tiff(&self, page: u32, needs_words: bool) -> Drawn<(PathBuf, OcrWords)> {
         let index = page.saturating_sub(1);
         let unusual = || {
@@ -284,14 +288,15 @@ impl PageTools<'_> {
         let arguments = [&*file, "stdout", "-c", &number, "-c", "tessedit_create_tsv=1"];
         let read = self.best_language(|language| {
             let table = self.tool("tesseract", &with_language(&arguments, language), &[])?;
-            Ok(boxes::of_table(&String::from_utf8_lossy(&table)))
+            Ok(boxes::from_tesseract_table(&String::from_utf8_lossy(&table)))
         })?;
         Ok((path, read))
     }
 
     fn pixmap(&self, page: &PdfPage<'_>, width: u32) -> Drawn<Pixmap> {
-        // By resolution: the tool counts a width in pixels before it rotates the page. It rounds up.
-        let (width, _) = fitted(page.size, width);
+        // The size is set by the resolution, because the tool counts a width in pixels before it
+        // rotates the page. The tool rounds up.
+        let (width, _) = pixels_of(page.size, width);
         let dpi = ((f64::from(width) - 0.01) * 72.0 / page.size.width).to_string();
         let shown = page.path.to_string_lossy();
         let pages = ["-f", &page.number, "-l", &page.number, "-cropbox"];
@@ -307,9 +312,9 @@ fn with_language<'a>(arguments: &[&'a str], language: &'a str) -> Vec<&'a str> {
     [arguments, &["-l", language]].concat()
 }
 
-/// Width and height in pixels: as wanted, or less if there were too many pixels.
+/// Width and height in pixels: the wanted width, or less if the picture had more than 8 million.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-fn fitted(size: PageSize, width: u32) -> (u32, u32) {
+fn pixels_of(size: PageSize, width: u32) -> (u32, u32) {
     let ratio = size.height / size.width;
     let width = f64::from(width.clamp(1, WIDTH_MAX)).min((PIXELS_MAX / ratio).sqrt());
     let pixels = |it: f64| it.floor().clamp(1.0, PIXELS_MAX) as u32;
@@ -338,7 +343,10 @@ fn page_size(printed: &str) -> Option<PageSize> {
 }
 
 /// Marks the words of all spans, and says how much of them was found.
-fn marked(mut words: Vec<PageWord>, request: &PageRequest) -> (Vec<PageWord>, Option<MarksFound>) {
+fn mark_spans(
+    mut words: Vec<PageWord>,
+    request: &PageRequest,
+) -> (Vec<PageWord>, Option<MarksFound>) {
     if request.spans.is_empty() {
         return (words, None);
     }
@@ -392,10 +400,10 @@ mod tests {
     #[test]
     fn long_pages_are_drawn_smaller() {
         let size = |width, height| PageSize { width, height };
-        assert_eq!(fitted(size(612.0, 792.0), 1_000), (1_000, 1_294));
-        assert_eq!(fitted(size(612.0, 792.0), 9_999), (2_000, 2_588));
-        let (width, height) = fitted(size(100.0, 14_400.0), 2_000);
+        assert_eq!(pixels_of(size(612.0, 792.0), 1_000), (1_000, 1_294));
+        assert_eq!(pixels_of(size(612.0, 792.0), 9_999), (2_000, 2_588));
+        let (width, height) = pixels_of(size(100.0, 14_400.0), 2_000);
         assert!(width * height <= 8_000_000 && width > 200, "{width} {height}");
-        assert_eq!(fitted(size(14_400.0, 0.1), 1_000), (1_000, 1));
+        assert_eq!(pixels_of(size(14_400.0, 0.1), 1_000), (1_000, 1));
     }
 }

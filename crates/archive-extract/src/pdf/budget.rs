@@ -10,12 +10,12 @@ use super::search::find;
 
 /// Bytes that may be parsed and decoded of a file of any size.
 const BASE_BYTES: u64 = 4 << 20;
-/// In addition, this many times the size of the file may be parsed.
+/// Beyond the base, this many times the size of the file may be parsed.
 const PARSED_TIMES: u64 = 8;
-/// In addition, the streams together may have this many times the size of the file. The streams of
-/// a valid file do not overlap, so they have at most its size.
+/// Beyond the base, the streams together may have this many times the size of the file. The streams
+/// of a valid file do not overlap, so they have at most its size.
 const OVERLAP_TIMES: u64 = 4;
-/// The most streams that are remembered as read; any further one counts at each read.
+/// At most this many streams are remembered as read; any further one counts at each read.
 const STREAMS_MAX: usize = 1 << 20;
 
 /// The remaining work budget of one file.
@@ -52,7 +52,7 @@ impl WorkBudget {
     }
 
     /// Spends parsed bytes; false if the budget is used up.
-    pub(super) fn parsed(&self, bytes: usize) -> bool {
+    pub(super) fn spend_parsed(&self, bytes: usize) -> bool {
         self.spend(&self.parse_left, bytes)
     }
 
@@ -68,12 +68,12 @@ impl WorkBudget {
         }
         let mut lexer = Lexer::new(bytes, at);
         let found = read(&mut lexer);
-        self.parsed(lexer.at.saturating_sub(at));
+        self.spend_parsed(lexer.at.saturating_sub(at));
         found
     }
 
     /// Spends the bytes of the stream at `start`; false if the budget is used up.
-    pub(super) fn stream(&self, start: usize, bytes: usize) -> bool {
+    pub(super) fn spend_stream(&self, start: usize, bytes: usize) -> bool {
         let mut read = self.read.borrow_mut();
         if !read.contains(&start) {
             if !self.spend(&self.overlap_left, bytes) {
@@ -83,11 +83,11 @@ impl WorkBudget {
                 read.insert(start);
             }
         }
-        self.decoded(bytes)
+        self.spend_decoded(bytes)
     }
 
     /// Spends the decoded bytes of a stream; false if the budget is used up.
-    pub(super) fn decoded(&self, bytes: usize) -> bool {
+    pub(super) fn spend_decoded(&self, bytes: usize) -> bool {
         self.spend(&self.stream_left, bytes)
     }
 
@@ -99,14 +99,14 @@ impl WorkBudget {
 
 /// The positions of `endstream` and `endobj`, each found in one pass at first use.
 #[derive(Default)]
-pub(super) struct EndMarks {
+pub(super) struct EndKeywords {
     streams: OnceCell<Vec<u32>>,
     objects: OnceCell<Vec<u32>>,
 }
 
-impl EndMarks {
+impl EndKeywords {
     /// The first `endstream` at or after `start`, else the first `endobj`.
-    pub(super) fn after(&self, bytes: &[u8], start: usize) -> Option<usize> {
+    pub(super) fn next_after(&self, bytes: &[u8], start: usize) -> Option<usize> {
         let next = |marks: &[u32]| {
             let at = marks.partition_point(|it| (*it as usize) < start);
             marks.get(at).map(|it| *it as usize)
@@ -135,21 +135,21 @@ mod tests {
     use crate::pdf::object::{Dict, Object};
 
     #[test]
-    fn end_marks_are_the_next_ones() {
+    fn the_next_end_keyword_is_found() {
         let bytes = b"endobj 1 endstream 2 endobj";
-        let marks = EndMarks::default();
-        assert_eq!(marks.after(bytes, 0), Some(9));
-        assert_eq!(marks.after(bytes, 9), Some(9));
-        assert_eq!(marks.after(bytes, 10), Some(21));
-        assert_eq!(marks.after(bytes, 22), None);
+        let keywords = EndKeywords::default();
+        assert_eq!(keywords.next_after(bytes, 0), Some(9));
+        assert_eq!(keywords.next_after(bytes, 9), Some(9));
+        assert_eq!(keywords.next_after(bytes, 10), Some(21));
+        assert_eq!(keywords.next_after(bytes, 22), None);
     }
 
-    /// The bytes that are parsed and handed out while a file is opened and every object of it is
-    /// looked at, as when its page tree is lost.
+    /// How many bytes are parsed and given out while a file is opened and every object of it is
+    /// read, as happens when its page tree is lost.
     fn work(bytes: &[u8]) -> u64 {
         let file = PdfFile::open(bytes, 256 << 20, 2 << 30);
         let mut streams = 0;
-        for number in file.numbers() {
+        for number in file.object_numbers() {
             if let Object::Stream(dict, start) = &*file.object(number) {
                 streams += file.raw(dict, *start).len() as u64;
             }
@@ -159,7 +159,8 @@ mod tests {
         spent(|it| &it.parse_left) + spent(|it| &it.overlap_left) + streams
     }
 
-    /// Twice the file is twice the work, beyond what any file may cost.
+    /// A file of `count` units, and one of twice as many, cost at most a base and 24 times their
+    /// size.
     #[track_caller]
     fn check(unit: impl Fn(usize) -> String, count: usize) {
         let file = |count: usize| (0..count).map(&unit).collect::<String>().into_bytes();
@@ -174,7 +175,7 @@ mod tests {
     fn streams_without_an_end_cost_what_the_file_costs() {
         let unit = |at| format!("{at} 0 obj<</Type/ObjStm/N 9/First 9/Length 99999999>>stream\nxx");
         check(unit, 10_000);
-        // One end for all of them is no better.
+        // One end for all of them costs no more.
         let ended = |at| format!("{}{}", unit(at), if at == 19_999 { "endstream" } else { "" });
         check(ended, 10_000);
     }
@@ -203,10 +204,10 @@ mod tests {
     fn a_stream_that_is_read_again_is_given_again() {
         let budget = WorkBudget::new(0, 1 << 30);
         for _ in 0..100 {
-            assert!(budget.stream(7, 1 << 20));
+            assert!(budget.spend_stream(7, 1 << 20));
         }
         assert!(!budget.is_exhausted());
-        assert!(!(0..100).all(|at| budget.stream(at, 4 << 20)));
+        assert!(!(0..100).all(|at| budget.spend_stream(at, 4 << 20)));
         assert!(budget.is_exhausted());
         let empty = PdfFile::open(b"", 1, 1);
         assert_eq!(empty.raw(&Dict::new(), 0), b"");

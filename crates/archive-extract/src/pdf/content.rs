@@ -1,4 +1,5 @@
-//! Runs a page's content stream for its text and the pictures it draws. Nothing is painted.
+//! Runs the content stream of a page and records the text, the boxes and the pictures that it
+//! draws. Nothing is painted.
 
 pub(super) mod form_field;
 mod marked_content;
@@ -6,22 +7,22 @@ mod marked_content;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::drawn_items::DrawnItems;
 use super::file::PdfFile;
 use super::font::Font;
 use super::layout::{Glyph, Layout};
-use super::marks::PageMarks;
 use super::object::{Dict, Lexer, Object, Token};
 use super::paint::{ColourSpace, Paint};
 use crate::context::{ReadContext, ReadResult};
 use marked_content::MarkedContent;
 
-/// How deep forms may draw forms; real files nest only a few.
+/// Forms may draw forms at most this deep; real files nest a few levels.
 const FORMS_MAX: usize = 12;
 /// The most operators of one page: enough for the densest drawing, and a bound for forms that draw
 /// each other many times.
 const OPERATORS_MAX: usize = 4_000_000;
 
-/// The most space between the letters of a word, as a part of the font size.
+/// Letters with at most this part of the font size between them are one word.
 const SPREAD_MAX: f64 = 0.3;
 
 pub(super) type Matrix = [f64; 6];
@@ -55,7 +56,7 @@ struct Graphics {
 pub(super) struct PageInterpreter<'a, 'b> {
     file: &'a PdfFile<'b>,
     pub(super) layout: Layout,
-    marks: PageMarks,
+    drawn: DrawnItems,
     fonts: HashMap<u32, Rc<Font>>,
     graphics: Graphics,
     saved: Vec<Graphics>,
@@ -83,7 +84,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         Self {
             file,
             layout: Layout::default(),
-            marks: PageMarks::default(),
+            drawn: DrawnItems::default(),
             fonts,
             graphics,
             saved: Vec::new(),
@@ -96,7 +97,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
     }
 
     /// Leaves out characters outside the page, whose box may come from the nodes above it.
-    pub(super) fn set_page(&mut self, page: &Dict) {
+    pub(super) fn set_page_bounds(&mut self, page: &Dict) {
         let found = form_field::inherited(self.file, page, "MediaBox");
         let numbers = |it: Rc<Object>| -> Option<[f64; 4]> {
             let all: Option<Vec<f64>> =
@@ -109,10 +110,11 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
     }
 
     /// The text, what is drawn, and the fonts loaded so far, which the next page reuses.
-    pub(super) fn into_parts(self) -> (Layout, PageMarks, HashMap<u32, Rc<Font>>) {
-        (self.layout, self.marks, self.fonts)
+    pub(super) fn into_parts(self) -> (Layout, DrawnItems, HashMap<u32, Rc<Font>>) {
+        (self.layout, self.drawn, self.fonts)
     }
 
+    /// Runs a content stream, and the forms that it draws.
     pub(super) fn run(
         &mut self,
         context: &mut ReadContext<'_>,
@@ -140,7 +142,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
                         "BI" if inline_pictures => {
                             // If no picture data follows, further `BI` operators need no search.
                             inline_pictures = skip_inline_picture(&mut lexer);
-                            self.marks.picture(Rc::new(Object::Null), &self.graphics.matrix);
+                            self.drawn.add_picture(Rc::new(Object::Null), &self.graphics.matrix);
                         }
                         "gs" => self.set_opacity(&operands, resources),
                         "cs" | "CS" => self.set_colour_space(&word, &operands, resources),
@@ -167,14 +169,14 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
             }
             "cm" => self.graphics.matrix = multiply(&matrix(), &self.graphics.matrix),
             "EMC" => self.marked.end(&mut self.layout),
-            "BT" => self.place(IDENTITY),
-            "Tm" => self.place(matrix()),
-            "Td" => self.advance(number(0), number(1)),
+            "BT" => self.set_text_position(IDENTITY),
+            "Tm" => self.set_text_position(matrix()),
+            "Td" => self.move_line(number(0), number(1)),
             "TD" => {
                 self.graphics.leading = -number(1);
-                self.advance(number(0), number(1));
+                self.move_line(number(0), number(1));
             }
-            "T*" => self.advance(0.0, -self.graphics.leading),
+            "T*" => self.move_line(0.0, -self.graphics.leading),
             "Tc" => self.graphics.char_space = number(0),
             "Tw" => self.graphics.word_space = number(0),
             "Tz" => self.graphics.stretch = number(0) / 100.0,
@@ -182,13 +184,13 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
             "Ts" => self.graphics.rise = number(0),
             "Tj" => self.show(operands.first()),
             "'" => {
-                self.advance(0.0, -self.graphics.leading);
+                self.move_line(0.0, -self.graphics.leading);
                 self.show(operands.first());
             }
             "\"" => {
                 self.graphics.word_space = number(0);
                 self.graphics.char_space = number(1);
-                self.advance(0.0, -self.graphics.leading);
+                self.move_line(0.0, -self.graphics.leading);
                 self.show(operands.get(2));
             }
             "TJ" => {
@@ -206,19 +208,19 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
             }
             _ => {
                 let Graphics { matrix, paint, .. } = &mut self.graphics;
-                self.marks.operate(word, operands, matrix, paint);
+                self.drawn.operate(word, operands, matrix, paint);
             }
         }
     }
 
-    fn place(&mut self, matrix: Matrix) {
+    fn set_text_position(&mut self, matrix: Matrix) {
         self.text_matrix = matrix;
         self.line_matrix = matrix;
     }
 
-    fn advance(&mut self, x: f64, y: f64) {
+    fn move_line(&mut self, x: f64, y: f64) {
         let moved = multiply(&[1.0, 0.0, 0.0, 1.0, x, y], &self.line_matrix);
-        self.place(moved);
+        self.set_text_position(moved);
     }
 
     fn shift(&mut self, along: f64, vertical: bool) {
@@ -244,7 +246,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
             };
             let height = (size * full[2]).hypot(size * full[3]) * font.letter_size;
             let letter = shown.text.as_deref().unwrap_or_default();
-            self.marks.letter(letter, &full, drawn, size, &self.graphics.paint);
+            self.drawn.add_letter(letter, &full, drawn, size, &self.graphics.paint);
             // Letters that are spread evenly are one word.
             let spread = self.graphics.char_space.max(0.0).min(size.abs() * SPREAD_MAX);
             let (start, end) = (at(0.0), at(drawn + spread));
@@ -261,7 +263,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
     ) -> ReadResult {
         let [Object::Name(name), size] = operands else { return Ok(()) };
         self.graphics.size = size.number().unwrap_or(1.0);
-        let Some(entry) = self.file.entry(resources, "Font", name) else { return Ok(()) };
+        let Some(entry) = self.file.nested_entry(resources, "Font", name) else { return Ok(()) };
         if let Object::Reference(number) = &entry
             && let Some(font) = self.fonts.get(number)
         {
@@ -290,7 +292,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         depth: usize,
     ) -> ReadResult {
         let [Object::Name(name)] = operands else { return Ok(()) };
-        let Some(entry) = self.file.entry(resources, "XObject", name) else { return Ok(()) };
+        let Some(entry) = self.file.nested_entry(resources, "XObject", name) else { return Ok(()) };
         let object = self.file.resolve(&entry);
         let Object::Stream(dict, start) = &*object else { return Ok(()) };
         if self.file.is_on_layer_off(dict) {
@@ -298,7 +300,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         }
         let subtype = self.file.get(dict, "Subtype");
         match subtype.as_deref().and_then(Object::name) {
-            Some("Image") => self.marks.picture(object.clone(), &self.graphics.matrix),
+            Some("Image") => self.drawn.add_picture(object.clone(), &self.graphics.matrix),
             Some("Form") if depth < FORMS_MAX => {
                 self.form(context, dict, *start, resources, depth)?
             }
@@ -341,8 +343,8 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         values?.try_into().ok()
     }
 
-    /// Draws the annotations of a page that have a form each: form fields, free text, stamps and
-    /// drawings. Links, notes and hidden annotations are skipped.
+    /// Reads the annotations of a page that show text: form fields, free text, stamps and drawings.
+    /// Links, notes and hidden annotations are skipped.
     pub(super) fn annotations(&mut self, context: &mut ReadContext<'_>, page: &Dict) -> ReadResult {
         self.marked = MarkedContent::default();
         let list = self.file.get(page, "Annots");
@@ -360,7 +362,7 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
                 continue;
             }
             if let Some(area) = super::annotation::hidden_area(self.file, dict) {
-                self.marks.painted_box(super::paint::PaintedBox { area, is_dark: true });
+                self.drawn.add_box(super::paint::PaintedBox { area, is_dark: true });
             }
             if !skipped {
                 self.annotation(context, dict)?;
@@ -371,22 +373,22 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
 
     fn annotation(&mut self, context: &mut ReadContext<'_>, dict: &Dict) -> ReadResult {
         let rect: [f64; 4] = self.numbers(dict, "Rect").unwrap_or_default();
-        let looks = self.file.get(dict, "AP");
-        let looks = looks.as_deref().and_then(Object::dict);
-        let look = looks.and_then(|it| self.file.get(it, "N"));
-        let outdated = look.is_none() || form_field::are_outdated(self.file);
+        let appearances = self.file.get(dict, "AP");
+        let appearances = appearances.as_deref().and_then(Object::dict);
+        let appearance = appearances.and_then(|it| self.file.get(it, "N"));
+        let outdated = appearance.is_none() || form_field::have_outdated_appearances(self.file);
         if outdated && form_field::add_value(self.file, &mut self.layout, dict, rect) {
             return Ok(());
         }
-        let Some(mut look) = look else { return Ok(()) };
+        let Some(mut appearance) = appearance else { return Ok(()) };
         // A check box has one appearance for each of its states.
-        if let Object::Dict(states) = &*look {
+        if let Object::Dict(states) = &*appearance {
             let state = self.file.get(dict, "AS");
             let state = state.as_deref().and_then(Object::name).unwrap_or("Off");
             let Some(chosen) = self.file.get(states, state) else { return Ok(()) };
-            look = chosen;
+            appearance = chosen;
         }
-        let Object::Stream(form, start) = &*look else { return Ok(()) };
+        let Object::Stream(form, start) = &*appearance else { return Ok(()) };
         let inside: [f64; 4] = self.numbers(form, "BBox").unwrap_or_default();
         let own = self.numbers(form, "Matrix").unwrap_or(IDENTITY);
         self.saved.clear();

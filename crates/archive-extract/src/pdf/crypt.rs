@@ -30,21 +30,23 @@ pub(super) struct Decryptor {
 }
 
 impl Decryptor {
-    pub(super) fn is_known(file: &PdfFile<'_>, encrypt: &Dict) -> bool {
+    /// Whether the method and the revision of an encryption dictionary are supported.
+    pub(super) fn is_supported(file: &PdfFile<'_>, encrypt: &Dict) -> bool {
         let number = |key: &str| file.get(encrypt, key).and_then(|it| it.integer());
         matches!((number("V"), number("R")), (Some(1..=4), Some(2..=4)) | (Some(5), Some(5..=6)))
     }
 
-    /// `None` if the password is neither the user's nor the owner's, or the scheme is unknown.
+    /// `None` if the password is neither the user's nor the owner's, or the encryption is not
+    /// supported.
     pub(super) fn open(file: &PdfFile<'_>, encrypt: &Dict, password: &str) -> Option<Self> {
         let number = |key: &str| file.get(encrypt, key).and_then(|it| it.integer());
         match (number("V")?, number("R")?) {
             (version @ 1..=4, revision @ 2..=4) => {
-                let terms = Md5Terms::read(file, encrypt, version, revision)?;
+                let input = Md5KeyInput::read(file, encrypt, version, revision)?;
                 let forms = password_forms(password);
                 forms
                     .iter()
-                    .find_map(|it| terms.open_as_user(it).or_else(|| terms.open_as_owner(it)))
+                    .find_map(|it| input.open_as_user(it).or_else(|| input.open_as_owner(it)))
             }
             (5, revision @ 5..=6) => {
                 let bytes = password.as_bytes();
@@ -102,8 +104,8 @@ impl Decryptor {
     }
 }
 
-/// What the key of revisions 2 to 4 is made of besides the password.
-struct Md5Terms {
+/// What the key of revisions 2 to 4 is derived from, besides the password.
+struct Md5KeyInput {
     revision: i64,
     method: CipherMethod,
     /// Bytes of the key.
@@ -115,7 +117,7 @@ struct Md5Terms {
     user: Vec<u8>,
 }
 
-impl Md5Terms {
+impl Md5KeyInput {
     fn read(file: &PdfFile<'_>, encrypt: &Dict, version: i64, revision: i64) -> Option<Self> {
         let number = |key: &str| file.get(encrypt, key).and_then(|it| it.integer());
         let bits = if version == 4 { 128 } else { number("Length").unwrap_or(40) };
@@ -158,7 +160,7 @@ impl Md5Terms {
             }
         }
         key.truncate(self.length);
-        let is_right = check(&key, self.revision, &self.identity) == self.user;
+        let is_right = user_entry_of(&key, self.revision, &self.identity) == self.user;
         is_right.then_some(Decryptor { key, method: self.method })
     }
 
@@ -208,7 +210,7 @@ fn bytes_of(file: &PdfFile<'_>, dict: &Dict, key: &str) -> Option<Vec<u8>> {
 }
 
 /// The first 16 bytes of the user entry if the key is right, in revisions 2 to 4.
-fn check(key: &[u8], revision: i64, identity: &[u8]) -> Vec<u8> {
+fn user_entry_of(key: &[u8], revision: i64, identity: &[u8]) -> Vec<u8> {
     if revision == 2 {
         let mut check = rc4(key, &PADDING);
         check.truncate(16);
@@ -259,7 +261,7 @@ mod tests {
         for _ in 0..50 {
             key = Md5::digest(&key[..16]).to_vec();
         }
-        let mut user = check(&key, 3, &identity);
+        let mut user = user_entry_of(&key, 3, &identity);
         user[0] ^= u8::from(spoiled);
         let crypt = Decryptor { key, method: CipherMethod::Rc4 };
         let content = format!("BT /F 9 Tf 9 9 Td ({text}) Tj ET");

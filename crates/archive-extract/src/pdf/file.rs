@@ -8,14 +8,14 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
-use super::budget::{EndMarks, WorkBudget};
+use super::budget::{EndKeywords, WorkBudget};
 use super::content::form_field::FormDefaults;
 use super::crypt::Decryptor;
 use super::filter;
 use super::object::{Dict, Lexer, Object, is_space};
 use super::search::{find, header_before};
 
-/// How many parsed objects are cached.
+/// At most this many parsed objects are cached.
 const CACHE_MAX: usize = 20_000;
 const OBJECTS_MAX: usize = 8_000_000;
 /// The most trailers and cross-reference streams that are read of a damaged file; each incremental
@@ -49,7 +49,7 @@ pub(super) struct PdfFile<'a> {
     /// The number and generation of the object whose stream starts at a position; its decryption
     /// key depends on them.
     owners: RefCell<HashMap<usize, (u32, u32)>>,
-    end_marks: EndMarks,
+    end_keywords: EndKeywords,
     layers: OnceCell<layers::Layers>,
     pub(super) form_defaults: OnceCell<FormDefaults>,
     pub(super) budget: WorkBudget,
@@ -70,7 +70,7 @@ impl<'a> PdfFile<'a> {
             crypt: None,
             is_locked: false,
             owners: RefCell::default(),
-            end_marks: EndMarks::default(),
+            end_keywords: EndKeywords::default(),
             layers: OnceCell::new(),
             form_defaults: OnceCell::new(),
             budget: WorkBudget::new(bytes.len(), streams_max),
@@ -81,9 +81,9 @@ impl<'a> PdfFile<'a> {
         let start = find(head, b"%PDF-").unwrap_or(0);
         for from in [start, 0] {
             file.bytes = &bytes[from..];
-            file.forget();
+            file.clear();
             // The root of an encrypted file can be checked only after it is unlocked.
-            if file.tables() && (file.trailer.contains_key("Encrypt") || file.has_root()) {
+            if file.read_tables() && (file.trailer.contains_key("Encrypt") || file.has_root()) {
                 return file;
             }
         }
@@ -91,13 +91,13 @@ impl<'a> PdfFile<'a> {
         file
     }
 
-    fn forget(&mut self) {
+    fn clear(&mut self) {
         self.places.clear();
         self.trailer.clear();
         self.cache.borrow_mut().clear();
         self.packed.borrow_mut().clear();
         // `bytes` may begin at another position now.
-        self.end_marks = EndMarks::default();
+        self.end_keywords = EndKeywords::default();
     }
 
     /// Parses one object; `None` if the work budget is used up.
@@ -110,8 +110,8 @@ impl<'a> PdfFile<'a> {
         root.is_some_and(|it| it.dict().is_some_and(|it| it.contains_key("Pages")))
     }
 
-    /// Follows the chain of tables from the end of the file.
-    fn tables(&mut self) -> bool {
+    /// Reads the chain of cross-reference tables from the end of the file; false if it is damaged.
+    fn read_tables(&mut self) -> bool {
         let from = self.bytes.len().saturating_sub(2_048);
         let Some(at) = self.bytes[from..].windows(9).rposition(|it| it == b"startxref") else {
             return false;
@@ -124,12 +124,12 @@ impl<'a> PdfFile<'a> {
             if !seen.insert(offset) || seen.len() > 4_096 {
                 break;
             }
-            let Some(dict) = self.table(offset) else { return false };
+            let Some(dict) = self.read_table(offset) else { return false };
             next = dict.get("Prev").and_then(Object::count);
             if let Some(hybrid) = dict.get("XRefStm").and_then(Object::count)
                 && seen.insert(hybrid)
             {
-                self.table(hybrid);
+                self.read_table(hybrid);
             }
             for (key, value) in dict {
                 self.trailer.entry(key).or_insert(value);
@@ -138,8 +138,8 @@ impl<'a> PdfFile<'a> {
         !self.places.is_empty()
     }
 
-    /// One table, in either form; its trailer.
-    fn table(&mut self, offset: usize) -> Option<Dict> {
+    /// Reads one cross-reference table, in text or as a stream, and returns its trailer.
+    fn read_table(&mut self, offset: usize) -> Option<Dict> {
         let mut rows = Vec::new();
         let found = self.budget.parse(self.bytes, offset, |lexer| {
             lexer.skip_space();
@@ -149,15 +149,15 @@ impl<'a> PdfFile<'a> {
             }
         });
         for (number, at) in rows {
-            self.place(number, ObjectLocation::At(at));
+            self.add_location(number, ObjectLocation::At(at));
         }
         match found? {
             Ok(trailer) => Some(trailer),
-            Err(at) => self.table_stream(at),
+            Err(at) => self.read_table_stream(at),
         }
     }
 
-    fn place(&mut self, number: usize, place: ObjectLocation) {
+    fn add_location(&mut self, number: usize, place: ObjectLocation) {
         if self.places.len() < OBJECTS_MAX
             && let Ok(number) = u32::try_from(number)
         {
@@ -165,7 +165,7 @@ impl<'a> PdfFile<'a> {
         }
     }
 
-    fn table_stream(&mut self, at: usize) -> Option<Dict> {
+    fn read_table_stream(&mut self, at: usize) -> Option<Dict> {
         let (_, object) = self.indirect(at)?;
         let Object::Stream(dict, start) = object else { return None };
         if dict.get("Type").and_then(Object::name) != Some("XRef") {
@@ -196,10 +196,13 @@ impl<'a> PdfFile<'a> {
                 let kind_value = if kind == 0 { 1 } else { field(0, kind) };
                 let value = field(kind, second);
                 match kind_value {
-                    1 => self.place(number, ObjectLocation::At(value)),
+                    1 => self.add_location(number, ObjectLocation::At(value)),
                     2 => {
                         let stream = u32::try_from(value).ok()?;
-                        self.place(number, ObjectLocation::In(stream, field(kind + second, third)));
+                        self.add_location(
+                            number,
+                            ObjectLocation::In(stream, field(kind + second, third)),
+                        );
                     }
                     _ => {}
                 }
@@ -211,7 +214,7 @@ impl<'a> PdfFile<'a> {
     /// Scans the whole file for `12 0 obj`; the last object of a number counts.
     pub(super) fn rebuild(&mut self) {
         self.rebuilt = true;
-        self.forget();
+        self.clear();
         let mut streams = Vec::new();
         let mut tables = 0;
         let mut at = 0;
@@ -245,10 +248,10 @@ impl<'a> PdfFile<'a> {
         for stream in streams {
             let Some(packed) = self.packed_objects(stream) else { continue };
             for (index, (number, _)) in packed.0.iter().enumerate() {
-                self.place(*number as usize, ObjectLocation::In(stream, index));
+                self.add_location(*number as usize, ObjectLocation::In(stream, index));
             }
         }
-        self.trailers();
+        self.read_trailers();
         if !self.has_root() {
             let numbers: Vec<u32> = self.places.keys().copied().collect();
             let catalog = numbers.into_iter().find(|it| {
@@ -264,7 +267,7 @@ impl<'a> PdfFile<'a> {
     }
 
     /// Reads the last trailers of a damaged file; later entries override earlier ones.
-    fn trailers(&mut self) {
+    fn read_trailers(&mut self) {
         let mut places = VecDeque::new();
         let mut at = 0;
         while let Some(step) = find(&self.bytes[at..], b"trailer") {
@@ -282,7 +285,7 @@ impl<'a> PdfFile<'a> {
     }
 
     /// The numbers of all objects, ascending, for a file whose page tree is lost.
-    pub(super) fn numbers(&self) -> Vec<u32> {
+    pub(super) fn object_numbers(&self) -> Vec<u32> {
         let mut numbers: Vec<u32> = self.places.keys().copied().collect();
         numbers.sort_unstable();
         numbers
@@ -300,7 +303,7 @@ impl<'a> PdfFile<'a> {
                 return None;
             }
             let object = lexer.object(0)?;
-            Some((number, generation, stream_or(object, lexer)))
+            Some((number, generation, stream_or_object(object, lexer)))
         });
         let (number, generation, object) = found?;
         if let Object::Stream(_, start) = &object
@@ -311,6 +314,7 @@ impl<'a> PdfFile<'a> {
         Some((number, object))
     }
 
+    /// The object with a number; null if the file has none.
     pub(super) fn object(&self, number: u32) -> Rc<Object> {
         if let Some(found) = self.cache.borrow().get(&number) {
             return found.clone();
@@ -336,7 +340,7 @@ impl<'a> PdfFile<'a> {
                 let entry = match by_index {
                     Some(entry) => entry,
                     // The whole list is searched.
-                    None if self.budget.parsed(packed.0.len()) => {
+                    None if self.budget.spend_parsed(packed.0.len()) => {
                         packed.0.iter().find(|it| it.0 == number)?
                     }
                     None => return None,
@@ -390,12 +394,13 @@ impl<'a> PdfFile<'a> {
         found
     }
 
+    /// An entry of a dictionary, resolved; `None` if it is missing or null.
     pub(super) fn get(&self, dict: &Dict, key: &str) -> Option<Rc<Object>> {
         dict.get(key).map(|it| self.resolve(it)).filter(|it| **it != Object::Null)
     }
 
     /// An entry of a dictionary within a dictionary, such as a font of the resources.
-    pub(super) fn entry(&self, dict: &Dict, key: &str, name: &str) -> Option<Object> {
+    pub(super) fn nested_entry(&self, dict: &Dict, key: &str, name: &str) -> Option<Object> {
         match dict.get(key)? {
             // Large dictionaries are not copied.
             Object::Dict(inner) => inner.get(name).cloned(),
@@ -417,7 +422,7 @@ impl<'a> PdfFile<'a> {
             }
             _ => filter::decode(self, dict, raw, max),
         };
-        if !self.budget.decoded(decoded.data.len()) {
+        if !self.budget.spend_decoded(decoded.data.len()) {
             decoded.data.clear();
         }
         decoded
@@ -426,7 +431,7 @@ impl<'a> PdfFile<'a> {
     /// The undecoded data of a stream; empty if the work budget is used up.
     pub(super) fn raw(&self, dict: &Dict, start: usize) -> &'a [u8] {
         let raw = self.stream_bytes(dict, start);
-        if self.budget.stream(start, raw.len()) { raw } else { &[] }
+        if self.budget.spend_stream(start, raw.len()) { raw } else { &[] }
     }
 
     fn stream_bytes(&self, dict: &Dict, start: usize) -> &'a [u8] {
@@ -439,13 +444,13 @@ impl<'a> PdfFile<'a> {
                 return &rest[..length];
             }
         }
-        let end = self.end_marks.after(self.bytes, start).map(|it| it - start);
+        let end = self.end_keywords.next_after(self.bytes, start).map(|it| it - start);
         &rest[..end.unwrap_or(rest.len())]
     }
 }
 
 /// The object; a dictionary that the word `stream` follows becomes a stream.
-fn stream_or(object: Object, lexer: &mut Lexer<'_>) -> Object {
+fn stream_or_object(object: Object, lexer: &mut Lexer<'_>) -> Object {
     let Object::Dict(dict) = object else { return object };
     lexer.skip_space();
     if !lexer.take(b"stream") {

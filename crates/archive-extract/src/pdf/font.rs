@@ -118,15 +118,15 @@ impl Font {
             _ => (None, None),
         };
         let symbols = glyphs::symbol_encoding(&self.face);
-        let named = base.filter(|it| glyphs::is_encoding(it));
+        let named = base.filter(|it| glyphs::is_known_encoding(it));
         // A program that names its own codes counts only if the file names no encoding.
         let embedded = if named.is_none() && (self.map.is_empty() || differences.is_some()) {
             with_program(file, descriptor, max, |it| it.codes())
         } else {
             None
         };
-        // If the file names no encoding, embedded TrueType fonts have that of Windows and others the
-        // standard.
+        // If the file names no encoding, embedded TrueType fonts have that of Windows and others
+        // the standard.
         let windows = true_type && named.is_none() && descriptor.contains_key("FontFile2");
         let default = windows.then(|| "WinAnsiEncoding".to_owned());
         self.table = match symbols.filter(|_| embedded.is_none()) {
@@ -147,7 +147,7 @@ impl Font {
                 it @ Object::Number(_) => code = it.count().unwrap_or(0),
                 Object::Name(name) => {
                     if let Some(slot) = self.table.get_mut(code) {
-                        *slot = glyphs::named(name).or_else(|| numbered(name, code, slot));
+                        *slot = glyphs::glyph_text(name).or_else(|| numbered(name, code, slot));
                     }
                     code = code.saturating_add(1);
                 }
@@ -240,7 +240,7 @@ fn with_program<T>(
     let stream =
         ["FontFile2", "FontFile3", "FontFile"].iter().find_map(|it| file.get(descriptor, it));
     let Some(Object::Stream(inner, start)) = stream.as_deref() else { return None };
-    if !file.budget.parsed(PROGRAM_WORK) {
+    if !file.budget.spend_parsed(PROGRAM_WORK) {
         return None;
     }
     let data = file.data(inner, *start, max).data;

@@ -44,7 +44,7 @@ parenleftbig( parenrightbig) parenleftBig( parenrightBig) bracketleftbig[ bracke
 bracerightbig} summationtext∑ summationdisplay∑ integraltext∫ integraldisplay∫ producttext∏ productdisplay∏ \
 radicalbig√ hatwideˆ tildewide˜ vector\u{20d7} tie⁀ slurabove⁀ arrowhookleft↩ epsilon1ϵ rho1ϱ";
 
-/// Names of the Greek letters in the order of Unicode, from U+03B1; capitals have capital names.
+/// Names of the Greek letters, in the order of Unicode, from U+03B1; capitals have capital names.
 const GREEK: &str = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi \
 omicron pi rho sigma1 sigma tau upsilon phi chi psi omega";
 
@@ -85,7 +85,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, char>> = LazyLock::new(|| {
 });
 
 /// The text of a named glyph.
-pub(super) fn named(name: &str) -> Option<String> {
+pub(super) fn glyph_text(name: &str) -> Option<String> {
     let name = name.split('.').next().unwrap_or_default();
     let mut chars = name.chars();
     if let (Some(one), None) = (chars.next(), chars.next()) {
@@ -93,7 +93,7 @@ pub(super) fn named(name: &str) -> Option<String> {
     }
     let found = BY_NAME.get(name).copied();
     if let Some(it) = found.or_else(|| by_number(name)).or_else(|| by_code(name)) {
-        return Some(expand(it).map_or_else(|| it.to_string(), str::to_owned));
+        return Some(ligature_letters(it).map_or_else(|| it.to_string(), str::to_owned));
     }
     if let Some(it) = accented(name).or_else(|| capital_greek(name)) {
         return Some(it.to_string());
@@ -105,12 +105,12 @@ pub(super) fn named(name: &str) -> Option<String> {
     }
     // `f_i` is a ligature of the letters it names.
     if name.contains('_') && name.len() < 64 {
-        return name.split('_').map(named).collect();
+        return name.split('_').map(glyph_text).collect();
     }
     // Capitals in the size of small letters, and digits of another height.
     for form in ["small", "oldstyle", "superior", "inferior"] {
         if let Some(base) = name.strip_suffix(form).filter(|it| !it.is_empty()) {
-            return named(base).filter(|it| it.chars().all(char::is_alphanumeric));
+            return glyph_text(base).filter(|it| it.chars().all(char::is_alphanumeric));
         }
     }
     None
@@ -165,8 +165,8 @@ fn capital_greek(name: &str) -> Option<char> {
     (greek && ('α'..='ω').contains(&lower)).then(|| lower.to_uppercase().next())?
 }
 
-/// Ligatures as the letters people search for.
-pub(super) fn expand(it: char) -> Option<&'static str> {
+/// The letters of a ligature, which people search for.
+pub(super) fn ligature_letters(it: char) -> Option<&'static str> {
     Some(match it {
         '\u{fb00}' => "ff",
         '\u{fb01}' => "fi",
@@ -202,7 +202,7 @@ fn standard(table: &mut [Option<String>]) {
     let upper = "\u{a1}¢£⁄¥ƒ§¤'“«‹›\u{fb01}\u{fb02}\0–†‡·\0¶•‚„”»…‰\0¿\0`´ˆ˜¯˘˙¨\0˚¸\0˝˛ˇ—";
     for (code, it) in (0xa1..).zip(upper.chars()) {
         if it != '\0' {
-            table[code] = Some(expand(it).map_or_else(|| it.to_string(), str::to_owned));
+            table[code] = Some(ligature_letters(it).map_or_else(|| it.to_string(), str::to_owned));
         }
     }
     for (code, it) in [
@@ -220,8 +220,8 @@ fn standard(table: &mut [Option<String>]) {
     }
 }
 
-/// The encodings that a file may name.
-pub(super) fn is_encoding(name: &str) -> bool {
+/// Whether a name is that of an encoding that a file may name.
+pub(super) fn is_known_encoding(name: &str) -> bool {
     matches!(name, "WinAnsiEncoding" | "MacRomanEncoding" | "StandardEncoding" | "PDFDocEncoding")
 }
 
@@ -286,7 +286,7 @@ mod tests {
 
     #[track_caller]
     fn check(name: &str, text: Option<&str>) {
-        assert_eq!(named(name).as_deref(), text, "{name}");
+        assert_eq!(glyph_text(name).as_deref(), text, "{name}");
     }
 
     #[test]

@@ -2,19 +2,20 @@
 //! strips or tiles. Chooses the groups that may show text.
 
 use super::area::Area;
-use super::marks::{PageMarks, Picture};
+use super::drawn_items::{DrawnItems, Picture};
 
-/// Strips of one scan touch, up to the rounding of their positions.
-const GAP: f64 = 1.5;
+/// Pictures with at most this gap belong together: strips of a scan touch but for rounding.
+const GAP_MAX: f64 = 1.5;
 /// The smallest picture with a line of text: 8 points high.
 const WIDTH_MIN: f64 = 30.0;
 const HEIGHT_MIN: f64 = 7.0;
-/// A page of prose has 2,000 to 4,000 letters. A picture with this share of them has its text in
-/// the text layer: letters over it, and letters without ink or under it, which a scanner wrote.
+/// A page of prose has 2,000 to 4,000 letters. The text of a picture is in the text layer if this
+/// many letters for a whole page are over it, or are invisible or under it, as a scanner writes
+/// them.
 const VISIBLE_PER_PAGE: f64 = 1_500.0;
 const HIDDEN_PER_PAGE: f64 = 100.0;
-/// A picture under this share of the page may be a logo, a seal or a signature.
-const SMALL: f64 = 0.05;
+/// A picture under this share of the page is small: it may be a logo, a seal or a signature.
+const SMALL_SHARE: f64 = 0.05;
 
 pub(super) struct PictureGroup<'a> {
     pub(super) area: Area,
@@ -25,17 +26,17 @@ pub(super) struct PictureGroup<'a> {
 
 impl PictureGroup<'_> {
     pub(super) fn is_small(&self) -> bool {
-        self.share < SMALL
+        self.share < SMALL_SHARE
     }
 }
 
-/// The groups on a page whose text is not in the text layer, from the top.
-pub(super) fn unread<'a>(marks: &'a PageMarks, page: &Area) -> Vec<PictureGroup<'a>> {
+/// The groups on a page whose text is not in the text layer, from the top of the page.
+pub(super) fn groups_for_ocr<'a>(drawn: &'a DrawnItems, page: &Area) -> Vec<PictureGroup<'a>> {
     let mut groups: Vec<PictureGroup<'a>> =
-        joined(&marks.pictures).into_iter().filter_map(|it| group(it, page)).collect();
+        joined(&drawn.pictures).into_iter().filter_map(|it| group(it, page)).collect();
     groups.retain(|it| {
         let Some(first) = it.pictures.first() else { return false };
-        let letters = marks.letters_in(&it.area, first);
+        let letters = drawn.letters_in(&it.area, first);
         // Page counts are far below 2^53.
         let reaches = |count: usize, per_page: f64| {
             count >= 10 && count as f64 >= per_page * it.share.min(1.0)
@@ -61,7 +62,7 @@ fn joined(pictures: &[Picture]) -> Vec<Vec<&Picture>> {
     order.sort_by(|a, b| pictures[*a].area.bottom.total_cmp(&pictures[*b].area.bottom));
     let mut leader: Vec<usize> = (0..pictures.len()).collect();
     for (at, &low) in order.iter().enumerate() {
-        let reach = pictures[low].area.grown(GAP);
+        let reach = pictures[low].area.grown(GAP_MAX);
         let above = order[at + 1..].iter();
         for &high in above.take_while(|it| pictures[**it].area.bottom <= reach.top) {
             if reach.intersection(&pictures[high].area).is_some() {
@@ -96,16 +97,18 @@ mod tests {
 
     const PAGE: Area = Area { left: 0.0, bottom: 0.0, right: 600.0, top: 800.0 };
 
-    /// Groups as counts of pictures with the height of the group, of pictures at left, bottom,
-    /// width and height.
+    /// Pictures, each as left, bottom, width and height, make groups, each with a number of
+    /// pictures and a height.
     #[track_caller]
     fn check(pictures: &[[f64; 4]], groups: &[(usize, f64)]) {
-        let mut marks = PageMarks::default();
+        let mut drawn = DrawnItems::default();
         for [left, bottom, width, height] in pictures {
-            marks.picture(Rc::new(Object::Null), &[*width, 0.0, 0.0, *height, *left, *bottom]);
+            drawn.add_picture(Rc::new(Object::Null), &[*width, 0.0, 0.0, *height, *left, *bottom]);
         }
-        let found: Vec<(usize, f64)> =
-            unread(&marks, &PAGE).iter().map(|it| (it.pictures.len(), it.area.height())).collect();
+        let found: Vec<(usize, f64)> = groups_for_ocr(&drawn, &PAGE)
+            .iter()
+            .map(|it| (it.pictures.len(), it.area.height()))
+            .collect();
         assert_eq!(found, groups);
     }
 
@@ -131,24 +134,24 @@ mod tests {
         check(&[[-900.0, 0.0, 500.0, 500.0]], &[]);
     }
 
-    /// Whether a full-page picture is read that has `count` letters over or under it.
+    /// Whether OCR reads a full-page picture that has `count` letters over or under it.
     fn is_read(count: usize, invisible: bool, under: bool) -> bool {
-        let mut marks = PageMarks::default();
-        let picture = |marks: &mut PageMarks| {
-            marks.picture(Rc::new(Object::Null), &[600.0, 0.0, 0.0, 800.0, 0.0, 0.0]);
+        let mut drawn = DrawnItems::default();
+        let picture = |drawn: &mut DrawnItems| {
+            drawn.add_picture(Rc::new(Object::Null), &[600.0, 0.0, 0.0, 800.0, 0.0, 0.0]);
         };
         let mut paint = Paint::default();
         paint.operate("Tr", &[Object::Number(if invisible { 3.0 } else { 0.0 })]);
         if !under {
-            picture(&mut marks);
+            picture(&mut drawn);
         }
         for _ in 0..count {
-            marks.letter("a", &[1.0, 0.0, 0.0, 1.0, 99.0, 99.0], 5.0, 9.0, &paint);
+            drawn.add_letter("a", &[1.0, 0.0, 0.0, 1.0, 99.0, 99.0], 5.0, 9.0, &paint);
         }
         if under {
-            picture(&mut marks);
+            picture(&mut drawn);
         }
-        !unread(&marks, &PAGE).is_empty()
+        !groups_for_ocr(&drawn, &PAGE).is_empty()
     }
 
     #[test]

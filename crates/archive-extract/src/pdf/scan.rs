@@ -1,18 +1,20 @@
-//! The picture of a page or of a part of it, for OCR: taken out as it is, or rendered by a tool.
+//! Reads the picture of a page or of a part of it by OCR. A picture that needs no decoder is taken
+//! out of the file; others are rendered by `pdftoppm`.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::area::Area;
+use super::drawn_items::Picture;
 use super::file::PdfFile;
-use super::marks::Picture;
 use super::object::{Dict, Object};
 use super::picture_group::PictureGroup;
 use crate::context::{ReadContext, ReadResult};
 use crate::{CONFIDENT, OcrPage, PixelArea, ProblemCode, RENDER_DPI, ReadProblem};
 
-/// Pictures whose text is kept for the next page that shows them, such as a letterhead.
-const KEPT_MAX: usize = 256;
+/// The text of at most this many pictures is cached for the next page that shows them, such as a
+/// letterhead.
+const CACHED_MAX: usize = 256;
 /// A lower picture is rendered: it has few pixels, and Tesseract wants letters of a usual size.
 const DIRECT_HEIGHT_MIN: f64 = 60.0;
 
@@ -84,24 +86,25 @@ impl PageFrame {
 pub(super) struct PictureReader<'a, 'b> {
     file: &'a PdfFile<'b>,
     scratch: ScratchFile,
-    /// By the position of the picture in the file and its size on the page.
-    kept: HashMap<(usize, u32, [i64; 2]), OcrPage>,
+    /// Text by the position of the picture in the file, the rotation of the page and the picture's
+    /// size.
+    cache: HashMap<(usize, u32, [i64; 2]), OcrPage>,
 }
 
 impl<'a, 'b> PictureReader<'a, 'b> {
     pub(super) fn new(file: &'a PdfFile<'b>) -> Self {
-        Self { file, scratch: ScratchFile::default(), kept: HashMap::new() }
+        Self { file, scratch: ScratchFile::default(), cache: HashMap::new() }
     }
 
-    /// Reads a whole page: its one picture, or else the page rendered.
-    pub(super) fn page(
+    /// Reads a whole page: `alone`, the only picture on it, or else the page rendered.
+    pub(super) fn read_page(
         &mut self,
         context: &mut ReadContext<'_>,
         frame: &PageFrame,
         alone: Option<&Picture>,
     ) -> ReadResult<OcrPage> {
         let direct = match alone {
-            Some(picture) => self.direct(context, frame, picture)?,
+            Some(picture) => self.read_direct(context, frame, picture)?,
             None => None,
         };
         match direct {
@@ -109,22 +112,22 @@ impl<'a, 'b> PictureReader<'a, 'b> {
                 Ok(found)
             }
             // A rendered page can be turned, its compressed picture cannot.
-            Some(found) => match self.rendered(context, frame, None) {
+            Some(found) => match self.read_rendered(context, frame, None) {
                 Ok(other) if other.confidence > found.confidence => Ok(other),
                 Err(problem) if problem.code == ProblemCode::TimedOut => Err(problem),
                 _ => Ok(found),
             },
-            None => self.rendered(context, frame, None),
+            None => self.read_rendered(context, frame, None),
         }
     }
 
     /// The text of a group that an earlier page has shown in the same size.
-    pub(super) fn known(&self, group: &PictureGroup<'_>, frame: &PageFrame) -> Option<OcrPage> {
-        self.kept.get(&key(group, frame)?).cloned()
+    pub(super) fn cached(&self, group: &PictureGroup<'_>, frame: &PageFrame) -> Option<OcrPage> {
+        self.cache.get(&cache_key(group, frame)?).cloned()
     }
 
     /// Reads a part of a page.
-    pub(super) fn group(
+    pub(super) fn read_group(
         &mut self,
         context: &mut ReadContext<'_>,
         frame: &PageFrame,
@@ -137,28 +140,28 @@ impl<'a, 'b> PictureReader<'a, 'b> {
         };
         let is_large = group.area.height() >= DIRECT_HEIGHT_MIN;
         let mut found = match alone.filter(|_| is_large) {
-            Some(picture) => self.direct(context, frame, picture)?,
+            Some(picture) => self.read_direct(context, frame, picture)?,
             None => None,
         };
         if found.is_none() {
-            found = match (self.rendered(context, frame, Some(area)), alone) {
+            found = match (self.read_rendered(context, frame, Some(area)), alone) {
                 (Err(problem), Some(picture)) if problem.code == ProblemCode::NeedsOcr => {
-                    Some(self.direct(context, frame, picture)?.ok_or(problem)?)
+                    Some(self.read_direct(context, frame, picture)?.ok_or(problem)?)
                 }
                 (outcome, _) => Some(outcome?),
             };
         }
         let found = found.unwrap_or_default();
-        if let Some(key) = key(group, frame)
-            && self.kept.len() < KEPT_MAX
+        if let Some(key) = cache_key(group, frame)
+            && self.cache.len() < CACHED_MAX
         {
-            self.kept.insert(key, found.clone());
+            self.cache.insert(key, found.clone());
         }
         Ok(found)
     }
 
     /// Reads a picture without the renderer, if it is upright and its encoding needs no decoder.
-    fn direct(
+    fn read_direct(
         &self,
         context: &mut ReadContext<'_>,
         frame: &PageFrame,
@@ -167,14 +170,15 @@ impl<'a, 'b> PictureReader<'a, 'b> {
         if !picture.upright || frame.rotation != 0 {
             return Ok(None);
         }
-        let Some(image) = take_out(context, self.file, picture)? else { return Ok(None) };
+        let Some(image) = as_image_file(context, self.file, picture)? else { return Ok(None) };
         let dpi = dots_per_inch(self.file, picture);
         let pages = context.ocr.image(&image, dpi, context.time_left())?;
         let missing = || ReadProblem::new(ProblemCode::OcrFailed, "OCR gave no page");
         pages.into_iter().next().map(Some).ok_or_else(missing)
     }
 
-    fn rendered(
+    /// Reads a page, or a part of it, as the tool renders it.
+    fn read_rendered(
         &mut self,
         context: &mut ReadContext<'_>,
         frame: &PageFrame,
@@ -194,9 +198,10 @@ impl<'a, 'b> PictureReader<'a, 'b> {
     }
 }
 
-/// Where the text of a group is kept; `None` for strips and pictures inside the content.
+/// The key under which the text of a group is cached; `None` for strips and pictures inside the
+/// content.
 #[expect(clippy::cast_possible_truncation, reason = "an area on a page is small")]
-fn key(group: &PictureGroup<'_>, frame: &PageFrame) -> Option<(usize, u32, [i64; 2])> {
+fn cache_key(group: &PictureGroup<'_>, frame: &PageFrame) -> Option<(usize, u32, [i64; 2])> {
     let [Picture { object, .. }] = group.pictures[..] else { return None };
     let Object::Stream(_, start) = **object else { return None };
     let size = [group.area.width(), group.area.height()].map(|it| it.round() as i64);
@@ -211,7 +216,7 @@ fn dots_per_inch(file: &PdfFile<'_>, picture: &Picture) -> u32 {
 }
 
 /// The picture as an image file, if its encoding needs no decoder.
-fn take_out(
+fn as_image_file(
     context: &mut ReadContext<'_>,
     file: &PdfFile<'_>,
     picture: &Picture,
@@ -227,15 +232,15 @@ fn take_out(
     Ok(match &decoded.picture {
         Some((name, _)) if name == "DCTDecode" || name == "DCT" => Some(decoded.data),
         Some((name, parameters)) if name == "CCITTFaxDecode" || name == "CCF" => {
-            Some(fax(file, parameters, (width, height), inverted, &decoded.data))
+            Some(tiff_of_fax(file, parameters, (width, height), inverted, &decoded.data))
         }
         Some(_) => None,
-        None => plain(file, dict, (width, height), inverted, decoded.data),
+        None => portable_map(file, dict, (width, height), inverted, decoded.data),
     })
 }
 
 /// Wraps fax data into a TIFF file.
-fn fax(
+fn tiff_of_fax(
     file: &PdfFile<'_>,
     parameters: &Dict,
     (width, height): (usize, usize),
@@ -271,7 +276,7 @@ fn fax(
 }
 
 /// Samples in a portable map: one bit, grey or colour.
-fn plain(
+fn portable_map(
     file: &PdfFile<'_>,
     dict: &Dict,
     (width, height): (usize, usize),

@@ -1,4 +1,5 @@
-//! Annotations: where the appearance of one is drawn, and the text of one that has no appearance.
+//! Form fields and other annotations: where their appearance is drawn, and the text of those that
+//! have no appearance.
 
 use std::rc::Rc;
 
@@ -10,9 +11,9 @@ use super::{Matrix, multiply};
 
 /// The longest value that is shown of one field.
 const VALUE_MAX: usize = 64 << 10;
-/// The flag of a field whose value is not shown.
+/// The flag of a password field, whose value is not shown.
 const PASSWORD: i64 = 1 << 13;
-/// Entries of a field come from the fields above it.
+/// A field inherits entries from at most this many fields above it.
 const PARENTS_MAX: usize = 16;
 
 /// The matrix that puts the box of an appearance, turned by its own matrix, into the rectangle of
@@ -41,7 +42,7 @@ pub(super) fn placement(own: &Matrix, inside: [f64; 4], rect: [f64; 4]) -> Matri
 pub(in crate::pdf) struct FormDefaults {
     /// The resources of appearances that have none of their own.
     pub(super) resources: Option<Rc<Object>>,
-    /// Whether the appearances do not show the values.
+    /// Whether the appearances may not show the values (`NeedAppearances`).
     outdated: bool,
 }
 
@@ -58,7 +59,7 @@ pub(super) fn defaults<'a>(file: &'a PdfFile<'_>) -> &'a FormDefaults {
 }
 
 /// Whether the values of the fields are to be shown instead of their appearances.
-pub(super) fn are_outdated(file: &PdfFile<'_>) -> bool {
+pub(super) fn have_outdated_appearances(file: &PdfFile<'_>) -> bool {
     defaults(file).outdated
 }
 

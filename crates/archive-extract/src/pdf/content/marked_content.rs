@@ -41,7 +41,7 @@ impl MarkedContent {
         let mut mark = Mark::Plain;
         if let [Object::Name(tag), entry] = operands {
             let listed = match entry {
-                Object::Name(name) => file.entry(resources, "Properties", name),
+                Object::Name(name) => file.nested_entry(resources, "Properties", name),
                 direct => Some(direct.clone()),
             };
             if tag == "OC" && listed.as_ref().is_some_and(|it| file.is_layer_off(it)) {

@@ -22,8 +22,8 @@ impl PdfFile<'_> {
         self.crypt.is_some()
     }
 
-    pub(in crate::pdf) fn has_known_encryption(&self) -> bool {
+    pub(in crate::pdf) fn has_supported_encryption(&self) -> bool {
         let encrypt = self.get(&self.trailer, "Encrypt");
-        encrypt.is_some_and(|it| it.dict().is_some_and(|it| Decryptor::is_known(self, it)))
+        encrypt.is_some_and(|it| it.dict().is_some_and(|it| Decryptor::is_supported(self, it)))
     }
 }

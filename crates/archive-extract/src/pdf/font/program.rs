@@ -62,9 +62,11 @@ impl<'a> FontProgram<'a> {
                 (0..=255).map(text).collect()
             }
             Self::Cff(table) => (0..=255)
-                .map(|code| glyphs::named(table.glyph_name(table.glyph_index(code)?)?))
+                .map(|code| glyphs::glyph_text(table.glyph_name(table.glyph_index(code)?)?))
                 .collect(),
-            Self::Type1(names) => (0..=255).map(|code| glyphs::named(names.get(&code)?)).collect(),
+            Self::Type1(names) => {
+                (0..=255).map(|code| glyphs::glyph_text(names.get(&code)?)).collect()
+            }
         }
     }
 
@@ -104,7 +106,7 @@ impl<'a> FontProgram<'a> {
 
 /// The text of the glyphs that have names.
 fn named_glyphs<'a>(name: impl Fn(u16) -> Option<&'a str>) -> impl Iterator<Item = (u16, String)> {
-    (0..NAMES_MAX).filter_map(move |glyph| Some((glyph, glyphs::named(name(glyph)?)?)))
+    (0..NAMES_MAX).filter_map(move |glyph| Some((glyph, glyphs::glyph_text(name(glyph)?)?)))
 }
 
 /// Adds the glyphs that the Unicode tables of a font name. The first character of a glyph counts.

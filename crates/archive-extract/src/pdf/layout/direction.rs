@@ -17,7 +17,7 @@ fn is_arabic_digit(it: char) -> bool {
 
 /// Adds a character as the letters that people search for.
 pub(super) fn push_letters(it: char, to: &mut String) {
-    match glyphs::expand(it) {
+    match glyphs::ligature_letters(it) {
         Some(letters) => to.push_str(letters),
         None if matches!(it, '\u{fb1d}'..='\u{fdfd}' | '\u{fe70}'..='\u{fefc}') => {
             to.extend(it.nfkc());

@@ -1,38 +1,39 @@
-//! Decides which parts of a page go to OCR and joins what they say with the text layer.
+//! Decides which parts of a page go to OCR and joins their text with the text layer.
 //!
 //! A page without text is read as a whole. On a page with text only its pictures are read, at most
 //! eight, and lines that the text layer has are left out.
 
-use super::marks::PageMarks;
+use super::drawn_items::DrawnItems;
 use super::picture_group::{self, PictureGroup};
 use super::scan::{PageFrame, PictureReader};
 use crate::context::{ReadContext, ReadResult};
 use crate::ocr::JoinedText;
 use crate::{ProblemCode, ReadProblem};
 
-/// Pictures of one page that go to OCR, the largest ones.
+/// At most this many pictures of one page go to OCR: the largest ones.
 const PICTURES_PER_PAGE_MAX: usize = 8;
 
-/// A page while its parts are read.
-pub(super) struct PageText<'a> {
+/// A page with its text layer, while OCR adds what the text layer lacks.
+pub(super) struct PageOcr<'a> {
     pub(super) frame: PageFrame,
-    pub(super) marks: &'a PageMarks,
+    pub(super) drawn: &'a DrawnItems,
     /// The text layer, joined with what OCR reads.
     pub(super) joined: JoinedText,
-    /// Whether most letters of the text layer are not known.
+    /// Whether the text of more than half of the characters in the text layer is unknown.
     pub(super) unreadable: bool,
-    /// Small pictures that were not read.
+    /// How many small pictures were not read.
     pub(super) skipped: usize,
 }
 
-impl PageText<'_> {
-    /// Reads what is not in the text layer. Fails only when the file must not be read further.
-    pub(super) fn complete(
+impl PageOcr<'_> {
+    /// Reads by OCR what is not in the text layer. Fails only when the file must not be read
+    /// further.
+    pub(super) fn read_missing_text(
         &mut self,
         context: &mut ReadContext<'_>,
         pictures: &mut PictureReader<'_, '_>,
     ) -> ReadResult {
-        let groups = picture_group::unread(self.marks, &self.frame.area);
+        let groups = picture_group::groups_for_ocr(self.drawn, &self.frame.area);
         if self.unreadable || self.joined.is_textless() {
             return self.read_whole(context, pictures, &groups);
         }
@@ -45,14 +46,14 @@ impl PageText<'_> {
         pictures: &mut PictureReader<'_, '_>,
         groups: &[PictureGroup<'_>],
     ) -> ReadResult {
-        let is_drawn = self.marks.has_drawings || !self.marks.pictures.is_empty();
+        let is_drawn = self.drawn.has_drawings || !self.drawn.pictures.is_empty();
         if !self.unreadable && !is_drawn {
             if self.joined.text.is_empty() {
-                self.blank("the page is blank: it has neither text nor a picture");
+                self.note_blank("the page is blank: it has neither text nor a picture");
             }
             return Ok(());
         }
-        let alone = match self.marks.pictures[..] {
+        let alone = match self.drawn.pictures[..] {
             [ref one] if !self.unreadable && !groups.is_empty() => Some(one),
             _ => None,
         };
@@ -60,7 +61,7 @@ impl PageText<'_> {
             .ocr
             .ready()
             .and_then(|()| context.spend_ocr())
-            .and_then(|()| pictures.page(context, &self.frame, alone));
+            .and_then(|()| pictures.read_page(context, &self.frame, alone));
         match outcome {
             Ok(found) => {
                 if self.unreadable {
@@ -70,7 +71,9 @@ impl PageText<'_> {
                     self.joined.extend(&found);
                 }
                 if self.joined.text.is_empty() {
-                    self.blank("the page has a picture or drawings, and OCR found no text in them");
+                    self.note_blank(
+                        "the page has a picture or drawings, and OCR found no text in them",
+                    );
                 }
                 Ok(())
             }
@@ -89,14 +92,14 @@ impl PageText<'_> {
         pictures: &mut PictureReader<'_, '_>,
         mut groups: Vec<PictureGroup<'_>>,
     ) -> ReadResult {
-        self.choose(&mut groups);
+        self.keep_largest(&mut groups);
         let mut is_paid = false;
         for group in &groups {
-            let outcome = match pictures.known(group, &self.frame) {
+            let outcome = match pictures.cached(group, &self.frame) {
                 Some(found) => Ok(found),
                 None => context
                     .spend_picture(group.is_small(), &mut is_paid)
-                    .and_then(|()| pictures.group(context, &self.frame, group)),
+                    .and_then(|()| pictures.read_group(context, &self.frame, group)),
             };
             match outcome {
                 Ok(found) => self.joined.add_picture(&found, group.is_small()),
@@ -111,7 +114,7 @@ impl PageText<'_> {
     }
 
     /// Keeps the largest groups, in the order of the page.
-    fn choose(&mut self, groups: &mut Vec<PictureGroup<'_>>) {
+    fn keep_largest(&mut self, groups: &mut Vec<PictureGroup<'_>>) {
         if groups.len() <= PICTURES_PER_PAGE_MAX {
             return;
         }
@@ -135,7 +138,7 @@ impl PageText<'_> {
         }
     }
 
-    fn blank(&mut self, message: &str) {
+    fn note_blank(&mut self, message: &str) {
         self.joined.note(ReadProblem::new(ProblemCode::BlankPage, message));
     }
 }

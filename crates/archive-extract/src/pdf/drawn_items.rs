@@ -1,4 +1,4 @@
-//! What a page draws and where: letters, dark boxes and pictures, in the order of drawing.
+//! The letters, boxes and pictures that a page draws, with their places, in the order of drawing.
 
 use std::rc::Rc;
 
@@ -7,11 +7,11 @@ use super::content::Matrix;
 use super::object::Object;
 use super::paint::{Paint, PaintedBox, Path};
 
-/// The densest pages have about 20,000 letters.
+/// At most this many letters of a page are kept; the densest pages have about 20,000.
 const LETTERS_MAX: usize = 100_000;
-/// Boxes that are compared with letters; a page with more is a drawing.
+/// At most this many boxes of a page are kept; a page with more is a drawing.
 const BOXES_MAX: usize = 2_000;
-/// A scan in strips of one line of pixels has up to 3,500.
+/// At most this many pictures of a page are kept; a scan in strips of one line of pixels has 3,500.
 const PICTURES_MAX: usize = 4_000;
 /// A smaller box is a rule, a bullet or a dash.
 const BOX_WIDTH_MIN: f64 = 5.0;
@@ -26,7 +26,7 @@ struct Letter {
     is_invisible: bool,
 }
 
-struct BoxMark {
+struct DrawnBox {
     area: Area,
     is_dark: bool,
     order: u32,
@@ -49,10 +49,11 @@ pub(super) struct LetterCount {
     pub(super) hidden: usize,
 }
 
+/// What a page draws.
 #[derive(Default)]
-pub(super) struct PageMarks {
+pub(super) struct DrawnItems {
     letters: Vec<Letter>,
-    boxes: Vec<BoxMark>,
+    boxes: Vec<DrawnBox>,
     has_dark_boxes: bool,
     pub(super) pictures: Vec<Picture>,
     path: Path,
@@ -61,14 +62,14 @@ pub(super) struct PageMarks {
     order: u32,
 }
 
-impl PageMarks {
-    fn next(&mut self) -> u32 {
+impl DrawnItems {
+    fn next_order(&mut self) -> u32 {
         self.order = self.order.saturating_add(1);
         self.order
     }
 
-    /// A character as wide as `width` in text space.
-    pub(super) fn letter(
+    /// Adds a drawn character that is `width` wide in text space; only letters and digits count.
+    pub(super) fn add_letter(
         &mut self,
         text: &str,
         matrix: &Matrix,
@@ -76,7 +77,7 @@ impl PageMarks {
         size: f64,
         paint: &Paint,
     ) {
-        let order = self.next();
+        let order = self.next_order();
         if self.letters.len() < LETTERS_MAX && text.chars().any(char::is_alphanumeric) {
             self.letters.push(Letter {
                 at: apply(matrix, (width / 2.0, size * 0.3)),
@@ -87,8 +88,8 @@ impl PageMarks {
         }
     }
 
-    pub(super) fn picture(&mut self, object: Rc<Object>, matrix: &Matrix) {
-        let order = self.next();
+    pub(super) fn add_picture(&mut self, object: Rc<Object>, matrix: &Matrix) {
+        let order = self.next_order();
         let area = Area::of_unit_square(matrix);
         if area.is_finite() && self.pictures.len() < PICTURES_MAX {
             let it = matrix;
@@ -112,17 +113,17 @@ impl PageMarks {
         {
             self.has_drawings |= word != "n";
             for it in boxes {
-                self.painted_box(it);
+                self.add_box(it);
             }
         }
     }
 
-    /// A box that hides what is below it.
-    pub(super) fn painted_box(&mut self, PaintedBox { area, is_dark }: PaintedBox) {
-        let order = self.next();
+    /// Adds a box that hides what was drawn below it; a small one is a line and left out.
+    pub(super) fn add_box(&mut self, PaintedBox { area, is_dark }: PaintedBox) {
+        let order = self.next_order();
         let is_box = area.width() >= BOX_WIDTH_MIN && area.height() >= BOX_HEIGHT_MIN;
         if is_box && area.is_finite() && self.boxes.len() < BOXES_MAX {
-            self.boxes.push(BoxMark { area, is_dark, order });
+            self.boxes.push(DrawnBox { area, is_dark, order });
             self.has_dark_boxes |= is_dark;
         }
     }
