@@ -20,14 +20,14 @@ use limits::ClientAddress;
 
 use crate::authorization_request::{AuthorizationRequest, RefusedRequest};
 use crate::consent_page::{self, ConsentPage};
-use crate::endpoint::{AUTHORIZE, OAuth};
+use crate::endpoint::{AUTHORIZE, OAuthState};
 use crate::error::OAuthError;
 use crate::form::{Form, Parameters};
 use crate::random;
 use crate::storage::ClientGrant;
 
-/// How long a code can be exchanged.
-const CODE_LIFE: Duration = Duration::from_secs(60);
+/// A code can be exchanged this long.
+const CODE_LIFETIME: Duration = Duration::from_secs(60);
 /// Ends with `stoa1_`, the prefix by which the logs mask secrets.
 const CODE_PREFIX: &str = "code_stoa1_";
 const COOKIE_NAME: &str = "stoa_oauth";
@@ -36,7 +36,7 @@ const COOKIE_LENGTH: usize = 43;
 
 /// `GET`: the page that asks the user.
 pub(crate) async fn show(
-    State(oauth): State<Arc<OAuth>>,
+    State(oauth): State<Arc<OAuthState>>,
     Extension(meta): Extension<RequestMeta>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -54,7 +54,7 @@ pub(crate) async fn show(
 
 /// `POST`: the user's answer.
 pub(crate) async fn decide(
-    State(oauth): State<Arc<OAuth>>,
+    State(oauth): State<Arc<OAuthState>>,
     Extension(meta): Extension<RequestMeta>,
     headers: HeaderMap,
     Form(parameters): Form,
@@ -78,23 +78,23 @@ pub(crate) async fn decide(
             "access_denied",
             "the user did not allow the access",
         );
-        return redirect(&request.refused(&error));
+        return redirect(&request.error_address(&error));
     }
-    match grant(&oauth, &request, &parameters, &meta).await {
-        Ok(code) => redirect(&request.granted(&code)),
-        Err(fault) => refused_login(&request, &headers, &fault),
+    match log_in_and_grant(&oauth, &request, &parameters, &meta).await {
+        Ok(code) => redirect(&request.code_address(&code)),
+        Err(fault) => page_after_failed_login(&request, &headers, &fault),
     }
 }
 
 /// Logs the user in and records what the user allowed; returns the code.
-async fn grant(
-    oauth: &OAuth,
+async fn log_in_and_grant(
+    oauth: &OAuthState,
     request: &AuthorizationRequest,
     parameters: &Parameters,
     meta: &RequestMeta,
 ) -> Result<String, Fault> {
     let now = oauth.clock.now();
-    let life = i64::try_from(CODE_LIFE.as_millis()).map_err(Fault::internal)?;
+    let life = i64::try_from(CODE_LIFETIME.as_millis()).map_err(Fault::internal)?;
     let code_expires_at = Millis(now.0.saturating_add(life));
     let login = ClientLogin {
         username: parameters.get("username").unwrap_or_default(),
@@ -134,8 +134,12 @@ fn refuse(refused: RefusedRequest) -> Response {
     }
 }
 
-/// The page again, with what was wrong.
-fn refused_login(request: &AuthorizationRequest, headers: &HeaderMap, fault: &Fault) -> Response {
+/// Shows the page again, with the reason why the login was refused.
+fn page_after_failed_login(
+    request: &AuthorizationRequest,
+    headers: &HeaderMap,
+    fault: &Fault,
+) -> Response {
     let status = match fault.kind() {
         Kind::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Kind::Unauthenticated | Kind::Forbidden => StatusCode::FORBIDDEN,
@@ -160,7 +164,7 @@ fn page(
     status: StatusCode,
     problem: Option<&str>,
 ) -> Response {
-    // Another tab may show a form with the cookie that the browser has.
+    // The cookie that the browser has is kept, because another tab may show a form with it.
     let known = cookie(headers).map(|known| Ok(known.to_owned()));
     let csrf = match known.unwrap_or_else(|| random::secret("")) {
         Ok(csrf) => csrf,

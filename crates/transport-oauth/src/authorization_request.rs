@@ -1,5 +1,5 @@
-//! An authorization request: what the client wants, checked. A request whose client or redirect URI
-//! is wrong is never redirected.
+//! Reads and checks an authorization request. A request whose client or redirect URI is wrong is
+//! never redirected.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use auth::ScopeSet;
 use http::HeaderMap;
 use limits::ClientAddress;
 
-use crate::endpoint::OAuth;
+use crate::endpoint::OAuthState;
 use crate::error::OAuthError;
 use crate::form::{Parameters, with_query};
 use crate::pkce;
@@ -22,7 +22,7 @@ pub(crate) struct AuthorizationRequest {
     pub(crate) destination: Destination,
     pub(crate) state: Option<String>,
     pub(crate) challenge: String,
-    /// What the client asked for, as far as the operator allows it.
+    /// The scopes that the client asked for and the operator allows.
     pub(crate) scopes: ScopeSet,
     pub(crate) resource: Option<String>,
     pub(crate) service: Option<Arc<str>>,
@@ -39,7 +39,7 @@ pub(crate) enum RefusedRequest {
 
 impl AuthorizationRequest {
     pub(crate) async fn read(
-        oauth: &OAuth,
+        oauth: &OAuthState,
         parameters: &Parameters,
         headers: &HeaderMap,
         address: Option<ClientAddress>,
@@ -56,8 +56,9 @@ impl AuthorizationRequest {
         let state = parameters.get("state");
         let issuer = oauth.resources.issuer(headers);
         let checked = checked(oauth, parameters, headers);
-        let (challenge, scopes, service) = checked
-            .map_err(|error| RefusedRequest::Redirect(refusal(uri, &error, state, &issuer)))?;
+        let (challenge, scopes, service) = checked.map_err(|error| {
+            RefusedRequest::Redirect(error_address(uri, &error, state, &issuer))
+        })?;
         Ok(Self {
             redirect_uri: uri.to_owned(),
             destination,
@@ -72,19 +73,19 @@ impl AuthorizationRequest {
     }
 
     /// The address that hands an error to the client.
-    pub(crate) fn refused(&self, error: &OAuthError) -> String {
-        refusal(&self.redirect_uri, error, self.state.as_deref(), &self.issuer)
+    pub(crate) fn error_address(&self, error: &OAuthError) -> String {
+        error_address(&self.redirect_uri, error, self.state.as_deref(), &self.issuer)
     }
 
     /// The address that hands the code to the client.
-    pub(crate) fn granted(&self, code: &str) -> String {
+    pub(crate) fn code_address(&self, code: &str) -> String {
         let mut answer = vec![("code", code), ("iss", self.issuer.as_str())];
         answer.extend(self.state.as_deref().map(|state| ("state", state)));
         with_query(&self.redirect_uri, &answer)
     }
 }
 
-fn refusal(uri: &str, error: &OAuthError, state: Option<&str>, issuer: &str) -> String {
+fn error_address(uri: &str, error: &OAuthError, state: Option<&str>, issuer: &str) -> String {
     let mut answer =
         vec![("error", error.code()), ("error_description", error.message()), ("iss", issuer)];
     answer.extend(state.map(|state| ("state", state)));
@@ -95,7 +96,7 @@ type Checked = (String, ScopeSet, Option<Arc<str>>);
 
 /// The parameters whose errors go to the client.
 fn checked(
-    oauth: &OAuth,
+    oauth: &OAuthState,
     parameters: &Parameters,
     headers: &HeaderMap,
 ) -> Result<Checked, OAuthError> {

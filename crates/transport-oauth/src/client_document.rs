@@ -1,6 +1,6 @@
 //! Clients whose id is the https address of a JSON document about them, so that they need not
 //! register: client ID metadata documents. A document is fetched when its client asks a user, and
-//! kept for as long as its server says.
+//! cached for as long as its server says, within bounds.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,21 +20,21 @@ use crate::storage::{Client, ClientKind};
 
 /// The longest id of a client that is an address, in bytes.
 const ID_BYTES_MAX: usize = 1_024;
-/// The most clients whose documents are kept, of at most 16 KiB each.
-const KEPT_MAX: usize = 500;
-/// How long a document is kept: whatever its server says, at least and at most.
-const KEPT_MIN: Duration = Duration::from_secs(60);
-const KEPT_LONGEST: Duration = Duration::from_secs(24 * 3_600);
-/// How long a document is kept whose server says nothing about it.
-const KEPT_UNSAID: Duration = Duration::from_secs(3_600);
+/// The clients of at most this many documents are cached, of at most 16 KiB each.
+const CACHED_MAX: usize = 500;
+/// A document is cached at least and at most this long, whatever its server says.
+const CACHE_TIME_MIN: Duration = Duration::from_secs(60);
+const CACHE_TIME_MAX: Duration = Duration::from_secs(24 * 3_600);
+/// A document is cached this long if its server does not say how long it may be.
+const CACHE_TIME_DEFAULT: Duration = Duration::from_secs(3_600);
 /// The most documents that are fetched at the same time.
 const FETCHES_MAX: usize = 8;
 
 /// Fetches the documents of clients.
 #[async_trait]
 pub trait DocumentFetcher: Send + Sync {
-    /// The document at a public https address. The fault's message says what went wrong, without the
-    /// address.
+    /// The document at a public https address. The fault's message says what went wrong, without
+    /// the address.
     async fn fetch(&self, url: &str) -> Result<FetchedDocument, Fault>;
 }
 
@@ -43,66 +43,68 @@ pub trait DocumentFetcher: Send + Sync {
 pub struct FetchedDocument {
     /// The JSON.
     pub json: Vec<u8>,
-    /// For how long it may be kept, if its server says so.
+    /// How long the document may be cached, if its server says so.
     pub max_age: Option<Duration>,
 }
 
-/// The clients with a document.
+/// The cache of clients that are described by a document, and the fetching of their documents.
 pub(crate) struct ClientDocuments {
     fetcher: Arc<dyn DocumentFetcher>,
-    kept: Mutex<HashMap<String, KeptClient>>,
+    cache: Mutex<HashMap<String, CachedClient>>,
     fetches: Semaphore,
 }
 
-struct KeptClient {
+struct CachedClient {
     client: Client,
     until: Millis,
 }
 
 /// Whether a client's id is the address of its document. The ids of registered clients begin with
 /// `client_`.
-pub(crate) fn is_address(id: &str) -> bool {
+pub(crate) fn is_document_address(id: &str) -> bool {
     id.starts_with("https:")
 }
 
 impl ClientDocuments {
     pub(crate) fn new(fetcher: Arc<dyn DocumentFetcher>) -> Self {
-        Self { fetcher, kept: Mutex::default(), fetches: Semaphore::new(FETCHES_MAX) }
+        Self { fetcher, cache: Mutex::default(), fetches: Semaphore::new(FETCHES_MAX) }
     }
 
     /// The client, if its document was fetched a short time ago.
-    pub(crate) fn kept(&self, id: &str, now: Millis) -> Option<Client> {
-        let kept = self.kept.lock();
-        kept.get(id).filter(|kept| now < kept.until).map(|kept| kept.client.clone())
+    pub(crate) fn cached(&self, id: &str, now: Millis) -> Option<Client> {
+        let cache = self.cache.lock();
+        cache.get(id).filter(|it| now < it.until).map(|it| it.client.clone())
     }
 
-    /// Fetches and checks the document of a client. Failures are not kept.
+    /// Fetches and checks the document of a client. Failures are not cached.
     pub(crate) async fn fetch(&self, id: &str, now: Millis) -> Result<Client, OAuthError> {
         check_address(id)?;
         let _permit = self.fetches.try_acquire().map_err(|_| busy())?;
         let document = self.fetcher.fetch(id).await.map_err(|fault| {
             refused(format!("the document at the client_id cannot be read: {}", fault.message()))
         })?;
-        let client = described(id, &document.json)?;
-        let life = document.max_age.unwrap_or(KEPT_UNSAID).clamp(KEPT_MIN, KEPT_LONGEST);
+        let client = client_of_document(id, &document.json)?;
+        let life =
+            document.max_age.unwrap_or(CACHE_TIME_DEFAULT).clamp(CACHE_TIME_MIN, CACHE_TIME_MAX);
         let life = i64::try_from(life.as_millis()).unwrap_or_default();
-        self.cache(client.clone(), Millis(now.0.saturating_add(life)), now);
+        self.insert(client.clone(), Millis(now.0.saturating_add(life)), now);
         Ok(client)
     }
 
-    fn cache(&self, client: Client, until: Millis, now: Millis) {
-        let mut kept = self.kept.lock();
-        kept.retain(|_, it| now < it.until);
-        if kept.len() >= KEPT_MAX
-            && let Some(id) = kept.iter().min_by_key(|(_, it)| it.until.0).map(|(id, _)| id.clone())
+    fn insert(&self, client: Client, until: Millis, now: Millis) {
+        let mut cache = self.cache.lock();
+        cache.retain(|_, it| now < it.until);
+        if cache.len() >= CACHED_MAX
+            && let Some(id) =
+                cache.iter().min_by_key(|(_, it)| it.until.0).map(|(id, _)| id.clone())
         {
-            kept.remove(&id);
+            cache.remove(&id);
         }
-        kept.insert(client.id.clone(), KeptClient { client, until });
+        cache.insert(client.id.clone(), CachedClient { client, until });
     }
 }
 
-/// A public https address in its normal form, so that equal texts are equal addresses.
+/// Accepts a public https address in its normal form only, so that equal texts are equal addresses.
 fn check_address(id: &str) -> Result<(), OAuthError> {
     let url = Url::parse(id).ok().filter(|url| {
         id.len() <= ID_BYTES_MAX
@@ -116,7 +118,7 @@ fn check_address(id: &str) -> Result<(), OAuthError> {
     url.map(drop).ok_or_else(|| refused(expected.to_owned()))
 }
 
-fn described(id: &str, json: &[u8]) -> Result<Client, OAuthError> {
+fn client_of_document(id: &str, json: &[u8]) -> Result<Client, OAuthError> {
     let metadata = ClientMetadata::read(json)
         .map_err(|error| refused(format!("the document at the client_id: {}", error.message())))?;
     if metadata.client_id.as_deref() != Some(id) {
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_documents_that_are_kept_have_a_bound_and_an_end() {
+    fn cached_documents_have_a_bound_and_an_end() {
         let documents = ClientDocuments::new(Arc::new(NoFetcher));
         let client = |at: usize| Client {
             id: format!("https://app.example/{at}"),
@@ -193,13 +195,14 @@ mod tests {
             redirect_uris: Vec::new(),
             kind: ClientKind::Document,
         };
-        for at in 0..=KEPT_MAX {
-            documents.cache(client(at), Millis(1_000 + at as i64), Millis(0));
+        for at in 0..=CACHED_MAX {
+            documents.insert(client(at), Millis(1_000 + at as i64), Millis(0));
         }
-        assert_eq!(documents.kept.lock().len(), KEPT_MAX);
-        let is_kept = |at: usize, now: i64| documents.kept(&client(at).id, Millis(now)).is_some();
-        // The first to end made room.
-        assert!(!is_kept(0, 0) && is_kept(1, 0) && is_kept(KEPT_MAX, 0));
-        assert!(is_kept(1, 1_000) && !is_kept(1, 1_001));
+        assert_eq!(documents.cache.lock().len(), CACHED_MAX);
+        let is_cached =
+            |at: usize, now: i64| documents.cached(&client(at).id, Millis(now)).is_some();
+        // The document that would have expired first was removed for the last one.
+        assert!(!is_cached(0, 0) && is_cached(1, 0) && is_cached(CACHED_MAX, 0));
+        assert!(is_cached(1, 1_000) && !is_cached(1, 1_001));
     }
 }

@@ -1,4 +1,4 @@
-//! The metadata of a client, as it registers itself with or as its document has them (RFC 7591).
+//! Reads the metadata of a client (RFC 7591), from a registration or from the client's document.
 
 use http::StatusCode;
 use serde::Deserialize;

@@ -1,5 +1,5 @@
-//! The consent page: who asks for what, in plain words, and a form for the user's password. It has
-//! no script, no frame may show it, and everything that a client chose is escaped.
+//! The consent page: it names the client and what it asks for, and has a form for the user's
+//! password. It has no script, no frame may show it, and everything that a client chose is escaped.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -51,8 +51,8 @@ impl ConsentPage<'_> {
         let mut body = format!(
             "<h1>{} asks for access</h1><p>{} After you answer, your browser goes to <b>{}</b>.</p>",
             escaped(name),
-            origin(&request.client),
-            escaped(&shown(&request.destination))
+            client_origin(&request.client),
+            escaped(&destination_text(&request.destination))
         );
         let reach = match &request.service {
             Some(service) => format!("the {service} of this Stoa server"),
@@ -110,7 +110,7 @@ impl ConsentPage<'_> {
 }
 
 /// What is known about who runs the client, as HTML.
-fn origin(client: &Client) -> String {
+fn client_origin(client: &Client) -> String {
     let uri = match client.kind {
         ClientKind::Registered => None,
         ClientKind::Document => client.id.parse::<Uri>().ok(),
@@ -124,8 +124,8 @@ fn origin(client: &Client) -> String {
     }
 }
 
-/// Where the browser goes, for the user.
-fn shown(destination: &Destination) -> String {
+/// The destination in words for the user.
+fn destination_text(destination: &Destination) -> String {
     match destination {
         Destination::Site(origin) => origin.clone(),
         Destination::Loopback => "a program on your own machine".to_owned(),

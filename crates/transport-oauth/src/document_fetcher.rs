@@ -1,5 +1,5 @@
-//! Fetches the documents of clients over HTTPS: public addresses only, no redirects, no proxies, 5 s
-//! and 16 KiB at most.
+//! Fetches the documents of clients over HTTPS: public addresses only, no redirects, no proxies, 5
+//! s and 16 KiB at most.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use ssrf_guard::PublicOnlyResolver;
 
 use crate::client_document::{DocumentFetcher, FetchedDocument};
 
+/// The limit of the connection, and of the whole fetch.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 /// The largest document, in bytes. Ten redirect URIs of usual length need 2 KiB.
 const DOCUMENT_BYTES_MAX: usize = 16 * 1024;
@@ -36,19 +37,19 @@ impl HttpsDocumentFetcher {
 impl DocumentFetcher for HttpsDocumentFetcher {
     async fn fetch(&self, url: &str) -> Result<FetchedDocument, Fault> {
         let request = self.0.get(url).header(ACCEPT, "application/json");
-        let mut response = request.send().await.map_err(|error| unreached(&error))?;
+        let mut response = request.send().await.map_err(|error| unreachable(&error))?;
         let status = response.status().as_u16();
         if status != 200 {
-            return Err(unfit(format!("its server answered with the status {status}")));
+            return Err(unusable(format!("its server answered with the status {status}")));
         }
         if !is_json(response.headers()) {
-            return Err(unfit("its type is not application/json"));
+            return Err(unusable("its type is not application/json"));
         }
         let max_age = max_age(response.headers());
         let mut json = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| unreached(&error))? {
+        while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(&error))? {
             if json.len() + chunk.len() > DOCUMENT_BYTES_MAX {
-                return Err(unfit(format!("it has more than {DOCUMENT_BYTES_MAX} bytes")));
+                return Err(unusable(format!("it has more than {DOCUMENT_BYTES_MAX} bytes")));
             }
             json.extend_from_slice(&chunk);
         }
@@ -56,12 +57,12 @@ impl DocumentFetcher for HttpsDocumentFetcher {
     }
 }
 
-fn unfit(message: impl Into<String>) -> Fault {
+fn unusable(message: impl Into<String>) -> Fault {
     Fault::invalid("client_document", message)
 }
 
-/// The error's own text holds the address.
-fn unreached(error: &reqwest::Error) -> Fault {
+/// The fault does not repeat the error's text, which has the address in it.
+fn unreachable(error: &reqwest::Error) -> Fault {
     let message = match error.is_timeout() {
         true => "its server did not answer in time",
         false => "its server could not be reached",
@@ -75,7 +76,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
-/// How long the document may be kept; zero if its server forbids it.
+/// How long the document may be cached; zero if its server forbids it.
 fn max_age(headers: &HeaderMap) -> Option<Duration> {
     let lists = headers.get_all(CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
     let rules: Vec<String> = lists
@@ -95,15 +96,15 @@ mod tests {
 
     use super::*;
 
-    /// What a fetcher makes of this answer, over plain HTTP on loopback.
+    /// Fetches a document from a server that gives this answer, over plain HTTP on loopback.
     async fn fetched(answer: &str) -> Result<FetchedDocument, Fault> {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/client.json", listener.local_addr().unwrap());
         let server = async {
             let (mut socket, _) = listener.accept().await.unwrap();
-            let mut heard = Vec::new();
-            while !heard.ends_with(b"\r\n\r\n") {
-                assert_ne!(socket.read_buf(&mut heard).await.unwrap(), 0);
+            let mut received = Vec::new();
+            while !received.ends_with(b"\r\n\r\n") {
+                assert_ne!(socket.read_buf(&mut received).await.unwrap(), 0);
             }
             // A fetcher that has read enough may close the connection.
             socket.write_all(answer.as_bytes()).await.ok();
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn plain_http_and_private_names_are_not_asked() {
+    async fn plain_http_and_private_names_are_refused() {
         let fetcher = HttpsDocumentFetcher::new().unwrap();
         for url in ["http://app.example/x", "https://localhost/x"] {
             let fault = fetcher.fetch(url).await.unwrap_err();

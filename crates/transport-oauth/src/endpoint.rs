@@ -29,14 +29,14 @@ const REGISTRATIONS: RateLimit = RateLimit { burst: 20, per_second: 1.0 / 30.0 }
 /// The most addresses whose registrations are counted.
 const ADDRESSES_MAX: usize = 16_384;
 
-/// What the endpoints work with.
+/// What the OAuth endpoints need.
 pub struct OAuthOptions {
     /// The database; it must have been given [`crate::MIGRATIONS`].
     pub db: Db,
-    /// The clock of all times of validity.
+    /// The clock by which codes, tokens and registrations expire.
     pub clock: Arc<dyn Clock>,
-    /// The users, and the limits of their failed logins. A clone of the archive's own handle, so that
-    /// both count the same attempts.
+    /// The users, and the limits of their failed logins. It is a clone of the archive's own handle,
+    /// so that both count the same attempts.
     pub accounts: Accounts,
     /// Mints and revokes the access tokens.
     pub authority: Arc<Authority>,
@@ -44,14 +44,14 @@ pub struct OAuthOptions {
     pub scopes: ScopeSet,
     /// The services with an endpoint of their own.
     pub services: Vec<Arc<str>>,
-    /// Scheme and authority for clients; taken from the request where it is not set.
+    /// The public scheme and authority of this server; without it they are read from each request.
     pub public_url: Option<String>,
     /// Fetches the documents of clients whose id is an address.
     pub documents: Arc<dyn DocumentFetcher>,
 }
 
 /// The state of all endpoints.
-pub(crate) struct OAuth {
+pub(crate) struct OAuthState {
     pub(crate) storage: Storage,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) accounts: Accounts,
@@ -62,10 +62,11 @@ pub(crate) struct OAuth {
     registrations: RateLimiter<Option<ClientAddress>>,
 }
 
-/// The routes, to be put behind the edge, which bounds bodies and checks hosts and origins.
+/// The routes of OAuth. They need the edge before them, which bounds bodies and checks hosts and
+/// origins.
 pub fn router(options: OAuthOptions) -> Router {
     let OAuthOptions { db, clock, accounts, authority, scopes, services, .. } = options;
-    let oauth = Arc::new(OAuth {
+    let oauth = Arc::new(OAuthState {
         storage: Storage(db),
         clock,
         accounts,
@@ -76,9 +77,9 @@ pub fn router(options: OAuthOptions) -> Router {
         registrations: RateLimiter::new(REGISTRATIONS, ADDRESSES_MAX),
     });
     Router::new()
-        .route(PROTECTED_RESOURCE_PATH, get(metadata::root))
-        .route(&format!("{PROTECTED_RESOURCE_PATH}/{{*path}}"), get(metadata::of_path))
-        .route(SERVER_METADATA, get(metadata::server))
+        .route(PROTECTED_RESOURCE_PATH, get(metadata::root_resource))
+        .route(&format!("{PROTECTED_RESOURCE_PATH}/{{*path}}"), get(metadata::resource_at_path))
+        .route(SERVER_METADATA, get(metadata::authorization_server))
         .route(AUTHORIZE, get(authorization::show).post(authorization::decide))
         .route(TOKEN, post(tokens::exchange))
         .route(REGISTER, post(registration::register))
@@ -86,13 +87,14 @@ pub fn router(options: OAuthOptions) -> Router {
         .with_state(oauth)
 }
 
-impl OAuth {
+impl OAuthState {
     /// The allowed scopes, as the documents name them.
     pub(crate) fn scopes(&self) -> Vec<&str> {
         self.scopes.iter().map(auth::ScopeName::as_str).collect()
     }
 
-    /// The scopes of a request as far as the operator allows them; all allowed ones if it names none.
+    /// The scopes of a request as far as the operator allows them; all allowed ones if it names
+    /// none.
     pub(crate) fn allowed_scopes(&self, asked: Option<&str>) -> Result<ScopeSet, OAuthError> {
         let Some(asked) = asked else { return Ok(self.scopes.clone()) };
         let words = asked.split_whitespace().filter(|word| self.scopes.contains(word));
@@ -112,18 +114,18 @@ impl OAuth {
         address: Option<ClientAddress>,
     ) -> Result<Client, OAuthError> {
         let now = self.clock.now();
-        if !client_document::is_address(id) {
+        if !client_document::is_document_address(id) {
             let found = self.storage.client(id, now).await?;
             return found.ok_or_else(OAuthError::invalid_client);
         }
-        if let Some(client) = self.documents.kept(id, now) {
+        if let Some(client) = self.documents.cached(id, now) {
             return Ok(client);
         }
         self.admit_registration(address)?;
         self.documents.fetch(id, now).await
     }
 
-    /// Counts a registration against its address.
+    /// Counts a registration of an address, and refuses it when the address is over its rate.
     pub(crate) fn admit_registration(
         &self,
         client: Option<ClientAddress>,
@@ -131,7 +133,9 @@ impl OAuth {
         let admission = self.registrations.check(&client, nanoseconds(self.clock.now()));
         match admission.allowed {
             true => Ok(()),
-            false => Err(OAuthError::too_many(admission.retry_after.unwrap_or_default())),
+            false => {
+                Err(OAuthError::too_many_registrations(admission.retry_after.unwrap_or_default()))
+            }
         }
     }
 

@@ -49,7 +49,7 @@ impl OAuthError {
         Self::new(StatusCode::BAD_REQUEST, "invalid_target", message)
     }
 
-    pub(crate) fn too_many(wait: Duration) -> Self {
+    pub(crate) fn too_many_registrations(wait: Duration) -> Self {
         let message = "too many registrations from this address; try again later";
         let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "temporarily_unavailable", message);
         Self { retry_after: Some(wait), ..error }

@@ -1,5 +1,5 @@
-//! The two metadata documents: of a protected resource (RFC 9728) and of the authorization server
-//! (RFC 8414).
+//! Serves two metadata documents: that of a protected resource (RFC 9728) and that of the
+//! authorization server (RFC 8414).
 
 use std::sync::Arc;
 
@@ -9,16 +9,19 @@ use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
-use crate::endpoint::{AUTHORIZE, OAuth, REGISTER, REVOKE, TOKEN};
+use crate::endpoint::{AUTHORIZE, OAuthState, REGISTER, REVOKE, TOKEN};
 
-/// The document of the whole server.
-pub(crate) async fn root(State(oauth): State<Arc<OAuth>>, headers: HeaderMap) -> Response {
+/// The document of the resource `/mcp`, which has every service.
+pub(crate) async fn root_resource(
+    State(oauth): State<Arc<OAuthState>>,
+    headers: HeaderMap,
+) -> Response {
     Json(resource(&oauth, &headers, "mcp")).into_response()
 }
 
 /// The document of the resource at a path.
-pub(crate) async fn of_path(
-    State(oauth): State<Arc<OAuth>>,
+pub(crate) async fn resource_at_path(
+    State(oauth): State<Arc<OAuthState>>,
     Path(path): Path<String>,
     headers: HeaderMap,
 ) -> Response {
@@ -31,7 +34,7 @@ pub(crate) async fn of_path(
     }
 }
 
-fn resource(oauth: &OAuth, headers: &HeaderMap, path: &str) -> Value {
+fn resource(oauth: &OAuthState, headers: &HeaderMap, path: &str) -> Value {
     let issuer = oauth.resources.issuer(headers);
     json!({
         "resource": format!("{issuer}/{path}"),
@@ -43,7 +46,11 @@ fn resource(oauth: &OAuth, headers: &HeaderMap, path: &str) -> Value {
     })
 }
 
-pub(crate) async fn server(State(oauth): State<Arc<OAuth>>, headers: HeaderMap) -> Response {
+/// The document of the authorization server.
+pub(crate) async fn authorization_server(
+    State(oauth): State<Arc<OAuthState>>,
+    headers: HeaderMap,
+) -> Response {
     let issuer = oauth.resources.issuer(&headers);
     let at = |path: &str| format!("{issuer}{path}");
     Json(json!({

@@ -1,4 +1,4 @@
-//! Proof keys (RFC 7636), with the method S256 only.
+//! Checks proof keys for code exchange (PKCE, RFC 7636), with the method S256 only.
 
 use auth::same_secret;
 
@@ -10,7 +10,7 @@ pub(crate) fn is_challenge(text: &str) -> bool {
 }
 
 /// Whether the challenge is the hash of the verifier.
-pub(crate) fn is_proven(verifier: &str, challenge: &str) -> bool {
+pub(crate) fn verifier_matches(verifier: &str, challenge: &str) -> bool {
     let is_unreserved = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
     (43..=128).contains(&verifier.len())
         && verifier.bytes().all(is_unreserved)
@@ -26,12 +26,12 @@ mod tests {
     const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
     #[test]
-    fn only_the_verifier_of_a_challenge_proves_it() {
-        assert!(is_challenge(CHALLENGE) && is_proven(VERIFIER, CHALLENGE));
+    fn only_its_own_verifier_matches_a_challenge() {
+        assert!(is_challenge(CHALLENGE) && verifier_matches(VERIFIER, CHALLENGE));
         for other in ["", "short", CHALLENGE, &VERIFIER[1..], &format!("{VERIFIER}x")] {
-            assert!(!is_proven(other, CHALLENGE), "{other:?}");
+            assert!(!verifier_matches(other, CHALLENGE), "{other:?}");
         }
-        assert!(!is_proven(&"é".repeat(43), CHALLENGE));
+        assert!(!verifier_matches(&"é".repeat(43), CHALLENGE));
         for other in ["", "short", &format!("{CHALLENGE}="), &CHALLENGE.replace('-', "+")] {
             assert!(!is_challenge(other), "{other:?}");
         }

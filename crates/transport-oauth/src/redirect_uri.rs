@@ -1,11 +1,11 @@
-//! Which addresses a client may register to be sent back to. They are compared as texts later, so
-//! what is accepted here is the whole rule.
+//! Checks the redirect URIs that a client may register. A request's redirect URI is later compared
+//! with them as text, so a dangerous one must be refused here.
 
 use http::Uri;
 
 /// The longest redirect URI, in bytes.
 const BYTES_MAX: usize = 2_048;
-/// Schemes that a browser runs, shows or sends elsewhere itself.
+/// Schemes that a browser runs, shows or hands to another program by itself.
 const REFUSED_SCHEMES: [&str; 12] = [
     "about",
     "blob",
@@ -21,7 +21,7 @@ const REFUSED_SCHEMES: [&str; 12] = [
     "wss",
 ];
 
-/// Where a redirect URI leads, for the consent page and for its policy.
+/// Where a redirect URI leads, which the consent page shows and its content policy allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Destination {
     /// A web server: its scheme and authority.

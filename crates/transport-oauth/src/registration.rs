@@ -1,5 +1,6 @@
 //! Dynamic registration of public clients (RFC 7591). A registration costs a row, so each address
-//! has a rate, the number of clients a bound, and one that is never used expires after a day.
+//! has a rate, the number of clients is bounded, and a client that is never used expires after a
+//! day.
 
 use std::sync::Arc;
 
@@ -15,13 +16,13 @@ use limits::ClientAddress;
 use serde_json::json;
 
 use crate::client_metadata::ClientMetadata;
-use crate::endpoint::OAuth;
+use crate::endpoint::OAuthState;
 use crate::error::OAuthError;
 use crate::random;
 use crate::storage::{Client, ClientKind};
 
 pub(crate) async fn register(
-    State(oauth): State<Arc<OAuth>>,
+    State(oauth): State<Arc<OAuthState>>,
     Extension(meta): Extension<RequestMeta>,
     body: Bytes,
 ) -> Response {
@@ -46,7 +47,7 @@ fn client(body: &[u8]) -> Result<Client, OAuthError> {
 
 /// The answer to a registration. Every client is public (without a secret), because a program that
 /// users install cannot keep a secret.
-fn created(oauth: &OAuth, client: &Client) -> Response {
+fn created(oauth: &OAuthState, client: &Client) -> Response {
     let body = json!({
         "client_id": client.id,
         "client_id_issued_at": oauth.clock.now().0 / 1000,

@@ -1,5 +1,5 @@
 //! The revocation endpoint (RFC 7009). Revoking either token of a grant ends the grant. An unknown
-//! token is no error, so the endpoint says nothing about the tokens of others.
+//! token is no error, so a client cannot find out which tokens exist.
 
 use std::sync::Arc;
 
@@ -9,18 +9,21 @@ use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use http::header::CACHE_CONTROL;
 
-use crate::endpoint::OAuth;
+use crate::endpoint::OAuthState;
 use crate::error::OAuthError;
 use crate::form::{Form, Parameters};
 
-pub(crate) async fn revoke(State(oauth): State<Arc<OAuth>>, Form(parameters): Form) -> Response {
-    match end(&oauth, &parameters).await {
+pub(crate) async fn revoke(
+    State(oauth): State<Arc<OAuthState>>,
+    Form(parameters): Form,
+) -> Response {
+    match end_grant_of_token(&oauth, &parameters).await {
         Ok(()) => (StatusCode::OK, [(CACHE_CONTROL, "no-store")]).into_response(),
         Err(error) => error.response(),
     }
 }
 
-async fn end(oauth: &OAuth, parameters: &Parameters) -> Result<(), OAuthError> {
+async fn end_grant_of_token(oauth: &OAuthState, parameters: &Parameters) -> Result<(), OAuthError> {
     let token = parameters.require("token")?;
     let client_id = parameters.require("client_id")?;
     let session_id = match oauth.accounts.session_of_refresh(token).await? {
@@ -36,7 +39,7 @@ async fn end(oauth: &OAuth, parameters: &Parameters) -> Result<(), OAuthError> {
 }
 
 /// The session in the subject of a token that is valid here.
-async fn session_of_access_token(oauth: &OAuth, token: &str) -> Option<String> {
+async fn session_of_access_token(oauth: &OAuthState, token: &str) -> Option<String> {
     let now = oauth.clock.now().0 / 1000;
     let grant = oauth.authority.verify(token, now).await.ok()?;
     let (_, session_id) = session_of(&grant.subject)?;

@@ -13,23 +13,23 @@ use http::header::CACHE_CONTROL;
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
-use crate::endpoint::OAuth;
+use crate::endpoint::OAuthState;
 use crate::error::OAuthError;
 use crate::form::{Form, Parameters};
 use crate::storage::ClientGrant;
 use crate::{pkce, random};
 
 /// How long an access token lasts.
-const ACCESS_LIFE: Duration = Duration::from_secs(3_600);
+const ACCESS_TOKEN_LIFETIME: Duration = Duration::from_secs(3_600);
 
 pub(crate) async fn exchange(
-    State(oauth): State<Arc<OAuth>>,
+    State(oauth): State<Arc<OAuthState>>,
     headers: HeaderMap,
     Form(parameters): Form,
 ) -> Response {
     let tokens = match parameters.require("grant_type") {
-        Ok("authorization_code") => of_code(&oauth, &parameters, &headers).await,
-        Ok("refresh_token") => of_refresh_token(&oauth, &parameters, &headers).await,
+        Ok("authorization_code") => exchange_code(&oauth, &parameters, &headers).await,
+        Ok("refresh_token") => exchange_refresh_token(&oauth, &parameters, &headers).await,
         Ok(_) => Err(OAuthError::new(
             StatusCode::BAD_REQUEST,
             "unsupported_grant_type",
@@ -43,8 +43,8 @@ pub(crate) async fn exchange(
     }
 }
 
-async fn of_code(
-    oauth: &OAuth,
+async fn exchange_code(
+    oauth: &OAuthState,
     parameters: &Parameters,
     headers: &HeaderMap,
 ) -> Result<Value, OAuthError> {
@@ -57,7 +57,7 @@ async fn of_code(
     let grant = oauth.storage.grant_of_code(&code_hash).await?.ok_or_else(refused)?;
     let is_of_request = grant.client_id == client_id
         && grant.redirect_uri == redirect_uri
-        && pkce::is_proven(verifier, &grant.challenge);
+        && pkce::verifier_matches(verifier, &grant.challenge);
     if !is_of_request {
         return Err(refused());
     }
@@ -76,8 +76,8 @@ async fn of_code(
     issue(oauth, &grant, &session, &ScopeSet::parse(&grant.scopes)?).await
 }
 
-async fn of_refresh_token(
-    oauth: &OAuth,
+async fn exchange_refresh_token(
+    oauth: &OAuthState,
     parameters: &Parameters,
     headers: &HeaderMap,
 ) -> Result<Value, OAuthError> {
@@ -117,7 +117,7 @@ async fn of_refresh_token(
 
 /// A token is only for the resource that the user allowed.
 fn check_resource(
-    oauth: &OAuth,
+    oauth: &OAuthState,
     parameters: &Parameters,
     headers: &HeaderMap,
     grant: &ClientGrant,
@@ -129,8 +129,9 @@ fn check_resource(
     }
 }
 
+/// Mints an access token and answers with it and with the session's refresh token.
 async fn issue(
-    oauth: &OAuth,
+    oauth: &OAuthState,
     grant: &ClientGrant,
     session: &Session,
     scopes: &ScopeSet,
@@ -141,7 +142,7 @@ async fn issue(
     let request = MintRequest {
         subject: session.subject(),
         scopes: scopes.clone(),
-        ttl: ACCESS_LIFE,
+        ttl: ACCESS_TOKEN_LIFETIME,
         limits: TokenLimits { service, ..TokenLimits::default() },
     };
     let token = oauth.authority.mint(&request, oauth.clock.now().0 / 1000)?;
@@ -151,7 +152,7 @@ async fn issue(
     Ok(json!({
         "access_token": token.reveal(),
         "token_type": "Bearer",
-        "expires_in": ACCESS_LIFE.as_secs(),
+        "expires_in": ACCESS_TOKEN_LIFETIME.as_secs(),
         "refresh_token": session.refresh.reveal(),
         "scope": scopes.to_string().replace(',', " "),
     }))

@@ -110,7 +110,7 @@ async fn a_request_that_cannot_be_trusted_is_not_redirected() {
 }
 
 #[tokio::test]
-async fn the_form_is_of_the_browser_that_it_was_shown_in() {
+async fn a_form_is_accepted_only_from_the_browser_that_showed_it() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let client = fixture.client().await;
@@ -164,7 +164,7 @@ async fn failed_logins_on_the_page_count_with_those_of_the_archive() {
 }
 
 #[tokio::test]
-async fn registrations_are_checked_and_have_a_pace() {
+async fn registrations_are_checked_and_have_a_rate() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         for (metadata, error) in [

@@ -74,16 +74,16 @@ async fn a_client_with_a_document_gets_tokens_without_registering() {
 }
 
 #[tokio::test]
-async fn a_document_is_kept_for_a_time_with_bounds() {
+async fn a_document_is_cached_for_a_time_with_bounds() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         fixture.documents.put(&document());
         let challenge = random::hash(VERIFIER);
         let mut expected = 0;
-        for (max_age, kept_s) in [(Some(0), 60), (Some(600), 600), (None, 3_600)] {
+        for (max_age, cached_s) in [(Some(0), 60), (Some(600), 600), (None, 3_600)] {
             *fixture.documents.max_age.lock() = max_age.map(Duration::from_secs);
             expected += 1;
-            for wait_s in [0, kept_s - 1] {
+            for wait_s in [0, cached_s - 1] {
                 fixture.clock.advance(Duration::from_secs(wait_s));
                 let (page, _) = fixture.page(&request(ID, &challenge)).await;
                 assert_eq!(page.status, StatusCode::OK, "{max_age:?} {}", page.text);
@@ -99,7 +99,7 @@ async fn a_document_is_kept_for_a_time_with_bounds() {
 }
 
 #[tokio::test]
-async fn a_document_that_does_not_fit_asks_no_user() {
+async fn a_wrong_document_is_refused_before_a_user_is_asked() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let challenge = random::hash(VERIFIER);
@@ -118,7 +118,7 @@ async fn a_document_that_does_not_fit_asks_no_user() {
             assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{wrong}");
             assert!(answer.text.contains(word), "{word}: {}", answer.text);
             assert!(!answer.headers.contains_key(LOCATION), "{wrong}");
-            // A document that fits is kept; each row begins without one.
+            // The cache is empty again for the next row.
             fixture.clock.advance(Duration::from_secs(3_600));
         }
         fixture.documents.put(&json!([ID]));
@@ -129,7 +129,7 @@ async fn a_document_that_does_not_fit_asks_no_user() {
 }
 
 #[tokio::test]
-async fn private_addresses_are_not_asked_and_fetches_have_a_rate() {
+async fn private_addresses_are_not_fetched_and_fetches_have_a_rate() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let challenge = random::hash(VERIFIER);

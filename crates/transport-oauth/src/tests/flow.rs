@@ -1,4 +1,4 @@
-//! A client from its discovery to its end.
+//! A client finds the endpoints, gets tokens, refreshes them and loses them.
 
 use super::*;
 
@@ -82,7 +82,7 @@ async fn a_client_gets_what_the_user_allowed_until_it_is_revoked() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_user_ends_the_access_of_the_clients() {
+async fn removing_a_user_ends_the_access_of_the_clients() {
     on_every_engine(async |db| {
         let fixture = Fixture::new(db).await;
         let client = fixture.client().await;
