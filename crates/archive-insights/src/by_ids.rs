@@ -14,8 +14,8 @@ use crate::query::RESULTS_MAX;
 const NAMED_MAX: usize = 10;
 
 impl Insights {
-    /// The insights in the order of `ids`. A fault names the ids that do not exist or that the caller
-    /// may not see, without telling which of the two.
+    /// The insights in the order of `ids`. A fault names the ids that do not exist or that the
+    /// caller may not see, without telling which of the two.
     pub async fn by_ids(
         &self,
         visibility: &Visibility,
@@ -33,9 +33,9 @@ impl Insights {
         Ok(ids.iter().filter_map(|id| known.get(id).cloned()).collect())
     }
 
-    /// Those of the insights that the caller still sees, in the order of `ids`, of which there are at
-    /// most [`RESULTS_MAX`].
-    pub async fn left_of_ids(
+    /// Those of the insights that the caller still sees, in the order of `ids`, of which there are
+    /// at most [`RESULTS_MAX`].
+    pub async fn visible_of_ids(
         &self,
         visibility: &Visibility,
         ids: &[String],

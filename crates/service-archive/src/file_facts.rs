@@ -1,5 +1,5 @@
-//! What a paper is and when, from what processing found: the document type and the date of the
-//! summary, and the days of events and deadlines. The search of documents filters by it.
+//! Reads the facts of a file from its insights: the document type and the date from the summary,
+//! and the days of events and deadlines. The search of documents filters by them.
 
 use archive_drafts::Category;
 use archive_search::{DayRange, FileFacts};

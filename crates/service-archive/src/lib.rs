@@ -1,8 +1,9 @@
 //! The archive's contract: uploading and processing files, searching their insights, and testing
 //! insights against their sources.
 //!
-//! Accounts and cases are in `archive-accounts`, bytes and pages in `archive-documents`, insights in
-//! `archive-insights`, the index of the pages in `archive-search`, the rules that read a document in `archive-drafts`.
+//! Accounts and cases are in `archive-accounts`, bytes and pages in `archive-documents`, insights
+//! in `archive-insights`, the index of the pages in `archive-search`, the rules that read a
+//! document in `archive-drafts`.
 
 mod access;
 mod clip;
@@ -48,7 +49,7 @@ pub use processing::analysis::analysis_main;
 pub use tools::auth::{IssuedToken, TokenIssuer};
 
 use open_arguments::InputSchemas;
-use page_drawing::PageDrawing;
+use page_drawing::PageDrawer;
 use processing::job_passwords::JobPasswords;
 use tools::{
     add_file, auth, cancel_job, delete_file, delete_insight, export, export_file, file_content,
@@ -61,8 +62,8 @@ use upload_tracker::UploadTracker;
 /// The kinds of the archive's jobs in the queue.
 pub(crate) const PROCESS: &str = "archive.process";
 pub(crate) const INTEGRITY: &str = "archive.integrity";
-/// Processing jobs and integrity tests that run at once in one process. One owner has at most two of
-/// three (`jobs::Worker`), so that the files of another owner do not wait for them.
+/// Processing jobs and integrity tests that run at once in one process. One owner has at most two
+/// of three (`jobs::Worker`), so that the files of another owner do not wait for them.
 const PROCESSING_CONCURRENCY: usize = 3;
 const TEST_CONCURRENCY: usize = 3;
 /// Uploads, and calls that wait for a job, of one owner at once: a part of the limits of the tools,
@@ -136,7 +137,7 @@ pub(crate) struct Archive {
     test_permits: Arc<Semaphore>,
     /// Shared with the job that reads the files.
     passwords: Arc<JobPasswords>,
-    page_drawing: PageDrawing,
+    page_drawing: PageDrawer,
     inputs: InputSchemas,
 }
 
@@ -169,8 +170,8 @@ pub fn service(parts: ArchiveParts) -> Result<Service, ContractError> {
         .tool("arkiver_share_case", Scope::Write, share_case::call)
         .tool("arkiver_upload_progress", Scope::Read, upload_progress::call)
         .tool("arkiver_list_cases", Scope::Read, list_cases::call)
-        .follow("arkiver_process_file", task_follower::processing)
-        .follow("arkiver_integrity_test", task_follower::testing)
+        .follow("arkiver_process_file", task_follower::follow_processing)
+        .follow("arkiver_integrity_test", task_follower::follow_integrity_test)
         .upload("arkiver_upload", Scope::Write, upload::call)
         .upload("arkiver_upload_by_link", Scope::Open, upload_by_link::call)
         .download("arkiver_file_content", Scope::Read, file_content::call)
@@ -205,7 +206,10 @@ fn spawn_workers(
 fn assemble(parts: ArchiveParts, inputs: InputSchemas) -> Archive {
     let ArchiveParts { db, jobs, clock, accounts, documents, insights, search, .. } = parts;
     let ArchiveParts { tokens, base_url, models, .. } = parts;
-    parts.tasks.spawn(processing::scratch::sweep(parts.extractor.scratch.clone(), jobs.clone()));
+    parts.tasks.spawn(processing::scratch::remove_leftover_folders(
+        parts.extractor.scratch.clone(),
+        jobs.clone(),
+    ));
     let (is_indexing, is_reindexing) = (Arc::new(AtomicBool::new(true)), Arc::default());
     let backfill = page_index::Backfill {
         db: db.clone(),
@@ -215,7 +219,7 @@ fn assemble(parts: ArchiveParts, inputs: InputSchemas) -> Archive {
         is_indexing: Arc::clone(&is_indexing),
         is_reindexing: Arc::clone(&is_reindexing),
     };
-    let page_drawing = PageDrawing::new(parts.extractor.clone());
+    let page_drawing = PageDrawer::new(parts.extractor.clone());
     let stop = parts.stop.clone();
     parts.tasks.spawn(async move { stop.run_until_cancelled(backfill.run()).await });
     let passwords = Arc::new(JobPasswords::default());

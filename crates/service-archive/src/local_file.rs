@@ -1,5 +1,5 @@
-//! Opens a file of this machine that the local caller names. Only regular files are opened: a
-//! device may do something when it is opened, and a pipe has no end.
+//! Opens a file of this machine that the local caller names. Only regular files are opened: opening
+//! a device can have an effect, and a pipe has no end.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -16,12 +16,13 @@ pub(crate) async fn open(path: &str) -> Result<(String, tokio::fs::File), Fault>
     let opened = spawn_blocking(move || {
         let path = Path::new(&path);
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        // Asked before it is opened, because opening a device can have an effect.
-        let metadata = std::fs::metadata(path).map_err(|error| cannot(&error))?;
+        // The type is checked before the file is opened, because opening a device can have an
+        // effect.
+        let metadata = std::fs::metadata(path).map_err(|error| open_error(&error))?;
         check(&metadata)?;
-        let file = open_without_waiting(path).map_err(|error| cannot(&error))?;
-        // Another file may have taken its place meanwhile.
-        check(&file.metadata().map_err(|error| cannot(&error))?)?;
+        let file = open_without_waiting(path).map_err(|error| open_error(&error))?;
+        // Another file may have taken the place of the checked one.
+        check(&file.metadata().map_err(|error| open_error(&error))?)?;
         Ok((name.unwrap_or_default(), tokio::fs::File::from_std(file)))
     });
     opened.await.map_err(Fault::internal)?
@@ -39,7 +40,8 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Files of the kernel, such as those in `/proc`, say that they are empty.
+/// Refuses folders, special files and empty files. Files of the kernel, such as those in `/proc`,
+/// have the length 0.
 fn check(metadata: &Metadata) -> Result<(), Fault> {
     let kind = metadata.file_type();
     if kind.is_dir() {
@@ -59,7 +61,7 @@ fn check(metadata: &Metadata) -> Result<(), Fault> {
     }
 }
 
-fn cannot(error: &io::Error) -> Fault {
+fn open_error(error: &io::Error) -> Fault {
     let expected = "the full path of a file that this program may read";
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {

@@ -1,6 +1,7 @@
-//! Counts among the arguments: the schema type `number` of the contract also accepts fractions.
+//! Reads counts from arguments of the schema type `number`, which also accepts fractions.
 
-/// The largest whole number below, and 2^53 at most: larger floats skip whole numbers.
+/// The largest whole number that is not above the value, at most 2^53, above which floats skip
+/// whole numbers; 0 for negative values.
 pub(crate) fn rounded_down(value: f64) -> u64 {
     const MOST: u64 = 9_007_199_254_740_992;
     // The cast cuts off the fraction, and turns negative numbers and NaN into 0.

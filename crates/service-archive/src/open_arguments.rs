@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 
 use crate::clip::clip;
 
-/// Keys that a reply names, and the characters of each.
+/// A reply names at most this many keys, each with at most this many characters.
 const NAMED_MAX: usize = 20;
-const CHARS_MAX: usize = 100;
+const NAME_CHARS_MAX: usize = 100;
 
 /// The input schemas of the contract's tools.
 pub(crate) struct InputSchemas(HashMap<String, Value>);
@@ -56,7 +56,7 @@ impl IgnoredKeys {
             }
             let path = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
             match (schema["properties"].get(key), value) {
-                (None, _) => self.0.push(clip(&path, CHARS_MAX)),
+                (None, _) => self.0.push(clip(&path, NAME_CHARS_MAX)),
                 (Some(part), Value::Object(inner)) => self.collect(part, inner, &path),
                 (Some(_), _) => {}
             }
@@ -64,7 +64,7 @@ impl IgnoredKeys {
     }
 
     /// Adds the keys to the reply and its text, if there are any.
-    pub(crate) fn note(self, json: &mut Value, text: &mut String) {
+    pub(crate) fn add_to(self, json: &mut Value, text: &mut String) {
         if self.0.is_empty() {
             return;
         }
@@ -116,7 +116,7 @@ mod tests {
         ignored.collect(&json!({ "type": "object", "properties": {} }), &many, "");
         assert_eq!(ignored.0.len(), NAMED_MAX);
         let (mut json, mut text) = (json!({}), String::new());
-        ignored.note(&mut json, &mut text);
+        ignored.add_to(&mut json, &mut text);
         assert!(text.len() < 2_500, "{}", text.len());
         assert_eq!(json["ignored"].as_array().map(Vec::len), Some(NAMED_MAX));
     }

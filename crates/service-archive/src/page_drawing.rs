@@ -22,22 +22,23 @@ use tokio_util::sync::CancellationToken;
 use crate::processing::scratch::{self, ScratchFolder};
 use crate::{Archive, ExtractorCommand};
 
-/// Pages drawn at once in one process, and calls that wait for that: of all owners and of one.
+/// At most this many pages are drawn at once; at most this many calls wait, of all owners and of
+/// one.
 const CONCURRENCY: usize = 2;
 const WAITING_MAX: usize = 32;
 const WAITING_PER_OWNER: usize = 8;
 /// Wall-clock seconds for one page; OCR of a dense page takes up to 15 s.
 const SECONDS_MAX: u64 = 40;
 const MEMORY_BYTES_MAX: u64 = 2 << 30;
-/// Bytes of the text of a page with more text than can be drawn.
+/// A page with more bytes of text is not drawn with marks.
 const TEXT_BYTES_MAX: usize = 1 << 20;
-/// Quotations of one insight that are marked on a page.
+/// At most this many quotations of one insight are marked on a page.
 const SPANS_MAX: usize = 100;
-/// Pages that a message lists.
-const PAGES_LISTED: usize = 10;
+/// A message lists at most this many pages.
+const PAGES_LISTED_MAX: usize = 10;
 
-/// What draws pages, and how many at once.
-pub(crate) struct PageDrawing {
+/// Draws pages in child processes, at most two at once.
+pub(crate) struct PageDrawer {
     extractor: ExtractorCommand,
     permits: Arc<Semaphore>,
     slots: OwnerLimiter<String>,
@@ -45,7 +46,7 @@ pub(crate) struct PageDrawing {
     next: AtomicU64,
 }
 
-impl PageDrawing {
+impl PageDrawer {
     pub(crate) fn new(extractor: ExtractorCommand) -> Self {
         Self {
             extractor,
@@ -149,7 +150,7 @@ impl Archive {
         file: &FileRecord,
         page: u32,
     ) -> Result<Vec<Range<u32>>, Fault> {
-        let found = self.insights.left_of_ids(visibility, &[id.to_owned()]).await?.pop();
+        let found = self.insights.visible_of_ids(visibility, &[id.to_owned()]).await?.pop();
         let Some(insight) = found else {
             let shown: String = id.chars().take(64).collect();
             let message = format!("there is no insight {shown} that you may see");
@@ -190,7 +191,7 @@ fn not_on_page(insight: &Insight, file: &FileRecord, page: u32) -> Fault {
         return Fault::invalid("insight_has_no_words", message)
             .problem("insightId", "none, or an insight with sources");
     }
-    let listed: Vec<String> = pages.iter().take(PAGES_LISTED).map(u32::to_string).collect();
+    let listed: Vec<String> = pages.iter().take(PAGES_LISTED_MAX).map(u32::to_string).collect();
     let message = format!("the insight {} has no words on page {page}", insight.id);
     let expected = format!("a page with its words: {}", listed.join(", "));
     Fault::invalid("insight_not_on_page", message).problem("page", expected)

@@ -1,5 +1,6 @@
-//! The page index of files: made when a file is uploaded or processed, and in the background for files
-//! of an earlier version, which had none, or one without facts; also the index of old insights.
+//! The page index of files: made when a file is uploaded or processed, and in the background for
+//! files of an earlier version, which had none, or one without facts; also the index of old
+//! insights.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +20,7 @@ const FILES_PER_QUERY: u32 = 200;
 /// How long to wait after a failure.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// The words of a file's record and of its pages, and what the paper is.
+/// Builds the index of a file: the words of its record and of its pages, and its facts.
 pub(crate) fn build(file: &FileRecord, facts: &FileFacts, pages: &[PageRecord]) -> FileIndex {
     let record = record_text(&file.name, &file.tags, file.description.as_deref());
     let entry = FileToIndex {

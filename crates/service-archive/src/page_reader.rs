@@ -9,10 +9,10 @@ use crate::wire::put;
 
 /// Bytes of text in one answer: at most about 7,000 tokens.
 pub(crate) const TEXT_BYTES_MAX: usize = 26_000;
-/// Bytes counted for each page besides its text, so that empty pages are bounded too.
-const PAGE_OVERHEAD: usize = 100;
+/// Each page counts as this many bytes besides its text, so that empty pages are bounded too.
+const PAGE_OVERHEAD_BYTES: usize = 100;
 
-/// Where to read on: a page, and a character of it.
+/// A position in the text of a file: a page, and a character of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PagePosition {
     pub(crate) page: u32,
@@ -41,7 +41,7 @@ impl PagePart {
     }
 
     /// The part with a line that names it.
-    pub(crate) fn readable(&self) -> String {
+    pub(crate) fn text_with_heading(&self) -> String {
         let part = if self.part.is_empty() { String::new() } else { format!(" of {}", self.part) };
         let (page, start, end) = (self.page, self.start, self.end);
         format!("[page {page}{part}, characters {start} to {end}]\n{}\n", self.text)
@@ -49,7 +49,8 @@ impl PagePart {
 }
 
 impl Archive {
-    /// The text from a position up to the last page, as much as fits, and where to read on.
+    /// The text from a position up to the last page, at most [`TEXT_BYTES_MAX`] of it, and the
+    /// position at which the rest begins.
     pub(crate) async fn read_pages(
         &self,
         file_id: &str,
@@ -117,10 +118,10 @@ struct PageReader {
 impl PageReader {
     /// Begins a page; false if there is no room for it.
     fn begin(&mut self, chunk: &archive_documents::PageChunk) -> bool {
-        if !self.parts.is_empty() && self.room <= PAGE_OVERHEAD {
+        if !self.parts.is_empty() && self.room <= PAGE_OVERHEAD_BYTES {
             return false;
         }
-        self.room = self.room.saturating_sub(PAGE_OVERHEAD);
+        self.room = self.room.saturating_sub(PAGE_OVERHEAD_BYTES);
         self.at = 0;
         self.parts.push(PagePart {
             page: chunk.page,
@@ -134,8 +135,8 @@ impl PageReader {
         true
     }
 
-    /// Adds the text of a chunk from the first wanted character on; a position if not all of it
-    /// has room.
+    /// Adds the text of a chunk from the first wanted character on. If not all of it fits, returns
+    /// the position at which the rest begins.
     fn add(&mut self, text: &str) -> Option<PagePosition> {
         let part = self.parts.last_mut()?;
         let first = if part.page == self.from.page { self.from.start } else { 0 };

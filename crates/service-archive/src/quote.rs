@@ -17,21 +17,22 @@ pub(crate) fn locate(text: &str, quote: &str) -> Option<QuoteMatch> {
         return None;
     }
     if let Some(at) = text.find(quote) {
-        return Some(stretch(text, at, at + quote.len(), true));
+        return Some(match_of_bytes(text, at, at + quote.len(), true));
     }
-    let (loose, places) = spaced(text);
-    let (wanted, _) = spaced(quote);
+    let (loose, places) = with_single_spaces(text);
+    let (wanted, _) = with_single_spaces(quote);
     let at = loose.find(wanted.trim())?;
     let end = at + wanted.trim().len();
     let from = *places.get(at)?;
     // The end of the last character, not the start of the next one.
     let last = loose[..end].char_indices().next_back()?.0;
     let to = places.get(last)? + loose[last..end].len();
-    Some(stretch(text, from, to, false))
+    Some(match_of_bytes(text, from, to, false))
 }
 
-/// The text with one space for every run of them, and where each of its bytes comes from.
-fn spaced(text: &str) -> (String, Vec<usize>) {
+/// The text with one space for every run of white space, and the byte that each of its bytes comes
+/// from.
+fn with_single_spaces(text: &str) -> (String, Vec<usize>) {
     let mut loose = String::with_capacity(text.len());
     let mut places = Vec::with_capacity(text.len());
     let mut in_space = false;
@@ -47,7 +48,7 @@ fn spaced(text: &str) -> (String, Vec<usize>) {
     (loose, places)
 }
 
-fn stretch(text: &str, from: usize, to: usize, exact: bool) -> QuoteMatch {
+fn match_of_bytes(text: &str, from: usize, to: usize, exact: bool) -> QuoteMatch {
     let count = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     let start = count(text.get(..from).unwrap_or_default());
     let length = count(text.get(from..to).unwrap_or_default());
@@ -67,8 +68,8 @@ mod tests {
     #[track_caller]
     fn check(text: &str, quote: &str, there: Option<(&str, bool)>) {
         let found = locate(text, quote);
-        let told = found.map(|it| (words_at(text, it), it.exact));
-        assert_eq!(told.as_ref().map(|it| (it.0.as_str(), it.1)), there, "{quote:?}");
+        let words = found.map(|it| (words_at(text, it), it.exact));
+        assert_eq!(words.as_ref().map(|it| (it.0.as_str(), it.1)), there, "{quote:?}");
     }
 
     #[test]

@@ -16,11 +16,17 @@ use crate::job_report::{
 use crate::wire::reply;
 use crate::{Archive, INTEGRITY, PROCESS, integrity};
 
-pub(crate) async fn processing(cx: Cx<Archive>, query: JobQuery) -> Result<JobReport, Fault> {
+pub(crate) async fn follow_processing(
+    cx: Cx<Archive>,
+    query: JobQuery,
+) -> Result<JobReport, Fault> {
     cx.service.follow(&cx, PROCESS, query).await
 }
 
-pub(crate) async fn testing(cx: Cx<Archive>, query: JobQuery) -> Result<JobReport, Fault> {
+pub(crate) async fn follow_integrity_test(
+    cx: Cx<Archive>,
+    query: JobQuery,
+) -> Result<JobReport, Fault> {
     cx.service.follow(&cx, INTEGRITY, query).await
 }
 

@@ -54,7 +54,7 @@ impl IntegrityJob {
             IntegrityTest::parse(&payload.test).ok_or_else(|| Fault::internal("no such test"))?;
         let owner = context.job().owner.clone().unwrap_or_default();
         let visibility = self.accounts.visibility(&owner).await?;
-        let insights = self.insights.left_of_ids(&visibility, &payload.insight_ids).await?;
+        let insights = self.insights.visible_of_ids(&visibility, &payload.insight_ids).await?;
         let gone = payload.insight_ids.len() - insights.len();
         let run = TestRun {
             documents: &self.documents,

@@ -1,5 +1,6 @@
 //! Turns the pages of a file into drafts of insights, in a child process with limits of memory and
-//! time and no access to files, because a hostile text can cost a hundred times its size. The text
+//! time and no access to files, because a hostile text can make the rules use a hundred times its
+//! size in memory. The text
 //! is stored even if the child fails; the file then has no drafts, and a problem with the reason.
 
 use std::borrow::Cow;
@@ -23,7 +24,8 @@ const MEMORY_BYTES: u64 = 2 << 30;
 const CPU_SECONDS_BASE: u64 = 60;
 const CPU_SECONDS_PER_MB: u64 = 6;
 const CPU_SECONDS_MAX: u64 = 600;
-const SECONDS: u32 = 1_800;
+/// Wall-clock seconds of the child.
+const WALL_SECONDS: u32 = 1_800;
 
 /// The first message to the child; the pages follow, then `Input::End`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -60,10 +62,10 @@ pub(crate) fn analyse(
     progress: &mut dyn FnMut(f64),
 ) -> Result<(DocumentDrafts, Option<String>), Fault> {
     let selected: Vec<usize> =
-        (0..pages.len()).filter(|at| settings.looks_at(*at, pages.len())).collect();
+        (0..pages.len()).filter(|at| settings.analyses_page(*at, pages.len())).collect();
     let bytes = selected.iter().filter_map(|at| pages.get(*at)).map(|it| it.page.text.len());
     let request = AnalysisRequest {
-        options: settings.choice(),
+        options: settings.draft_options(),
         limits: limits(bytes.map(|it| it as u64).sum()),
     };
     let (cpu, memory) = (request.limits.cpu_seconds, request.limits.memory_bytes >> 20);
@@ -77,7 +79,7 @@ pub(crate) fn analyse(
         sandbox::send(to, &Input::End)
     };
     let (mut drafts, mut done) = (Vec::new(), None);
-    let end = sandbox::run(child, SECONDS, input, is_needed, &mut |output| {
+    let end = sandbox::run(child, WALL_SECONDS, input, is_needed, &mut |output| {
         match output {
             Output::Progress(percent) => progress(f64::from(percent) / 100.0),
             // The child keeps this limit; one that was taken over does not.
@@ -95,7 +97,7 @@ pub(crate) fn analyse(
             let done = done.unwrap_or_default();
             return Ok((DocumentDrafts { drafts, ..done }, None));
         }
-        ChildEnd::TimedOut => format!("it takes more than {SECONDS} s"),
+        ChildEnd::TimedOut => format!("it takes more than {WALL_SECONDS} s"),
         ChildEnd::CpuExceeded => format!("it takes more than {cpu} s of work"),
         ChildEnd::OutOfMemory => format!("it needs more than {memory} MB of memory"),
         ChildEnd::Crashed(how) => {

@@ -1,12 +1,12 @@
-//! Deep processing: compares a file with the other files of the same docket. Other parties, and an
-//! event that a case has once on another day, are conflicts; nothing else is compared.
+//! Deep processing: compares a file with the other files of the same docket. Two things are
+//! conflicts: a role with other parties, and another day of an event that happens once in a case.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use archive_drafts::{Category, Draft};
 use serde_json::{Map, Value, json};
 
-/// Conflicts reported for one file.
+/// At most this many conflicts are reported for one file.
 const CONFLICTS_MAX: usize = 50;
 const CONFIDENCE: f64 = 0.6;
 const MEANING: &str = "two files of the case say different things, by rules; one may be wrong, or \
@@ -21,15 +21,16 @@ pub(crate) struct OtherFile {
 }
 
 /// The categories that are compared.
-pub(crate) const COMPARED: [Category; 3] = [Category::CaseNumber, Category::Party, Category::Event];
+pub(crate) const COMPARED_CATEGORIES: [Category; 3] =
+    [Category::CaseNumber, Category::Party, Category::Event];
 
 /// The conflicts between this file's drafts and the other files, each with its passages here.
 pub(crate) fn conflicts(drafts: &[Draft], others: &[OtherFile]) -> Vec<Draft> {
     let mut found = Vec::new();
-    let Some(docket) = of(drafts, Category::CaseNumber).next() else { return found };
+    let Some(docket) = drafts_of(drafts, Category::CaseNumber).next() else { return found };
     for other in others.iter().filter(|it| is_same_docket(docket, it)) {
-        found.extend(parties(drafts, docket, other));
-        found.extend(dates(drafts, other));
+        found.extend(party_conflicts(drafts, docket, other));
+        found.extend(date_conflicts(drafts, other));
         if found.len() >= CONFLICTS_MAX {
             break;
         }
@@ -44,7 +45,7 @@ fn is_same_docket(docket: &Draft, other: &OtherFile) -> bool {
     theirs.is_some() && theirs == text(&docket.entities, "key")
 }
 
-fn of(drafts: &[Draft], category: Category) -> impl Iterator<Item = &Draft> {
+fn drafts_of(drafts: &[Draft], category: Category) -> impl Iterator<Item = &Draft> {
     drafts.iter().filter(move |it| it.category == category)
 }
 
@@ -97,9 +98,9 @@ fn may_be_one(one: &str, other: &str) -> bool {
 }
 
 /// A role whose parties have no name in common, where the other side of the case is the same.
-fn parties(drafts: &[Draft], docket: &Draft, other: &OtherFile) -> Vec<Draft> {
+fn party_conflicts(drafts: &[Draft], docket: &Draft, other: &OtherFile) -> Vec<Draft> {
     let there = parties_by_role(other.of(Category::Party));
-    let here = parties_by_role(of(drafts, Category::Party).map(|it| &it.entities));
+    let here = parties_by_role(drafts_of(drafts, Category::Party).map(|it| &it.entities));
     let mut found = Vec::new();
     for (role, ours) in &here {
         let role = *role;
@@ -121,7 +122,7 @@ fn parties(drafts: &[Draft], docket: &Draft, other: &OtherFile) -> Vec<Draft> {
         };
         let (ours_named, theirs_named) = (names(ours), names(theirs));
         let number = display_name(&docket.entities);
-        let first = of(drafts, Category::Party)
+        let first = drafts_of(drafts, Category::Party)
             .find(|it| text(&it.entities, "key").is_some_and(|key| ours.contains_key(key)));
         let Some(first) = first else { continue };
         found.push(conflict(
@@ -140,7 +141,7 @@ fn parties(drafts: &[Draft], docket: &Draft, other: &OtherFile) -> Vec<Draft> {
 }
 
 /// An event that a case has once, that each file mentions once to the day, and on different days.
-fn dates(drafts: &[Draft], other: &OtherFile) -> Vec<Draft> {
+fn date_conflicts(drafts: &[Draft], other: &OtherFile) -> Vec<Draft> {
     type DaysByEvent<'a, T> = BTreeMap<(&'a str, &'a str), Vec<(&'a str, T)>>;
     fn event_day(entities: &Map<String, Value>) -> Option<((&str, &str), &str)> {
         text(entities, "precision").filter(|it| *it == "day")?;
@@ -156,7 +157,7 @@ fn dates(drafts: &[Draft], other: &OtherFile) -> Vec<Draft> {
         once.then_some(((event, subject), text(entities, "from")?))
     }
     let mut here: DaysByEvent<'_, &Draft> = BTreeMap::new();
-    for draft in of(drafts, Category::Event) {
+    for draft in drafts_of(drafts, Category::Event) {
         if let Some((event, day)) = event_day(&draft.entities) {
             here.entry(event).or_default().push((day, draft));
         }
@@ -168,7 +169,8 @@ fn dates(drafts: &[Draft], other: &OtherFile) -> Vec<Draft> {
     let mut found = Vec::new();
     for ((event, subject), ours) in here {
         let theirs = there.get(&(event, subject)).map(Vec::as_slice).unwrap_or_default();
-        // A hearing may take many days. Only an event mentioned once in each file is the same event.
+        // A hearing may take many days. Only an event mentioned once in each file is the same
+        // event.
         let ([(ours, draft)], [(theirs, ())]) = (&ours[..], theirs) else { continue };
         if ours == theirs {
             continue;
@@ -246,9 +248,9 @@ mod tests {
     }
 
     fn event(event: &str, subject: &str, from: &str, precision: &str) -> (Category, Value) {
-        let told = json!({ "event": event, "subject": subject, "from": from,
+        let entities = json!({ "event": event, "subject": subject, "from": from,
             "precision": precision });
-        (Category::Event, told)
+        (Category::Event, entities)
     }
 
     #[track_caller]
@@ -261,13 +263,13 @@ mod tests {
             facts: there.iter().map(|(category, it)| (*category, map(it.clone()))).collect(),
         };
         let found = conflicts(&drafts, &[other]);
-        let told: Vec<&str> = found.iter().map(|it| it.title.as_str()).collect();
-        assert_eq!(told, titles);
+        let found_titles: Vec<&str> = found.iter().map(|it| it.title.as_str()).collect();
+        assert_eq!(found_titles, titles);
         assert!(found.iter().all(|it| it.passages[0].page == 3));
     }
 
     #[test]
-    fn one_docket_with_nobody_in_common_is_a_conflict() {
+    fn one_docket_with_no_common_party_in_a_role_is_a_conflict() {
         let here = [docket("24-1"), party("smith", "plaintiff"), party("jones", "defendant")];
         let there = [docket("24-1"), party("smith", "plaintiff"), party("brown", "defendant")];
         check(&here, &there, &["Case 24-1: another defendant in \"b.pdf\""]);

@@ -1,4 +1,4 @@
-//! Turns drafts into insights with the passages they come from.
+//! Turns drafts into insights that name the passages they come from.
 
 use archive_documents::{FileRecord, PageRecord};
 use archive_drafts::Draft;
@@ -6,7 +6,7 @@ use archive_insights::{InsightSource, NewInsight};
 use archive_text::Passage;
 
 /// `sourceLLM` of insights made by rules.
-pub(crate) const LOCAL: &str = "local";
+pub(crate) const BY_RULES: &str = "local";
 
 pub(crate) struct InsightBuilder<'a> {
     pub(crate) file: &'a FileRecord,
@@ -31,7 +31,7 @@ impl InsightBuilder<'_> {
             file_id: self.file.id.clone(),
             title: draft.title,
             content: draft.content,
-            source_llm: LOCAL.to_owned(),
+            source_llm: BY_RULES.to_owned(),
             category: Some(draft.category.word().to_owned()),
             tags,
             entities: draft.entities,

@@ -30,15 +30,15 @@ use crate::processing::settings::{ExtractionMode, ProcessingSettings};
 use crate::processing::{ProcessPayload, ProcessSummary, analysis, summary};
 use crate::{ExtractorCommand, page_index};
 
-/// Files of the case that deep processing compares with, newest first.
+/// Deep processing compares a file with at most this many files of its case, newest first.
 const OTHER_FILES_MAX: u32 = 50;
-/// Insights of one category and file that are compared.
+/// At most this many insights of one category and file are compared.
 const COMPARED_MAX: u32 = 500;
-/// Problems in the result of a job; the record of the file has up to 200.
-const PROBLEMS_IN_RESULT: usize = 20;
+/// The result of a job lists at most this many problems; the record of the file has up to 200.
+const PROBLEMS_IN_RESULT_MAX: usize = 20;
 /// Progress in percent when the extraction and the analysis are done.
-const EXTRACTED: f64 = 60.0;
-const ANALYSED: f64 = 95.0;
+const EXTRACTED_PERCENT: f64 = 60.0;
+const ANALYSED_PERCENT: f64 = 95.0;
 
 pub(crate) struct ProcessingJob {
     pub(crate) db: Db,
@@ -131,16 +131,16 @@ impl ProcessingJob {
         let pages = Arc::new(pages);
         let mut work =
             FileInProgress { context, file: &file, settings, pages: &pages, problems, permit };
-        context.progress(EXTRACTED as u64, Some(100), Some("text read; analysing it"));
+        context.progress(EXTRACTED_PERCENT as u64, Some(100), Some("text read; analysing it"));
         let others = self.other_files(&work).await?;
         let (document_drafts, words) = self.analyse(&mut work, others, halt).await?;
-        let is_read = |at: &usize| settings.looks_at(*at, pages.len());
+        let is_read = |at: &usize| settings.analyses_page(*at, pages.len());
         let pages_read = (0..pages.len()).filter(is_read).count();
-        context.progress(ANALYSED as u64, Some(100), Some("understood"));
+        context.progress(ANALYSED_PERCENT as u64, Some(100), Some("understood"));
         let mut new = work.insights(document_drafts.drafts);
         let mut processors: Vec<String> =
             document_drafts.processors.iter().map(ToString::to_string).collect();
-        if let Some(summed) = self.summary(&mut work).await? {
+        if let Some(summed) = self.model_summary(&mut work).await? {
             new.push(summed);
             processors.push("model-summary".to_owned());
         }
@@ -153,15 +153,16 @@ impl ProcessingJob {
             extraction_mode: settings.extraction_mode.word().to_owned(),
             pages_read: pages_read as u64,
             ocr_pages: u64::from(ocr_pages),
-            problems: work.problems.iter().take(PROBLEMS_IN_RESULT).cloned().collect(),
+            problems: work.problems.iter().take(PROBLEMS_IN_RESULT_MAX).cloned().collect(),
             insights: new.len() as u64,
         };
         let found = new.iter().map(|it| (it.category.as_deref().unwrap_or_default(), &it.entities));
-        let index = self.index(&work, facts_of(found)).await?;
+        let index = self.build_index(&work, facts_of(found)).await?;
         self.store(&work, new, index, &summary).await
     }
 
-    /// One transaction for the pages, their index, the insights, the status of the file and the end of the job.
+    /// One transaction for the pages, their index, the insights, the status of the file and the end
+    /// of the job.
     async fn store(
         &self,
         work: &FileInProgress<'_>,
@@ -194,8 +195,12 @@ impl ProcessingJob {
         Ok(())
     }
 
-    /// Splits the pages into words on a blocking thread, before the transaction begins.
-    async fn index(&self, work: &FileInProgress<'_>, facts: FileFacts) -> Result<FileIndex, Fault> {
+    /// Builds the page index of the file on a blocking thread, before the transaction begins.
+    async fn build_index(
+        &self,
+        work: &FileInProgress<'_>,
+        facts: FileFacts,
+    ) -> Result<FileIndex, Fault> {
         let (file, pages) = (work.file.clone(), Arc::clone(work.pages));
         let permit = Arc::clone(&work.permit);
         let build = move || {
@@ -215,7 +220,7 @@ impl ProcessingJob {
         halt: &CancellationToken,
     ) -> Result<CollectedPages, Fault> {
         let path = self.documents.path(file)?;
-        let (name, bytes, ocr) = (file.name.clone(), file.size, settings.ocr());
+        let (name, bytes, ocr) = (file.name.clone(), file.size, settings.uses_ocr());
         let mut collector = PageCollector::new(bytes, settings);
         let child = ReaderProcess {
             program: self.extractor.program.clone(),
@@ -237,7 +242,7 @@ impl ProcessingJob {
                 &mut |event| {
                     collector.apply(event);
                     // Between 0 and 60.
-                    let percent = (collector.share() * EXTRACTED) as u64;
+                    let percent = (collector.share() * EXTRACTED_PERCENT) as u64;
                     context.progress(percent, Some(100), Some(&collector.progress_note()));
                     std::ops::ControlFlow::Continue(())
                 },
@@ -269,7 +274,8 @@ impl ProcessingJob {
             let is_needed = || !halt.is_cancelled();
             let (mut document_drafts, problem) =
                 analysis::analyse(&child, &pages, &settings, &is_needed, &mut |share| {
-                    let percent = (EXTRACTED + share * (ANALYSED - EXTRACTED)) as u64;
+                    let percent =
+                        (EXTRACTED_PERCENT + share * (ANALYSED_PERCENT - EXTRACTED_PERCENT)) as u64;
                     context.progress(percent, Some(100), Some("analysing the text"));
                 })?;
             let found = conflicts::conflicts(&document_drafts.drafts, &others);
@@ -290,7 +296,7 @@ impl ProcessingJob {
         Ok((document_drafts, words))
     }
 
-    /// The facts of the other files of the case, for deep processing.
+    /// The compared facts of the other files of the case, for deep processing; else nothing.
     async fn other_files(&self, work: &FileInProgress<'_>) -> Result<Vec<OtherFile>, Fault> {
         let case = work.file.case_id.clone();
         if work.settings.extraction_mode != ExtractionMode::Deep || case.is_none() {
@@ -302,7 +308,7 @@ impl ProcessingJob {
         let mut others = Vec::new();
         for file in files.into_iter().filter(|it| it.id != work.file.id) {
             let mut other = OtherFile { file_id: file.id, file_name: file.name, facts: Vec::new() };
-            for category in conflicts::COMPARED {
+            for category in conflicts::COMPARED_CATEGORIES {
                 let ask = archive_insights::InsightQuery {
                     file_id: Some(other.file_id.clone()),
                     category: Some(category.word().to_owned()),
@@ -320,11 +326,14 @@ impl ProcessingJob {
 
     /// The summary of a model, for deep processing with a model. A failure becomes a problem of the
     /// file and does not fail the job.
-    async fn summary(&self, work: &mut FileInProgress<'_>) -> Result<Option<NewInsight>, Fault> {
+    async fn model_summary(
+        &self,
+        work: &mut FileInProgress<'_>,
+    ) -> Result<Option<NewInsight>, Fault> {
         let model =
             self.model.as_ref().filter(|_| work.settings.extraction_mode == ExtractionMode::Deep);
         let Some(model) = model else { return Ok(None) };
-        work.context.progress(ANALYSED as u64, Some(100), Some("summarising"));
+        work.context.progress(ANALYSED_PERCENT as u64, Some(100), Some("summarising"));
         let content = match summary::write(model.as_ref(), work.pages).await {
             Ok(content) => content,
             Err(fault) => {

@@ -1,24 +1,25 @@
 //! Passwords of documents whose processing waits or runs, by the id of the job.
 //!
 //! A password is kept in the memory of this process and nowhere else: the payload of the job, which
-//! the database keeps, says only that there is one. It is dropped when the job ends. After a restart
-//! it is gone, and the job fails with `password_lost`, which asks for it again.
+//! the database keeps, says only that there is one. The password is dropped when the job ends.
+//! After a restart the password is gone, and the job fails with `password_lost`, which asks for it
+//! again.
 
 use std::collections::{HashMap, VecDeque};
 
 use archive_extract::Password;
 use parking_lot::Mutex;
 
-/// Jobs with a password that wait or run; the oldest password is dropped for one more.
+/// At most this many passwords are kept; one more drops the oldest.
 const PASSWORDS_MAX: usize = 1_000;
 
 #[derive(Default)]
-pub(crate) struct JobPasswords(Mutex<Kept>);
+pub(crate) struct JobPasswords(Mutex<Passwords>);
 
 #[derive(Default)]
-struct Kept {
+struct Passwords {
     by_job: HashMap<String, Password>,
-    /// The ids in the order of their arrival.
+    /// The ids of the jobs in the order in which their passwords came.
     order: VecDeque<String>,
 }
 

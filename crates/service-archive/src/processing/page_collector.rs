@@ -10,12 +10,12 @@ use fault::{Fault, Kind as FaultKind};
 
 use super::page_problems::PageProblem;
 use super::settings::{
-    ExtractionMode, OCR_PAGES, OCR_PAGES_DEEP, OCR_PAGES_FAST, ProcessingSettings,
+    ExtractionMode, OCR_PAGES_DEEP, OCR_PAGES_FAST, OCR_PAGES_STANDARD, ProcessingSettings,
 };
 
 /// A longer page is split: a text file has no pages and up to 100 MB.
 const PAGE_BYTES_MAX: usize = 64 * 1024;
-/// Problems that are reported; the rest are counted.
+/// At most this many problems are listed; the rest are counted.
 const PROBLEMS_MAX: usize = 50;
 const PROBLEM_CHARS_MAX: usize = 400;
 
@@ -26,7 +26,7 @@ pub(crate) struct PageCollector {
     /// How often each part name was seen: a second attachment of one name becomes `name (2)`.
     names: BTreeMap<String, u32>,
     /// The page that may still get more text.
-    open: Option<PageRecord>,
+    open_page: Option<PageRecord>,
     problems: Vec<PageProblem>,
     problems_more: usize,
     /// The most serious problem, which is reported when no text was found.
@@ -62,13 +62,13 @@ impl PageCollector {
             pages: Vec::new(),
             open_parts: vec![OpenPart::default()],
             names: BTreeMap::new(),
-            open: None,
+            open_page: None,
             problems: Vec::new(),
             problems_more: 0,
             worst: None,
             formats: Vec::new(),
             ocr_pages: 0,
-            ocr: settings.ocr(),
+            ocr: settings.uses_ocr(),
             mode: settings.extraction_mode,
             file_bytes,
             seen_bytes: 0,
@@ -91,9 +91,9 @@ impl PageCollector {
                     level.total = Some(pages);
                 }
             }
-            ReadEvent::Page(page) => self.page(page),
-            ReadEvent::More(text) => self.append(&text),
-            ReadEvent::Problem(problem) => self.problem(&problem, None),
+            ReadEvent::Page(page) => self.add_page(page),
+            ReadEvent::More(text) => self.append_text(&text),
+            ReadEvent::Problem(problem) => self.add_problem(&problem, None),
             ReadEvent::Open { name, bytes } => self.open_part(&name, bytes),
             ReadEvent::Close => {
                 if self.open_parts.len() > 1
@@ -117,7 +117,7 @@ impl PageCollector {
         self.open_parts.push(OpenPart { part, bytes, ..OpenPart::default() });
     }
 
-    fn page(&mut self, page: ExtractedPage) {
+    fn add_page(&mut self, page: ExtractedPage) {
         let ocr_confidence = match page.source {
             TextSource::TextLayer => None,
             TextSource::Ocr { confidence } => {
@@ -125,20 +125,20 @@ impl PageCollector {
                 Some(f64::from(confidence))
             }
         };
-        self.open_page(ocr_confidence);
-        self.append(&page.page.text);
+        self.begin_page(ocr_confidence);
+        self.append_text(&page.page.text);
         for problem in &page.problems {
-            let number = self.open.as_ref().map(|it| it.page.number);
-            self.problem(problem, number);
+            let number = self.open_page.as_ref().map(|it| it.page.number);
+            self.add_problem(problem, number);
         }
     }
 
-    /// Opens the next page of the current part.
-    fn open_page(&mut self, ocr_confidence: Option<f64>) {
+    /// Begins the next page of the current part.
+    fn begin_page(&mut self, ocr_confidence: Option<f64>) {
         let Some(level) = self.open_parts.last_mut() else { return };
         level.done += 1;
         let number = u32::try_from(self.pages.len()).unwrap_or(u32::MAX).saturating_add(1);
-        self.open = Some(PageRecord {
+        self.open_page = Some(PageRecord {
             page: Page { number, text: String::new() },
             part: level.part.clone(),
             part_page: level.done,
@@ -146,36 +146,36 @@ impl PageCollector {
         });
     }
 
-    fn append(&mut self, text: &str) {
+    fn append_text(&mut self, text: &str) {
         if self.open_parts.len() == 1 {
             self.seen_bytes += text.len() as u64;
         }
-        let Some(open) = &mut self.open else { return };
+        let Some(open) = &mut self.open_page else { return };
         // NUL: PostgreSQL rejects it in text, SQLite's string functions stop at it.
         if text.contains('\0') {
             open.page.text.push_str(&text.replace('\0', " "));
         } else {
             open.page.text.push_str(text);
         }
-        while let Some(rest) = self.open.as_mut().and_then(|it| overflow(&mut it.page.text)) {
-            let ocr_confidence = self.open.as_ref().and_then(|it| it.ocr_confidence);
+        while let Some(rest) = self.open_page.as_mut().and_then(|it| overflow(&mut it.page.text)) {
+            let ocr_confidence = self.open_page.as_ref().and_then(|it| it.ocr_confidence);
             self.close_page();
-            self.open_page(ocr_confidence);
-            if let Some(open) = &mut self.open {
+            self.begin_page(ocr_confidence);
+            if let Some(open) = &mut self.open_page {
                 open.page.text = rest;
             }
         }
     }
 
     fn close_page(&mut self) {
-        if let Some(mut page) = self.open.take() {
+        if let Some(mut page) = self.open_page.take() {
             // The text was split off a much larger buffer.
             page.page.text.shrink_to_fit();
             self.pages.push(page);
         }
     }
 
-    fn problem(&mut self, problem: &ReadProblem, page: Option<u32>) {
+    fn add_problem(&mut self, problem: &ReadProblem, page: Option<u32>) {
         let message = self.message(problem);
         let rank = rank(problem.code);
         if self.worst.as_ref().is_none_or(|(worst, ..)| rank > *worst) {
@@ -196,7 +196,8 @@ impl PageCollector {
         }
     }
 
-    /// What is wrong and what to do, in the words of this service.
+    /// A message that says what is wrong and what to do, with the arguments of this service's
+    /// tools.
     fn message(&self, problem: &ReadProblem) -> String {
         // The reader writes what was not read, a semicolon, and why.
         let what = problem.message.split("; ").next().unwrap_or_default();
@@ -208,7 +209,7 @@ impl PageCollector {
                 let (mode, limit) = (self.mode.word(), OCR_PAGES_DEEP);
                 let most = match self.mode {
                     ExtractionMode::Fast => OCR_PAGES_FAST,
-                    _ => OCR_PAGES,
+                    _ => OCR_PAGES_STANDARD,
                 };
                 format!(
                     "{what}; {mode} mode reads at most {most} pages of a file by OCR; process the \
@@ -237,7 +238,7 @@ impl PageCollector {
 
     /// The progress note: `page 3 of 10`.
     pub(crate) fn progress_note(&self) -> String {
-        let page = self.pages.len() + usize::from(self.open.is_some());
+        let page = self.pages.len() + usize::from(self.open_page.is_some());
         match self.open_parts.first().and_then(|it| it.total) {
             Some(total) if self.open_parts.len() == 1 => format!("page {page} of {total}"),
             _ => format!("page {page}"),
@@ -305,8 +306,8 @@ fn rank(code: ProblemCode) -> u8 {
     }
 }
 
-/// Splits off the text beyond 64 KiB: at an empty line in the last quarter, else at a line end, else
-/// at a space.
+/// Splits off the text beyond 64 KiB: at an empty line in the last quarter, else at a line end,
+/// else at a space.
 fn overflow(text: &mut String) -> Option<String> {
     if text.len() <= PAGE_BYTES_MAX {
         return None;
@@ -338,7 +339,7 @@ mod tests {
         ReadEvent::Open { name: name.to_owned(), bytes: 9 }
     }
 
-    fn gathered(ocr: bool, events: impl IntoIterator<Item = ReadEvent>) -> CollectedPages {
+    fn collect(ocr: bool, events: impl IntoIterator<Item = ReadEvent>) -> CollectedPages {
         let settings =
             ProcessingSettings { enable_ocr: Some(ocr), ..ProcessingSettings::standard() };
         let mut collector = PageCollector::new(1000, &settings);
@@ -349,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_numbered_over_the_attachments_and_parts_are_told_apart() {
+    fn pages_are_numbered_over_the_attachments_and_parts_of_one_name_are_distinct() {
         let events = [
             ReadEvent::Format(Format::Eml),
             page(1, "body", None),
@@ -368,8 +369,8 @@ mod tests {
             open("a.pdf"),
             page(1, "again", None),
         ];
-        let told = gathered(true, events);
-        let shown: Vec<(u32, &str, u32, &str)> = told
+        let collected = collect(true, events);
+        let shown: Vec<(u32, &str, u32, &str)> = collected
             .pages
             .iter()
             .map(|it| (it.page.number, it.part.as_str(), it.part_page, it.page.text.as_str()))
@@ -385,20 +386,20 @@ mod tests {
                 (6, "a.pdf (2)", 1, "again"),
             ]
         );
-        assert_eq!(told.extractors, ["eml", "pdf"]);
+        assert_eq!(collected.extractors, ["eml", "pdf"]);
     }
 
     #[test]
-    fn a_problem_of_many_pages_is_told_once_and_says_what_to_do() {
+    fn a_problem_of_many_pages_is_listed_once_and_says_what_to_do() {
         let picture = || Some(ReadProblem::new(ProblemCode::NeedsOcr, "install something"));
         let pages = (1..=40).map(|at| page(at, "", picture()));
-        let told = gathered(false, pages);
-        assert_eq!(told.problems.len(), 1);
-        assert!(told.problems[0].starts_with("pages 1 to 40: "), "{:?}", told.problems);
-        assert!(told.problems[0].contains("enableOCR"), "{:?}", told.problems);
-        assert!(!told.has_text());
-        assert!(told.failure().message().contains("enableOCR"));
-        let with = gathered(true, [page(1, "", picture())]);
+        let collected = collect(false, pages);
+        assert_eq!(collected.problems.len(), 1);
+        assert!(collected.problems[0].starts_with("pages 1 to 40: "), "{:?}", collected.problems);
+        assert!(collected.problems[0].contains("enableOCR"), "{:?}", collected.problems);
+        assert!(!collected.has_text());
+        assert!(collected.failure().message().contains("enableOCR"));
+        let with = collect(true, [page(1, "", picture())]);
         assert!(with.failure().message().contains("install something"));
     }
 
@@ -410,8 +411,8 @@ mod tests {
             Some(ReadProblem::new(ProblemCode::OcrLimit, message))
         };
         let pages = (1..=60).map(|at| page(at, "text", limit().filter(|_| at > 50)));
-        let told = gathered(true, pages);
-        let line = &told.problems[0];
+        let collected = collect(true, pages);
+        let line = &collected.problems[0];
         assert!(line.starts_with("pages 51 to 60: the page is a picture; standard mode"), "{line}");
         assert!(line.contains("extractionMode: deep, which reads 500"), "{line}");
         let deep = ProcessingSettings {
@@ -424,9 +425,9 @@ mod tests {
     }
 
     #[test]
-    fn the_gravest_problem_is_the_reason() {
+    fn the_most_serious_problem_is_the_reason() {
         let problem = |code, message: &str| ReadEvent::Problem(ReadProblem::new(code, message));
-        let told = gathered(
+        let collected = collect(
             true,
             [
                 problem(ProblemCode::NameMismatch, "another type"),
@@ -434,12 +435,12 @@ mod tests {
                 problem(ProblemCode::Malformed, "damaged"),
             ],
         );
-        let fault = told.failure();
+        let fault = collected.failure();
         assert_eq!((fault.code(), fault.kind()), ("processing_failed", FaultKind::Invalid));
         assert!(fault.message().contains("a password"), "{fault}");
-        let crashed = gathered(true, [problem(ProblemCode::Crashed, "lost")]);
+        let crashed = collect(true, [problem(ProblemCode::Crashed, "lost")]);
         assert_eq!(crashed.failure().kind(), FaultKind::Unavailable);
-        assert!(gathered(true, []).failure().message().contains("no text"));
+        assert!(collect(true, []).failure().message().contains("no text"));
     }
 
     #[test]
@@ -451,15 +452,15 @@ mod tests {
                 .chunks(paragraph.len())
                 .map(|it| ReadEvent::More(String::from_utf8(it.to_vec()).unwrap())),
         );
-        let told = gathered(true, events);
-        assert!(told.pages.len() > 5);
-        assert!(told.pages.iter().all(|it| it.page.text.len() <= PAGE_BYTES_MAX));
-        assert!(told.pages.iter().all(|it| it.page.text.ends_with("\n\n")));
-        let joined: String = told.pages.iter().map(|it| it.page.text.as_str()).collect();
+        let collected = collect(true, events);
+        assert!(collected.pages.len() > 5);
+        assert!(collected.pages.iter().all(|it| it.page.text.len() <= PAGE_BYTES_MAX));
+        assert!(collected.pages.iter().all(|it| it.page.text.ends_with("\n\n")));
+        let joined: String = collected.pages.iter().map(|it| it.page.text.as_str()).collect();
         assert_eq!(joined, whole);
-        let held: usize = told.pages.iter().map(|it| it.page.text.capacity()).sum();
+        let held: usize = collected.pages.iter().map(|it| it.page.text.capacity()).sum();
         assert!(held < whole.len() * 2, "{held} bytes are held for {}", whole.len());
-        let numbers: Vec<u32> = told.pages.iter().map(|it| it.page.number).collect();
+        let numbers: Vec<u32> = collected.pages.iter().map(|it| it.page.number).collect();
         assert!(numbers.iter().copied().eq(1..=u32::try_from(numbers.len()).unwrap()));
     }
 

@@ -3,14 +3,14 @@
 
 use std::fmt::Write as _;
 
-/// Ranges of pages in one line; the rest are counted.
+/// A line lists at most this many ranges of pages; the rest of the pages are counted.
 const RANGES_MAX: usize = 40;
 
-/// One problem, and the pages that have it; none if the whole file has it.
+/// One problem, and the pages that have it; no pages if the whole file has it.
 pub(crate) struct PageProblem {
     pub(crate) part: String,
     pub(crate) message: String,
-    /// First and last pages, in order.
+    /// The first and the last page of each range, in order.
     ranges: Vec<(u32, u32)>,
 }
 
@@ -64,7 +64,7 @@ impl PageProblem {
 }
 
 /// What the lines say about one page of a part of the file.
-pub(crate) fn of_page<'a>(lines: &'a [String], part: &str, page: u32) -> Vec<&'a str> {
+pub(crate) fn problems_of_page<'a>(lines: &'a [String], part: &str, page: u32) -> Vec<&'a str> {
     lines.iter().filter_map(|line| message_for(line, part, page)).collect()
 }
 
@@ -96,7 +96,7 @@ mod tests {
         let lines = ["another: problem".to_owned(), problem.line()];
         for page in 1..200 {
             let expected: &[&str] = if pages.contains(&page) { &["unsure: look"] } else { &[] };
-            assert_eq!(of_page(&lines, part, page), expected, "{page}");
+            assert_eq!(problems_of_page(&lines, part, page), expected, "{page}");
         }
     }
 
@@ -120,7 +120,9 @@ mod tests {
     fn problems_of_the_file_belong_to_no_page() {
         let lines = [PageProblem::new("", "the page is odd".to_owned(), None).line()];
         assert_eq!(lines, ["the page is odd"]);
-        assert!(of_page(&lines, "", 1).is_empty());
-        assert!(of_page(&["page x: y".to_owned(), "pages : z".to_owned()], "", 1).is_empty());
+        assert!(problems_of_page(&lines, "", 1).is_empty());
+        assert!(
+            problems_of_page(&["page x: y".to_owned(), "pages : z".to_owned()], "", 1).is_empty()
+        );
     }
 }

@@ -39,7 +39,7 @@ impl Drop for ScratchFolder {
 
 /// Removes the folders of finished jobs whose process was killed. A job that will run again keeps
 /// its folder.
-pub(crate) async fn sweep(folder: PathBuf, jobs: Jobs) {
+pub(crate) async fn remove_leftover_folders(folder: PathBuf, jobs: Jobs) {
     let Ok(mut entries) = tokio::fs::read_dir(&folder).await else { return };
     while let Ok(Some(entry)) = entries.next_entry().await {
         let name = entry.file_name();
@@ -83,21 +83,20 @@ mod tests {
         let clock = Arc::new(FakeClock::new(Millis(0)));
         let jobs = Jobs::new(db.clone(), clock, QueueLimits::default());
         let push = async || jobs.push(NewJob::new("x", &()).unwrap()).await.unwrap().job.id;
-        let (live, over) = (push().await, push().await);
-        jobs.cancel(&over).await.unwrap();
+        let (running, ended) = (push().await, push().await);
+        jobs.cancel(&ended).await.unwrap();
         let scratch = folder.path().join("scratch");
         let all = [
-            job_folder(&scratch, &live),
-            job_folder(&scratch, &over),
+            job_folder(&scratch, &running),
+            job_folder(&scratch, &ended),
             job_folder(&scratch, "unknown"),
         ];
         for path in all.iter().chain([&scratch.join("other")]) {
             std::fs::create_dir_all(path.join("inner")).unwrap();
         }
-        sweep(scratch.clone(), jobs).await;
+        remove_leftover_folders(scratch.clone(), jobs).await;
         assert_eq!(all.map(|it| it.exists()), [true, false, false]);
         assert!(scratch.join("other").exists());
-        // No folder, nothing to do.
         let made = ScratchFolder::make(&scratch.join("job-made")).unwrap();
         drop(made);
         assert!(!scratch.join("job-made").exists());

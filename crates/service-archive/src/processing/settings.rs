@@ -4,13 +4,13 @@ use archive_drafts::{DraftMode, DraftOptions};
 use archive_extract::ReadLimits;
 use serde::{Deserialize, Serialize};
 
-/// Pages that go to OCR, at several seconds a page.
+/// At most this many pages of a file go to OCR, at several seconds a page.
 pub(crate) const OCR_PAGES_FAST: u32 = 10;
-pub(crate) const OCR_PAGES: u32 = 50;
+pub(crate) const OCR_PAGES_STANDARD: u32 = 50;
 pub(crate) const OCR_PAGES_DEEP: u32 = 500;
-/// Time limit of fast processing.
+/// The time limit of fast processing, in seconds.
 const FAST_SECONDS: u32 = 300;
-/// Pages that fast processing reads: the first ten, and the last two with the signatures.
+/// Fast processing analyses the first ten pages, and the last two, which have the signatures.
 const FAST_FIRST: usize = 10;
 const FAST_LAST: usize = 2;
 
@@ -69,7 +69,7 @@ impl ProcessingSettings {
     }
 
     /// Whether pages without text go to OCR: as the caller chose, else in every mode but fast.
-    pub(crate) fn ocr(&self) -> bool {
+    pub(crate) fn uses_ocr(&self) -> bool {
         self.enable_ocr.unwrap_or(self.extraction_mode != ExtractionMode::Fast)
     }
 
@@ -82,12 +82,12 @@ impl ProcessingSettings {
             ExtractionMode::Fast => {
                 ReadLimits { ocr_pages: OCR_PAGES_FAST, seconds: FAST_SECONDS, ..usual }
             }
-            ExtractionMode::Standard => ReadLimits { ocr_pages: OCR_PAGES, ..usual },
+            ExtractionMode::Standard => ReadLimits { ocr_pages: OCR_PAGES_STANDARD, ..usual },
             ExtractionMode::Deep => ReadLimits { ocr_pages: OCR_PAGES_DEEP, ..usual },
         }
     }
 
-    pub(crate) fn choice(&self) -> DraftOptions {
+    pub(crate) fn draft_options(&self) -> DraftOptions {
         let mode = match self.extraction_mode {
             ExtractionMode::Fast => DraftMode::Fast,
             ExtractionMode::Standard => DraftMode::Standard,
@@ -102,7 +102,7 @@ impl ProcessingSettings {
     }
 
     /// Whether page `at` of `of` pages is analysed.
-    pub(crate) fn looks_at(&self, at: usize, of: usize) -> bool {
+    pub(crate) fn analyses_page(&self, at: usize, of: usize) -> bool {
         self.extraction_mode != ExtractionMode::Fast || at < FAST_FIRST || at + FAST_LAST >= of
     }
 }
@@ -116,24 +116,24 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_look_is_at_both_ends_and_at_pictures_only_when_asked() {
+    fn fast_mode_analyses_both_ends_and_uses_ocr_only_when_asked() {
         let fast = settings(serde_json::json!({ "extractionMode": "fast" }));
-        let looked: Vec<usize> = (0..20).filter(|at| fast.looks_at(*at, 20)).collect();
-        assert_eq!(looked, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 18, 19]);
-        assert!((0..12).all(|at| fast.looks_at(at, 12)));
-        assert!(!fast.ocr() && fast.extract_citations);
+        let analysed: Vec<usize> = (0..20).filter(|at| fast.analyses_page(*at, 20)).collect();
+        assert_eq!(analysed, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 18, 19]);
+        assert!((0..12).all(|at| fast.analyses_page(at, 12)));
+        assert!(!fast.uses_ocr() && fast.extract_citations);
         let asked = settings(serde_json::json!({ "extractionMode": "fast", "enableOCR": true }));
-        assert!(asked.ocr());
+        assert!(asked.uses_ocr());
         let deep = settings(serde_json::json!({ "extractionMode": "deep" }));
-        assert!(deep.ocr() && deep.looks_at(500, 1000));
+        assert!(deep.uses_ocr() && deep.analyses_page(500, 1000));
         assert!(deep.limits(1).ocr_pages > fast.limits(1).ocr_pages);
         assert_eq!([1, 200 << 20].map(|it| deep.limits(it).bytes), [100 << 20, 200 << 20]);
         let none = settings(serde_json::json!({ "extractionMode": "deep", "enableOCR": false }));
-        assert!(!none.ocr());
+        assert!(!none.uses_ocr());
     }
 
     #[test]
-    fn settings_survive_the_way_through_a_job() {
+    fn settings_are_the_same_after_a_job_payload() {
         let chosen = serde_json::json!({ "extractionMode": "standard", "enableOCR": true,
             "categories": ["a"], "extractCitations": false, "extractEntities": true,
             "extractTimeline": true, "caseId": "c" });

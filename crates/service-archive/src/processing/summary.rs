@@ -12,16 +12,16 @@ use tokio::time::Instant;
 
 use crate::clip::clip;
 
-/// Characters of the document that a model reads: its beginning, and its end.
+/// A model reads this many characters of the beginning of a document, and of its end.
 const HEAD_CHARS: usize = 24_000;
 const TAIL_CHARS: usize = 6_000;
 const OUTPUT_TOKENS_MAX: u32 = 800;
 const TOKENS_MAX: u64 = 40_000;
 const TIME_MAX: Duration = Duration::from_mins(3);
 const SUMMARY_CHARS_MAX: usize = 6_000;
-/// Text that the summary is checked against.
+/// The summary is checked against at most this many bytes of text.
 const CHECKED_BYTES_MAX: usize = 4 << 20;
-const PLACES_MAX: usize = 20;
+const PASSAGES_MAX: usize = 20;
 
 /// A summary, its score by the rules, and the passages that support it.
 #[derive(Debug)]
@@ -86,7 +86,10 @@ pub(crate) fn check(content: String, pages: &[PageRecord], hash: &str) -> Summar
             quote: there.text.clone(),
         };
         // Only a passage that stands in the page exactly is a source.
-        if passages.len() < PLACES_MAX && !passages.contains(&passage) && stands(pages, &passage) {
+        if passages.len() < PASSAGES_MAX
+            && !passages.contains(&passage)
+            && is_on_page(pages, &passage)
+        {
             passages.push(passage);
         }
     }
@@ -94,7 +97,7 @@ pub(crate) fn check(content: String, pages: &[PageRecord], hash: &str) -> Summar
 }
 
 /// Whether the quote stands at its position on the page.
-pub(crate) fn stands(pages: &[PageRecord], passage: &Passage) -> bool {
+pub(crate) fn is_on_page(pages: &[PageRecord], passage: &Passage) -> bool {
     let page = usize::try_from(passage.page).ok().and_then(|it| pages.get(it.wrapping_sub(1)));
     page.is_some_and(|it| passage.stands_in(&it.page.text))
 }
@@ -144,7 +147,7 @@ mod tests {
         let content = write(&model, &pages).await.unwrap();
         let good = check(content, &pages, "h");
         assert!(good.score >= 0.7, "{good:?}");
-        assert!(!good.passages.is_empty() && good.passages.iter().all(|it| stands(&pages, it)));
+        assert!(!good.passages.is_empty() && good.passages.iter().all(|it| is_on_page(&pages, it)));
         let bad = check("The court awarded $900 to Jones.".to_owned(), &pages, "h");
         assert!(bad.score < good.score, "{bad:?}");
     }

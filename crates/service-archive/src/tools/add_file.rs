@@ -20,13 +20,13 @@ use crate::local_file;
 use crate::uploading::{Metadata, file_json};
 use crate::wire::{put, reply};
 
-/// Bytes of content in one call.
+/// One call has at most this many bytes of content.
 const CONTENT_BYTES_MAX: usize = 1 << 20;
 /// Bytes of a file of this machine that are read at once.
 const READ_BYTES: usize = 64 * 1024;
-/// How long a link works.
-const LINK_LIFE: Duration = Duration::from_secs(15 * 60);
-/// How long an upload waits for its next piece.
+/// A link works this long.
+const LINK_LIFETIME: Duration = Duration::from_secs(15 * 60);
+/// An upload waits this long for its next piece.
 const PIECE_WAIT: Duration = Duration::from_secs(3600);
 
 #[derive(Deserialize)]
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     last: Option<bool>,
     password: Option<Password>,
     #[serde(flatten)]
-    about: About,
+    about: FileOptions,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -51,10 +51,10 @@ enum Encoding {
     Base64,
 }
 
-/// What is remembered about a file until its bytes are complete.
+/// The metadata of a file and whether it is processed, kept until its bytes are complete.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct About {
+pub(crate) struct FileOptions {
     #[serde(flatten)]
     pub(crate) metadata: Metadata,
     pub(crate) process: bool,
@@ -65,8 +65,8 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     let _slot = cx.service.upload_slot(&owner)?;
     check_password(&args)?;
     match &args {
-        Args { path: Some(_), content: Some(_), .. } => Err(one_source("content")),
-        Args { path: Some(_), upload_id: Some(_), .. } => Err(one_source("uploadId")),
+        Args { path: Some(_), content: Some(_), .. } => Err(two_sources("content")),
+        Args { path: Some(_), upload_id: Some(_), .. } => Err(two_sources("uploadId")),
         Args { path: Some(path), .. } => add_by_path(&cx, &owner, path, &args).await,
         Args { upload_id: Some(id), content: None, .. } => upload_state(&cx, &owner, id).await,
         Args { upload_id: Some(id), content: Some(content), .. } => {
@@ -109,10 +109,10 @@ async fn add_by_path(
         }
     }
     let received = receiver.finish().await?;
-    finish(cx, owner, args, received, None).await
+    check_caller_and_finish(cx, owner, args, received, None).await
 }
 
-/// Content with the name of its file: all of it, or the first piece.
+/// Adds content with the name of its file: the whole file, or its first piece.
 async fn add_content(
     cx: &Cx<Archive>,
     owner: &str,
@@ -133,7 +133,7 @@ async fn add_content(
         };
         receiver.write(&bytes).await?;
         let received = receiver.finish().await?;
-        return finish(cx, owner, args, received, None).await;
+        return check_caller_and_finish(cx, owner, args, received, None).await;
     }
     let open = open_upload(cx, owner, name, &args.about, PIECE_WAIT).await?;
     add_piece(cx, open, content, args).await
@@ -150,7 +150,7 @@ async fn add_piece(
         return upload_state(cx, &open.owner, &open.id).await;
     }
     let at = args.offset.unwrap_or(open.received);
-    let piece = UploadPiece { at, bytes: &bytes, expires_at: later(cx, PIECE_WAIT) };
+    let piece = UploadPiece { at, bytes: &bytes, expires_at: expiry_after(cx, PIECE_WAIT) };
     let received = archive.documents.add_piece(&open, piece).await?;
     if !args.last.unwrap_or(true) {
         let text = format!(
@@ -168,25 +168,25 @@ async fn add_piece(
         at += bytes.len() as u64;
     }
     let received = receiver.finish().await?;
-    let about: About = serde_json::from_str(&open.about).map_err(Fault::internal)?;
+    let about: FileOptions = serde_json::from_str(&open.about).map_err(Fault::internal)?;
     cx.service.accounts.owner(&cx.caller.subject).await?;
     let password = args.password.clone();
     archive.finish_upload(&open.owner.clone(), about, password, received, Some(&open)).await
 }
 
-/// A link to which the bytes of the file are sent.
+/// Answers with a link to which the client sends the bytes of the file.
 async fn open_link(
     cx: &Cx<Archive>,
     owner: &str,
     name: &str,
-    about: &About,
+    about: &FileOptions,
 ) -> Result<JsonReply, Fault> {
     if cx.is_local {
         return Err(nothing_given(true));
     }
     let archive = &cx.service;
-    let open = open_upload(cx, owner, name, about, LINK_LIFE).await?;
-    let token = archive.tokens.issue_upload(&cx.caller.subject, &open.id, LINK_LIFE).await?;
+    let open = open_upload(cx, owner, name, about, LINK_LIFETIME).await?;
+    let token = archive.tokens.issue_upload(&cx.caller.subject, &open.id, LINK_LIFETIME).await?;
     let path = format!("/api/arkiver/uploads/{}/{}", open.id, token.token.reveal());
     let url = format!("{}{path}", archive.base_url.as_deref().unwrap_or_default());
     let text = format!(
@@ -205,7 +205,7 @@ async fn open_upload(
     cx: &Cx<Archive>,
     owner: &str,
     name: &str,
-    about: &About,
+    about: &FileOptions,
     life: Duration,
 ) -> Result<PendingUpload, Fault> {
     let documents = &cx.service.documents;
@@ -213,12 +213,12 @@ async fn open_upload(
         documents.count_upload(owner).await?;
     }
     let about = serde_json::to_string(about).map_err(Fault::internal)?;
-    let expires_at = later(cx, life);
+    let expires_at = expiry_after(cx, life);
     let new = NewPendingUpload { owner, file_name: name, about: &about, expires_at };
     documents.open_upload(new).await
 }
 
-/// How far an upload is, or the file it became.
+/// Answers with the progress of an upload, or with the file that it became.
 async fn upload_state(cx: &Cx<Archive>, owner: &str, id: &str) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
     let open = archive.documents.pending_upload(owner, id).await?;
@@ -238,14 +238,14 @@ async fn upload_state(cx: &Cx<Archive>, owner: &str, id: &str) -> Result<JsonRep
 }
 
 /// Creates the record of a complete file and, if wanted, starts its processing.
-async fn finish(
+async fn check_caller_and_finish(
     cx: &Cx<Archive>,
     owner: &str,
     args: &Args,
     received: ReceivedFile,
     open: Option<&PendingUpload>,
 ) -> Result<JsonReply, Fault> {
-    // Checked again: a session may have ended while a large file was read.
+    // The caller is checked again, because a session may end while a large file is read.
     cx.service.accounts.owner(&cx.caller.subject).await?;
     let (about, password) = (args.about.clone(), args.password.clone());
     cx.service.finish_upload(owner, about, password, received, open).await
@@ -255,7 +255,7 @@ impl Archive {
     pub(crate) async fn finish_upload(
         &self,
         owner: &str,
-        about: About,
+        about: FileOptions,
         password: Option<Password>,
         received: ReceivedFile,
         open: Option<&PendingUpload>,
@@ -309,7 +309,7 @@ fn open_json(open: &PendingUpload, message: &str) -> Value {
         "message": message })
 }
 
-fn later(cx: &Cx<Archive>, wait: Duration) -> Millis {
+fn expiry_after(cx: &Cx<Archive>, wait: Duration) -> Millis {
     let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
     Millis(cx.service.clock.now().0.saturating_add(wait))
 }
@@ -355,7 +355,7 @@ fn check_password(args: &Args) -> Result<(), Fault> {
         .problem("password", "process true and the last content, or arkiver_process_file"))
 }
 
-fn one_source(other: &str) -> Fault {
+fn two_sources(other: &str) -> Fault {
     let message = format!("path is the whole file; leave {other} out");
     Fault::invalid("invalid_input", message).problem(other, "nothing beside path")
 }

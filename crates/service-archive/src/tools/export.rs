@@ -72,7 +72,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     let next = match from {
         Cursor::Page(position) => {
             let (parts, next) = archive.read_pages(&file.id, position, u32::MAX).await?;
-            text.extend(parts.iter().map(PagePart::readable));
+            text.extend(parts.iter().map(PagePart::text_with_heading));
             json["pages"] = parts.iter().map(PagePart::json).collect();
             match (next, parts.is_empty()) {
                 (Some(next), _) => Some(Cursor::Page(next)),

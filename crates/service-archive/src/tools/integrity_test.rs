@@ -77,7 +77,7 @@ pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<J
             let mut text = format!("{}\nKept for 30 days as test {id}.", results_text(&whole));
             let mut json = json!({ "success": true, "testId": id, "status": "completed",
                 "results": whole });
-            ignored.note(&mut json, &mut text);
+            ignored.add_to(&mut json, &mut text);
             text.push_str(&next_step("arkiver_job_status", &json!({ "jobId": id })));
             return Ok(reply(json, text));
         }
@@ -91,7 +91,7 @@ pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<J
         message.push_str(&format!("; the next ones: {next}"));
     }
     let mut json = json!({ "success": true, "testId": id, "status": "queued", "message": message });
-    ignored.note(&mut json, &mut message);
+    ignored.add_to(&mut json, &mut message);
     let wait = json!({ "jobId": id, "waitSeconds": 60 });
     message.push_str(&next_step("arkiver_job_status", &wait));
     Ok(reply(json, message).with_job(&id))

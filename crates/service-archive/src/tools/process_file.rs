@@ -44,7 +44,7 @@ pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<J
     );
     let mut json = json!({ "success": true, "jobId": id, "fileId": file.id, "status": "queued",
         "estimatedDuration": seconds, "message": "Processing started" });
-    ignored.note(&mut json, &mut text);
+    ignored.add_to(&mut json, &mut text);
     let wait = json!({ "jobId": id, "waitSeconds": 60 });
     text.push_str(&next_step("arkiver_job_status", &wait));
     Ok(reply(json, text).with_job(id))

@@ -115,7 +115,7 @@ pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<J
              arkiver_search_documents reads them as operators.",
         );
     }
-    ignored.note(&mut json, &mut text);
+    ignored.add_to(&mut json, &mut text);
     Ok(wire::reply(json, text))
 }
 

@@ -49,7 +49,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault
     let mut json = json!({ "success": true, "fileId": file.id, "fileName": file.name,
         "pageCount": pages, "pages": read });
     let mut text = format!("{}, {pages} pages\n", file.name);
-    text.extend(parts.iter().map(PagePart::readable));
+    text.extend(parts.iter().map(PagePart::text_with_heading));
     let after = u64::from(last) + 1;
     match next {
         Some(next) => {

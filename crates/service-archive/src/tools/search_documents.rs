@@ -216,7 +216,7 @@ fn hit_json(it: &Hit, visibility: &Visibility) -> Value {
 /// What is known to be wrong with the page of a hit: read badly, or text that should be hidden.
 fn problems_of(it: &Hit) -> Vec<&str> {
     let Some(page) = &it.page else { return Vec::new() };
-    page_problems::of_page(&it.file.problems, &page.part, page.page.number)
+    page_problems::problems_of_page(&it.file.problems, &page.part, page.page.number)
 }
 
 /// Two lines per hit, its problems, and the call that gets the next ones.

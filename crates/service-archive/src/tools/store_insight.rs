@@ -88,7 +88,7 @@ pub(crate) async fn call(cx: Cx<Archive>, given: Map<String, Value>) -> Result<J
         text.push_str(&format!(" {note}"));
         json["note"] = Value::from(note);
     }
-    ignored.note(&mut json, &mut text);
+    ignored.add_to(&mut json, &mut text);
     let of_file = json!({ "filters": { "fileId": file.id } });
     text.push_str(&next_step("arkiver_query_insights", &of_file));
     Ok(wire::reply(json, text))
@@ -192,8 +192,8 @@ impl Archive {
         })
     }
 
-    /// The first page that has the quote exactly, else the first that has it with other white space.
-    /// The named page is searched first.
+    /// The first page that has the quote exactly, else the first that has it with other white
+    /// space. The named page is searched first.
     async fn find_quote(
         &self,
         file: &FileRecord,

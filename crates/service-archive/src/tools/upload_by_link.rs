@@ -6,7 +6,7 @@ use contract::{Cx, JsonReply, Upload, UploadPart};
 use fault::Fault;
 
 use crate::Archive;
-use crate::tools::add_file::About;
+use crate::tools::add_file::FileOptions;
 use crate::uploading::receive;
 
 pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<JsonReply, Fault> {
@@ -24,7 +24,7 @@ pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<JsonRepl
     let received = receive_one(archive, &open.file_name, &mut upload).await?;
     // Checked again: the session may have ended while the file was arriving.
     archive.accounts.owner(&subject).await?;
-    let about: About = serde_json::from_str(&open.about).map_err(Fault::internal)?;
+    let about: FileOptions = serde_json::from_str(&open.about).map_err(Fault::internal)?;
     archive.finish_upload(&owner, about, None, received, Some(&open)).await
 }
 

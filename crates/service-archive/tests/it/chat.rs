@@ -1,5 +1,5 @@
-//! What a person does from a chat: adds a file in every way, reads its pages, corrects and deletes
-//! insights, exports.
+//! The calls that a user makes from a chat: a file is added in every way, its pages are read,
+//! insights are corrected, deleted and exported.
 
 use contract::{MemoryParts, Upload};
 use serde_json::{Value, json};
