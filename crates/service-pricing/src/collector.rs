@@ -27,10 +27,10 @@ use tokio_util::task::TaskTracker;
 use crate::collector::scheduler::Scheduler;
 use crate::connectors::file::DropFolder;
 use crate::connectors::http::{FetchPolicy, Pages};
-use crate::connectors::mock::Mock;
+use crate::connectors::mock::MockConnector;
 use crate::connectors::{Connector, Connectors};
 use crate::service_info::{Dependency, HealthReporting, ServiceInfo};
-use crate::storage::inbox::Inbox;
+use crate::storage::tick_writer::TickWriter;
 use crate::tools::{auth_metrics, health_check, ping_health, version_info};
 
 /// The kind of a collection in the queue.
@@ -59,7 +59,7 @@ pub struct CollectorParts {
 pub(crate) struct Collector {
     db: Db,
     jobs: Jobs,
-    inbox: Inbox,
+    tick_writer: TickWriter,
     connectors: Arc<Connectors>,
     private: bool,
     service_info: ServiceInfo,
@@ -113,7 +113,7 @@ fn assemble(parts: CollectorParts) -> Collector {
     let pages = Pages::new(FetchPolicy::defaults(parts.private_addresses), Arc::clone(&clock));
     let folder = data.join("pricing").join("drop");
     let connectors: Connectors = vec![
-        Arc::new(Mock { seed: parts.seed }) as Arc<dyn Connector>,
+        Arc::new(MockConnector { seed: parts.seed }) as Arc<dyn Connector>,
         Arc::new(DropFolder { folder, db: db.clone() }),
         Arc::new(pages),
     ];
@@ -134,11 +134,11 @@ fn assemble(parts: CollectorParts) -> Collector {
     tasks.spawn(async move { worker.run(&kinds, CONCURRENCY, Arc::new(handler), ends).await });
     let ends = stop.clone();
     tasks.spawn(async move { ends.run_until_cancelled(scheduler.run()).await });
-    let inbox = Inbox::open(db.clone(), clock, &tasks, stop);
+    let tick_writer = TickWriter::start(db.clone(), clock, &tasks, stop);
     let probe = StoreProbe::new(db.clone(), "collector");
     let private = parts.private_addresses;
     let ids = IdGenerator::default();
-    Collector { db, jobs, inbox, connectors, private, service_info, probe, ids }
+    Collector { db, jobs, tick_writer, connectors, private, service_info, probe, ids }
 }
 
 #[cfg(test)]

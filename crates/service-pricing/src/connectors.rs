@@ -31,7 +31,7 @@ pub(crate) struct CollectionRequest {
     pub(crate) trial: bool,
 }
 
-/// The ticks and problems of one place: a file, a page or a moment of the simulated market.
+/// The ticks and problems of one batch: a file, a page or a moment of the simulated market.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct CollectedBatch {
     pub(crate) ticks: Vec<Tick>,
@@ -83,15 +83,15 @@ pub(crate) trait Connector: Send + Sync {
     fn kind(&self) -> &'static str;
     fn description(&self) -> &'static str;
     async fn status(&self) -> SourceStatus;
-    /// The places that a collection reads, in order.
-    async fn places(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault>;
-    /// Reads one place. A fault ends the collection; a problem of this place alone is in its batch.
+    /// The keys of the batches that a collection reads, in order: file names, addresses or times.
+    async fn batch_keys(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault>;
+    /// Reads one batch. A fault ends the collection; a problem of this batch alone is part of it.
     async fn fetch_batch(
         &self,
         request: &CollectionRequest,
-        place: &str,
+        batch_key: &str,
     ) -> Result<CollectedBatch, Fault>;
-    /// Called after the batch of a place is committed.
+    /// Called after a batch is committed.
     async fn mark_stored(&self, _place: &str) {}
 }
 

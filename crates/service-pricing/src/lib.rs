@@ -6,7 +6,6 @@ mod collector;
 mod connectors;
 mod csv;
 mod envelope;
-mod evidence;
 mod features;
 mod optimizer;
 mod push;
@@ -14,6 +13,7 @@ mod service_info;
 mod storage;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod tick_history;
 mod tools;
 
 pub use collector::catalogue::Imported;

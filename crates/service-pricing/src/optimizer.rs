@@ -22,7 +22,7 @@ use tokio_util::task::TaskTracker;
 use crate::envelope::PricingEnvelope;
 use crate::push::{self, Outbox, PushMeter, PushParts, PushTargets, PushTiming};
 use crate::service_info::{Dependency, HealthReporting, ServiceInfo};
-use crate::storage::group_commit::GroupCommit;
+use crate::storage::proposal_writer::ProposalWriter;
 use crate::storage::proposals::LIFE_MAX_MS;
 use crate::tools::{auth_metrics, health_check, ping_health, version_info};
 
@@ -47,7 +47,7 @@ pub(crate) struct Optimizer {
     service_info: ServiceInfo,
     life_ms: i64,
     ids: IdGenerator,
-    group_commit: GroupCommit,
+    proposal_writer: ProposalWriter,
     outbox: Arc<Outbox>,
     probe: StoreProbe,
 }
@@ -96,7 +96,7 @@ fn bind(parts: OptimizerParts, timing: PushTiming) -> Result<Service, ContractEr
         service_info,
         life_ms,
         ids: IdGenerator::default(),
-        group_commit: GroupCommit::default(),
+        proposal_writer: ProposalWriter::default(),
         outbox,
     };
     Tools::of(Arc::new(optimizer))

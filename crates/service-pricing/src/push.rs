@@ -1,5 +1,5 @@
-//! Prices reach the shop: a price that a proposal sets is pushed to Shopify and WooCommerce, and
-//! price events are sent to a webhook. `outbox` queues both in the transaction of the change,
+//! Pushes the price that a proposal sets to Shopify and WooCommerce, and sends price events to a
+//! webhook. `outbox` queues both in the transaction of the change,
 //! `push_worker` sends them. A price that simulated ticks took part in is never pushed.
 
 mod outbox;
@@ -20,18 +20,18 @@ use store::Db;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub(crate) use crate::push::outbox::{EventKind, Outbox, PriceSet};
+pub(crate) use crate::push::outbox::{EventKind, NewPrice, Outbox};
 pub(crate) use crate::push::push_worker::PushWorker;
-pub(crate) use crate::push::requeue::Requeue;
+pub(crate) use crate::push::requeue::Requeuer;
 pub(crate) use crate::push::shop::{Shop, ShopStatus, title};
 pub use crate::push::shopify::Shopify;
 pub use crate::push::webhook::PriceWebhook;
 pub use crate::push::woocommerce::WooCommerce;
 
-/// Requests to shops and to the webhook that run at once in one process.
+/// At most this many requests to shops and to the webhook run at once in one process.
 const CONCURRENCY: usize = 4;
-/// How long a request may go on once the server is stopping.
-const GRACE: Duration = Duration::from_secs(2);
+/// A request may go on this long once the server is stopping.
+const STOP_GRACE: Duration = Duration::from_secs(2);
 
 /// The shops and the webhook; each is absent unless its settings are set.
 #[derive(Default)]
@@ -93,7 +93,7 @@ pub(crate) fn start(targets: PushTargets, parts: PushParts) -> Arc<Outbox> {
         return outbox;
     }
     let PushParts { db, jobs, clock, job_meter, meter, tasks, stop, timing } = parts;
-    let requeue = Requeue {
+    let requeue = Requeuer {
         db: db.clone(),
         outbox: Arc::clone(&outbox),
         meter: meter.clone(),
@@ -102,8 +102,8 @@ pub(crate) fn start(targets: PushTargets, parts: PushParts) -> Arc<Outbox> {
     let handler = PushWorker { db, clock, shops, webhook, outbox: Arc::clone(&outbox), meter };
     let config = WorkerConfig {
         backoff: timing.backoff,
-        stop_grace: GRACE,
-        shutdown_grace: GRACE,
+        stop_grace: STOP_GRACE,
+        shutdown_grace: STOP_GRACE,
         ..WorkerConfig::default()
     };
     let worker = job_meter.into_iter().fold(Worker::new(jobs, config), Worker::meter);

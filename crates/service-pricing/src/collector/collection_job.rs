@@ -47,14 +47,14 @@ pub(super) struct CollectionResult {
 }
 
 /// The answer to `start_collection`.
-pub(super) fn begun(id: &str, payload: &JobPayload) -> Value {
+pub(super) fn started_json(id: &str, payload: &JobPayload) -> Value {
     let JobPayload { sku, market, connector, depth, trial } = payload;
     json!({ "ok": true, "job_id": id, "sku": sku, "market": market, "connector": connector,
         "depth": depth, "simulated": payload.simulated(), "trial": trial })
 }
 
 /// Describes a job in one line, and its problems in further ones.
-pub(super) fn line(job: &Job, payload: &JobPayload, described: &Value) -> String {
+pub(super) fn job_text(job: &Job, payload: &JobPayload, described: &Value) -> String {
     let JobPayload { sku, market, .. } = payload;
     let connector = payload.connector_label();
     let (id, status) = (&job.id, described["status"].as_str().unwrap_or_default());
@@ -77,7 +77,7 @@ pub(super) fn line(job: &Job, payload: &JobPayload, described: &Value) -> String
 }
 
 /// The call that usually comes after `get_job_status`.
-pub(super) fn after(job: &Job, payload: &JobPayload) -> String {
+pub(super) fn next_call(job: &Job, payload: &JobPayload) -> String {
     let JobPayload { sku, market, .. } = payload;
     match job.state {
         JobState::Queued | JobState::Running => {
@@ -91,12 +91,12 @@ pub(super) fn after(job: &Job, payload: &JobPayload) -> String {
 }
 
 /// The same error as the queue's, so that a job outside the caller's limits looks missing.
-pub(super) fn unknown(id: &str) -> Fault {
+pub(super) fn unknown_job(id: &str) -> Fault {
     let shown: String = id.chars().take(64).collect();
     Fault::not_found("job_not_found", format!("there is no job {shown:?}"))
 }
 
-pub(super) fn describe(job: &Job, payload: &JobPayload) -> Result<Value, Fault> {
+pub(super) fn job_json(job: &Job, payload: &JobPayload) -> Result<Value, Fault> {
     let status = match job.state {
         JobState::Queued => "QUEUED",
         JobState::Running => "RUNNING",
@@ -130,7 +130,7 @@ pub(super) fn describe(job: &Job, payload: &JobPayload) -> Result<Value, Fault> 
     }))
 }
 
-/// Progress from 0 to 1: the share of places that were read, from the note of the job.
+/// Progress from 0 to 1: the share of batches that were read, from the note of the job.
 fn progress(job: &Job) -> f64 {
     if job.state == JobState::Completed {
         return 1.0;

@@ -62,18 +62,18 @@ impl CollectionWorker {
             asked_at: context.job().created_at,
             trial: payload.trial,
         };
-        let places = connector.places(&request).await?;
+        let batch_keys = connector.batch_keys(&request).await?;
         let mut collected_so_far = CollectedSoFar::default();
-        for (at, place) in places.iter().enumerate() {
-            let batch = connector.fetch_batch(&request, place).await?;
+        for (at, batch_key) in batch_keys.iter().enumerate() {
+            let batch = connector.fetch_batch(&request, batch_key).await?;
             if self.take(batch, &context.fence(), &mut collected_so_far).await? {
-                connector.mark_stored(place).await;
+                connector.mark_stored(batch_key).await;
             }
-            let note = format!("{}/{}", at + 1, places.len());
+            let note = format!("{}/{}", at + 1, batch_keys.len());
             context.progress(collected_so_far.found.collected, None, Some(&note));
         }
-        // The source counts as failing only if every place failed.
-        let trouble = (!places.is_empty() && collected_so_far.found.collected == 0)
+        // The source counts as failing only if every batch failed.
+        let trouble = (!batch_keys.is_empty() && collected_so_far.found.collected == 0)
             .then(|| collected_so_far.problems.listed.first().cloned())
             .flatten();
         let check = SourceCheck { at: self.clock.now(), trouble };

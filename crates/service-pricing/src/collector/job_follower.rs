@@ -7,8 +7,8 @@ use contract::{Cx, JobPhase, JobQuery, JobReport};
 use fault::{Fault, Kind};
 use jobs::JobState;
 
-use crate::collector::collection_job::{JobPayload, begun, describe, line, unknown};
-use crate::collector::names::reach;
+use crate::collector::collection_job::{JobPayload, job_json, job_text, started_json, unknown_job};
+use crate::collector::names::require_sku_and_market;
 use crate::collector::{Collector, KIND};
 use contract::JsonReply;
 
@@ -16,11 +16,12 @@ pub(super) async fn follow(cx: Cx<Collector>, query: JobQuery) -> Result<JobRepo
     let jobs = &cx.service.jobs;
     let mut job = jobs.get(&query.job).await?;
     if job.kind != KIND || job.owner.as_deref() != Some(&*cx.caller.subject) {
-        return Err(unknown(&query.job));
+        return Err(unknown_job(&query.job));
     }
     let payload: JobPayload = job.payload_as()?;
     // The token's limits may have been narrowed since the job started.
-    reach(&cx.caller, &payload.sku, &payload.market).map_err(|_| unknown(&query.job))?;
+    require_sku_and_market(&cx.caller, &payload.sku, &payload.market)
+        .map_err(|_| unknown_job(&query.job))?;
     if query.cancel && !job.state.is_finished() {
         job = match jobs.cancel(&job.id).await {
             // The job ended meanwhile, so there is nothing to cancel.
@@ -28,8 +29,8 @@ pub(super) async fn follow(cx: Cx<Collector>, query: JobQuery) -> Result<JobRepo
             cancelled => cancelled?,
         };
     }
-    let described = describe(&job, &payload)?;
-    let note = line(&job, &payload, &described);
+    let described = job_json(&job, &payload)?;
+    let note = job_text(&job, &payload, &described);
     let phase = match job.state {
         JobState::Queued | JobState::Running => JobPhase::Working,
         JobState::Cancelled => JobPhase::Cancelled,
@@ -39,7 +40,7 @@ pub(super) async fn follow(cx: Cx<Collector>, query: JobQuery) -> Result<JobRepo
             JobPhase::Ended(Err(Fault::new(Kind::Unavailable, "collection_failed", message)))
         }
         JobState::Completed => {
-            let mut json = begun(&job.id, &payload);
+            let mut json = started_json(&job.id, &payload);
             json["job"] = described;
             JobPhase::Ended(Ok(Box::new(JsonReply::new(json, note.as_str()))))
         }

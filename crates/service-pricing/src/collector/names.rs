@@ -27,7 +27,11 @@ pub(crate) fn market_problem(text: &str) -> Option<String> {
 }
 
 /// Refuses an invalid SKU or market, and one beyond the caller's limits.
-pub(crate) fn reach(caller: &Caller, sku: &str, market: &str) -> Result<(), Fault> {
+pub(crate) fn require_sku_and_market(
+    caller: &Caller,
+    sku: &str,
+    market: &str,
+) -> Result<(), Fault> {
     caller.require_sku(sku)?;
     caller.require_market(market)?;
     let problems = [("sku", sku_problem(sku)), ("market", market_problem(market))];

@@ -1,32 +1,36 @@
-//! Schedules as the tools show them, and which of them a caller reaches.
+//! Schedules as the tools show them, and the check whether a caller's token allows one.
 
 use clock::Millis;
 use contract::Caller;
 use fault::Fault;
 use serde_json::{Value, json};
 
-use crate::collector::names::reach;
-use crate::storage::schedules::{Schedule, unknown};
+use crate::collector::names::require_sku_and_market;
+use crate::storage::schedules::{Schedule, unknown_schedule};
 
 /// A schedule of every product needs a token without limits.
-pub(super) fn require(caller: &Caller, sku: Option<&str>, market: &str) -> Result<(), Fault> {
+pub(super) fn require_schedule(
+    caller: &Caller,
+    sku: Option<&str>,
+    market: &str,
+) -> Result<(), Fault> {
     match sku {
-        Some(sku) => reach(caller, sku, market),
+        Some(sku) => require_sku_and_market(caller, sku, market),
         None if caller.grant_limits.is_some() => {
             let message = "a schedule of every product needs a token without limits; name a sku";
             Err(Fault::new(fault::Kind::Forbidden, "limit_not_honoured", message))
         }
-        None => reach(caller, "*", market),
+        None => require_sku_and_market(caller, "*", market),
     }
 }
 
 /// A schedule beyond the token's limits is reported as missing.
-pub(super) fn require_known(caller: &Caller, schedule: &Schedule) -> Result<(), Fault> {
-    let reached = require(caller, schedule.sku.as_deref(), &schedule.market);
-    reached.map_err(|_| unknown(&schedule.id))
+pub(super) fn require_or_hide(caller: &Caller, schedule: &Schedule) -> Result<(), Fault> {
+    let reached = require_schedule(caller, schedule.sku.as_deref(), &schedule.market);
+    reached.map_err(|_| unknown_schedule(&schedule.id))
 }
 
-pub(super) fn shown(it: &Schedule) -> Value {
+pub(super) fn schedule_json(it: &Schedule) -> Value {
     json!({
         "schedule_id": it.id,
         "schedule": it.recurrence,

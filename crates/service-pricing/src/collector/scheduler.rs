@@ -20,12 +20,12 @@ use crate::storage::schedules::{self, Schedule};
 
 /// The kind of a run over the catalogue in the queue.
 pub(crate) const RUN_KIND: &str = "pricing.schedule";
-/// How often the scheduler reads the due schedules.
-const POLL: Duration = Duration::from_secs(5);
+/// The scheduler reads the due schedules this often.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The most schedules that one reading starts.
 const DUE_MAX: u32 = 100;
-/// Products that one transaction of a run queues.
-const PAGE: u32 = 200;
+/// One transaction of a run queues the collections of this many products.
+const PRODUCTS_PER_PAGE: u32 = 200;
 const COLLECTION_ATTEMPTS: u32 = 3;
 /// The attempts of a run; each one may find the queue full.
 const RUN_ATTEMPTS: u32 = 100;
@@ -58,7 +58,7 @@ impl Scheduler {
             if let Err(fault) = self.start_due().await {
                 tracing::warn!(code = fault.code(), "due collections were not started: {fault}");
             }
-            tokio::time::sleep(POLL).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -79,7 +79,7 @@ impl Scheduler {
             return schedules::set_paused(&self.db, &schedule.id, true, now).await.map(drop);
         };
         let mut tx = self.db.begin().await?;
-        if schedules::take(&mut tx, schedule, next, now).await? {
+        if schedules::take_due_run(&mut tx, schedule, next, now).await? {
             let job = self.jobs.push_in(&mut tx, &first_job(schedule)?).await?.job;
             schedules::set_last_job(&mut tx, &schedule.id, &job.id).await?;
             tx.commit().await?;
@@ -93,12 +93,13 @@ impl Scheduler {
     pub(crate) async fn run_page(&self, context: &JobContext) -> Result<(), Fault> {
         let run: RunPayload = context.payload()?;
         let with_sources = run.connector == "http";
-        let skus = products::skus_after(&self.db, &run.after, with_sources, PAGE).await?;
+        let skus =
+            products::skus_after(&self.db, &run.after, with_sources, PRODUCTS_PER_PAGE).await?;
         let mut tx = self.db.begin().await?;
         for sku in &skus {
-            self.push(&mut tx, &run, sku).await?;
+            self.queue_collection(&mut tx, &run, sku).await?;
         }
-        if let Some(last) = skus.last().filter(|_| skus.len() == PAGE as usize) {
+        if let Some(last) = skus.last().filter(|_| skus.len() == PRODUCTS_PER_PAGE as usize) {
             let rest = RunPayload { after: last.clone(), ..run };
             self.jobs.push_in(&mut tx, &run_job(&rest)?).await?;
         }
@@ -108,7 +109,12 @@ impl Scheduler {
         Ok(())
     }
 
-    async fn push(&self, tx: &mut Tx, run: &RunPayload, sku: &str) -> Result<(), Fault> {
+    async fn queue_collection(
+        &self,
+        tx: &mut Tx,
+        run: &RunPayload,
+        sku: &str,
+    ) -> Result<(), Fault> {
         let payload = JobPayload {
             sku: sku.to_owned(),
             market: run.market.clone(),
@@ -116,7 +122,7 @@ impl Scheduler {
             depth: run.depth,
             trial: false,
         };
-        let job = collection(&payload, &run.schedule, &run.owner)?;
+        let job = collection_job(&payload, &run.schedule, &run.owner)?;
         self.jobs.push_in(tx, &job).await.map(drop)
     }
 }
@@ -132,7 +138,7 @@ fn first_job(schedule: &Schedule) -> Result<NewJob, Fault> {
         Some(sku) => {
             let sku = sku.to_owned();
             let payload = JobPayload { sku, market, connector, depth, trial: false };
-            collection(&payload, id, by)
+            collection_job(&payload, id, by)
         }
         None => {
             let (schedule, owner, after) = (id.clone(), by.clone(), String::new());
@@ -142,7 +148,7 @@ fn first_job(schedule: &Schedule) -> Result<NewJob, Fault> {
 }
 
 /// A collection of a schedule: none is queued while the one before it is unfinished.
-fn collection(payload: &JobPayload, schedule: &str, owner: &str) -> Result<NewJob, Fault> {
+fn collection_job(payload: &JobPayload, schedule: &str, owner: &str) -> Result<NewJob, Fault> {
     let digest = data_encoding::HEXLOWER.encode(&Sha256::digest(payload.sku.as_bytes())[..16]);
     let job = NewJob::new(KIND, payload)?.key(format!("schedule:{schedule}:{digest}"));
     Ok(job.owner(owner).max_attempts(COLLECTION_ATTEMPTS))

@@ -57,7 +57,7 @@ impl Connector for DropFolder {
     }
 
     /// The first `depth` files by name whose content was not imported before.
-    async fn places(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault> {
+    async fn batch_keys(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault> {
         let folder = self.folder.clone();
         let names = blocking(move || names(&folder)).await?.map_err(unreadable)?;
         let mut fresh = Vec::new();
@@ -84,10 +84,10 @@ impl Connector for DropFolder {
     async fn fetch_batch(
         &self,
         request: &CollectionRequest,
-        place: &str,
+        batch_key: &str,
     ) -> Result<CollectedBatch, Fault> {
         let (path, name, market) =
-            (self.folder.join(place), place.to_owned(), request.market.clone());
+            (self.folder.join(batch_key), batch_key.to_owned(), request.market.clone());
         let now = request.asked_at;
         blocking(move || {
             let mut batch = CollectedBatch::default();
@@ -106,8 +106,8 @@ impl Connector for DropFolder {
 
     /// Moves an imported file to the subfolder. A file that cannot be moved is still not imported
     /// again, because its content is recorded.
-    async fn mark_stored(&self, place: &str) {
-        let (folder, name) = (self.folder.clone(), place.to_owned());
+    async fn mark_stored(&self, batch_key: &str) {
+        let (folder, name) = (self.folder.clone(), batch_key.to_owned());
         let moved = blocking(move || {
             let aside = folder.join(IMPORTED_FOLDER);
             std::fs::create_dir_all(&aside)?;
@@ -115,7 +115,7 @@ impl Connector for DropFolder {
         });
         if !matches!(moved.await, Ok(Ok(()))) {
             tracing::warn!(
-                file = place,
+                file = batch_key,
                 "a dropped file was imported and could not be moved to the subfolder"
             );
         }

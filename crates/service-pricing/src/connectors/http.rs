@@ -68,7 +68,7 @@ impl Connector for Pages {
         }
     }
 
-    async fn places(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault> {
+    async fn batch_keys(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault> {
         let Some(product) = &request.product else {
             return Err(missing(format!("{:?} is not in the catalogue", request.sku)));
         };
@@ -84,20 +84,20 @@ impl Connector for Pages {
     async fn fetch_batch(
         &self,
         request: &CollectionRequest,
-        place: &str,
+        batch_key: &str,
     ) -> Result<CollectedBatch, Fault> {
         let mut batch = CollectedBatch::default();
-        match self.fetcher()?.page(place).await {
+        match self.fetcher()?.page(batch_key).await {
             Ok(text) => {
                 let offers = offers::read(&text, &request.sku);
                 if offers.is_empty() {
-                    batch.problems.add(format!("{}: no price was found there", shown(place)));
+                    batch.problems.add(format!("{}: no price was found there", shown(batch_key)));
                 }
                 for offer in offers {
-                    self.take(request, place, offer, &mut batch);
+                    self.take(request, batch_key, offer, &mut batch);
                 }
             }
-            Err(why) => batch.problems.add(format!("{}: {why}", shown(place))),
+            Err(why) => batch.problems.add(format!("{}: {why}", shown(batch_key))),
         }
         Ok(batch)
     }
@@ -107,7 +107,7 @@ impl Pages {
     fn take(
         &self,
         request: &CollectionRequest,
-        place: &str,
+        batch_key: &str,
         offer: Offer,
         batch: &mut CollectedBatch,
     ) {
@@ -117,7 +117,7 @@ impl Pages {
         if let (Some(ours), Some(theirs)) = (currency, &offer.currency)
             && !ours.eq_ignore_ascii_case(theirs)
         {
-            let listed = format!("{}: a price in another currency than {ours}", shown(place));
+            let listed = format!("{}: a price in another currency than {ours}", shown(batch_key));
             return batch.problems.add(listed);
         }
         batch.ticks.push(Tick {
@@ -125,7 +125,7 @@ impl Pages {
             market: request.market.clone(),
             at: self.clock.now(),
             our_price: *our_price,
-            competitor: Some(offer.seller.unwrap_or_else(|| host(place))),
+            competitor: Some(offer.seller.unwrap_or_else(|| host(batch_key))),
             competitor_price: offer.price,
             demand_index: None,
             units: None,

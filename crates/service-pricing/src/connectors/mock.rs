@@ -1,4 +1,4 @@
-//! A simulated market: a handful of competitors for each SKU, with trends, noise, promotions and
+//! A simulated market: three to six competitors for each SKU, with trends, noise, promotions and
 //! stock-outs, and a demand that depends on prices. The same seed, SKU, market and moment give the
 //! same ticks. Every tick is invented, and its source is `mock`.
 
@@ -19,12 +19,12 @@ const MARKUP: f64 = 1.4;
 const ELASTICITY: f64 = -1.8;
 const SHOPS: [&str; 6] = ["northwind", "fairprice", "corner-shop", "megastore", "bazaar", "outlet"];
 
-pub(crate) struct Mock {
+pub(crate) struct MockConnector {
     pub(crate) seed: u64,
 }
 
 #[async_trait]
-impl Connector for Mock {
+impl Connector for MockConnector {
     fn name(&self) -> &'static str {
         "mock"
     }
@@ -42,7 +42,7 @@ impl Connector for Mock {
     }
 
     /// The minute of the request, and the full hours before it.
-    async fn places(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault> {
+    async fn batch_keys(&self, request: &CollectionRequest) -> Result<Vec<String>, Fault> {
         let now = request.asked_at.0.div_euclid(MINUTE_MS) * MINUTE_MS;
         let hour = (now - 1).div_euclid(HOUR_MS) * HOUR_MS;
         let before = (0..i64::from(request.depth) - 1).map(|step| hour - step * HOUR_MS);
@@ -52,14 +52,14 @@ impl Connector for Mock {
     async fn fetch_batch(
         &self,
         request: &CollectionRequest,
-        place: &str,
+        batch_key: &str,
     ) -> Result<CollectedBatch, Fault> {
-        let at = Millis(place.parse().map_err(Fault::internal)?);
-        Ok(CollectedBatch { ticks: self.seen(request, at), ..CollectedBatch::default() })
+        let at = Millis(batch_key.parse().map_err(Fault::internal)?);
+        Ok(CollectedBatch { ticks: self.ticks_at(request, at), ..CollectedBatch::default() })
     }
 }
 
-impl Mock {
+impl MockConnector {
     /// A uniform number from 0 to 1, a hash of the seed, the words and the number.
     fn uniform(&self, words: &[&str], number: i64) -> f64 {
         let mut hash = Sha256::new();
@@ -84,25 +84,25 @@ impl Mock {
         cost.map(|it| it * MARKUP).or(price).unwrap_or_else(invented)
     }
 
-    fn seen(&self, request: &CollectionRequest, at: Millis) -> Vec<Tick> {
+    fn ticks_at(&self, request: &CollectionRequest, at: Millis) -> Vec<Tick> {
         let market_price = self.market_price(request);
-        let place = [request.sku.as_str(), request.market.as_str()];
+        let product = [request.sku.as_str(), request.market.as_str()];
         let ours = request.product.as_ref().and_then(|it| it.price).or_else(|| money(market_price));
         let Some(our_price) = ours.filter(|it| it.is_positive()) else { return Vec::new() };
-        let shops = 3 + (self.uniform(&[place[0], place[1], "shops"], 0) * 3.99) as usize;
+        let shops = 3 + (self.uniform(&[product[0], product[1], "shops"], 0) * 3.99) as usize;
         let offers: Vec<(&str, f64, bool)> = SHOPS
             .into_iter()
             .take(shops)
             .map(|shop| {
-                let (price, in_stock) = self.offer(place, shop, market_price, at);
+                let (price, in_stock) = self.offer(product, shop, market_price, at);
                 (shop, price, in_stock)
             })
             .collect();
         let best = offers.iter().filter(|it| it.2).map(|it| it.1).fold(f64::INFINITY, f64::min);
         let best = if best.is_finite() { best } else { market_price };
-        let demand = self.demand(place, our_price.to_f64() / best, at);
+        let demand = self.demand(product, our_price.to_f64() / best, at);
         let sold =
-            (20.0 * demand * self.uniform(&[place[0], place[1], "units"], at.0) * 2.0).round();
+            (20.0 * demand * self.uniform(&[product[0], product[1], "units"], at.0) * 2.0).round();
         let tick = |(shop, price, in_stock): (&str, f64, bool)| {
             Some(Tick {
                 sku: request.sku.clone(),
@@ -123,8 +123,8 @@ impl Mock {
     }
 
     /// A competitor's price at a moment, and whether it has the product in stock.
-    fn offer(&self, place: [&str; 2], shop: &str, market_price: f64, at: Millis) -> (f64, bool) {
-        let [sku, market] = place;
+    fn offer(&self, product: [&str; 2], shop: &str, market_price: f64, at: Millis) -> (f64, bool) {
+        let [sku, market] = product;
         let own = |what: &str, number: i64| self.uniform(&[sku, market, shop, what], number);
         let (day, week) = (at.0.div_euclid(DAY_MS), at.0.div_euclid(7 * DAY_MS));
         let level = 0.9 + 0.25 * own("level", 0);
@@ -168,20 +168,20 @@ mod tests {
         }
     }
 
-    async fn all(mock: &Mock, request: &CollectionRequest) -> Vec<Tick> {
+    async fn all(mock: &MockConnector, request: &CollectionRequest) -> Vec<Tick> {
         let mut ticks = Vec::new();
-        for place in mock.places(request).await.unwrap() {
-            ticks.extend(mock.fetch_batch(request, &place).await.unwrap().ticks);
+        for batch_key in mock.batch_keys(request).await.unwrap() {
+            ticks.extend(mock.fetch_batch(request, &batch_key).await.unwrap().ticks);
         }
         ticks
     }
 
     #[tokio::test]
     async fn the_same_seed_and_moment_give_the_same_market() {
-        let mock = Mock { seed: 7 };
+        let mock = MockConnector { seed: 7 };
         let first = all(&mock, &request("A", 24)).await;
         assert_eq!(first, all(&mock, &request("A", 24)).await);
-        assert_ne!(first, all(&Mock { seed: 8 }, &request("A", 24)).await);
+        assert_ne!(first, all(&MockConnector { seed: 8 }, &request("A", 24)).await);
         assert_ne!(first[0].our_price, all(&mock, &request("B", 1)).await[0].our_price);
         assert!(first.iter().all(|it| it.source == "mock" && it.origin == TickOrigin::Simulated));
         let apart = all(&mock, &CollectionRequest { trial: true, ..request("A", 1) }).await;
@@ -189,14 +189,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_deeper_look_goes_back_hour_by_hour() {
-        let mock = Mock { seed: 7 };
-        let places = mock.places(&request("A", 3)).await.unwrap();
-        assert_eq!(places, ["1800000120000", "1800000000000", "1799996400000"]);
+    async fn a_larger_depth_goes_back_hour_by_hour() {
+        let mock = MockConnector { seed: 7 };
+        let batch_keys = mock.batch_keys(&request("A", 3)).await.unwrap();
+        assert_eq!(batch_keys, ["1800000120000", "1800000000000", "1799996400000"]);
         let on_the_hour =
             CollectionRequest { asked_at: Millis(1_800_000_000_000), ..request("A", 2) };
-        let places = mock.places(&on_the_hour).await.unwrap();
-        assert_eq!(places, ["1800000000000", "1799996400000"]);
+        let batch_keys = mock.batch_keys(&on_the_hour).await.unwrap();
+        assert_eq!(batch_keys, ["1800000000000", "1799996400000"]);
     }
 
     #[tokio::test]
@@ -204,7 +204,7 @@ mod tests {
         let mut request = request("A", 100);
         let cost = Amount::from_f64(10.0);
         request.product = Some(crate::storage::products::Product { cost, ..Default::default() });
-        let ticks = all(&Mock { seed: 1 }, &request).await;
+        let ticks = all(&MockConnector { seed: 1 }, &request).await;
         assert!(ticks.len() >= 300, "{}", ticks.len());
         for tick in &ticks {
             let price = tick.competitor_price.unwrap().to_f64();

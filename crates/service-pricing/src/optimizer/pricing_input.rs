@@ -9,16 +9,16 @@ use serde::Deserialize;
 use store::Db;
 
 use crate::collector::names;
-use crate::evidence::{self, Evidence};
 use crate::storage::policies::{self, EffectivePolicy};
 use crate::storage::products::{self, Product};
+use crate::tick_history::{self, TickHistory};
 
 /// The market whose ticks a proposal uses; the contract's proposals name no market.
 pub(crate) const MARKET: &str = names::MARKET;
 
 /// Refuses an invalid SKU, and one beyond the caller's limits.
 pub(crate) fn within_reach(caller: &Caller, sku: &str) -> Result<(), Fault> {
-    names::reach(caller, sku, MARKET)
+    names::require_sku_and_market(caller, sku, MARKET)
 }
 
 /// Refuses a caller whose token is limited to some SKUs; policies of all products need every SKU.
@@ -84,14 +84,14 @@ pub(crate) async fn complete(db: &Db, mut input: PricingInput) -> Result<Pricing
     let product = products::find(db, &input.sku).await?;
     let category = product.as_ref().and_then(|it| it.category.as_deref());
     let in_force = policies::in_force(db, Some(&input.sku), category).await?;
-    let seen = evidence::gather(db, (&input.sku, MARKET), Millis(input.now_ms)).await?;
+    let seen = tick_history::load(db, (&input.sku, MARKET), Millis(input.now_ms)).await?;
     fill_in(&mut input, product.as_ref(), seen);
     let known = product.as_ref().and_then(|it| it.price);
     let other_price = known.filter(|price| *price != input.our_price);
     Ok(PricingCase { policy: policy(&in_force, product.as_ref()), input, other_price })
 }
 
-fn fill_in(input: &mut PricingInput, product: Option<&Product>, seen: Evidence) {
+fn fill_in(input: &mut PricingInput, product: Option<&Product>, seen: TickHistory) {
     input.history = seen.history;
     input.simulated = seen.simulated;
     // A competitor price of the caller is newer than every collected one, so it replaces them.

@@ -19,12 +19,12 @@ pub(crate) async fn propose_and_reply(
     note: Option<String>,
 ) -> Result<JsonReply, Fault> {
     pricing_input::within_reach(&cx.caller, &input.sku)?;
-    let service_info = &cx.service;
-    let mut body = compute_proposal(service_info, input).await?;
+    let optimizer = &cx.service;
+    let mut body = compute_proposal(optimizer, input).await?;
     body.reasoning.extend(note.into_iter().flat_map(|note| [" ".to_owned(), note]));
-    let stored = Arc::new(service_info.to_stored(body, &cx.caller.subject)?);
-    let Optimizer { db, outbox, group_commit, .. } = &**service_info;
-    group_commit.store(db, outbox, &stored).await?;
+    let stored = Arc::new(optimizer.to_stored(body, &cx.caller.subject)?);
+    let Optimizer { db, outbox, proposal_writer, .. } = &**optimizer;
+    proposal_writer.store(db, outbox, &stored).await?;
     let id = json!({ "proposal_id": stored.id });
     let text = format!(
         "{}\n{}\nproposal_id {}{}\n  or: apply_proposal {id}",
@@ -40,10 +40,10 @@ pub(crate) async fn propose_and_reply(
 }
 
 pub(crate) async fn compute_proposal(
-    service_info: &Optimizer,
+    optimizer: &Optimizer,
     input: PricingInput,
 ) -> Result<Proposal, Fault> {
-    let case = pricing_input::complete(&service_info.db, input).await?;
+    let case = pricing_input::complete(&optimizer.db, input).await?;
     let mut body = pricing_engine::propose(&case.input, &case.policy)?;
     if let Some(price) = case.other_price {
         body.reasoning.push_str(&format!(

@@ -1,6 +1,6 @@
 //! The outbox: the transaction that changes a price also stores what is to be pushed and queues its
-//! job, so that a crash in between loses nothing. Each shop and SKU has one row, the price in force;
-//! a newer price replaces an older one that was not delivered.
+//! job, so that a crash in between loses nothing. Each shop and SKU has one row, the price in
+//! force; a newer price replaces an older one that was not delivered.
 
 use clock::{IdGenerator, Millis};
 use fault::Fault;
@@ -24,8 +24,8 @@ const WEBHOOK_ATTEMPTS: u32 = 20;
 pub(crate) const SIMULATED: &str =
     "simulated ticks took part in this price, so it is not pushed to a shop";
 
-/// A price that a proposal set or took back.
-pub(crate) struct PriceSet<'a> {
+/// A price that a proposal has put in force, by being applied or reverted.
+pub(crate) struct NewPrice<'a> {
     pub(crate) sku: &'a str,
     pub(crate) price: Amount,
     pub(crate) proposal: &'a str,
@@ -68,6 +68,7 @@ pub(super) struct WebhookPayload {
     pub(super) body: String,
 }
 
+/// Queues pushes and events in the transactions of price changes.
 pub(crate) struct Outbox {
     jobs: Jobs,
     ids: IdGenerator,
@@ -97,7 +98,11 @@ impl Outbox {
     }
 
     /// Stores the price for every shop and queues its push, in the transaction that set it.
-    pub(crate) async fn price_set(&self, tx: &mut Tx, set: &PriceSet<'_>) -> Result<(), Fault> {
+    pub(crate) async fn queue_new_price(
+        &self,
+        tx: &mut Tx,
+        set: &NewPrice<'_>,
+    ) -> Result<(), Fault> {
         for shop in &self.shops {
             let (state, reason) = match set.simulated {
                 true => (PushState::Withheld, Some(SIMULATED.to_owned())),
@@ -123,8 +128,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Queues the push of a stored price. A job that waits for its next attempt is replaced, so that
-    /// a new price starts at once and with all its attempts.
+    /// Queues the push of a stored price. A job that waits for its next attempt is replaced, so
+    /// that a new price starts at once and with all its attempts.
     pub(crate) async fn enqueue(&self, tx: &mut Tx, target: &str, sku: &str) -> Result<(), Fault> {
         let job = push_job(target, sku)?;
         let Some(pushed) = self.push_in(tx, &job).await? else { return Ok(()) };
@@ -145,7 +150,8 @@ impl Outbox {
         self.push_in(tx, &push_job(target, sku)?).await.map(drop)
     }
 
-    /// Where the queue is full the stored price stays pending, and is queued when there is room.
+    /// Queues a job; `None` if the queue is full. The stored price then stays pending, and
+    /// `Requeuer` queues it later.
     async fn push_in(&self, tx: &mut Tx, job: &NewJob) -> Result<Option<jobs::Job>, Fault> {
         match self.jobs.push_in(tx, job).await {
             Ok(pushed) => Ok(Some(pushed.job)),
@@ -156,7 +162,7 @@ impl Outbox {
 
     /// Queues an event for the webhook, in the transaction of the change. An event that finds
     /// the queue full is dropped and logged, so that a dead webhook never stops prices.
-    pub(crate) async fn event(
+    pub(crate) async fn queue_event(
         &self,
         tx: &mut Tx,
         kind: EventKind,

@@ -1,6 +1,6 @@
-//! Sends queued prices and events. A job of a push sends the price that is in force when it runs, so
-//! an older price never follows a newer one; what the shop answered and the end of the job are one
-//! transaction.
+//! Sends queued prices and events. A job of a push sends the price that is in force when it runs,
+//! so an older price never follows a newer one; what the shop answered and the end of the job are
+//! one transaction.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ impl JobHandler for PushWorker {
         let work = async {
             match context.kind() == WEBHOOK_KIND {
                 true => self.send_event(&context).await,
-                false => self.push(&context).await,
+                false => self.push_price(&context).await,
             }
         };
         tokio::select! {
@@ -56,12 +56,12 @@ impl JobHandler for PushWorker {
 /// How sending one price ended.
 enum Sent {
     Delivered,
-    /// A newer price is in force, or the kill switch was turned meanwhile; nothing was sent.
+    /// Nothing was sent, because a newer price is in force or the kill switch was turned on.
     Obsolete,
 }
 
 impl PushWorker {
-    async fn push(&self, context: &JobContext) -> Result<JobOutcome, Fault> {
+    async fn push_price(&self, context: &JobContext) -> Result<JobOutcome, Fault> {
         let PushPayload { target, sku } = context.payload()?;
         let shop = self.shops.iter().find(|it| it.name() == target);
         let shop = shop.ok_or_else(|| Fault::internal("a push for a shop that is not set"))?;
@@ -74,18 +74,18 @@ impl PushWorker {
                 continue;
             };
             if switch::is_on(&self.db).await? {
-                // The price stays pending; `Requeue` queues it once the switch is off.
+                // The price stays pending; `Requeuer` queues it once the switch is off.
                 let done = json!({ "stopped_by": "kill_switch" });
                 return Ok(JobOutcome::done(&done));
             }
             let started = Instant::now();
-            let sent = self.send(shop.as_ref(), &push, context).await;
+            let sent = self.set_price_in_shop(shop.as_ref(), &push, context).await;
             self.record(&target, sent.as_ref().map(drop), started.elapsed());
             let ended = match sent {
                 Ok(Sent::Obsolete) => false,
-                Ok(Sent::Delivered) => self.end(context, &push, None).await?,
+                Ok(Sent::Delivered) => self.end_push(context, &push, None).await?,
                 Err(fault) if is_final(&fault) || is_last(context) => {
-                    self.end(context, &push, Some(&fault)).await?
+                    self.end_push(context, &push, Some(&fault)).await?
                 }
                 Err(fault) => {
                     pushes::note_attempt(&self.db, &push.id, fault.message(), self.clock.now())
@@ -102,9 +102,14 @@ impl PushWorker {
         Ok(JobOutcome::Retry { fault, after: Some(OVERTAKEN_WAIT) })
     }
 
-    /// Sets the price in the shop unless the shop has it already, so that a repeated attempt after a
-    /// crash writes nothing twice.
-    async fn send(&self, shop: &dyn Shop, push: &Push, cx: &JobContext) -> Result<Sent, Fault> {
+    /// Sets the price in the shop unless the shop has it already, so that a repeated attempt after
+    /// a crash writes nothing twice.
+    async fn set_price_in_shop(
+        &self,
+        shop: &dyn Shop,
+        push: &Push,
+        cx: &JobContext,
+    ) -> Result<Sent, Fault> {
         let listing = shop.find(&push.sku).await?;
         self.check_currency(shop.name(), push, &listing).await?;
         if listing.price == Some(push.price) {
@@ -144,7 +149,7 @@ impl PushWorker {
     }
 
     /// Writes how a push ended and completes its job; `false` if a newer price is in force.
-    async fn end(
+    async fn end_push(
         &self,
         context: &JobContext,
         push: &Push,
@@ -172,7 +177,7 @@ impl PushWorker {
         if let Some(fault) = failed {
             let data = json!({ "sku": push.sku, "price": push.price, "target": push.target,
                 "proposal_id": push.proposal, "reason": fault.message() });
-            self.outbox.event(&mut tx, EventKind::PushFailed, now, data).await?;
+            self.outbox.queue_event(&mut tx, EventKind::PushFailed, now, data).await?;
             tracing::warn!(
                 target_shop = push.target,
                 code = fault.code(),

@@ -1,5 +1,5 @@
-//! Queues pushes that are pending without a job: after the kill switch, after a full queue, or where
-//! a job was lost. It also measures how many prices wait.
+//! Queues pushes that are pending without a job: after the kill switch, after a full queue, or
+//! where a job was lost. It also measures how many prices wait.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,17 +12,18 @@ use crate::push::outbox::Outbox;
 use crate::storage::pushes::{self, PushState};
 use crate::storage::switch;
 
-/// The most pushes that one pass queues.
-const PAGE: u32 = 500;
+/// One pass queues at most this many pushes.
+const PUSHES_PER_PASS: u32 = 500;
 
-pub(crate) struct Requeue {
+/// Repeats the search for pending pushes without a job.
+pub(crate) struct Requeuer {
     pub(crate) db: Db,
     pub(crate) outbox: Arc<Outbox>,
     pub(crate) meter: Option<Arc<dyn PushMeter>>,
     pub(crate) interval: Duration,
 }
 
-impl Requeue {
+impl Requeuer {
     /// Repeats passes until the future is dropped; each pass begins where the last one ended.
     pub(crate) async fn run(self) {
         let mut after = String::new();
@@ -42,7 +43,7 @@ impl Requeue {
         self.measure().await?;
         match switch::is_on(&self.db).await? {
             true => Ok(None),
-            false => self.outbox.enqueue_pending(&self.db, after, PAGE).await,
+            false => self.outbox.enqueue_pending(&self.db, after, PUSHES_PER_PASS).await,
         }
     }
 

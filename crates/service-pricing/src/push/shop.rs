@@ -1,5 +1,5 @@
-//! What the worker asks of a shop: find the listing of a SKU, set its price. How a fault of a shop
-//! is retried follows from its kind.
+//! The trait of a shop: find the listing of a SKU and set its price. The kind of a shop's fault
+//! decides whether the push is tried again.
 
 use async_trait::async_trait;
 use fault::{Fault, Kind};
@@ -62,8 +62,8 @@ impl ShopStatus {
     }
 }
 
-/// Whether another attempt would fail too. Refused credentials and limits of a shop pass, or the
-/// operator changes a setting.
+/// Whether another attempt would fail too. Other faults can pass: the limit of a shop ends, and the
+/// operator corrects refused credentials.
 pub(crate) fn is_final(fault: &Fault) -> bool {
     matches!(fault.kind(), Kind::Invalid | Kind::NotFound | Kind::Conflict)
 }
@@ -80,7 +80,11 @@ pub(super) fn several_in_shop(target: &str, sku: &str, count: usize) -> Fault {
 }
 
 /// Fails unless the shop answered with the price that it was sent.
-pub(super) fn same_price(target: &str, sent: Amount, answered: Option<&str>) -> Result<(), Fault> {
+pub(super) fn require_same_price(
+    target: &str,
+    sent: Amount,
+    answered: Option<&str>,
+) -> Result<(), Fault> {
     let answered = answered.unwrap_or_default();
     if answered.parse::<Amount>().is_ok_and(|it| it == sent) {
         return Ok(());

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::push::shop::title;
 
-/// How long one request may take, its body included.
+/// One request may take this long, its body included.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(15);
 const BODY_BYTES_MAX: usize = 1 << 20;
 /// The longest wait that a shop may ask for.
@@ -58,10 +58,10 @@ impl ShopClient {
 
     /// Sends a request; an answer with any status is a success here.
     pub(super) async fn send(&self, request: RequestBuilder) -> Result<ShopAnswer, Fault> {
-        let mut response = request.send().await.map_err(|error| self.unreached(&error))?;
+        let mut response = request.send().await.map_err(|error| self.unreachable(&error))?;
         let (status, retry_after) = (response.status(), retry_after(response.headers()));
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.unreached(&error))? {
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.unreachable(&error))? {
             if body.len() + chunk.len() > BODY_BYTES_MAX {
                 return Err(self.failed("answered with more than 1 MiB"));
             }
@@ -73,7 +73,7 @@ impl ShopClient {
     /// The fault of a status that is not a success; `message` is the shop's text.
     pub(super) fn refusal(&self, answer: &ShopAnswer, message: Option<&str>) -> Fault {
         let status = answer.status.as_u16();
-        let said = message.map(|it| format!(": {}", self.quoted(it))).unwrap_or_default();
+        let said = message.map(|it| format!(": {}", self.redacted_line(it))).unwrap_or_default();
         let title = title(self.target);
         match status {
             300..400 => self.failed(&format!(
@@ -110,16 +110,16 @@ impl ShopClient {
 
     /// A fault that a later attempt may avoid.
     pub(super) fn failed(&self, what: &str) -> Fault {
-        let message = format!("{} {}", title(self.target), self.quoted(what));
+        let message = format!("{} {}", title(self.target), self.redacted_line(what));
         self.fault(Kind::Unavailable, "shop_failed", message)
     }
 
     pub(super) fn fault(&self, kind: Kind, code: &'static str, message: String) -> Fault {
-        Fault::new(kind, code, self.quoted(&message))
+        Fault::new(kind, code, self.redacted_line(&message))
     }
 
     /// The shop's text on one line, shortened, without our secrets.
-    pub(super) fn quoted(&self, text: &str) -> String {
+    pub(super) fn redacted_line(&self, text: &str) -> String {
         let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for secret in &self.secrets {
             text = text.replace(secret.as_str(), "***");
@@ -127,8 +127,9 @@ impl ShopClient {
         text.chars().take(MESSAGE_CHARS_MAX).collect()
     }
 
-    /// A text without the library's message, which contains the address.
-    fn unreached(&self, error: &reqwest::Error) -> Fault {
+    /// The fault of a request without an answer. It leaves out the library's message, which
+    /// contains the address.
+    fn unreachable(&self, error: &reqwest::Error) -> Fault {
         if error.is_timeout() {
             let message = format!("{} did not answer in time", title(self.target));
             return Fault::new(Kind::Timeout, "shop_slow", message);

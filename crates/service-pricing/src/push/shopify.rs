@@ -1,5 +1,6 @@
 //! Shopify's Admin GraphQL API: `productVariants` finds a variant by its SKU,
-//! `productVariantsBulkUpdate` sets its price. The token needs `read_products` and `write_products`.
+//! `productVariantsBulkUpdate` sets its price. The token needs `read_products` and
+//! `write_products`.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::push::shop::{Shop, ShopListing, not_in_shop, same_price, several_in_shop};
+use crate::push::shop::{Shop, ShopListing, not_in_shop, require_same_price, several_in_shop};
 use crate::push::shop_client::{ShopClient, TIMEOUT, secret_header, shop_address};
 
 const NAME: &str = "shopify";
@@ -40,8 +41,8 @@ pub struct Shopify {
 }
 
 impl Shopify {
-    /// `url` is the shop's `https://NAME.myshopify.com`; one that ends in `/graphql.json` is used as
-    /// it is, with the version in it.
+    /// `url` is the shop's `https://NAME.myshopify.com`; one that ends in `/graphql.json` is used
+    /// as it is, with the version in it.
     pub fn new(url: &str, token: &str) -> Result<Self, Fault> {
         Self::with_timeout(url, token, TIMEOUT)
     }
@@ -85,7 +86,7 @@ impl Shopify {
         let error = json["errors"].as_array()?.first()?;
         let message = error["message"].as_str().unwrap_or("no message");
         let code = error["extensions"]["code"].as_str().unwrap_or(message);
-        let said = self.client.quoted(message);
+        let said = self.client.redacted_line(message);
         Some(match code {
             "THROTTLED" | "Throttled" => self.client.throttled(throttle_wait(json)),
             "ACCESS_DENIED" => self.client.fault(
@@ -206,13 +207,13 @@ impl Shop for Shopify {
         let updated: Updated = self.run(SET, variables).await?;
         let BulkUpdate { product_variants, user_errors } = updated.product_variants_bulk_update;
         if let Some(error) = user_errors.first() {
-            let said = self.client.quoted(&error.message);
+            let said = self.client.redacted_line(&error.message);
             let message = format!("Shopify refused the price: {said}");
             return Err(self.client.fault(Kind::Invalid, "shop_refused_price", message));
         }
         let variants = product_variants.unwrap_or_default();
         let ours = variants.iter().find(|it| it.id == listing.id);
-        same_price(NAME, price, ours.map(|it| it.price.as_str()))
+        require_same_price(NAME, price, ours.map(|it| it.price.as_str()))
     }
 }
 

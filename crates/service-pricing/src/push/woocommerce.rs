@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::push::shop::{Shop, ShopListing, not_in_shop, same_price, several_in_shop};
+use crate::push::shop::{Shop, ShopListing, not_in_shop, require_same_price, several_in_shop};
 use crate::push::shop_client::{ShopClient, TIMEOUT, secret_header, shop_address};
 
 const NAME: &str = "woocommerce";
@@ -130,6 +130,6 @@ impl Shop for WooCommerce {
         };
         let body = json!({ "regular_price": price.to_string() });
         let updated: UpdatedItem = self.run(self.client.http.put(url).json(&body)).await?;
-        same_price(NAME, price, Some(&updated.regular_price))
+        require_same_price(NAME, price, Some(&updated.regular_price))
     }
 }

@@ -10,7 +10,7 @@ use pricing_engine::{Amount, Proposal};
 use serde_json::{Value, json};
 use store::{Db, Sql, SqlRow, SqlValue, Tx, sql, sql_built};
 
-use crate::push::{EventKind, Outbox, PriceSet};
+use crate::push::{EventKind, NewPrice, Outbox};
 use crate::storage::audit::{self, AuditEntry};
 use crate::storage::products::{self, Repricing};
 use crate::storage::switch;
@@ -108,7 +108,7 @@ pub(crate) async fn insert(
     }
     let change = ChangeContext { by: &stored.by, now: stored.created, note: None };
     let entry = entry("proposed", stored, change);
-    outbox.event(tx, EventKind::Proposed, change.now, event_data(&entry)).await?;
+    outbox.queue_event(tx, EventKind::Proposed, change.now, event_data(&entry)).await?;
     audit::write(tx, &entry).await
 }
 
@@ -250,15 +250,15 @@ async fn set_price(
         let found = products::find_in(tx, &stored.sku).await?.and_then(|it| it.price);
         return Err(stale(stored, repricing.expected, found));
     }
-    let set = PriceSet {
+    let set = NewPrice {
         sku: &stored.sku,
         price: repricing.new,
         proposal: &stored.id,
         simulated: repricing.simulated,
         at: entry.at,
     };
-    outbox.price_set(tx, &set).await?;
-    outbox.event(tx, event, entry.at, event_data(&entry)).await?;
+    outbox.queue_new_price(tx, &set).await?;
+    outbox.queue_event(tx, event, entry.at, event_data(&entry)).await?;
     audit::write(tx, &entry).await
 }
 

@@ -58,7 +58,7 @@ pub(crate) async fn all(db: &Db) -> Result<Vec<Schedule>, Fault> {
 pub(crate) async fn find(db: &Db, id: &str) -> Result<Schedule, Fault> {
     let statement = format!("SELECT {COLUMNS} FROM pricing_schedule WHERE id = $1");
     let row = db.fetch_optional(sql_built(statement).bind(id)).await?;
-    row.map_or_else(|| Err(unknown(id)), |row| read(&row))
+    row.map_or_else(|| Err(unknown_schedule(id)), |row| read(&row))
 }
 
 /// The due schedules, the longest due first.
@@ -70,8 +70,8 @@ pub(crate) async fn due(db: &Db, now: Millis, limit: u32) -> Result<Vec<Schedule
     db.fetch_all(statement.bind(now.0).bind(limit)).await?.iter().map(read).collect()
 }
 
-/// Takes a due run; `false` if another server took it, or it was paused or removed meanwhile.
-pub(crate) async fn take(
+/// Takes a due run; `false` if another server took it, or the schedule was paused or removed.
+pub(crate) async fn take_due_run(
     tx: &mut Tx,
     schedule: &Schedule,
     next: Millis,
@@ -104,7 +104,7 @@ pub(crate) async fn remove(db: &Db, id: &str) -> Result<bool, Fault> {
     Ok(db.execute(statement.bind(id)).await? == 1)
 }
 
-pub(crate) fn unknown(id: &str) -> Fault {
+pub(crate) fn unknown_schedule(id: &str) -> Fault {
     let shown: String = id.chars().take(64).collect();
     let message = format!("there is no schedule {shown:?}; list_schedules lists those there are");
     Fault::not_found("schedule_not_found", message)

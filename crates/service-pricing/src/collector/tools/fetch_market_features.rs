@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::collector::Collector;
-use crate::collector::names::{invalid, reach};
+use crate::collector::names::{invalid, require_sku_and_market};
 use crate::collector::tick::AHEAD_MS;
 use crate::features::{self, Features};
 use crate::storage::ticks;
@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
     let Args { sku, market, .. } = &args;
-    reach(&cx.caller, sku, market)?;
+    require_sku_and_market(&cx.caller, sku, market)?;
     let now = cx.service.now();
     let Some(length) = length_ms(&args.time_window) else {
         let problem = ("time_window".to_owned(), "days as P7D".to_owned());

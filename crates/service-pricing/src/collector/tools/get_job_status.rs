@@ -5,8 +5,8 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::collector::collection_job::{JobPayload, after, describe, line, unknown};
-use crate::collector::names::reach;
+use crate::collector::collection_job::{JobPayload, job_json, job_text, next_call, unknown_job};
+use crate::collector::names::require_sku_and_market;
 use crate::collector::{Collector, KIND};
 
 #[derive(Deserialize)]
@@ -18,12 +18,12 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
     let job = cx.service.jobs.get(&args.job_id).await?;
     let payload: JobPayload = match job.kind == KIND {
         true => job.payload_as()?,
-        false => return Err(unknown(&args.job_id)),
+        false => return Err(unknown_job(&args.job_id)),
     };
     // A job outside the token's limits is reported as missing.
-    let reached = reach(&cx.caller, &payload.sku, &payload.market);
-    reached.map_err(|_| unknown(&args.job_id))?;
-    let described = describe(&job, &payload)?;
-    let text = line(&job, &payload, &described) + &after(&job, &payload);
+    let reached = require_sku_and_market(&cx.caller, &payload.sku, &payload.market);
+    reached.map_err(|_| unknown_job(&args.job_id))?;
+    let described = job_json(&job, &payload)?;
+    let text = job_text(&job, &payload, &described) + &next_call(&job, &payload);
     Ok(JsonReply::new(json!({ "ok": true, "job_id": job.id, "job": described }), text))
 }

@@ -31,6 +31,6 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
     let of = json!({ "sku": tick.sku, "market": tick.market });
     let summary = format!("Kept: {} in {} at {}", tick.sku, tick.market, tick.at.to_rfc3339())
         + &next_step("fetch_market_features", &of);
-    cx.service.inbox.store(vec![tick]).await?;
+    cx.service.tick_writer.store(vec![tick]).await?;
     Ok(JsonReply::new(json!({ "ok": true }), summary))
 }

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::collector::Collector;
-use crate::collector::schedule_reply::require_known;
-use crate::storage::schedules::{self, unknown};
+use crate::collector::schedule_reply::require_or_hide;
+use crate::storage::schedules::{self, unknown_schedule};
 
 #[derive(Deserialize)]
 pub(crate) struct Args {
@@ -16,9 +16,9 @@ pub(crate) struct Args {
 
 pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
     let db = &cx.service.db;
-    require_known(&cx.caller, &schedules::find(db, &args.schedule_id).await?)?;
+    require_or_hide(&cx.caller, &schedules::find(db, &args.schedule_id).await?)?;
     if !schedules::remove(db, &args.schedule_id).await? {
-        return Err(unknown(&args.schedule_id));
+        return Err(unknown_schedule(&args.schedule_id));
     }
     let text = format!("The schedule {} was removed.", args.schedule_id)
         + &next_step("list_schedules", &json!({}));

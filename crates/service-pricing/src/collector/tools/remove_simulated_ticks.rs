@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::collector::Collector;
-use crate::collector::names::{invalid, market_problem, reach};
+use crate::collector::names::{invalid, market_problem, require_sku_and_market};
 use crate::storage::audit::{self, AuditEntry};
 use crate::storage::ticks;
 
@@ -22,7 +22,7 @@ pub(crate) struct Args {
 pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
     let Args { sku, market } = &args;
     match sku {
-        Some(sku) => reach(&cx.caller, sku, market)?,
+        Some(sku) => require_sku_and_market(&cx.caller, sku, market)?,
         None => {
             cx.caller.require_market(market)?;
             let problem = market_problem(market).map(|expected| ("market".to_owned(), expected));

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::collector::Collector;
 use crate::collector::names::invalid;
 use crate::collector::recurrence::{EXPECTED, Recurrence};
-use crate::collector::schedule_reply::{line, require, shown};
+use crate::collector::schedule_reply::{line, require_schedule, schedule_json};
 use crate::storage::schedules::{self, Schedule};
 
 /// The most schedules of a server.
@@ -24,7 +24,7 @@ pub(in crate::collector) struct Args {
 }
 
 pub(in crate::collector) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
-    require(&cx.caller, args.sku.as_deref(), &args.market)?;
+    require_schedule(&cx.caller, args.sku.as_deref(), &args.market)?;
     if args.connector == "file" && cx.caller.grant_limits.is_some() {
         let message = "the drop folder holds ticks of every SKU, and this token is limited to some";
         return Err(Fault::new(Kind::Forbidden, "limit_not_honoured", message));
@@ -56,5 +56,5 @@ pub(in crate::collector) async fn call(cx: Cx<Collector>, args: Args) -> Result<
     }
     tx.commit().await?;
     let text = line(&schedule) + &next_step("list_schedules", &json!({}));
-    Ok(JsonReply::new(json!({ "ok": true, "schedule": shown(&schedule) }), text))
+    Ok(JsonReply::new(json!({ "ok": true, "schedule": schedule_json(&schedule) }), text))
 }

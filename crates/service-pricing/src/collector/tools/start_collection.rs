@@ -6,8 +6,8 @@ use jobs::NewJob;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::collector::collection_job::{JobPayload, begun};
-use crate::collector::names::reach;
+use crate::collector::collection_job::{JobPayload, started_json};
+use crate::collector::names::require_sku_and_market;
 use crate::collector::{Collector, KIND};
 use crate::storage::products;
 use crate::storage::ticks::MOCK;
@@ -29,7 +29,7 @@ pub(in crate::collector) struct Args {
 }
 
 pub(in crate::collector) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
-    reach(&cx.caller, &args.sku, &args.market)?;
+    require_sku_and_market(&cx.caller, &args.sku, &args.market)?;
     let payload = choose_connector(&cx, args).await?;
     let JobPayload { sku, market, connector, depth, trial } = &payload;
     if connector == "file" && cx.caller.grant_limits.is_some() {
@@ -45,7 +45,7 @@ pub(in crate::collector) async fn call(cx: Cx<Collector>, args: Args) -> Result<
         text.push_str(&format!("\n{}", if *trial { TRIAL } else { SIMULATED }));
     }
     text.push_str(&next_step("get_job_status", &json!({ "job_id": id })));
-    Ok(JsonReply::new(begun(&id, &payload), text).with_job(&id))
+    Ok(JsonReply::new(started_json(&id, &payload), text).with_job(&id))
 }
 
 /// The connector that the call names. A call that names none collects from the addresses of the

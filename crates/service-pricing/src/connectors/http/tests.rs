@@ -207,7 +207,7 @@ async fn a_host_is_asked_now_and_then() {
 async fn what_the_catalogue_lacks_cannot_be_asked() {
     let pages = pages(true);
     let listed = async |request: CollectionRequest| {
-        pages.places(&request).await.unwrap_err().message().to_owned()
+        pages.batch_keys(&request).await.unwrap_err().message().to_owned()
     };
     assert!(
         listed(CollectionRequest { product: None, ..request(Vec::new()) })
@@ -220,7 +220,7 @@ async fn what_the_catalogue_lacks_cannot_be_asked() {
     assert!(listed(unpriced).await.contains("no price"));
     let two = request(vec!["http://a.example/".to_owned(), "http://b.example/".to_owned()]);
     assert_eq!(
-        pages.places(&CollectionRequest { depth: 1, ..two }).await.unwrap(),
+        pages.batch_keys(&CollectionRequest { depth: 1, ..two }).await.unwrap(),
         ["http://a.example/"]
     );
 }

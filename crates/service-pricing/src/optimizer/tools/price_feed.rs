@@ -15,8 +15,8 @@ use crate::optimizer::Optimizer;
 use crate::optimizer::pricing_input::MARKET;
 use crate::storage::audit::{self, LastChange};
 
-/// Products of one chunk.
-const PAGE: u32 = 500;
+/// One chunk of the feed has this many products.
+const PRODUCTS_PER_CHUNK: u32 = 500;
 const COLUMNS: [&str; 8] = [
     "sku",
     "price",
@@ -63,8 +63,8 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<Download, Faul
 async fn next_page(mut cursor: FeedCursor) -> Result<Option<(Bytes, FeedCursor)>, Fault> {
     let Some(after) = cursor.after.take() else { return Ok(None) };
     let prefixes = cursor.prefixes.as_deref();
-    let changes = audit::last_changes(&cursor.db, &after, prefixes, PAGE).await?;
-    let last = changes.last().filter(|_| changes.len() == PAGE as usize);
+    let changes = audit::last_changes(&cursor.db, &after, prefixes, PRODUCTS_PER_CHUNK).await?;
+    let last = changes.last().filter(|_| changes.len() == PRODUCTS_PER_CHUNK as usize);
     cursor.after = last.map(|it| it.sku.clone());
     let mut writer = csv::Writer::from_writer(Vec::new());
     if std::mem::take(&mut cursor.is_first) {

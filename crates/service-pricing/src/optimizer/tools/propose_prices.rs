@@ -31,7 +31,7 @@ enum BatchItem {
 }
 
 pub(crate) async fn call(cx: Cx<Optimizer>, given: Value) -> Result<JsonReply, Fault> {
-    let service_info = &cx.service;
+    let optimizer = &cx.service;
     let kept_call = kept_call(&given);
     let args: Args = serde_json::from_value(given).map_err(Fault::internal)?;
     let total = args.items.len();
@@ -51,7 +51,7 @@ pub(crate) async fn call(cx: Cx<Optimizer>, given: Value) -> Result<JsonReply, F
         cx.progress.report((at + 1) as f64, Some(total as f64), "proposing");
     }
     if !args.dry_run {
-        store_all(service_info, &cx.caller, &mut items).await?;
+        store_all(optimizer, &cx.caller, &mut items).await?;
     }
     Ok(reply(&items, args.dry_run, kept_call))
 }
@@ -73,18 +73,18 @@ async fn compute_item(cx: &Cx<Optimizer>, item: PriceArgs) -> Result<StoredPropo
 /// `apply`. Each price change has its own transaction, so that one stale price does not undo the
 /// others.
 async fn store_all(
-    service_info: &Optimizer,
+    optimizer: &Optimizer,
     caller: &Caller,
     items: &mut [BatchItem],
 ) -> Result<(), Fault> {
-    let mut tx = service_info.db.begin().await?;
+    let mut tx = optimizer.db.begin().await?;
     for it in items.iter() {
         if let BatchItem::Proposed(stored, _) = it {
-            proposals::insert(&mut tx, &service_info.outbox, stored).await?;
+            proposals::insert(&mut tx, &optimizer.outbox, stored).await?;
         }
     }
     tx.commit().await?;
-    service_info.outbox.notify();
+    optimizer.outbox.notify();
     for it in items {
         let BatchItem::Proposed(stored, remark) = it else { continue };
         if stored.body.mode != Mode::Auto {
@@ -99,10 +99,10 @@ async fn store_all(
         }
         let change = ChangeContext {
             by: &caller.subject,
-            now: service_info.now(),
+            now: optimizer.now(),
             note: Some("by its policy: auto"),
         };
-        match proposals::apply(&service_info.db, &service_info.outbox, &stored.id, change).await {
+        match proposals::apply(&optimizer.db, &optimizer.outbox, &stored.id, change).await {
             Ok(applied) => **stored = applied,
             Err(fault) => *remark = Some(format!("not applied: {}", fault.message())),
         }

@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::collector::names;
-use crate::evidence;
 use crate::optimizer::{Optimizer, pricing_input};
 use crate::storage::{policies, products};
+use crate::tick_history;
 use contract::JsonReply;
 
 /// The longest window, in days; older ticks say little about today's market.
@@ -27,10 +27,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fault> {
-    names::reach(&cx.caller, &args.sku, &args.market)?;
+    names::require_sku_and_market(&cx.caller, &args.sku, &args.market)?;
     let (db, now) = (&cx.service.db, cx.service.now());
     let since = Millis(now.0 - days_of(&args.time_window)? * DAY_MS);
-    let recorded = evidence::days(db, (&args.sku, &args.market), (since, now)).await?;
+    let recorded = tick_history::days(db, (&args.sku, &args.market), (since, now)).await?;
     let Some(first) = recorded.days.first().map(|it| it.price) else {
         let message = format!(
             "there are no ticks of {} in market {} within {}; ingest some first",
@@ -56,7 +56,7 @@ pub(crate) async fn call(cx: Cx<Optimizer>, args: Args) -> Result<JsonReply, Fau
     }
     if !recorded.whole {
         let truncation =
-            format!("only the newest {} ticks of the window were read", evidence::TICKS_MAX);
+            format!("only the newest {} ticks of the window were read", tick_history::TICKS_MAX);
         replay.assumptions.push(truncation);
     }
     Ok(reply(&args, (count, simulated), &replay))

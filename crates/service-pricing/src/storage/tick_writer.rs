@@ -1,6 +1,6 @@
-//! Writes ticks to the storage in groups. A caller gets its reply after its ticks are committed;
-//! the ticks that arrive during one commit share the next, so that many callers share one disk
-//! write.
+//! Writes ticks to the storage by group commit. A caller gets its reply after its ticks are
+//! committed; the ticks that arrive during one commit share the next, so that many callers share
+//! one disk write.
 
 use std::sync::Arc;
 
@@ -13,19 +13,21 @@ use tokio_util::task::TaskTracker;
 
 use crate::storage::ticks::{self, Tick};
 
-/// How many deliveries may wait, and how many ticks one commit takes.
+/// At most this many deliveries wait, and one commit takes about this many ticks.
 const WAITING_MAX: usize = 4_096;
 const BATCH_MAX: usize = 2_000;
 
-pub(crate) struct Inbox(mpsc::Sender<Delivery>);
+/// Hands ticks to the task that writes them.
+pub(crate) struct TickWriter(mpsc::Sender<Delivery>);
 
 struct Delivery {
     ticks: Vec<Tick>,
     stored: oneshot::Sender<Result<(), Fault>>,
 }
 
-impl Inbox {
-    pub(crate) fn open(
+impl TickWriter {
+    /// Starts the task that writes.
+    pub(crate) fn start(
         db: Db,
         clock: Arc<dyn Clock>,
         tasks: &TaskTracker,

@@ -1,5 +1,5 @@
-//! Turns the stored ticks of a product into the optimizer's evidence: daily history and the latest
-//! prices of its competitors.
+//! Turns the stored ticks of a product into what the optimizer reads: daily history, the latest
+//! prices of its competitors, and the newest demand index.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,19 @@ use store::Db;
 
 use crate::storage::ticks::{self, Tick};
 
-/// The history of a product: at most 180 days and 20,000 ticks, the newest first, so a product with
-/// many ticks has the history of its last weeks.
+/// A history has at most 180 days and 20,000 ticks, the newest first, so a product with many ticks
+/// has the history of its last weeks.
 const HISTORY_DAYS: i64 = 180;
 pub(crate) const TICKS_MAX: u32 = 20_000;
-/// Competitors' prices of this many days are evidence; the policy leaves out older ones by its own
+/// Competitors' prices of this many days are read; the policy leaves out older ones by its own
 /// limit.
 const COMPETITOR_DAYS: i64 = 30;
 /// A demand index older than this is not used.
 const DEMAND_DAYS: i64 = 7;
 
+/// The ticks of a product in the form that the optimizer reads.
 #[derive(Debug, Default)]
-pub(crate) struct Evidence {
+pub(crate) struct TickHistory {
     /// The product's daily history, for the estimate of the elasticity.
     pub(crate) history: Vec<HistoryPoint>,
     pub(crate) competitors: Vec<CompetitorPrice>,
@@ -32,7 +33,8 @@ pub(crate) struct Evidence {
     pub(crate) simulated: bool,
 }
 
-pub(crate) async fn gather(db: &Db, of: (&str, &str), now: Millis) -> Result<Evidence, Fault> {
+/// Loads the history of a product in a market.
+pub(crate) async fn load(db: &Db, of: (&str, &str), now: Millis) -> Result<TickHistory, Fault> {
     let since = Millis(now.0 - HISTORY_DAYS * DAY_MS);
     let ticks = ticks::window(db, of, (since, Millis(now.0 + 1)), TICKS_MAX).await?;
     Ok(from_ticks(&ticks, now))
@@ -58,15 +60,15 @@ pub(crate) async fn days(
     Ok(RecordedDays { days: by_day(&ticks), whole, simulated: any_simulated(&ticks) })
 }
 
-/// Computes the evidence; `ticks` are newest first.
-fn from_ticks(ticks: &[Tick], now: Millis) -> Evidence {
+/// Computes the history; `ticks` are newest first.
+fn from_ticks(ticks: &[Tick], now: Millis) -> TickHistory {
     let since = |days: i64| now.0 - days * DAY_MS;
     // Units of the current day are left out, because the day is not over.
     let today = now.0.div_euclid(DAY_MS) * DAY_MS;
     let over = ticks.iter().filter(|it| it.at.0 < today || it.units.is_none());
     let points: Vec<HistoryPoint> = over.map(point).collect();
     let demand = ticks.iter().take_while(|it| it.at.0 > since(DEMAND_DAYS));
-    Evidence {
+    TickHistory {
         history: pricing_engine::periods(&points, DAY_MS),
         competitors: newest(ticks.iter().take_while(|it| it.at.0 > since(COMPETITOR_DAYS))),
         demand: demand.into_iter().find_map(|it| Some((it.demand_index?, it.at))),
@@ -104,8 +106,8 @@ fn newest<'a>(ticks: impl Iterator<Item = &'a Tick>) -> Vec<CompetitorPrice> {
     newest.into_values().collect()
 }
 
-/// One record for each day: our last price, the sum of units, the mean demand, and the last price of
-/// each competitor by name, which replays need.
+/// One record for each day: our last price, the sum of units, the mean demand, and the last price
+/// of each competitor by name, which replays need.
 fn by_day(ticks: &[Tick]) -> Vec<RecordedPeriod> {
     let mut days: BTreeMap<i64, Vec<&Tick>> = BTreeMap::new();
     for tick in ticks {

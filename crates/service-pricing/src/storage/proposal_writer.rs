@@ -1,5 +1,5 @@
-//! Writes proposals to the storage in groups. Proposals that wait during one commit share the next,
-//! so that many callers share one disk write. There is no background task: one of the waiting
+//! Writes proposals to the storage by group commit. Proposals that wait during one commit share the
+//! next, so that many callers share one disk write. There is no background task: one of the waiting
 //! callers writes for all of them.
 
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use tokio::sync::oneshot::{self, error::TryRecvError};
 use crate::push::Outbox;
 use crate::storage::proposals::{self, StoredProposal};
 
-/// How many proposals may wait, and so how many one commit takes at most.
+/// At most this many proposals wait, so one commit takes at most this many.
 const WAITING_MAX: usize = 1_000;
 
 #[derive(Default)]
-pub(crate) struct GroupCommit {
+pub(crate) struct ProposalWriter {
     waiting: Mutex<Vec<PendingWrite>>,
     /// Held by the caller that writes.
-    turn: tokio::sync::Mutex<()>,
+    writing: tokio::sync::Mutex<()>,
 }
 
 struct PendingWrite {
@@ -28,7 +28,7 @@ struct PendingWrite {
     answer: oneshot::Sender<Result<(), Fault>>,
 }
 
-impl GroupCommit {
+impl ProposalWriter {
     /// Returns once the proposal is committed.
     pub(crate) async fn store(
         &self,
@@ -36,21 +36,21 @@ impl GroupCommit {
         outbox: &Outbox,
         stored: &Arc<StoredProposal>,
     ) -> Result<(), Fault> {
-        let mut answer = self.hand_in(stored)?;
+        let mut answer = self.add_to_waiting(stored)?;
         loop {
-            let _turn = self.turn.lock().await;
+            let _writing = self.writing.lock().await;
             match answer.try_recv() {
                 Ok(done) => return done,
                 // The caller that wrote for this one was cancelled, so the proposal may or may not
                 // be stored. Storing it a second time changes nothing.
-                Err(TryRecvError::Closed) => answer = self.hand_in(stored)?,
+                Err(TryRecvError::Closed) => answer = self.add_to_waiting(stored)?,
                 Err(TryRecvError::Empty) => {}
             }
             self.write(db, outbox).await;
         }
     }
 
-    fn hand_in(
+    fn add_to_waiting(
         &self,
         stored: &Arc<StoredProposal>,
     ) -> Result<oneshot::Receiver<Result<(), Fault>>, Fault> {
