@@ -1,6 +1,6 @@
 //! Runs large computations and writes large replies beside the async workers, at most one for each
-//! core at once, so that short requests are answered meanwhile. Beyond the waiting bound it
-//! refuses.
+//! core at once, so that short requests are answered meanwhile. When 32 computations or 64 replies
+//! wait, further ones are refused.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,10 +21,10 @@ const COMPUTING_WAITING_MAX: usize = 32;
 /// A reply is refused if this many wait. The bound is larger than that of computations, so that a
 /// result which has been computed is refused only if other large replies came without computing.
 const WRITING_WAITING_MAX: usize = 64;
-/// The `retry_after` of work that is refused.
-const FULL_RETRY: Duration = Duration::from_secs(1);
+/// The `retry_after` of refused work.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// The threads for computations.
+/// Permits for computations on blocking threads, one for each computation that may run at once.
 #[derive(Debug)]
 pub struct CpuPool {
     permits: Arc<Semaphore>,
@@ -32,9 +32,9 @@ pub struct CpuPool {
 }
 
 /// Counts one computation that waits, until it is dropped.
-struct Waiting<'a>(&'a AtomicUsize);
+struct WaitingCount<'a>(&'a AtomicUsize);
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingCount<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -56,8 +56,8 @@ impl CpuPool {
     }
 
     /// Computes on a thread of the pool if there are 20,000 values or more, and else at once. Fails
-    /// with `overloaded` if 32 wait. A caller that goes away while it waits gives its turn up; work
-    /// that has begun goes on to its end.
+    /// with `overloaded` if 32 wait. A caller that goes away leaves the queue; work that has begun
+    /// goes on to its end.
     pub async fn compute<T: Send + 'static>(
         &self,
         values: usize,
@@ -87,7 +87,7 @@ impl CpuPool {
         let permit = match Arc::clone(&self.permits).try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => {
-                let waiting = Waiting(&self.waiting);
+                let waiting = WaitingCount(&self.waiting);
                 if self.waiting.fetch_add(1, Ordering::Relaxed) >= waiting_max {
                     return Err(full());
                 }
@@ -108,7 +108,7 @@ impl CpuPool {
 fn full() -> Fault {
     let message = "too many large answers are being computed; try again in 1 s, or ask for fewer \
                    values";
-    Fault::unavailable("overloaded", message).retry_after(FULL_RETRY)
+    Fault::unavailable("overloaded", message).retry_after(RETRY_AFTER)
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
     fn check_refused(outcome: Option<Result<ThreadId, Fault>>) {
         let fault = outcome.unwrap().unwrap_err();
         assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "overloaded"));
-        assert_eq!(fault.retry_wait(), Some(FULL_RETRY));
+        assert_eq!(fault.retry_wait(), Some(RETRY_AFTER));
     }
 
     #[tokio::test]
@@ -159,7 +159,7 @@ mod tests {
         }
         check_refused(pool.write(LARGE, thread_id).now_or_never());
         assert_eq!(pool.compute(LARGE - 1, thread_id).now_or_never().unwrap().unwrap(), here);
-        // One that goes away makes room for another to wait.
+        // A computation that goes away makes room for another one to wait.
         drop(computing.pop());
         let mut late = Box::pin(pool.write(LARGE, thread_id));
         assert!((&mut late).now_or_never().is_none());

@@ -36,7 +36,7 @@ impl JsonReply {
         Self { job: Some(job.to_owned()), ..self }
     }
 
-    /// Changes who the session of the call speaks for.
+    /// Changes the login of the session in which the call was made.
     #[must_use]
     pub fn with_login(self, login: LoginChange) -> Self {
         Self { login: Some(login), ..self }

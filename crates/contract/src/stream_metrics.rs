@@ -1,4 +1,4 @@
-//! Lets a handler that reads a stream itself count it in the metrics, as transports do for theirs.
+//! Counts the streams that a handler reads itself; transports count their own.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ pub struct StreamMetrics {
 
 impl StreamMetrics {
     /// Counts a stream as opened, and as open until the returned guard is dropped.
-    pub fn opened(&self, stream: &str) -> Box<dyn Send + Sync> {
+    pub fn count_opened(&self, stream: &str) -> Box<dyn Send + Sync> {
         self.meter.stream_opened(&self.service, stream, self.transport)
     }
 
     /// Counts a stream that the server ended, by the fault code of the reason.
-    pub fn cut_off(&self, code: &'static str) {
+    pub fn count_cut_off(&self, code: &'static str) {
         self.meter.stream_cut_off(&self.service, code);
     }
 }

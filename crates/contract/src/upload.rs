@@ -137,21 +137,21 @@ impl Upload {
 
     /// Sets the length of the whole body, if the client announced it.
     #[must_use]
-    pub fn announced(mut self, bytes: Option<u64>) -> Self {
+    pub fn with_announced_bytes(mut self, bytes: Option<u64>) -> Self {
         self.announced = bytes;
         self
     }
 
     /// Sets the client's id of the upload.
     #[must_use]
-    pub fn named(mut self, id: Option<String>) -> Self {
+    pub fn with_id(mut self, id: Option<String>) -> Self {
         self.id = id;
         self
     }
 
     /// Sets the arguments in the path of the upload.
     #[must_use]
-    pub fn at(mut self, path: Vec<(String, String)>) -> Self {
+    pub fn with_path(mut self, path: Vec<(String, String)>) -> Self {
         self.path = path;
         self
     }
@@ -184,8 +184,8 @@ impl Upload {
         self.id.as_deref()
     }
 
-    /// The next part; `None` after a complete body. Unread bytes of the file before it are discarded
-    /// and counted.
+    /// The next part; `None` after a complete body. Unread bytes of the file before it are
+    /// discarded and counted.
     pub async fn next(&mut self) -> Result<Option<UploadPart<'_>>, Fault> {
         while self.chunk().await?.is_some() {}
         if matches!(self.state, ReadState::Ended) {
@@ -212,8 +212,8 @@ impl Upload {
         Ok(Some(UploadPart::Field { name: head.name, text }))
     }
 
-    /// The fields read so far, converted and validated by the contract's form. Fields may come after
-    /// files, so a missing one is certain only after the last part.
+    /// The fields read so far, converted and validated by the contract's form. Fields may come
+    /// after files, so a missing one is certain only after the last part.
     pub fn form<A: DeserializeOwned>(&self) -> Result<A, Fault> {
         let args = match &self.spec {
             Some(spec) => form::read(&self.fields, &spec.form)?,

@@ -1,15 +1,15 @@
-//! Caches that all page requests share: indexes and hot bars by series and version, decoded chunks by
-//! id. Each is bounded and has committed data only.
+//! Caches that all page requests share: indexes and hot bars by series and version, decoded chunks
+//! by id. Each is bounded and has committed data only.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::columns::BarColumns;
-use crate::index::Index;
+use crate::index::ChunkIndex;
 
-/// A cache of two generations. An entry that is used moves to the young generation; when that is full,
-/// the old generation is dropped and the young one becomes old. This approximates a
+/// A cache of two generations. An entry that is used moves to the young generation; when that is
+/// full, the old generation is dropped and the young one becomes old. This approximates a
 /// least-recently-used cache without linked lists.
 struct GenerationCache<T> {
     young: HashMap<i64, T>,
@@ -44,7 +44,7 @@ impl<T: Clone> GenerationCache<T> {
 }
 
 pub(crate) struct Cache {
-    indexes: Mutex<GenerationCache<Arc<Index>>>,
+    indexes: Mutex<GenerationCache<Arc<ChunkIndex>>>,
     chunks: Mutex<GenerationCache<Arc<BarColumns>>>,
     hot: Mutex<GenerationCache<(i64, Arc<BarColumns>)>>,
 }
@@ -64,12 +64,12 @@ impl Cache {
     }
 
     /// The index of a series, if it has this version.
-    pub(crate) fn index(&self, series: i64, version: i64) -> Option<Arc<Index>> {
+    pub(crate) fn index(&self, series: i64, version: i64) -> Option<Arc<ChunkIndex>> {
         let index = self.indexes.lock().get(series, |index| index.chunk_count() + 1)?;
         (index.version == version).then_some(index)
     }
 
-    pub(crate) fn put_index(&self, series: i64, index: &Arc<Index>) {
+    pub(crate) fn put_index(&self, series: i64, index: &Arc<ChunkIndex>) {
         self.indexes.lock().put(series, Arc::clone(index), index.chunk_count() + 1);
     }
 

@@ -1,19 +1,20 @@
-//! The encoding of sealed chunks: at most 4,096 bars as one blob, with every decimal as it was written.
+//! The encoding of sealed chunks: at most 4,096 bars as one blob, with every decimal as it was
+//! written.
 //!
-//! A blob is a checksum of four bytes, then version, count, times, prices and volumes. A time column
-//! with a constant step is three numbers. Prices are encoded as differences, because those are small:
-//! the open from the close before it, the close from the open, the high and the low from the body. If
-//! the prices do not fit 64 bits at one scale, the four columns are encoded separately. Each column
-//! has the scale that every number was written with.
+//! A blob is a checksum of four bytes, then version, count, times, prices and volumes. A time
+//! column with a constant step is three numbers. Prices are encoded as differences, because those
+//! are small: the open from the close before it, the close from the open, the high and the low from
+//! the body. If the prices do not fit 64 bits at one scale, the four columns are encoded
+//! separately. Each column has the scale that every number was written with.
 
 use crate::columns::{ABSENT, BarColumns, DecimalColumn, Mantissas};
 use crate::packing::{ByteReader, ByteWriter, Damaged};
 
 const VERSION: u8 = 1;
 /// How many bars a new chunk has.
-pub(crate) const ROWS: usize = 1024;
+pub(crate) const ROWS_PER_CHUNK: usize = 1024;
 /// More rows than any chunk has; bounds the memory that decoding a damaged chunk allocates.
-const ROWS_MAX: usize = 4 * ROWS;
+const ROWS_MAX: usize = 4 * ROWS_PER_CHUNK;
 
 /// A chunk ready to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,8 +82,8 @@ fn constant_step(times: &[i64]) -> i64 {
     if pairs.all(|other| other == step) { step } else { 0 }
 }
 
-/// Writes the times between neighbours as multiples of their common divisor, which keeps the numbers
-/// small.
+/// Writes the times between neighbours as multiples of their common divisor, which keeps the
+/// numbers small.
 fn write_uneven_steps(out: &mut ByteWriter, times: &[i64]) -> WriteResult {
     let steps: Vec<u64> =
         times.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]) as u64).collect();
@@ -117,7 +118,7 @@ fn read_times(input: &mut ByteReader<'_>, count: usize) -> Result<Vec<i64>, Dama
             times.push(at);
         }
     }
-    // Index and page look times up by binary search.
+    // ChunkIndex and page look times up by binary search.
     if times.is_sorted_by(|left, right| left < right) { Ok(times) } else { Err(Damaged) }
 }
 
@@ -201,8 +202,8 @@ fn read_price_differences(
     Ok(columns)
 }
 
-/// How the mantissas of a column are encoded: none because every value is absent, at one scale, each
-/// at its own scale, or as 128-bit numbers.
+/// How the mantissas of a column are encoded: none because every value is absent, at one scale,
+/// each at its own scale, or as 128-bit numbers.
 const MANTISSAS_ABSENT: u8 = 0;
 const MANTISSAS_AT_ONE_SCALE: u8 = 1;
 const MANTISSAS_AS_WRITTEN: u8 = 2;

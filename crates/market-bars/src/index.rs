@@ -1,5 +1,5 @@
-//! The index of a series: the first and last bar of each chunk, and how many bars come before it. With
-//! it a page knows its total by one subtraction and its chunks by one binary search.
+//! The index of a series: the first and last bar of each chunk, and how many bars come before it.
+//! With it a page knows its total by one subtraction and its chunks by one binary search.
 
 use crate::columns::BarColumns;
 
@@ -14,9 +14,9 @@ pub(crate) struct ChunkEntry {
     pub(crate) step: i64,
 }
 
-/// The sealed chunks of a series, ascending, without overlaps.
+/// The sealed chunks of one series, ascending, without overlaps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Index {
+pub(crate) struct ChunkIndex {
     /// The version of the series when the index was read; every change of its chunks raises it.
     pub(crate) version: i64,
     entries: Vec<ChunkEntry>,
@@ -24,13 +24,14 @@ pub(crate) struct Index {
     bars_before: Vec<u64>,
 }
 
-/// The position lies in a chunk with uneven steps, so the times of that chunk are needed to find it.
+/// The position lies in a chunk with uneven steps, so the times of that chunk are needed to find
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ChunkNeeded {
     pub(crate) id: i64,
 }
 
-impl Index {
+impl ChunkIndex {
     pub(crate) fn new(version: i64, entries: Vec<ChunkEntry>) -> Self {
         let mut bars_before = Vec::with_capacity(entries.len() + 1);
         let mut sum = 0;
@@ -67,13 +68,14 @@ impl Index {
         Ok(self.bars_before[at] + u64::try_from(whole).unwrap_or(entry.count).min(entry.count))
     }
 
-    /// Like [`Index::position`], with the chunk that it needs.
+    /// Like [`ChunkIndex::position`], with the chunk that it needs.
     pub(crate) fn position_with_chunk(&self, time: i64, columns: &BarColumns) -> u64 {
         let at = self.entries.partition_point(|entry| entry.last < time);
         self.bars_before[at.min(self.entries.len())] + columns.rows_before(time) as u64
     }
 
-    /// The chunks with the `count` bars from position `from` on, each with the rows to take from it.
+    /// The chunks with the `count` bars from position `from` on, each with the rows to take from
+    /// it.
     pub(crate) fn chunk_rows(&self, from: u64, count: u64) -> Vec<(i64, std::ops::Range<usize>)> {
         let end = from.saturating_add(count).min(self.bar_count());
         let mut at = self.bars_before.partition_point(|&count| count <= from).saturating_sub(1);
@@ -93,9 +95,9 @@ impl Index {
 mod tests {
     use super::*;
 
-    fn index() -> Index {
+    fn index() -> ChunkIndex {
         let entry = |id, first, last, count, step| ChunkEntry { id, first, last, count, step };
-        Index::new(
+        ChunkIndex::new(
             1,
             vec![entry(1, 0, 90, 10, 10), entry(2, 100, 300, 5, 0), entry(3, 400, 400, 1, 1)],
         )

@@ -1,8 +1,9 @@
-//! The bar store: closed bars of any number of series in about five bytes each, with every decimal as
-//! the venue wrote it. It finds any page of any time range with a few lookups and knows no venue.
+//! The bar store: closed bars of any number of series in about five bytes each, with every decimal
+//! as the venue wrote it. It finds any page of any time range with a few lookups and knows no
+//! venue.
 //!
-//! One table has sealed chunks of columns, one the newest (hot) bars of each series, and one the time
-//! ranges that are known completely; the tables are the same on SQLite and PostgreSQL.
+//! One table has sealed chunks of columns, one the newest (hot) bars of each series, and one the
+//! time ranges that are known completely; the tables are the same on SQLite and PostgreSQL.
 
 mod append;
 mod cache;
@@ -66,8 +67,8 @@ impl BarStore {
         }
     }
 
-    /// The codes of a source, each with the currency of its prices; `default_currency` for series that
-    /// were written without one.
+    /// The codes of a source, each with the currency of its prices; `default_currency` for series
+    /// that were written without one.
     pub async fn currencies(
         &self,
         source: &str,
@@ -82,8 +83,8 @@ impl BarStore {
 impl BarArchive for BarStore {
     async fn missing(&self, series: &BarSeries, range: TimeRange) -> Result<Vec<TimeRange>, Fault> {
         let mut tx = self.db.snapshot().await?;
-        let known = match sql::heads(&mut tx, std::slice::from_ref(series)).await?[..] {
-            [Some(head)] => sql::known_ranges(&mut tx, head.id, range).await?,
+        let known = match sql::series_states(&mut tx, std::slice::from_ref(series)).await?[..] {
+            [Some(state)] => sql::known_ranges(&mut tx, state.id, range).await?,
             _ => Vec::new(),
         };
         Ok(coverage::gaps(range, &known))
@@ -102,8 +103,11 @@ impl BarArchive for BarStore {
 
     async fn received_at(&self, series: &[BarSeries]) -> Result<Vec<Option<Millis>>, Fault> {
         let mut tx = self.db.snapshot().await?;
-        let heads = sql::heads(&mut tx, series).await?;
-        Ok(heads.iter().map(|head| head.and_then(|head| head.received_at).map(Millis)).collect())
+        let series_states = sql::series_states(&mut tx, series).await?;
+        Ok(series_states
+            .iter()
+            .map(|state| state.and_then(|state| state.received_at).map(Millis))
+            .collect())
     }
 
     async fn codes(&self, source: &str) -> Result<Vec<String>, Fault> {

@@ -1,5 +1,5 @@
-//! Reads a page: the heads and indexes of its series, mostly from the cache, and the chunks that have
-//! its bars.
+//! Reads a page: the series_states and indexes of its series, mostly from the cache, and the chunks
+//! that have its bars.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use store::Tx;
 
 use crate::cache::Cache;
 use crate::columns::BarColumns;
-use crate::index::Index;
-use crate::sql::{self, Head};
+use crate::index::ChunkIndex;
+use crate::sql::{self, SeriesState};
 
 /// The most bars of one page; bounds its memory.
 const PAGE_BARS_MAX: usize = 100_000;
 
 /// The bars of one series that lie within the requested range.
 struct SeriesPart {
-    head: Head,
-    index: Arc<Index>,
+    state: SeriesState,
+    index: Arc<ChunkIndex>,
     /// The position of the first sealed bar within the range.
     sealed_from: u64,
     /// How many sealed and how many hot bars are within the range.
@@ -37,8 +37,8 @@ pub(crate) async fn read(
         let message = format!("a page holds at most {PAGE_BARS_MAX} bars, not {}", request.limit);
         return Err(Fault::invalid("page_too_large", message));
     }
-    let heads = sql::heads(tx, request.series).await?;
-    let parts = locate(tx, cache, &heads, request.range).await?;
+    let series_states = sql::series_states(tx, request.series).await?;
+    let parts = locate(tx, cache, &series_states, request.range).await?;
     let total_of =
         |part: &Option<SeriesPart>| part.as_ref().map_or(0, |part| part.sealed + part.hot);
     let totals: Vec<u64> = parts.iter().map(total_of).collect();
@@ -66,77 +66,78 @@ pub(crate) async fn read(
 async fn locate(
     tx: &mut Tx,
     cache: &Cache,
-    heads: &[Option<Head>],
+    series_states: &[Option<SeriesState>],
     range: TimeRange,
 ) -> Result<Vec<Option<SeriesPart>>, Fault> {
     if range.is_empty() {
-        return Ok(heads.iter().map(|_| None).collect());
+        return Ok(series_states.iter().map(|_| None).collect());
     }
-    let indexes = indexes(tx, cache, heads).await?;
+    let indexes = indexes(tx, cache, series_states).await?;
     let positions = positions(tx, cache, &indexes, range).await?;
-    // The head has the number of all hot bars; only a range that has some of them needs a query.
-    let has_all_hot = |head: &Head| {
-        head.hot.first.is_some_and(|first| range.from.0 <= first)
-            && head.hot.last.is_some_and(|last| last < range.to.0)
+    // The state has the number of all hot bars; only a range that has some of them needs a query.
+    let has_all_hot = |state: &SeriesState| {
+        state.hot.first.is_some_and(|first| range.from.0 <= first)
+            && state.hot.last.is_some_and(|last| last < range.to.0)
     };
-    let to_count: Vec<i64> = heads
+    let to_count: Vec<i64> = series_states
         .iter()
         .flatten()
-        .filter(|head| head.hot.count > 0 && !has_all_hot(head))
-        .map(|head| head.id)
+        .filter(|state| state.hot.count > 0 && !has_all_hot(state))
+        .map(|state| state.id)
         .collect();
     let counted: HashMap<i64, u64> =
         sql::count_hot(tx, &to_count, range).await?.into_iter().collect();
-    let part = |(head, index): (&Option<Head>, &Option<Arc<Index>>), (from, to): (u64, u64)| {
-        let (head, index) = ((*head)?, index.clone()?);
-        let hot = if has_all_hot(&head) {
-            head.hot.count
+    let part = |(state, index): (&Option<SeriesState>, &Option<Arc<ChunkIndex>>),
+                (from, to): (u64, u64)| {
+        let (state, index) = ((*state)?, index.clone()?);
+        let hot = if has_all_hot(&state) {
+            state.hot.count
         } else {
-            counted.get(&head.id).copied().unwrap_or(0)
+            counted.get(&state.id).copied().unwrap_or(0)
         };
-        Some(SeriesPart { head, index, sealed_from: from, sealed: to.saturating_sub(from), hot })
+        Some(SeriesPart { state, index, sealed_from: from, sealed: to.saturating_sub(from), hot })
     };
-    let known = heads.iter().zip(&indexes);
+    let known = series_states.iter().zip(&indexes);
     Ok(known.zip(positions).map(|(known, position)| part(known, position)).collect())
 }
 
-/// The index of each series; from the cache if it has the version of the head.
+/// The index of each series; from the cache if it has the version of the state.
 async fn indexes(
     tx: &mut Tx,
     cache: &Cache,
-    heads: &[Option<Head>],
-) -> Result<Vec<Option<Arc<Index>>>, Fault> {
-    let mut found: HashMap<i64, Arc<Index>> = HashMap::with_capacity(heads.len());
+    series_states: &[Option<SeriesState>],
+) -> Result<Vec<Option<Arc<ChunkIndex>>>, Fault> {
+    let mut found: HashMap<i64, Arc<ChunkIndex>> = HashMap::with_capacity(series_states.len());
     let mut stale: HashMap<i64, i64> = HashMap::new();
-    for head in heads.iter().flatten() {
-        match cache.index(head.id, head.version) {
-            Some(index) => drop(found.insert(head.id, index)),
-            None => drop(stale.insert(head.id, head.version)),
+    for state in series_states.iter().flatten() {
+        match cache.index(state.id, state.version) {
+            Some(index) => drop(found.insert(state.id, index)),
+            None => drop(stale.insert(state.id, state.version)),
         }
     }
     if !stale.is_empty() {
         let ids: Vec<i64> = stale.keys().copied().collect();
         let mut entries: HashMap<i64, Vec<_>> = HashMap::with_capacity(ids.len());
-        for (series, entry) in sql::entries(tx, &ids).await? {
+        for (series, entry) in sql::chunk_entries(tx, &ids).await? {
             entries.entry(series).or_default().push(entry);
         }
         for (series, version) in stale {
             let entries = entries.remove(&series).unwrap_or_default();
-            let index = Arc::new(Index::new(version, entries));
+            let index = Arc::new(ChunkIndex::new(version, entries));
             cache.put_index(series, &index);
             found.insert(series, index);
         }
     }
-    let of = |head: &Option<Head>| head.and_then(|head| found.get(&head.id).cloned());
-    Ok(heads.iter().map(of).collect())
+    let of = |state: &Option<SeriesState>| state.and_then(|state| found.get(&state.id).cloned());
+    Ok(series_states.iter().map(of).collect())
 }
 
-/// The positions at which the range begins and ends in each series. Reads only chunks with uneven steps
-/// in which the range begins or ends.
+/// The positions at which the range begins and ends in each series. Reads only chunks with uneven
+/// steps in which the range begins or ends.
 async fn positions(
     tx: &mut Tx,
     cache: &Cache,
-    indexes: &[Option<Arc<Index>>],
+    indexes: &[Option<Arc<ChunkIndex>>],
     range: TimeRange,
 ) -> Result<Vec<(u64, u64)>, Fault> {
     let ends = [range.from.0, range.to.0];
@@ -147,7 +148,7 @@ async fn positions(
     needed.sort_unstable();
     needed.dedup();
     let chunks = chunks(tx, cache, &needed).await?;
-    let position = |index: &Index, time: i64| match index.position(time) {
+    let position = |index: &ChunkIndex, time: i64| match index.position(time) {
         Ok(position) => Ok(position),
         Err(needed) => chunks
             .get(&needed.id)
@@ -213,7 +214,7 @@ async fn read_bars(
     }
     let left = limit - bars.len();
     if left > 0 && part.hot > 0 {
-        let hot = hot_bars(tx, cache, &part.head).await?;
+        let hot = hot_bars(tx, cache, &part.state).await?;
         let first = hot.rows_before(range.from.0) + skip.saturating_sub(part.sealed) as usize;
         for row in first..hot.rows_before(range.to.0).min(first + left) {
             bars.push(
@@ -225,11 +226,15 @@ async fn read_bars(
 }
 
 /// All hot bars of a series, from the cache or the database.
-async fn hot_bars(tx: &mut Tx, cache: &Cache, head: &Head) -> Result<Arc<BarColumns>, Fault> {
-    if let Some(columns) = cache.hot(head.id, head.hot.version) {
+async fn hot_bars(
+    tx: &mut Tx,
+    cache: &Cache,
+    state: &SeriesState,
+) -> Result<Arc<BarColumns>, Fault> {
+    if let Some(columns) = cache.hot(state.id, state.hot.version) {
         return Ok(columns);
     }
-    let columns = Arc::new(sql::hot_bars(tx, head.id).await?);
-    cache.put_hot(head.id, head.hot.version, &columns);
+    let columns = Arc::new(sql::hot_bars(tx, state.id).await?);
+    cache.put_hot(state.id, state.hot.version, &columns);
     Ok(columns)
 }

@@ -11,7 +11,7 @@ use crate::index::ChunkEntry;
 
 /// The row of a series: all that is needed to append bars after its last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct SeriesState {
     pub(crate) id: i64,
     /// Raised by every change of the sealed chunks.
     pub(crate) version: i64,
@@ -31,17 +31,17 @@ pub(crate) struct HotSummary {
     pub(crate) version: i64,
 }
 
-const HEAD_COLUMNS: &str =
+const SERIES_STATE_COLUMNS: &str =
     "id, version, sealed_to, hot_count, hot_first, hot_last, hot_version, received_at";
 
-fn read_head(row: &SqlRow) -> Result<Head, Fault> {
+fn read_series_state(row: &SqlRow) -> Result<SeriesState, Fault> {
     let hot = HotSummary {
         count: row.count(3)?,
         first: row.int_or_null(4)?,
         last: row.int_or_null(5)?,
         version: row.int(6)?,
     };
-    Ok(Head {
+    Ok(SeriesState {
         id: row.int(0)?,
         version: row.int(1)?,
         sealed_to: row.int_or_null(2)?,
@@ -55,8 +55,8 @@ pub(crate) fn series_key(series: &BarSeries) -> String {
     format!("{}/{}/{}", series.source, series.symbol, series.interval)
 }
 
-/// Repeats the last value until the length is a power of two, so that a few prepared statements serve
-/// lists of every length.
+/// Repeats the last value until the length is a power of two, so that a few prepared statements
+/// serve lists of every length.
 fn pad_to_power_of_two<T: Clone>(values: &[T]) -> Vec<T> {
     let mut values = values.to_vec();
     if let Some(last) = values.last().cloned() {
@@ -81,39 +81,43 @@ fn power_of_two_ranges(count: usize, length_max: usize) -> Vec<std::ops::Range<u
 /// The most values in one `IN (...)` list.
 const LIST_MAX: usize = 256;
 
-/// The head of each series, in the order given; `None` for series that do not exist.
-pub(crate) async fn heads(tx: &mut Tx, series: &[BarSeries]) -> Result<Vec<Option<Head>>, Fault> {
+/// The state of each series, in the order given; `None` for series that do not exist.
+pub(crate) async fn series_states(
+    tx: &mut Tx,
+    series: &[BarSeries],
+) -> Result<Vec<Option<SeriesState>>, Fault> {
     let keys: Vec<String> = series.iter().map(series_key).collect();
     let mut found = std::collections::HashMap::with_capacity(keys.len());
     for part in keys.chunks(LIST_MAX) {
         let part = pad_to_power_of_two(part);
         let list = placeholders(1, part.len());
-        let select = format!("SELECT {HEAD_COLUMNS}, key FROM bar_series WHERE key IN ({list})");
+        let select =
+            format!("SELECT {SERIES_STATE_COLUMNS}, key FROM bar_series WHERE key IN ({list})");
         for row in tx.fetch_all(sql_built(select).bind_all(part)).await? {
-            found.insert(row.text(8)?, read_head(&row)?);
+            found.insert(row.text(8)?, read_series_state(&row)?);
         }
     }
     Ok(keys.iter().map(|key| found.get(key).copied()).collect())
 }
 
-/// The head of a series, inserted if it is new. Its row stays locked until the transaction ends, so
-/// that writers of one series wait for each other.
-pub(crate) async fn lock_head(tx: &mut Tx, series: &BarSeries) -> Result<Head, Fault> {
+/// The state of a series, inserted if it is new. Its row stays locked until the transaction ends,
+/// so that writers of one series wait for each other.
+pub(crate) async fn lock_series(tx: &mut Tx, series: &BarSeries) -> Result<SeriesState, Fault> {
     let lock = "INSERT INTO bar_series (key, source, code) VALUES ($1, $2, $3)
         ON CONFLICT (key) DO UPDATE SET key = excluded.key
         RETURNING id, version, sealed_to, hot_count, hot_first, hot_last, hot_version, received_at";
     let lock = sql(lock).bind(series_key(series)).bind(&series.source).bind(&series.symbol.code);
     let row = tx.fetch_optional(lock).await?;
-    read_head(&row.ok_or_else(|| Fault::internal("the series row was not returned"))?)
+    read_series_state(&row.ok_or_else(|| Fault::internal("the series row was not returned"))?)
 }
 
-pub(crate) async fn save_head(tx: &mut Tx, head: &Head) -> Result<(), Fault> {
+pub(crate) async fn save_series_state(tx: &mut Tx, state: &SeriesState) -> Result<(), Fault> {
     let save = "UPDATE bar_series SET version = $2, sealed_to = $3, hot_count = $4,
         hot_first = $5, hot_last = $6, hot_version = $7, received_at = $8 WHERE id = $1";
-    let hot_count = i64::try_from(head.hot.count).map_err(Fault::internal)?;
-    let save = sql(save).bind(head.id).bind(head.version).bind(head.sealed_to).bind(hot_count);
-    let save = save.bind(head.hot.first).bind(head.hot.last).bind(head.hot.version);
-    let save = save.bind(head.received_at);
+    let hot_count = i64::try_from(state.hot.count).map_err(Fault::internal)?;
+    let save = sql(save).bind(state.id).bind(state.version).bind(state.sealed_to).bind(hot_count);
+    let save = save.bind(state.hot.first).bind(state.hot.last).bind(state.hot.version);
+    let save = save.bind(state.received_at);
     tx.execute(save).await.map(drop)
 }
 
@@ -149,7 +153,10 @@ fn read_entry(row: &SqlRow) -> Result<ChunkEntry, Fault> {
 }
 
 /// The chunks of several series without their data, each with its series' id, ascending.
-pub(crate) async fn entries(tx: &mut Tx, ids: &[i64]) -> Result<Vec<(i64, ChunkEntry)>, Fault> {
+pub(crate) async fn chunk_entries(
+    tx: &mut Tx,
+    ids: &[i64],
+) -> Result<Vec<(i64, ChunkEntry)>, Fault> {
     let mut found = Vec::new();
     for part in ids.chunks(LIST_MAX) {
         let part = pad_to_power_of_two(part);
@@ -166,7 +173,7 @@ pub(crate) async fn entries(tx: &mut Tx, ids: &[i64]) -> Result<Vec<(i64, ChunkE
 }
 
 /// The chunks of a series whose last bar opens at or after `from`, without their data, ascending.
-pub(crate) async fn entries_from(
+pub(crate) async fn chunk_entries_from(
     tx: &mut Tx,
     id: i64,
     from: i64,
@@ -230,7 +237,8 @@ pub(crate) async fn insert_hot(
     series: i64,
     columns: &BarColumns,
 ) -> Result<(), Fault> {
-    // SQLite searches all placeholders for each one, so statements with more than 32 rows are slower.
+    // SQLite searches all placeholders for each one, so statements with more than 32 rows are
+    // slower.
     for range in power_of_two_ranges(columns.len(), 32) {
         let rows: Vec<String> =
             (0..range.len()).map(|row| format!("({})", placeholders(row * 7 + 1, 7))).collect();

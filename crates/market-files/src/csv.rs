@@ -1,8 +1,8 @@
-//! Reads CSV files of bars, one bar per line. The headings decide the separator and the columns, the
-//! first block how numbers and dates are written.
+//! Reads CSV files of bars, one bar per line. The headings decide the separator and the columns,
+//! the first block how numbers and dates are written.
 //!
-//! Hand-written instead of the `csv` crate because it parses large blocks in place and imports faster
-//! than DuckDB. A quoted field may contain the separator but no line break.
+//! Hand-written instead of the `csv` crate because it parses large blocks in place and imports
+//! faster than DuckDB. A quoted field may contain the separator but no line break.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -17,15 +17,15 @@ use memchr::{memchr, memchr_iter, memrchr};
 use crate::collect::{Collector, EarlyEnd, check_bar, is_surely_valid};
 use crate::dialect::{Dialect, DialectOptions};
 use crate::layout::Layout;
-use crate::{local_time, moment, number};
+use crate::{instant, local_time, number};
 
 /// The block size, and the longest line: a longer line is a bad row.
 const BLOCK_BYTES: usize = 1 << 20;
 /// Lines before the headings: `sep=;` of a spreadsheet, or the title of an exchange's table.
 const TITLES_MAX: usize = 4;
 
-/// Passes every row to the collector. The outer error says that the file cannot be read, the inner one
-/// why reading ended early.
+/// Passes every row to the collector. The outer error says that the file cannot be read, the inner
+/// one why reading ended early.
 pub(crate) fn read(
     input: &mut dyn Read,
     ticker: Option<&str>,
@@ -59,7 +59,8 @@ pub(crate) fn read(
         };
         bytes_read.fetch_add(read as u64, Ordering::Relaxed);
         filled += read;
-        // Fills the first block before it is examined, so that the sizes of the reads do not matter.
+        // Fills the first block before it is examined, so that the sizes of the reads do not
+        // matter.
         if lines.format.is_none() && read > 0 && filled < block.len() {
             continue;
         }
@@ -190,8 +191,8 @@ impl LineReader<'_> {
         self.handle_reject(Err(Reject::Bad(reason)))
     }
 
-    /// Reads the lines before the rows (titles, `sep=`, headings) and returns the text from the first
-    /// row on.
+    /// Reads the lines before the rows (titles, `sep=`, headings) and returns the text from the
+    /// first row on.
     fn read_preamble<'t>(&mut self, text: &'t [u8]) -> Result<&'t [u8], ReadOutcome> {
         let mut rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         if rest.starts_with(b"\xff\xfe") || rest.starts_with(b"\xfe\xff") {
@@ -232,7 +233,7 @@ impl LineReader<'_> {
             .map(|field| String::from_utf8_lossy(field.trim_ascii()).into_owned())
             .collect();
         let is_time = |text: &str| {
-            moment::parse(text.as_bytes()).is_some() || local_time::is_date(text.as_bytes())
+            instant::parse(text.as_bytes()).is_some() || local_time::is_date(text.as_bytes())
         };
         let first_line_is_bar = fields.first().is_some_and(|first| is_time(first));
         let mut layout = match Layout::without_headings(fields.len()) {
@@ -241,7 +242,7 @@ impl LineReader<'_> {
         };
         let rows = if first_line_is_bar { text } else { after };
         let sample = || rows.split(|byte| *byte == b'\n').map(|line| split_fields(line, separator));
-        layout.clock = layout.clock.filter(|&clock| {
+        layout.time_of_day = layout.time_of_day.filter(|&clock| {
             let first = sample().find(|row| row.len() >= layout.width());
             let is_time_of_day =
                 first.map(|row| local_time::time_of_day(row[clock].trim_ascii()).is_some());
@@ -257,7 +258,7 @@ impl LineReader<'_> {
             separator,
             dialect,
             decimal_mark: dialect.mark.byte(),
-            unix_or_iso_times: dialect.order.is_none() && layout.clock.is_none(),
+            unix_or_iso_times: dialect.order.is_none() && layout.time_of_day.is_none(),
             series: self.rows.series_of_file(layout.ticker.is_some(), self.ticker).map_err(Err)?,
             has_title,
             layout,
@@ -313,10 +314,10 @@ fn add_bar<'a>(
     let layout = &format.layout;
     let time_text = field(layout.time);
     let time = match format.unix_or_iso_times {
-        true => moment::parse(time_text).or_else(|| moment::parse(time_text.trim_ascii())),
-        false => spreadsheet_time(format, time_text, layout.clock.map(&field)),
+        true => instant::parse(time_text).or_else(|| instant::parse(time_text.trim_ascii())),
+        false => spreadsheet_time(format, time_text, layout.time_of_day.map(&field)),
     };
-    let time = time.ok_or_else(|| invalid_time(time_text, layout.clock.map(&field)))?;
+    let time = time.ok_or_else(|| invalid_time(time_text, layout.time_of_day.map(&field)))?;
     rows.check_time(time).map_err(Reject::Bad)?;
     let series = match (format.series, layout.ticker) {
         (Some(series), None) => series,
@@ -344,7 +345,7 @@ fn add_bar<'a>(
 fn spreadsheet_time(format: &TableFormat, text: &[u8], clock: Option<&[u8]>) -> Option<Millis> {
     let text = text.trim_ascii();
     let local = format.dialect.order.and_then(|order| local_time::parse(text, order));
-    let time = local.or_else(|| moment::parse(text))?;
+    let time = local.or_else(|| instant::parse(text))?;
     match clock {
         None => Some(time),
         Some(clock) => Some(Millis(time.0 + local_time::time_of_day(clock.trim_ascii())?)),

@@ -1,14 +1,14 @@
-//! How one CSV file writes its numbers and times, found out from its first block. If the block does not
-//! decide it, the import fails and names the option that decides it.
+//! Finds out from the first block of a CSV file how it writes its numbers and times. If the block
+//! does not decide it, the import fails and names the option that decides it.
 
 use fault::Fault;
 use spreadsheet::{DecimalMark, MarkEvidence};
 
+use crate::instant;
 use crate::layout::Layout;
 use crate::local_time::{self, DateOrder, OrderEvidence};
-use crate::moment;
 
-/// How the user says that a file writes dates and numbers; `None` is found out from the file.
+/// How a file writes dates and numbers, as the user states it; `None` is found out from the file.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DialectOptions {
     pub(crate) dates: Option<DateOrder>,
@@ -22,12 +22,12 @@ pub(crate) struct Dialect {
     pub(crate) order: Option<DateOrder>,
 }
 
-/// How many rows are examined: two months of one-minute bars.
-const SAMPLE_ROWS: usize = 100_000;
+/// At most this many rows are examined: two months of one-minute bars.
+const SAMPLE_ROWS_MAX: usize = 100_000;
 
 impl Dialect {
-    /// Finds the dialect out from the first rows, each split into its fields. Rows that are too short
-    /// are ignored.
+    /// Finds the dialect out from the first rows, each split into its fields. Rows that are too
+    /// short are ignored.
     pub(crate) fn of<'a>(
         options: DialectOptions,
         layout: &Layout,
@@ -38,9 +38,9 @@ impl Dialect {
         let mut dates = OrderEvidence::default();
         let (mut has_local_dates, mut has_unix_or_iso) = (false, false);
         let find_mark = options.decimal.is_none() && numbers_may_have_commas;
-        for row in rows.take(SAMPLE_ROWS).filter(|row| row.len() >= layout.width()) {
+        for row in rows.take(SAMPLE_ROWS_MAX).filter(|row| row.len() >= layout.width()) {
             let time = row[layout.time].trim_ascii();
-            has_unix_or_iso |= moment::parse(time).is_some();
+            has_unix_or_iso |= instant::parse(time).is_some();
             has_local_dates |= local_time::is_date(time);
             dates.observe(time);
             if find_mark && !marks.is_decided() {

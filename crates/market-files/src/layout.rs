@@ -7,9 +7,9 @@ use spreadsheet::{list_headings, normalize_heading};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) ticker: Option<usize>,
-    /// The time, or the date if `clock` has the time of day.
+    /// The time, or the date if `time_of_day` has the time of day.
     pub(crate) time: usize,
-    pub(crate) clock: Option<usize>,
+    pub(crate) time_of_day: Option<usize>,
     /// Open, high, low, close.
     pub(crate) prices: [usize; 4],
     pub(crate) volume: Option<usize>,
@@ -18,7 +18,7 @@ pub(crate) struct Layout {
 const TICKER: &[&str] = &["ticker", "symbol", "code", "secid", "instrument", "тикер"];
 const INSTANT: &[&str] = &["timestamp", "opentime", "datetime", "ts", "begin", "датаивремя"];
 const DATE: &[&str] = &["date", "tradedate", "day", "дата"];
-const CLOCK: &[&str] = &["time", "tradetime", "время"];
+const TIME_OF_DAY: &[&str] = &["time", "tradetime", "время"];
 const UNIX: &[&str] = &["unix"];
 const OPEN: &[&str] = &["open", "o", "openprice", "открытие", "откр"];
 const HIGH: &[&str] = &["high", "h", "highprice", "max", "максимум", "макс"];
@@ -28,18 +28,19 @@ const CLOSE: &[&str] =
 const VOLUME: &[&str] = &["volume", "vol", "v", "объем", "объём"];
 
 impl Layout {
-    /// Finds the columns by their headings, which may have any case, spaces, underscores and brackets.
+    /// Finds the columns by their headings, which may have any case, spaces, underscores and
+    /// brackets.
     pub(crate) fn of_headings<T: AsRef<str>>(headings: &[T]) -> Result<Self, Fault> {
         let normalized: Vec<String> =
             headings.iter().map(|heading| normalize_heading(heading.as_ref())).collect();
         let find = |names: &[&str]| {
             names.iter().find_map(|name| normalized.iter().position(|heading| heading == name))
         };
-        let (date, clock) = (find(DATE), find(CLOCK));
-        let (time, clock) = match (find(INSTANT), date, clock) {
+        let (date, time_of_day) = (find(DATE), find(TIME_OF_DAY));
+        let (time, time_of_day) = match (find(INSTANT), date, time_of_day) {
             (Some(instant), _, _) => (Some(instant), None),
-            (None, Some(date), clock) => (Some(date), clock),
-            (None, None, clock) => (clock.or_else(|| find(UNIX)), None),
+            (None, Some(date), time_of_day) => (Some(date), time_of_day),
+            (None, None, time_of_day) => (time_of_day.or_else(|| find(UNIX)), None),
         };
         let found = [time, find(OPEN), find(HIGH), find(LOW), find(CLOSE)];
         let [Some(time), Some(open), Some(high), Some(low), Some(close)] = found else {
@@ -47,16 +48,16 @@ impl Layout {
             return Err(missing(&found.map(|it| it.is_some()), &headings));
         };
         let prices = [open, high, low, close];
-        Ok(Self { ticker: find(TICKER), time, clock, prices, volume: find(VOLUME) })
+        Ok(Self { ticker: find(TICKER), time, time_of_day, prices, volume: find(VOLUME) })
     }
 
-    /// The columns of files without headings, as exchanges publish them: time, open, high, low, close,
-    /// volume.
+    /// The columns of files without headings, as exchanges publish them: time, open, high, low,
+    /// close, volume.
     pub(crate) fn without_headings(columns: usize) -> Option<Self> {
         (columns >= 5).then_some(Self {
             ticker: None,
             time: 0,
-            clock: None,
+            time_of_day: None,
             prices: [1, 2, 3, 4],
             volume: (columns > 5).then_some(5),
         })
@@ -64,14 +65,14 @@ impl Layout {
 
     /// How many columns a row must have.
     pub(crate) fn width(&self) -> usize {
-        let places = [self.ticker, self.volume, Some(self.time), self.clock];
-        places.into_iter().flatten().chain(self.prices).max().unwrap_or(0) + 1
+        let columns = [self.ticker, self.volume, Some(self.time), self.time_of_day];
+        columns.into_iter().flatten().chain(self.prices).max().unwrap_or(0) + 1
     }
 }
 
 /// The fault names the missing parts, the headings of the file, and every accepted name.
 fn missing(found: &[bool; 5], headings: &str) -> Fault {
-    let time = [INSTANT, DATE, CLOCK, UNIX].concat();
+    let time = [INSTANT, DATE, TIME_OF_DAY, UNIX].concat();
     let parts: [(&str, &[&str]); 5] =
         [("time", &time), ("open", OPEN), ("high", HIGH), ("low", LOW), ("close", CLOSE)];
     let lacking: Vec<_> =
@@ -138,7 +139,7 @@ mod tests {
     fn a_time_of_day_may_have_its_own_column() {
         let clock = |headings: &str| {
             let headings: Vec<&str> = headings.split(',').collect();
-            Layout::of_headings(&headings).map(|it| (it.time, it.clock)).unwrap()
+            Layout::of_headings(&headings).map(|it| (it.time, it.time_of_day)).unwrap()
         };
         assert_eq!(clock("<TICKER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>"), (1, Some(2)));
         assert_eq!(clock("timestamp,date,time,open,high,low,close"), (0, None));

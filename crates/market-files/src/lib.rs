@@ -1,7 +1,7 @@
 //! Bars from files: CSV and Parquet into the bar store, and the `FILE:` venue that serves them.
 //!
-//! A decimal is stored as the file writes it. A row whose numbers cannot be stored exactly is reported
-//! with its line, never rounded.
+//! A decimal is stored as the file writes it. A row whose numbers cannot be stored exactly is
+//! reported with its line, never rounded.
 
 mod collect;
 mod csv;
@@ -9,9 +9,9 @@ mod dialect;
 #[doc(hidden)]
 pub mod fuzzing;
 mod import;
+mod instant;
 mod layout;
 mod local_time;
-mod moment;
 mod number;
 mod parquet_rows;
 mod report;

@@ -1,10 +1,10 @@
 //! Dates and times of day as spreadsheets show them: `31.01.2024 10:30`, `1/31/2024`, `9:30 AM`.
-//! The caller passes whether the day or the month comes first; [`OrderEvidence`] finds it out from the
-//! dates of a file.
+//! The caller passes whether the day or the month comes first; [`OrderEvidence`] finds it out from
+//! the dates of a file.
 
 use clock::Millis;
 
-use crate::moment::{midnight_ms, parse_digits};
+use crate::instant::{midnight_ms, parse_digits};
 
 /// What comes first in a date that ends with its year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,8 +141,8 @@ impl OrderEvidence {
         self.decided.is_some()
     }
 
-    /// The order; day first if no date is ambiguous. The error is the first date that can be read in two
-    /// ways, when no other date decides.
+    /// The order; day first if no date is ambiguous. The error is the first date that can be read
+    /// in two ways, when no other date decides.
     pub(crate) fn order(self) -> Result<DateOrder, String> {
         match (self.decided, self.ambiguous) {
             (Some(order), _) => Ok(order),

@@ -1,7 +1,7 @@
 //! Reads Parquet files of bars row by row, and only the columns of a bar.
 //!
-//! A float becomes the shortest decimal that has the same float value (`0.1`); decimals and integers
-//! stay as they are.
+//! A float becomes the shortest decimal that has the same float value (`0.1`); decimals and
+//! integers stay as they are.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use parquet::schema::types::Type;
 
 use crate::collect::{Collector, EarlyEnd, check_bar};
 use crate::layout::Layout;
-use crate::{moment, number};
+use crate::{instant, number};
 
 /// Passes every row to the collector; rows are numbered from 1.
 pub(crate) fn read(
@@ -70,7 +70,7 @@ fn choose_columns(schema: &Type) -> Result<(Type, Layout), Fault> {
 /// If a Parquet file has the columns `date` and `time`, `time` has the date and the time of day.
 fn layout_of(names: &[&str]) -> Result<Layout, Fault> {
     let layout = Layout::of_headings(names)?;
-    Ok(Layout { time: layout.clock.unwrap_or(layout.time), clock: None, ..layout })
+    Ok(Layout { time: layout.time_of_day.unwrap_or(layout.time), time_of_day: None, ..layout })
 }
 
 /// The series and the bar of a row, or why the row is bad.
@@ -117,13 +117,13 @@ fn read_time(field: &Field) -> Option<Millis> {
         Field::TimestampMillis(ms) => Some(Millis(*ms)),
         Field::TimestampMicros(us) => Some(Millis(us.div_euclid(1000))),
         Field::Date(days) => Some(Millis(i64::from(*days) * DAY_MS)),
-        Field::Int(value) => Some(moment::from_unix(i64::from(*value))),
-        Field::UInt(value) => Some(moment::from_unix(i64::from(*value))),
+        Field::Int(value) => Some(instant::from_unix(i64::from(*value))),
+        Field::UInt(value) => Some(instant::from_unix(i64::from(*value))),
         // The library returns times in nanoseconds as integers.
-        Field::Long(value) => Some(moment::from_unix(*value)),
-        Field::ULong(value) => i64::try_from(*value).ok().map(moment::from_unix),
-        Field::Double(value) => moment::parse(value.to_string().as_bytes()),
-        Field::Str(text) => moment::parse(text.trim().as_bytes()),
+        Field::Long(value) => Some(instant::from_unix(*value)),
+        Field::ULong(value) => i64::try_from(*value).ok().map(instant::from_unix),
+        Field::Double(value) => instant::parse(value.to_string().as_bytes()),
+        Field::Str(text) => instant::parse(text.trim().as_bytes()),
         _ => None,
     }
 }

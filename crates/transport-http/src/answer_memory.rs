@@ -23,8 +23,8 @@ pub(crate) const UNCOUNTED_BYTES: usize = 64 * 1024;
 /// freed when its last piece is taken, even if that piece is never read.
 const PIECE_BYTES: usize = 32 * 1024;
 
-/// Counts an answer until its client has read it. Live streams have their own memory, and files are
-/// read from the disk as they are sent; both are left as they are.
+/// Counts an answer until its client has read it. Live streams have their own budget, and files are
+/// read from the disk as they are sent; neither is counted here.
 pub(crate) fn hold(
     response: Response,
     mut memory: MemoryReservation,
@@ -45,7 +45,7 @@ pub(crate) fn hold(
 }
 
 /// The refusal of an answer for which the budget has no room.
-pub(crate) fn refused(exceeded: BudgetExceeded) -> Refusal {
+pub(crate) fn answer_refused(exceeded: BudgetExceeded) -> Refusal {
     let why = match exceeded {
         BudgetExceeded::Client => "your address has not read the answers that it already has",
         BudgetExceeded::Total => "the memory for answers is taken",

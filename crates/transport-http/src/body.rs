@@ -1,6 +1,6 @@
 //! Reads a request's body within a size limit, a timeout and the memory budget of all bodies. A
-//! client that sends a byte a second is refused with 408. The rest of a refused body is discarded while
-//! the answer is sent.
+//! client that sends a byte a second is refused with 408. The rest of a refused body is discarded
+//! while the answer is sent.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -85,7 +85,7 @@ impl IncomingBody {
         self.announced
     }
 
-    /// The bytes that have arrived.
+    /// The bytes that have arrived so far.
     pub fn arrived(&self) -> &[u8] {
         self.first.as_deref().unwrap_or(&self.bytes)
     }
@@ -157,7 +157,8 @@ impl IncomingBody {
     }
 
     fn reserve(&mut self, bytes: usize) -> Result<(), Refusal> {
-        let reservation = self.held.body.get_or_insert_with(|| self.memory.body(self.client));
+        let reservation =
+            self.held.body.get_or_insert_with(|| self.memory.body_reservation(self.client));
         reservation.grow_to(bytes).map_err(body_refused)
     }
 }

@@ -1,5 +1,5 @@
-//! The edge: what every HTTP request passes before it is routed, in this order: client address, host,
-//! rate, origin, body.
+//! The edge: what every HTTP request passes before it is routed, in this order: client address,
+//! host, rate, origin, body.
 //!
 //! A client over its rate is refused before its body is read or its token is verified. A body over
 //! 64 KiB is read only once its credential is verified. On the way out the edge adds the request id
@@ -30,7 +30,7 @@ use crate::answer_memory;
 use crate::body::{BodyLimits, IncomingBody};
 use crate::client_address::TrustedProxies;
 use crate::hosts::AllowedHosts;
-use crate::large_answer::{self, SentAsIs};
+use crate::large_answer::{self, SentUncompressed};
 use crate::mounted::{CorsHeaders, EdgeRoute, EdgeRoutes, MountedRoutes, OriginCheck, RefusalForm};
 use crate::rate_limit::{self, ClientRateLimiter};
 use crate::refusal::Refusal;
@@ -112,7 +112,8 @@ pub fn with_edge(mounted: MountedRoutes, config: EdgeConfig) -> Router {
     // answer has been compressed, or is sent as it is.
     let is_compressible =
         |_: StatusCode, _: Version, headers: &HeaderMap, extensions: &Extensions| {
-            !headers.contains_key(CONTENT_DISPOSITION) && extensions.get::<SentAsIs>().is_none()
+            !headers.contains_key(CONTENT_DISPOSITION)
+                && extensions.get::<SentUncompressed>().is_none()
         };
     let compressed =
         SizeAbove::new(COMPRESSED_BYTES_MIN).and(NotForContentType::SSE).and(is_compressible);
@@ -200,8 +201,8 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
     let (route, status) = (pattern.unwrap_or("other"), response.status().as_u16());
     let duration = started.elapsed();
     (edge.meter)(route, method.as_str(), status, duration);
-    // Seen where the operator adds `access=debug` to the log filter. A path may hold a secret, so the
-    // line has the route's pattern.
+    // Seen where the operator adds `access=debug` to the log filter. A path may hold a secret, so
+    // the line has the route's pattern.
     tracing::debug!(
         target: "access",
         route,
@@ -321,11 +322,13 @@ impl Edge {
         request_id: &Arc<str>,
         client: Option<IpAddr>,
     ) -> Response {
-        answer_memory::hold(response, self.memory.answer(client)).unwrap_or_else(|exceeded| {
-            let (request_id, credential) = (Arc::clone(request_id), Credential::None);
-            let meta = RequestMeta { client, ..RequestMeta::new(request_id, credential) };
-            self.refuse(route, &answer_memory::refused(exceeded), &meta)
-        })
+        answer_memory::hold(response, self.memory.answer_reservation(client)).unwrap_or_else(
+            |exceeded| {
+                let (request_id, credential) = (Arc::clone(request_id), Credential::None);
+                let meta = RequestMeta { client, ..RequestMeta::new(request_id, credential) };
+                self.refuse(route, &answer_memory::answer_refused(exceeded), &meta)
+            },
+        )
     }
 
     /// The refusal in the form of the route.
@@ -342,8 +345,8 @@ impl Edge {
     }
 }
 
-/// Adds the reason to the challenge of a 401 whose request had a token. A request without one gets a
-/// challenge without a reason, as RFC 6750 says.
+/// Adds the reason to the challenge of a 401 whose request had a token. A request without one gets
+/// a challenge without a reason, as RFC 6750 says.
 fn name_invalid_token(response: &mut Response) {
     let Some(challenge) = response.headers().get(WWW_AUTHENTICATE) else { return };
     let challenge = challenge.to_str().unwrap_or("Bearer");

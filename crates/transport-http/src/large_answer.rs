@@ -20,7 +20,7 @@ use crate::socket_handoff::LongLived;
 
 /// Marks a large answer that is sent uncompressed, because the CPU pool is full.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SentAsIs;
+pub(crate) struct SentUncompressed;
 
 /// Whether the client reads gzip.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
@@ -64,7 +64,7 @@ pub(crate) async fn compress(response: Response, accepts_gzip: bool, pool: &CpuP
             Response::from_parts(parts, Body::from(compressed))
         }
         None => {
-            parts.extensions.insert(SentAsIs);
+            parts.extensions.insert(SentUncompressed);
             Response::from_parts(parts, Body::from(plain))
         }
     }
@@ -147,7 +147,7 @@ mod tests {
             assert!(one.now_or_never().is_none());
         }
         let plain = compress(answer(LARGE), true, &pool).await;
-        assert!(plain.extensions().get::<SentAsIs>().is_some());
+        assert!(plain.extensions().get::<SentUncompressed>().is_some());
         assert_eq!(body(plain).await.len(), LARGE);
         release.send(()).unwrap();
         assert!(busy.await.unwrap());

@@ -1,6 +1,6 @@
-//! The memory that requests may take at once: the bytes of their bodies, what is built from their
-//! JSON, and the answers that clients have not read. A body of at most 64 KiB has its bytes counted
-//! and its JSON not.
+//! Bounds the memory that requests take at once: the bytes of their bodies, the values that are
+//! built from their JSON, and the answers that clients have not read. The JSON of a body of at most
+//! 64 KiB is not counted, and neither is a body of at most 4 KiB that comes in one chunk.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::refusal::Refusal;
 pub const SMALL_BODY_BYTES: usize = 64 * 1024;
 /// A larger body is scanned and parsed on a blocking thread.
 pub const INLINE_PARSE_BYTES: usize = 256 * 1024;
-/// When a client may try again whose request found no memory.
+/// The `Retry-After` of a request that found no memory.
 pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The default budget of answers.
 const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -48,12 +48,12 @@ pub struct JsonCost {
 }
 
 impl JsonCost {
-    /// JSON that is built once, with `serde_json`: an estimate of 160 bytes for a value, its text and
-    /// its share of a growing container.
+    /// JSON that is built once, with `serde_json`: an estimate of 160 bytes for a value, its text
+    /// and its share of a growing container.
     pub const PLAIN: Self = Self { value_bytes: 160, budget_divisor: 3 };
 }
 
-/// What one request holds; dropping it gives the memory back.
+/// The memory that one request holds; dropping it gives the memory back.
 #[derive(Debug, Default)]
 pub struct HeldMemory {
     pub(crate) body: Option<MemoryReservation>,
@@ -87,7 +87,7 @@ impl RequestMemory {
         self.answers.held()
     }
 
-    pub(crate) fn answer(&self, client: Option<IpAddr>) -> MemoryReservation {
+    pub(crate) fn answer_reservation(&self, client: Option<IpAddr>) -> MemoryReservation {
         self.answers.reservation(client.map(ClientAddress::from))
     }
 
@@ -97,12 +97,12 @@ impl RequestMemory {
         self.bodies.held()
     }
 
-    pub(crate) fn body(&self, client: Option<IpAddr>) -> MemoryReservation {
+    pub(crate) fn body_reservation(&self, client: Option<IpAddr>) -> MemoryReservation {
         self.bodies.reservation(client.map(ClientAddress::from))
     }
 
-    /// Counts the values of a large body and reserves memory for building them; fails with 413 or 400,
-    /// or with 503 if other requests hold the memory for longer than the wait.
+    /// Counts the values of a large body and reserves memory for building them; fails with 413 or
+    /// 400, or with 503 if other requests hold the memory for longer than the wait.
     pub async fn reserve_json(
         &self,
         held: &mut HeldMemory,

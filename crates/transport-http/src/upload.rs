@@ -54,7 +54,7 @@ async fn receive(
         Ok(path) => path,
         Err(fault) => return bound.refused(&fault, &arrival),
     };
-    let upload = form(&parts.headers, body, &row.spec, &unread).at(path);
+    let upload = form(&parts.headers, body, &row.spec, &unread).with_path(path);
     // Dropped with this future when the client disconnects, which cancels the handler.
     let cancel = CancellationToken::new();
     let _cancel_guard = cancel.clone().drop_guard();
@@ -71,23 +71,23 @@ async fn receive(
     response
 }
 
-/// The form for the handler. A bad request header becomes a fault of the body, so the pipeline checks
-/// the credential first.
+/// The form for the handler. A bad request header becomes a fault of the body, so the pipeline
+/// checks the credential first.
 fn form(headers: &HeaderMap, body: Body, spec: &UploadSpec, unread: &UnreadBody) -> Upload {
     let announced = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
     let bytes_max = spec.batch_bytes.saturating_add(OVERHEAD_BYTES);
     let body = PacedBody::new(body, bytes_max);
     let upload = match read(headers, announced, bytes_max, spec.raw) {
         Ok((Some(boundary), id)) => {
-            Upload::new(Multipart::new(&boundary, body, unread.clone())).named(id)
+            Upload::new(Multipart::new(&boundary, body, unread.clone())).with_id(id)
         }
-        Ok((None, id)) => Upload::new(RawFile::new(body, unread.clone())).named(id),
+        Ok((None, id)) => Upload::new(RawFile::new(body, unread.clone())).with_id(id),
         Err(fault) => {
             unread.leave(body);
-            Upload::new(MemoryParts::new().broken(fault))
+            Upload::new(MemoryParts::new().ending_with(fault))
         }
     };
-    upload.announced(announced)
+    upload.with_announced_bytes(announced)
 }
 
 /// The boundary of the form, if the body is one, and the client's id of the upload.

@@ -119,7 +119,7 @@ async fn an_upload_passes_every_step() {
         (call("write", None), parts("8", 4), Some("internal")),
         (call("write", None), parts("7", 4), Some("deadline")),
         (left, parts("7", 4), Some("cancelled")),
-        (call("write", None), MemoryParts::new().broken(cut), Some("body_cut_off")),
+        (call("write", None), MemoryParts::new().ending_with(cut), Some("body_cut_off")),
     ] {
         let outcome = pipeline.upload("s", "send", call, Upload::new(parts)).await.unwrap();
         assert_eq!(outcome.err().map(|failure| failure.code), expected);

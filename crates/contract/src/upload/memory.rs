@@ -52,7 +52,7 @@ impl MemoryParts {
 
     /// Ends the form with a fault, inside its last part if it has one.
     #[must_use]
-    pub fn broken(mut self, fault: Fault) -> Self {
+    pub fn ending_with(mut self, fault: Fault) -> Self {
         self.broken = Some(fault);
         self
     }

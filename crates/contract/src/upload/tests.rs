@@ -114,7 +114,7 @@ async fn what_is_too_much_is_refused_and_stays_refused() {
         (MemoryParts::new().field("a", &large[1..]), None),
         (MemoryParts::new().field("a", &large), Some("field_too_large")),
         (MemoryParts::new().field("a", "1").field("a", "1"), Some("repeated_field")),
-        (file(MemoryParts::new(), 3).broken(cut), Some("body_cut_off")),
+        (file(MemoryParts::new(), 3).ending_with(cut), Some("body_cut_off")),
     ] {
         let mut upload = Upload::new(parts).with_spec(&spec());
         let found = read(&mut upload).await.err().map(|fault| fault.code());

@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_chunk_is_refused(bars in bars(market_decimal()), at in any::<proptest::sample::Index>(), bit in 0..8) {
+    fn a_damaged_chunk_is_refused(bars in bars(market_decimal()), at in any::<proptest::sample::ChunkIndex>(), bit in 0..8) {
         let columns = BarColumns::from_bars(&bars);
         let mut data = seal(&columns, 0..columns.len()).unwrap().data;
         prop_assert_eq!(decode(&data[..at.index(data.len())]), Err(Damaged));
@@ -86,8 +86,8 @@ proptest! {
     #[test]
     fn a_damaged_chunk_with_a_valid_checksum_never_panics(
         bars in bars(market_decimal()),
-        places in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..6),
-        length in any::<proptest::sample::Index>(),
+        places in proptest::collection::vec((any::<proptest::sample::ChunkIndex>(), any::<u8>()), 1..6),
+        length in any::<proptest::sample::ChunkIndex>(),
     ) {
         let columns = BarColumns::from_bars(&bars);
         let mut data = seal(&columns, 0..columns.len()).unwrap().data;
@@ -112,7 +112,7 @@ fn a_bar_of_an_ordinary_market_takes_under_five_bytes() {
     };
     let price = |mantissa: i128| Decimal::from_parts(mantissa, 2).unwrap();
     let mut close = 10_000;
-    let bars: Vec<Bar> = (0..ROWS as i64)
+    let bars: Vec<Bar> = (0..ROWS_PER_CHUNK as i64)
         .map(|minute| {
             let open = close + random(5) - 2;
             close = open + random(41) - 20;
@@ -131,5 +131,5 @@ fn a_bar_of_an_ordinary_market_takes_under_five_bytes() {
     let columns = BarColumns::from_bars(&bars);
     let sealed = seal(&columns, 0..columns.len()).unwrap();
     assert_eq!(sealed.step, 60_000);
-    assert!(sealed.data.len() < ROWS * 5, "{} bytes", sealed.data.len());
+    assert!(sealed.data.len() < ROWS_PER_CHUNK * 5, "{} bytes", sealed.data.len());
 }

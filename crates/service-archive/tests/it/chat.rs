@@ -115,7 +115,7 @@ pub(crate) fn an_upload_link_works_once_for_its_file() {
         let send = async |id: &str, token: &str, parts: MemoryParts| {
             let path = [("uploadId", id), ("token", token)];
             let path = path.map(|(name, text)| (name.to_owned(), text.to_owned()));
-            let upload = Upload::new(parts).at(path.into());
+            let upload = Upload::new(parts).with_path(path.into());
             let call = fixture.anonymous().call_of(json!({}));
             let sent =
                 fixture.pipeline.upload("archive", "arkiver_upload_by_link", call, upload).await;

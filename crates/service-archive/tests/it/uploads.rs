@@ -45,7 +45,7 @@ pub(crate) fn uploads_are_whole_or_nothing() {
             assert_eq!(error["error"]["code"], code, "{error}");
             assert!(error["error"].to_string().contains(named), "{error}");
         }
-        let broken = parts().file("file", "a.txt", None, [text]).broken(cut());
+        let broken = parts().file("file", "a.txt", None, [text]).ending_with(cut());
         user.upload(broken).await.unwrap_err();
         let (status, _) = fixture.anonymous().upload(parts()).await.unwrap_err();
         assert_eq!(status, 401);
@@ -103,7 +103,9 @@ pub(crate) fn uploads_report_their_progress() {
     on_sqlite(async |db| {
         let fixture = Fixture::new(db).await;
         let (ann, bob) = (fixture.user("ann").await, fixture.user("bob").await);
-        let upload = |parts| Upload::new(parts).named(Some("up-1".to_owned())).announced(Some(500));
+        let upload = |parts| {
+            Upload::new(parts).with_id(Some("up-1".to_owned())).with_announced_bytes(Some(500))
+        };
         let good = parts().file("file", "a.txt", None, [COMPLAINT.as_bytes()]);
         let reply = ann.upload_as(upload(good)).await.unwrap();
         let progress = ann.ok("arkiver_upload_progress", json!({ "uploadId": "up-1" })).await;

@@ -77,11 +77,11 @@ pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed,
     }
     let (at_latest, ends) = args.at_latest(Instant::now(), cx.deadline);
     let mut reader = cx.service.live.subscribe(&request, cx.deadline).await?;
-    let _open = cx.stream_metrics.opened(STREAM);
+    let _open = cx.stream_metrics.count_opened(STREAM);
     let bounds = Bounds { events: args.max_events, until: args.until, at_latest, ends };
     let (events, ended) = follow(&mut reader, &bounds, &cx.progress).await;
     if let Some(code) = reader.cut_off() {
-        cx.stream_metrics.cut_off(code);
+        cx.stream_metrics.count_cut_off(code);
     }
     Ok(Followed {
         ticker: request.ticker,

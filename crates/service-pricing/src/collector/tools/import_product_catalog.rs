@@ -25,7 +25,7 @@ pub(crate) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fau
         return invalid("", vec![problem]).map(|()| JsonReply::new(Value::Null, ""));
     }
     // One row beyond the token's limits refuses the whole import. Prices of the market DEFAULT are
-    // computed from the catalogue, so the token must require_sku_and_market that market.
+    // computed from the catalogue, so the token must reach that market.
     cx.caller.require_market(MARKET)?;
     let first = args.rows.first().and_then(|row| row.get("sku")).cloned();
     for sku in args.rows.iter().filter_map(|row| row.get("sku")?.as_str()) {

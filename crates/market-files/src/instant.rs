@@ -109,8 +109,8 @@ pub(crate) fn parse_digits(text: &[u8]) -> Option<i64> {
     })
 }
 
-/// Midnight of a date in milliseconds since 1970, computed by the 400-year cycle of the calendar. It
-/// runs once for every row, and a calendar library takes ten times as long.
+/// Midnight of a date in milliseconds since 1970, computed by the 400-year cycle of the calendar.
+/// It runs once for every row, and a calendar library takes ten times as long.
 #[inline]
 pub(crate) fn midnight_ms(year: i64, month: i64, day: i64) -> Option<i64> {
     const LENGTHS: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
