@@ -30,7 +30,7 @@ pub struct AccessPolicy {
     open: bool,
     reader: Caller,
     operator: Caller,
-    /// Whom a caller without a credential speaks for at services with a sign-in tool.
+    /// The user for whom a caller without a credential acts at services with a sign-in tool.
     local_user: Option<Arc<dyn LocalUser>>,
     services: HashMap<String, ServiceAccess>,
 }
@@ -66,7 +66,7 @@ impl AccessCounters {
     }
 }
 
-/// Answers the handlers' questions about the limits of a grant.
+/// Checks the limits of a grant for the handlers.
 #[derive(Debug)]
 struct GrantedLimits(Arc<Grant>);
 
@@ -120,8 +120,8 @@ impl AccessPolicy {
         }
     }
 
-    /// Lets callers without a credential speak for the local user. Only for a process that answers
-    /// the user who started it and no other.
+    /// Lets callers without a credential act for the local user. Only a process that answers no
+    /// other user than the one who started it may do so.
     #[must_use]
     pub fn with_local_user(self, user: Arc<dyn LocalUser>) -> Self {
         Self { local_user: Some(user), ..self }
@@ -156,18 +156,18 @@ impl AccessPolicy {
             && !caller.may(Scope::Write)
             && !user.is_account(&caller.subject)
         {
-            // The token was made for other services and takes nothing from the local user here.
+            // A token for other services does not restrict the local user at this service.
             return user.caller().await;
         }
         match caller.and_then(|caller| self.admit(caller, service)) {
             Ok(caller) if is_open => Ok(with_read(caller)),
-            // What is open without a token is open with one that is not valid here.
-            Err(fault) if reads_openly && is_of_the_credential(&fault) => {
+            // An invalid token does not take away what a caller without a token may do.
+            Err(fault) if reads_openly && concerns_credential(&fault) => {
                 tracing::debug!(service, code = fault.code(), "the token is ignored: {fault}");
                 Ok(self.reader.clone())
             }
             Err(fault) if rules.is_some_and(|rules| rules.identifies_callers) => {
-                Err(or_log_in(fault))
+                Err(with_sign_in_advice(fault))
             }
             admitted => admitted,
         }
@@ -218,8 +218,8 @@ fn with_read(mut caller: Caller) -> Caller {
     caller
 }
 
-/// Whether a fault says something about the credential; a store that cannot be asked does not.
-fn is_of_the_credential(fault: &Fault) -> bool {
+/// Whether a fault is about the credential, and not about a store that cannot be read.
+fn concerns_credential(fault: &Fault) -> bool {
     matches!(fault.kind(), Kind::Unauthenticated | Kind::Forbidden)
 }
 
@@ -237,8 +237,8 @@ fn sign_in() -> Fault {
     Fault::new(Kind::Unauthenticated, "token_missing", message)
 }
 
-/// Adds to a refusal what users of a service with a sign-in tool can do about it.
-fn or_log_in(fault: Fault) -> Fault {
+/// Adds to a refusal that users of a service with a sign-in tool can sign in.
+fn with_sign_in_advice(fault: Fault) -> Fault {
     if fault.kind() != Kind::Unauthenticated {
         return fault;
     }
@@ -297,7 +297,8 @@ impl Authenticator for AccessPolicy {
     }
 
     fn accepts_in_call_credentials(&self, service: &str) -> bool {
-        // A service that takes the token as an argument, or has a sign-in tool, checks it in the call.
+        // A service that takes the token as an argument, or has a sign-in tool, checks it in the
+        // call.
         let in_call = |rules: &AccessRules| {
             rules.credential_argument.is_some()
                 || (rules.requires_credential && rules.identifies_callers)

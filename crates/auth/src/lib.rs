@@ -31,5 +31,5 @@ pub use records::{TokenRecord, TokenRecords};
 pub use revocation::{MIGRATIONS, MemoryRevocations, RevocationId, Revocations, SqlRevocations};
 pub use scope::{KNOWN_SCOPES, ScopeName, ScopeSet};
 pub use secret::{Secret, same_secret};
-pub use token::{Inspection, Narrowing, TOKEN_PREFIX, attenuate, inspect};
+pub use token::{Inspection, Narrowing, TOKEN_PREFIX, inspect, narrow};
 pub use ttl::parse_ttl;

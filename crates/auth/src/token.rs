@@ -33,7 +33,7 @@ pub struct Narrowing {
 }
 
 /// Narrows a token without a key and without the server.
-pub fn attenuate(token: &str, narrowing: &Narrowing) -> Result<Secret, Fault> {
+pub fn narrow(token: &str, narrowing: &Narrowing) -> Result<Secret, Fault> {
     let frames = decode(token)?;
     let claims = frames.claims()?;
     // The intersection would drop a scope that the token does not have without an error.
@@ -81,7 +81,8 @@ pub(crate) fn decode(token: &str) -> Result<TokenFrames, Fault> {
     TokenFrames::decode(token)
 }
 
-/// Verifies the last signature in constant time; returns the revocation ids of all blocks, root first.
+/// Verifies the last signature in constant time; returns the revocation ids of all blocks, root
+/// first.
 pub(crate) fn verify_chain(
     frames: &TokenFrames,
     key: &[u8; 32],

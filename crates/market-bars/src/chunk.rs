@@ -118,7 +118,7 @@ fn read_times(input: &mut ByteReader<'_>, count: usize) -> Result<Vec<i64>, Dama
             times.push(at);
         }
     }
-    // ChunkIndex and page look times up by binary search.
+    // The index and the page look times up by binary search.
     if times.is_sorted_by(|left, right| left < right) { Ok(times) } else { Err(Damaged) }
 }
 

@@ -1,4 +1,4 @@
-//! Reads a page: the series_states and indexes of its series, mostly from the cache, and the chunks
+//! Reads a page: the states and indexes of its series, mostly from the cache, and the chunks
 //! that have its bars.
 
 use std::collections::HashMap;

@@ -52,7 +52,7 @@ pub(crate) fn period(from: &str, to: &str, days_max: i64) -> Result<(Date, Date)
         return Err(Fault::invalid("reversed_dates", message)
             .problem("to_date", format!("a date not before {from}")));
     }
-    let days = days(from, to);
+    let days = day_count(from, to);
     if days > days_max {
         let message = format!("the period has {days} days; one request has at most {days_max}");
         return Err(Fault::invalid("range_too_long", message)
@@ -62,7 +62,7 @@ pub(crate) fn period(from: &str, to: &str, days_max: i64) -> Result<(Date, Date)
 }
 
 /// The number of days from one date to the other, both included.
-pub(crate) fn days(from: Date, to: Date) -> i64 {
+pub(crate) fn day_count(from: Date, to: Date) -> i64 {
     i64::from((to - from).get_days()) + 1
 }
 
@@ -93,7 +93,7 @@ mod tests {
 
     #[track_caller]
     fn check_period(from: &str, to: &str, expected: Result<i64, &str>) {
-        let found = period(from, to, 730).map(|(from, to)| days(from, to));
+        let found = period(from, to, 730).map(|(from, to)| day_count(from, to));
         assert_eq!(found.as_ref().map_err(Fault::code).copied(), expected, "{from} {to}");
     }
 

@@ -1,5 +1,5 @@
-//! Daily closes of securities that can be compared over time: adjusted for splits to the last day of
-//! the period.
+//! Daily closes of securities that can be compared over time: adjusted for splits to the last day
+//! of the period.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use market::{
 use tokio::time::Instant;
 
 use crate::figures::year::SessionsPerYear;
-use crate::reply::Gaps;
+use crate::reply::MissingDays;
 
 /// The splits of a security that fall into a period, or why they are not known.
 #[derive(Debug, Default)]
@@ -41,8 +41,8 @@ impl Splits {
         }
     }
 
-    /// How many shares at the end of the period one share of that day has become. Prices are divided
-    /// by it, volumes multiplied.
+    /// How many shares at the end of the period one share of that day has become. Prices are
+    /// divided by it, volumes multiplied.
     pub(crate) fn factor(&self, date: Date) -> f64 {
         self.of_period
             .iter()
@@ -53,19 +53,20 @@ impl Splits {
 }
 
 /// The daily closes of one security.
-pub(crate) struct Closes {
+pub(crate) struct SecurityCloses {
     pub(crate) code: String,
     pub(crate) days: Vec<(Date, f64)>,
     pub(crate) freshness: Freshness,
-    pub(crate) gaps: Gaps,
+    pub(crate) missing_days: MissingDays,
     pub(crate) splits: Splits,
 }
 
 /// How long before the deadline of a call the work stops, so that the reply is sent in time.
 const REPLY_MARGIN: Duration = Duration::from_secs(2);
 
-/// Runs `work`, which fetches prices of `count` securities over `days` days, until two seconds before
-/// the deadline. Fetched candles stay cached, so the same call has less to do when it is repeated.
+/// Runs `work`, which fetches prices of `count` securities over `days` days, until two seconds
+/// before the deadline. Fetched candles stay cached, so the same call has less to do when it is
+/// repeated.
 pub(crate) async fn before_deadline<T>(
     deadline: Instant,
     (count, days): (usize, i64),
@@ -90,7 +91,7 @@ pub(crate) async fn daily_closes(
     code: &str,
     board: Option<&str>,
     (from, to): (Date, Date),
-) -> Result<Closes, Fault> {
+) -> Result<SecurityCloses, Fault> {
     let request = CandleRequest {
         code: code.to_owned(),
         board: board.map(ToOwned::to_owned),
@@ -101,7 +102,13 @@ pub(crate) async fn daily_closes(
     let WithFreshness { value, freshness } = exchange.candles(&request).await?;
     let splits = Splits::of(exchange, code, from, to).await;
     let days = closes(&value, &splits);
-    Ok(Closes { code: code.to_owned(), days, freshness, gaps: Gaps::of(&value), splits })
+    Ok(SecurityCloses {
+        code: code.to_owned(),
+        days,
+        freshness,
+        missing_days: MissingDays::of(&value),
+        splits,
+    })
 }
 
 fn closes(candles: &SecurityCandles, splits: &Splits) -> Vec<(Date, f64)> {
@@ -113,7 +120,7 @@ fn closes(candles: &SecurityCandles, splits: &Splits) -> Vec<(Date, f64)> {
 }
 
 /// The freshness of the first stale series, or of the first one if none is stale.
-pub(crate) fn freshness(all: &[Closes]) -> Option<Freshness> {
+pub(crate) fn freshness(all: &[SecurityCloses]) -> Option<Freshness> {
     let least_fresh = all.iter().find(|it| it.freshness.stale).or(all.first());
     least_fresh.map(|it| it.freshness.clone())
 }

@@ -15,7 +15,7 @@ pub(crate) struct MoexReply {
     pub(crate) text: String,
     pub(crate) freshness: Option<Freshness>,
     /// Missing days by ticker; empty when the reply has no series.
-    pub(crate) gaps: Vec<(String, Gaps)>,
+    pub(crate) missing_days: Vec<(String, MissingDays)>,
 }
 
 /// The contract's name of the exchange's interface.
@@ -26,14 +26,14 @@ const DAYS_LISTED_MAX: usize = 60;
 
 /// The missing days of a series.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Gaps {
+pub(crate) struct MissingDays {
     /// Trading days for which candles are missing, all or some of them.
     pub(crate) missing: Vec<Date>,
     /// Why missing days could not be determined, if they could not.
     pub(crate) unchecked: Option<String>,
 }
 
-impl Gaps {
+impl MissingDays {
     pub(crate) fn of(candles: &SecurityCandles) -> Self {
         Self { missing: candles.missing.clone(), unchecked: candles.unchecked.clone() }
     }
@@ -78,7 +78,8 @@ impl Reply for MoexReply {
             "metrics": self.metrics,
             "error": null,
         });
-        // The contract fixes `metadata.source` of three tools, so `data` and `metrics` say `simulated` too.
+        // The contract fixes `metadata.source` of three tools, so `data` and `metrics` say
+        // `simulated` too.
         if self.freshness.as_ref().is_some_and(Freshness::is_simulated) {
             for part in ["data", "metrics"] {
                 if let Some(fields) = result[part].as_object_mut() {
@@ -99,7 +100,9 @@ impl Reply for MoexReply {
                 freshness.delay.as_str()
             ));
         }
-        text.extend(self.gaps.iter().filter_map(|(ticker, gaps)| gaps.line(ticker)));
+        text.extend(
+            self.missing_days.iter().filter_map(|(ticker, missing_days)| missing_days.line(ticker)),
+        );
         text
     }
 
@@ -108,9 +111,12 @@ impl Reply for MoexReply {
         if let Some(freshness) = &self.freshness {
             meta.insert("stoa/freshness".to_owned(), freshness_json(freshness));
         }
-        if !self.gaps.is_empty() {
-            let gaps = self.gaps.iter().map(|(ticker, gaps)| (ticker.clone(), gaps.to_json()));
-            meta.insert("stoa/completeness".to_owned(), Value::Object(gaps.collect()));
+        if !self.missing_days.is_empty() {
+            let missing_days = self
+                .missing_days
+                .iter()
+                .map(|(ticker, missing_days)| (ticker.clone(), missing_days.to_json()));
+            meta.insert("stoa/completeness".to_owned(), Value::Object(missing_days.collect()));
         }
         meta
     }
@@ -184,10 +190,10 @@ mod tests {
     #[track_caller]
     fn check(missing: usize, unchecked: Option<&str>, complete: Value, listed: usize, line: &str) {
         let missing = vec![jiff::civil::date(2024, 2, 15); missing];
-        let gaps = Gaps { missing, unchecked: unchecked.map(ToOwned::to_owned) };
-        assert_eq!(gaps.to_json()["complete"], complete);
-        assert_eq!(gaps.to_json()["missing_days"].as_array().map(Vec::len), Some(listed));
-        let text = gaps.line("X").unwrap_or_default();
+        let missing_days = MissingDays { missing, unchecked: unchecked.map(ToOwned::to_owned) };
+        assert_eq!(missing_days.to_json()["complete"], complete);
+        assert_eq!(missing_days.to_json()["missing_days"].as_array().map(Vec::len), Some(listed));
+        let text = missing_days.line("X").unwrap_or_default();
         assert!(text.contains(line) && text.is_empty() == line.is_empty(), "{text}");
     }
 

@@ -1,14 +1,15 @@
-//! Writes a fault as the manifest's error object, with `type`, `message`, `retryable`, `http_status`,
-//! `http_code`, `trace_id` and `retry_after_s`: over MCP the object itself, over HTTP below `error`.
+//! Writes a fault as the manifest's error object, with `type`, `message`, `retryable`,
+//! `http_status`, `http_code`, `trace_id` and `retry_after_s`: over MCP the object itself, over
+//! HTTP below `error`.
 
 use contract::{Envelope, FailureContext};
 use fault::Fault;
 use serde_json::{Value, json};
 
-/// The error envelope of the quotes contract, whose manifest is named Arche.
-pub(crate) struct Arche;
+/// The error envelope of the quotes contract.
+pub(crate) struct QuotesEnvelope;
 
-impl Envelope for Arche {
+impl Envelope for QuotesEnvelope {
     fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
         // Whole milliseconds, so that the float prints without rounding digits.
         let retry_after_s = fault.retry_wait().map(|wait| wait.as_millis() as f64 / 1000.0);

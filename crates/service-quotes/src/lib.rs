@@ -1,8 +1,8 @@
 //! The quotes contract: latest prices and closed bars, behind the manifest in `contracts/quotes`.
 //!
-//! As the manifest says, the tools are an adapter over a quotes HTTP API. By default that API runs in
-//! this process ([`LocalApi`]); it can also run on another server ([`RemoteApi`]). The crate reaches
-//! venues and the bar archive through ports and names no exchange.
+//! As the manifest says, the tools are an adapter over a quotes HTTP API. By default that API runs
+//! in this process ([`LocalApi`]); it can also run on another server ([`RemoteApi`]). The crate
+//! reaches venues and the bar archive through ports and names no exchange.
 
 mod envelope;
 mod local;
@@ -45,5 +45,5 @@ pub fn service(api: impl QuotesApi + 'static) -> Result<Service, ContractError> 
         .tool("system.health", Scope::Read, tools::system_health::call)
         .tool("system.metadata", Scope::Read, tools::system_metadata::call)
         .sources(sources.values().map(String::as_str))
-        .bind(contract, envelope::Arche)
+        .bind(contract, envelope::QuotesEnvelope)
 }

@@ -69,7 +69,7 @@ pub struct LocalApi {
 }
 
 /// A ticker that can be served, with its series in the archive.
-struct PreparedTicker<'a> {
+struct FilledTicker<'a> {
     ticker: &'a Ticker,
     series: BarSeries,
     /// The end of the range in which all of its bars are known.
@@ -84,8 +84,8 @@ impl LocalApi {
         Self { venues, default_venue, history }
     }
 
-    /// Parses the names, sorts the tickers and removes duplicates. The fault names the first invalid
-    /// name.
+    /// Parses the names, sorts the tickers and removes duplicates. The fault names the first
+    /// invalid name.
     fn parse_tickers(&self, names: &[String]) -> Result<Vec<Ticker>, Fault> {
         let mut tickers = Vec::with_capacity(names.len());
         for (at, name) in names.iter().enumerate() {
@@ -125,13 +125,13 @@ impl LocalApi {
     }
 
     /// Fetches the bars of the range that the archive lacks.
-    async fn prepare<'a>(
+    async fn fill_ticker<'a>(
         &self,
         cx: &ApiContext,
         ticker: &'a Ticker,
         query: &HistoryQuery,
         range: TimeRange,
-    ) -> Result<PreparedTicker<'a>, Fault> {
+    ) -> Result<FilledTicker<'a>, Fault> {
         let venue = self.venue(ticker)?;
         let series = BarSeries {
             source: venue.source.clone(),
@@ -140,7 +140,7 @@ impl LocalApi {
         };
         let Some(bars) = &venue.bars else {
             require_listed(venue, ticker).await?;
-            return Ok(PreparedTicker { ticker, series, known_to: range.to, expected: None });
+            return Ok(FilledTicker { ticker, series, known_to: range.to, expected: None });
         };
         let mut known_to = range.to;
         if !self.history.is_complete(&series, range).await? {
@@ -158,10 +158,10 @@ impl LocalApi {
             let listed = range.overlap(TimeRange::new(first, known_to.max(first)));
             bars.trading_hours().expected_bars(query.interval, listed)
         });
-        Ok(PreparedTicker { ticker, series, known_to, expected })
+        Ok(FilledTicker { ticker, series, known_to, expected })
     }
 
-    async fn history_freshness(&self, served: &[PreparedTicker<'_>]) -> Option<Freshness> {
+    async fn history_freshness(&self, served: &[FilledTicker<'_>]) -> Option<Freshness> {
         let as_of = served.iter().map(|it| it.known_to).min()?;
         let series: Vec<BarSeries> = served.iter().map(|it| it.series.clone()).collect();
         let received = self.history.received_at(&series).await.ok()?;
@@ -290,7 +290,7 @@ impl QuotesApi for LocalApi {
             self.history.closed_part(query.interval, TimeRange::of_days(query.from, query.to));
         let mut served = Vec::new();
         let mut faults = Vec::new();
-        for (ticker, prepared) in self.prepare_all(cx, &tickers, query, range).await {
+        for (ticker, prepared) in self.fill_tickers(cx, &tickers, query, range).await {
             match prepared {
                 Ok(ready) => served.push(ready),
                 Err(fault) => faults.push((ticker, fault)),
@@ -373,16 +373,16 @@ impl LocalApi {
     }
 
     /// Fills all tickers at the same time; [`BarHistory`] bounds how many fills run at once.
-    async fn prepare_all<'a>(
+    async fn fill_tickers<'a>(
         &self,
         cx: &ApiContext,
         tickers: &'a [Ticker],
         query: &HistoryQuery,
         range: TimeRange,
-    ) -> Vec<(&'a Ticker, Result<PreparedTicker<'a>, Fault>)> {
-        let prepared = tickers
-            .iter()
-            .map(|ticker| async move { (ticker, self.prepare(cx, ticker, query, range).await) });
+    ) -> Vec<(&'a Ticker, Result<FilledTicker<'a>, Fault>)> {
+        let prepared = tickers.iter().map(|ticker| async move {
+            (ticker, self.fill_ticker(cx, ticker, query, range).await)
+        });
         join_all(prepared).await
     }
 }

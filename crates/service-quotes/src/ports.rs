@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::reply::{HealthReply, HistoryQuery, HistoryReply, LiveReply, VenueSources};
 
-/// What travels with every request to the API.
+/// The request id, the deadline and the progress report of a request to the API.
 #[derive(Debug, Clone)]
 pub struct ApiContext {
     pub request_id: Arc<str>,

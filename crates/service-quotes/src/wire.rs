@@ -49,7 +49,7 @@ impl TryFrom<HistoricalArgs> for HistoryQuery {
     }
 }
 
-pub(crate) fn api_cx(cx: &Cx<Quotes>) -> ApiContext {
+pub(crate) fn api_context(cx: &Cx<Quotes>) -> ApiContext {
     ApiContext {
         request_id: cx.request_id.clone(),
         deadline: cx.deadline,

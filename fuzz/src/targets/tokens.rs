@@ -1,7 +1,7 @@
 //! Capability tokens: a text that is read as a token can be shown and narrowed, and narrowing adds one
 //! block and no right.
 
-use auth::{Narrowing, TOKEN_PREFIX, attenuate, inspect};
+use auth::{Narrowing, TOKEN_PREFIX, inspect, narrow};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
@@ -59,7 +59,7 @@ pub(super) fn check(bytes: &[u8]) {
 fn check_text(token: &str) {
     let Ok(read) = inspect(token) else { return };
     assert!(!read.to_string().contains(|it: char| it.is_control() && it != '\n'));
-    let Ok(narrowed) = attenuate(token, &Narrowing::default()) else { return };
+    let Ok(narrowed) = narrow(token, &Narrowing::default()) else { return };
     let after = inspect(narrowed.reveal()).expect("a narrowed token is read");
     assert_eq!((after.narrowings, &after.id), (read.narrowings + 1, &read.id));
     assert_eq!((after.scopes, after.limits), (read.scopes, read.limits));

@@ -67,8 +67,8 @@ fn verify() -> Outcome<f64> {
     let authority = authority()?;
     let [scopes, limits] = narrowings()?;
     let token = |number| -> Outcome<String> {
-        let token = auth::attenuate(&mint(&authority, number)?, &scopes)?;
-        Ok(auth::attenuate(token.reveal(), &limits)?.reveal().to_owned())
+        let token = auth::narrow(&mint(&authority, number)?, &scopes)?;
+        Ok(auth::narrow(token.reveal(), &limits)?.reveal().to_owned())
     };
     let tokens = (0..TOKENS).map(token).collect::<Outcome<Vec<_>>>()?;
     let start = ThreadTime::now();
@@ -86,7 +86,7 @@ fn narrow() -> Outcome<f64> {
     let tokens = (0..TOKENS).map(|it| mint(&authority, it)).collect::<Outcome<Vec<_>>>()?;
     let start = ThreadTime::now();
     for token in &tokens {
-        std::hint::black_box(auth::attenuate(token, &scopes)?);
+        std::hint::black_box(auth::narrow(token, &scopes)?);
     }
     Ok(start.elapsed().as_secs_f64() * 1e9 / TOKENS as f64)
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::*;
 use crate::revocation::MemoryRevocations;
-use crate::token::{Narrowing, attenuate};
+use crate::token::{Narrowing, narrow};
 
 const NOW: i64 = 1_700_000_000;
 
@@ -90,10 +90,10 @@ async fn a_token_verifies_with_the_current_and_the_previous_key_only() {
 async fn revoking_ends_a_token_and_its_children_but_not_its_parent() {
     let (authority, _) = authority();
     let parent = authority.mint(&request(), NOW).unwrap();
-    let child = attenuate(parent.reveal(), &Narrowing::default()).unwrap();
+    let child = narrow(parent.reveal(), &Narrowing::default()).unwrap();
     let note = Some("sibling".to_owned());
-    let sibling = attenuate(parent.reveal(), &Narrowing { note, ..Default::default() }).unwrap();
-    let grandchild = attenuate(child.reveal(), &Narrowing::default()).unwrap();
+    let sibling = narrow(parent.reveal(), &Narrowing { note, ..Default::default() }).unwrap();
+    let grandchild = narrow(child.reveal(), &Narrowing::default()).unwrap();
     let all = [&parent, &child, &sibling, &grandchild];
     for token in all {
         assert_eq!(code(authority.verify(token.reveal(), NOW).await), "ok");

@@ -10,11 +10,11 @@ use crate::records;
 /// The tables of revoked token ids and of minted tokens.
 pub const MIGRATIONS: Migrations = Migrations {
     owner: "tokens",
-    sqlite: &[CREATE, records::CREATE],
-    postgres: &[CREATE, records::CREATE],
+    sqlite: &[CREATE_TABLE, records::CREATE_TABLE],
+    postgres: &[CREATE_TABLE, records::CREATE_TABLE],
 };
 
-const CREATE: &str = "CREATE TABLE token_revoked (
+const CREATE_TABLE: &str = "CREATE_TABLE TABLE token_revoked (
     id TEXT PRIMARY KEY,
     expires_at BIGINT NOT NULL
 )";

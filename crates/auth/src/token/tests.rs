@@ -45,7 +45,7 @@ fn a_token_narrowed_without_the_key_verifies() {
         limits: TokenLimits { sku_prefix: Some(vec!["TOY-".to_owned()]), ..TokenLimits::default() },
         note: Some("for the dashboard".to_owned()),
     };
-    let narrowed = attenuate(&token(), &narrowing).unwrap();
+    let narrowed = narrow(&token(), &narrowing).unwrap();
     let claims = verify(narrowed.reveal()).unwrap();
     assert_eq!(claims.scopes.to_string(), "read");
     assert_eq!((claims.issued_at, claims.expires_at), (1_000, 1_500));
@@ -64,7 +64,7 @@ fn a_token_without_a_service_limit_is_valid_at_all_services() {
         limits: TokenLimits { service, ..TokenLimits::default() },
         ..Default::default()
     };
-    let narrowed = attenuate(&old, &narrowing).unwrap();
+    let narrowed = narrow(&old, &narrowing).unwrap();
     let limits = verify(narrowed.reveal()).unwrap().limits;
     assert!(limits.allow_service("archive") && !limits.allow_service("quotes"));
     assert!(limits.allow_market("DE") && !limits.allow_market("FR"));
@@ -76,14 +76,14 @@ fn a_token_without_a_service_limit_is_valid_at_all_services() {
 fn narrowing_to_a_scope_that_the_token_lacks_is_refused() {
     let narrowing =
         Narrowing { scopes: Some(ScopeSet::parse("admin").unwrap()), ..Default::default() };
-    let refused = attenuate(&token(), &narrowing).unwrap_err();
+    let refused = narrow(&token(), &narrowing).unwrap_err();
     assert_eq!(refused.code(), "scope_missing");
     assert!(refused.message().contains("admin"));
 }
 
 #[test]
 fn every_flipped_bit_missing_and_truncated_byte_is_refused() {
-    let token = attenuate(&token(), &Narrowing::default()).unwrap().reveal().to_owned();
+    let token = narrow(&token(), &Narrowing::default()).unwrap().reveal().to_owned();
     assert!(verify(&token).is_ok());
     for at in 0..token.len() {
         for bit in 0..7 {
@@ -102,9 +102,9 @@ fn every_flipped_bit_missing_and_truncated_byte_is_refused() {
 #[test]
 fn narrowings_cannot_be_removed_swapped_or_appended_to_an_older_signature() {
     let first = decode(&token()).unwrap();
-    let narrowed = attenuate(&token(), &Narrowing::default()).unwrap();
+    let narrowed = narrow(&token(), &Narrowing::default()).unwrap();
     let narrowing = Narrowing { expires_at: Some(1), ..Default::default() };
-    let twice = decode(attenuate(narrowed.reveal(), &narrowing).unwrap().reveal()).unwrap();
+    let twice = decode(narrow(narrowed.reveal(), &narrowing).unwrap().reveal()).unwrap();
     assert!(verify_chain(&twice, &KEY).is_ok());
 
     let without_last =
@@ -178,10 +178,10 @@ fn other_texts_are_malformed_or_missing() {
 fn size_and_depth_are_bounded() {
     let mut deep = token();
     for _ in 0..16 {
-        deep = attenuate(&deep, &Narrowing::default()).unwrap().reveal().to_owned();
+        deep = narrow(&deep, &Narrowing::default()).unwrap().reveal().to_owned();
     }
     assert!(verify(&deep).is_ok());
-    let refused = attenuate(&deep, &Narrowing::default()).unwrap_err();
+    let refused = narrow(&deep, &Narrowing::default()).unwrap_err();
     assert_eq!(refused.code(), "token_too_large");
 
     let limits = TokenLimits {
@@ -189,9 +189,9 @@ fn size_and_depth_are_bounded() {
         ..TokenLimits::default()
     };
     let wide = Narrowing { limits, ..Default::default() };
-    assert_eq!(attenuate(&token(), &wide).unwrap_err().code(), "token_too_large");
+    assert_eq!(narrow(&token(), &wide).unwrap_err().code(), "token_too_large");
     let noted = Narrowing { note: Some("n".repeat(129)), ..Default::default() };
-    assert_eq!(attenuate(&token(), &noted).unwrap_err().code(), "invalid_note");
+    assert_eq!(narrow(&token(), &noted).unwrap_err().code(), "invalid_note");
 }
 
 #[test]

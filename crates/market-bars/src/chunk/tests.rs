@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_chunk_is_refused(bars in bars(market_decimal()), at in any::<proptest::sample::ChunkIndex>(), bit in 0..8) {
+    fn a_damaged_chunk_is_refused(bars in bars(market_decimal()), at in any::<proptest::sample::Index>(), bit in 0..8) {
         let columns = BarColumns::from_bars(&bars);
         let mut data = seal(&columns, 0..columns.len()).unwrap().data;
         prop_assert_eq!(decode(&data[..at.index(data.len())]), Err(Damaged));
@@ -86,8 +86,8 @@ proptest! {
     #[test]
     fn a_damaged_chunk_with_a_valid_checksum_never_panics(
         bars in bars(market_decimal()),
-        places in proptest::collection::vec((any::<proptest::sample::ChunkIndex>(), any::<u8>()), 1..6),
-        length in any::<proptest::sample::ChunkIndex>(),
+        places in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..6),
+        length in any::<proptest::sample::Index>(),
     ) {
         let columns = BarColumns::from_bars(&bars);
         let mut data = seal(&columns, 0..columns.len()).unwrap().data;

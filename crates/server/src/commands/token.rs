@@ -1,5 +1,5 @@
-//! `stoa token`: mints, narrows, inspects, lists and revokes capability tokens. A token is read from
-//! stdin or `STOA_TOKEN`, never from an argument.
+//! `stoa token`: mints, narrows, inspects, lists and revokes capability tokens. A token is read
+//! from stdin or `STOA_TOKEN`, never from an argument.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Read as _};
@@ -34,7 +34,7 @@ pub(crate) async fn run(command: TokenCommand, config: Config) -> Result<(), Com
     let now = SystemClock.now().0 / 1000;
     match command {
         TokenCommand::Mint(args) => mint(args, &config, now).await,
-        TokenCommand::Attenuate(args) => attenuate(args, &config, now),
+        TokenCommand::Attenuate(args) => narrow(args, &config, now),
         TokenCommand::Inspect => inspect(&config, now).await,
         TokenCommand::List => list(&config, now).await,
         TokenCommand::Revoke { id: Some(id) } => revoke_listed(&id, &config, now).await,
@@ -143,7 +143,7 @@ async fn revoke_listed(id: &str, config: &Config, now: i64) -> Result<(), Comman
     print(&format!("revoked {}\n", found.revocation_id))
 }
 
-fn attenuate(args: NarrowArgs, config: &Config, now: i64) -> Result<(), CommandError> {
+fn narrow(args: NarrowArgs, config: &Config, now: i64) -> Result<(), CommandError> {
     let expires_at = match &args.ttl {
         Some(ttl) => {
             let seconds = i64::try_from(parse_ttl(ttl)?.as_secs()).unwrap_or(i64::MAX);
@@ -157,7 +157,7 @@ fn attenuate(args: NarrowArgs, config: &Config, now: i64) -> Result<(), CommandE
         limits: limits(args.limits),
         note: args.note,
     };
-    let token = auth::attenuate(read_token(config)?.reveal(), &narrowing)?;
+    let token = auth::narrow(read_token(config)?.reveal(), &narrowing)?;
     print(&format!("{}\n", token.reveal()))
 }
 

@@ -1,5 +1,5 @@
-//! The number of trading sessions in a year. It is counted and not assumed: since 2025 the exchange also
-//! trades on weekends, indices do not, and trading in some shares is suspended for a time.
+//! The number of trading sessions in a year. It is counted and not assumed: since 2025 the exchange
+//! also trades on weekends, indices do not, and trading in some shares is suspended for a time.
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
@@ -12,7 +12,7 @@ const CONVENTION: f64 = 252.0;
 
 /// What the number of sessions was computed from.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Basis {
+pub(crate) enum SessionsBasis {
     /// The sessions of the period, scaled to a year.
     Period,
     /// The sessions of the exchange in the year up to this day, times the share of the exchange's
@@ -25,27 +25,29 @@ pub(crate) enum Basis {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SessionsPerYear {
     pub(crate) sessions: f64,
-    basis: Basis,
+    basis: SessionsBasis,
 }
 
 impl SessionsPerYear {
-    pub(crate) const CONVENTION: Self = Self { sessions: CONVENTION, basis: Basis::Convention };
+    pub(crate) const CONVENTION: Self =
+        Self { sessions: CONVENTION, basis: SessionsBasis::Convention };
 
-    /// Scales the traded days of the period, ascending, to a year; `None` for a period under 90 days.
+    /// Scales the traded days of the period, ascending, to a year; `None` for a period under 90
+    /// days.
     pub(crate) fn of_period(days: &[Date]) -> Option<Self> {
         let length = (*days.last()? - *days.first()?).get_days();
         let sessions = (days.len() - 1) as f64 / f64::from(length) * DAYS_OF_YEAR;
-        (length >= DAYS_MIN).then_some(Self { sessions, basis: Basis::Period })
+        (length >= DAYS_MIN).then_some(Self { sessions, basis: SessionsBasis::Period })
     }
 
-    /// From the days of the period, and the days on which the exchange traded in the year up to the last
-    /// of them.
+    /// From the days of the period, and the days on which the exchange traded in the year up to the
+    /// last of them.
     pub(crate) fn of_exchange(days: &[Date], traded: &[Date]) -> Option<Self> {
         let (first, last) = (*days.first()?, *days.last()?);
         let in_period = traded.iter().filter(|day| (first..=last).contains(*day)).count();
         let share = (days.len() as f64 / in_period as f64).min(1.0);
         let sessions = traded.len() as f64 / 365.0 * DAYS_OF_YEAR * share;
-        (in_period > 0).then_some(Self { sessions, basis: Basis::Exchange(last) })
+        (in_period > 0).then_some(Self { sessions, basis: SessionsBasis::Exchange(last) })
     }
 
     /// The first day of the 365 days that end with `last`.
@@ -56,11 +58,11 @@ impl SessionsPerYear {
     /// For example `252.0 sessions a year (as often as in the period)`.
     pub(crate) fn description(&self) -> String {
         let how = match self.basis {
-            Basis::Period => "as often as in the period".to_owned(),
-            Basis::Exchange(last) => {
+            SessionsBasis::Period => "as often as in the period".to_owned(),
+            SessionsBasis::Exchange(last) => {
                 format!("as often as the exchange traded in the year up to {last}")
             }
-            Basis::Convention => {
+            SessionsBasis::Convention => {
                 "by convention, because the trading calendar is not available".to_owned()
             }
         };

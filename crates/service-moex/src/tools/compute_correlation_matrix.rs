@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::figures::mean;
 use crate::figures::risk::{Returns, correlation};
-use crate::prices::Closes;
+use crate::prices::SecurityCloses;
 use crate::reply::{MoexReply, figure, known_fields, source};
 use crate::{Moex, arguments, prices};
 
@@ -42,7 +42,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<MoexReply, Fault> {
     }
     let exchange = &cx.service.exchange;
     let fetched = tickers.iter().map(|ticker| prices::daily_closes(exchange, ticker, None, period));
-    let size = (tickers.len(), arguments::days(period.0, period.1));
+    let size = (tickers.len(), arguments::day_count(period.0, period.1));
     let closes = prices::before_deadline(cx.deadline, size, try_join_all(fetched)).await?;
     let (days, series) = align_by_day(&closes)?;
     let returns = Returns::of(&series);
@@ -81,20 +81,20 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<MoexReply, Fault> {
         ]),
         text,
         freshness,
-        gaps: closes.iter().map(|it| (it.code.clone(), it.gaps.clone())).collect(),
+        missing_days: closes.iter().map(|it| (it.code.clone(), it.missing_days.clone())).collect(),
     })
 }
 
 /// Sentences on missing days and unknown splits; `None` if nothing is missing.
-pub(crate) fn missing_data(all: &[Closes]) -> Option<Value> {
+pub(crate) fn missing_data(all: &[SecurityCloses]) -> Option<Value> {
     let mut sentences = Vec::new();
-    for Closes { code, gaps, splits, .. } in all {
-        let days = gaps.missing.len();
+    for SecurityCloses { code, missing_days, splits, .. } in all {
+        let days = missing_days.missing.len();
         if days > 0 {
             sentences
                 .push(format!("{code}: no candle on {days} days on which the exchange traded"));
         }
-        let unchecked = gaps.unchecked.as_ref();
+        let unchecked = missing_days.unchecked.as_ref();
         sentences.extend(unchecked.map(|why| format!("{code}: missing days not checked: {why}")));
         let splits = splits.unknown.as_ref();
         sentences.extend(splits.map(|why| format!("{code}: splits not taken out: {why}")));
@@ -103,7 +103,7 @@ pub(crate) fn missing_data(all: &[Closes]) -> Option<Value> {
 }
 
 /// The closes of all securities on the days on which each has one.
-pub(crate) fn align_by_day(all: &[Closes]) -> Result<(Vec<Date>, Vec<Vec<f64>>), Fault> {
+pub(crate) fn align_by_day(all: &[SecurityCloses]) -> Result<(Vec<Date>, Vec<Vec<f64>>), Fault> {
     let mut by_date: BTreeMap<Date, Vec<f64>> = BTreeMap::new();
     for (index, closes) in all.iter().enumerate() {
         for (date, close) in closes.days.iter().filter(|(_, close)| *close > 0.0) {

@@ -60,7 +60,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<MoexReply, Fault> {
     let fetched = holdings
         .iter()
         .map(|it| prices::daily_closes(exchange, &it.ticker, it.board.as_deref(), period));
-    let size = (holdings.len(), arguments::days(period.0, period.1));
+    let size = (holdings.len(), arguments::day_count(period.0, period.1));
     let closes = prices::before_deadline(cx.deadline, size, try_join_all(fetched)).await?;
     let freshness = prices::freshness(&closes);
     let (days, series) = align_by_day(&closes)?;
@@ -119,7 +119,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<MoexReply, Fault> {
         metrics,
         text,
         freshness,
-        gaps: closes.into_iter().map(|it| (it.code, it.gaps)).collect(),
+        missing_days: closes.into_iter().map(|it| (it.code, it.missing_days)).collect(),
     })
 }
 

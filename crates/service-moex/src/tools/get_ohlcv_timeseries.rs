@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::figures::year::SessionsPerYear;
 use crate::prices::Splits;
-use crate::reply::{Gaps, ISS, MoexReply, figure, known_fields, number};
+use crate::reply::{ISS, MissingDays, MoexReply, figure, known_fields, number};
 use crate::{Moex, arguments, figures, prices};
 
 /// The most candles in the text of a reply without pages.
@@ -75,10 +75,10 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<MoexReply, Fault> {
         0..=2 => None,
         _ => Some(prices::sessions_per_year(exchange, &days).await),
     };
-    let gaps = Gaps::of(&value);
+    let missing_days = MissingDays::of(&value);
     let page = Page::of(&args, candles.len());
     let rows = page.as_ref().map_or(0..candles.len(), |page| page.rows.clone());
-    let mut metrics = metrics(&Series { closed, days, splits, year, step }, &gaps);
+    let mut metrics = metrics(&Series { closed, days, splits, year, step }, &missing_days);
     if let Some(page) = &page {
         metrics["page"] = page.number.into();
         metrics["page_size"] = page.size.into();
@@ -98,7 +98,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<MoexReply, Fault> {
         metrics,
         text,
         freshness: Some(freshness),
-        gaps: vec![(value.security.code.clone(), gaps)],
+        missing_days: vec![(value.security.code.clone(), missing_days)],
     })
 }
 
@@ -125,7 +125,7 @@ fn row(candle: &SecurityCandle) -> Value {
     ])
 }
 
-fn metrics(series: &Series<'_>, gaps: &Gaps) -> Value {
+fn metrics(series: &Series<'_>, missing_days: &MissingDays) -> Value {
     let Series { closed, days, splits, year, .. } = series;
     let factor = |candle: &SecurityCandle| splits.factor(candle.begins.date());
     let price = |of: fn(&SecurityCandle) -> Decimal| -> Vec<f64> {
@@ -136,7 +136,7 @@ fn metrics(series: &Series<'_>, gaps: &Gaps) -> Value {
     let (closes, count) = (price(|candle| candle.close), days.len() as f64);
     let candles_per_year = year.map(|year| year.sessions * candles_per_day(series));
     let volatility = candles_per_year.and_then(|it| figures::annualized_volatility(&closes, it));
-    let missing = gaps.missing.len();
+    let missing = missing_days.missing.len();
     known_fields([
         ("total_return_pct", figure(figures::total_return_pct(&closes))),
         ("annualized_volatility", figure(volatility)),
@@ -147,8 +147,8 @@ fn metrics(series: &Series<'_>, gaps: &Gaps) -> Value {
         ("num_candles", Some(closed.len().into())),
         ("num_days", Some(days.len().into())),
         ("num_missing_days", (missing > 0).then(|| missing.into())),
-        ("missing_days", gaps.days()),
-        ("unchecked", gaps.unchecked.as_deref().map(Value::from)),
+        ("missing_days", missing_days.days()),
+        ("unchecked", missing_days.unchecked.as_deref().map(Value::from)),
         (
             "splits",
             (!splits.of_period.is_empty())
@@ -254,7 +254,7 @@ mod tests {
         let mut days: Vec<Date> = closed.iter().map(|candle| candle.begins.date()).collect();
         days.dedup();
         let series = Series { closed, days, splits, year: Some(SessionsPerYear::CONVENTION), step };
-        metrics(&series, &Gaps::default())
+        metrics(&series, &MissingDays::default())
     }
 
     #[track_caller]

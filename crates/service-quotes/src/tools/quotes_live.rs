@@ -5,8 +5,8 @@ use fault::Fault;
 
 use crate::Quotes;
 use crate::reply::LiveReply;
-use crate::wire::{LiveArgs, api_cx};
+use crate::wire::{LiveArgs, api_context};
 
 pub(crate) async fn call(cx: Cx<Quotes>, args: LiveArgs) -> Result<LiveReply, Fault> {
-    cx.service.api.live(&api_cx(&cx), &args.tickers).await
+    cx.service.api.live(&api_context(&cx), &args.tickers).await
 }

@@ -5,8 +5,8 @@ use fault::Fault;
 
 use crate::Quotes;
 use crate::reply::HealthReply;
-use crate::wire::{NoArgs, api_cx};
+use crate::wire::{NoArgs, api_context};
 
 pub(crate) async fn call(cx: Cx<Quotes>, _: NoArgs) -> Result<HealthReply, Fault> {
-    cx.service.api.health(&api_cx(&cx)).await
+    cx.service.api.health(&api_context(&cx)).await
 }
