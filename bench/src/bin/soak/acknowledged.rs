@@ -104,14 +104,14 @@ impl Acknowledged {
     }
 
     /// Returns the user's number.
-    pub(crate) fn user(&self, user: AckedUser) -> usize {
+    pub(crate) fn add_user(&self, user: AckedUser) -> usize {
         let mut writes = self.0.lock();
         writes.users.push(user);
         writes.users.len() - 1
     }
 
     /// Returns the file's number.
-    pub(crate) fn file(&self, user: usize, id: &str, sha256: &str) -> usize {
+    pub(crate) fn add_file(&self, user: usize, id: &str, sha256: &str) -> usize {
         let mut writes = self.0.lock();
         writes.files.push(AckedFile {
             user,
@@ -123,7 +123,7 @@ impl Acknowledged {
         writes.files.len() - 1
     }
 
-    pub(crate) fn job(&self, file: usize, id: &str) {
+    pub(crate) fn set_job(&self, file: usize, id: &str) {
         if let Some(file) = self.0.lock().files.get_mut(file) {
             // Processing a file that is being processed answers with the same job.
             if !file.jobs.iter().any(|it| it == id) {
@@ -132,13 +132,13 @@ impl Acknowledged {
         }
     }
 
-    pub(crate) fn insight(&self, file: usize, id: &str, title: String) {
+    pub(crate) fn add_insight(&self, file: usize, id: &str, title: String) {
         if let Some(file) = self.0.lock().files.get_mut(file) {
             file.insights.push((id.to_owned(), title));
         }
     }
 
-    pub(crate) fn sku<T>(&self, sku: &str, change: impl FnOnce(&mut AckedSku) -> T) -> T {
+    pub(crate) fn change_sku<T>(&self, sku: &str, change: impl FnOnce(&mut AckedSku) -> T) -> T {
         change(self.0.lock().skus.entry(sku.to_owned()).or_default())
     }
 }
@@ -151,12 +151,12 @@ mod tests {
     fn every_write_counts_once() {
         let acknowledged = Acknowledged::default();
         let [name, password, token] = ["a", "b", "c"].map(str::to_owned);
-        let user = acknowledged.user(AckedUser { name, password, token });
-        let file = acknowledged.file(user, "f", "00");
-        acknowledged.job(file, "j");
-        acknowledged.job(file, "j");
-        acknowledged.insight(file, "i", "title".to_owned());
-        acknowledged.sku("s", |sku| {
+        let user = acknowledged.add_user(AckedUser { name, password, token });
+        let file = acknowledged.add_file(user, "f", "00");
+        acknowledged.set_job(file, "j");
+        acknowledged.set_job(file, "j");
+        acknowledged.add_insight(file, "i", "title".to_owned());
+        acknowledged.change_sku("s", |sku| {
             sku.ticks += 2;
             let proposal =
                 |id: &str, price, applied| AckedProposal { id: id.to_owned(), price, applied };

@@ -1,5 +1,5 @@
-//! What the active clients have in common: one connection each, a shared rate, requests that wait
-//! for a server that is up, and a judgement of every answer.
+//! The parts that all active clients share: a connection for each client, one rate for all of them,
+//! requests that wait until the server is up, and a check of every answer.
 
 pub(crate) mod archive;
 pub(crate) mod idle;
@@ -22,7 +22,7 @@ use crate::acknowledged::Acknowledged;
 use crate::clients::idle::IdleCounts;
 use crate::http::{Connection, Request, Response};
 use crate::malformed;
-use crate::observations::{FailureKind, Observations, RequestTimes, add};
+use crate::observations::{FailureKind, Observations, RequestTimes, increment};
 use crate::pace::Pace;
 
 /// No answer within this time is a failure.
@@ -61,7 +61,7 @@ impl Shared {
 
 /// Why a request has no successful answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NoAnswer {
+pub(crate) enum RequestFailure {
     /// The load is over.
     LoadOver,
     /// No answer came, so the server may or may not have done the work.
@@ -86,12 +86,12 @@ impl Client {
     }
 
     /// Waits for a turn of the shared rate and for a server that is up.
-    async fn turn(&self) -> Result<(), NoAnswer> {
+    async fn turn(&self) -> Result<(), RequestFailure> {
         let turn = async {
-            self.shared.pace.turn().await;
+            self.shared.pace.wait().await;
             self.shared.wait_until_up().await
         };
-        self.shared.stop.run_until_cancelled(turn).await.map(drop).ok_or(NoAnswer::LoadOver)
+        self.shared.stop.run_until_cancelled(turn).await.map(drop).ok_or(RequestFailure::LoadOver)
     }
 
     /// Sends one request of the load at the shared rate. One in 20 is preceded by a malformed one.
@@ -99,7 +99,7 @@ impl Client {
         &mut self,
         kind: &'static str,
         request: &Request,
-    ) -> Result<Response, NoAnswer> {
+    ) -> Result<Response, RequestFailure> {
         self.turn().await?;
         if self.rng.one_in(MALFORMED_ONE_IN) {
             malformed::send(self).await;
@@ -113,7 +113,7 @@ impl Client {
         &mut self,
         kind: &'static str,
         request: &Request,
-    ) -> Result<Response, NoAnswer> {
+    ) -> Result<Response, RequestFailure> {
         let began = Instant::now();
         let answer = self.exchange(&request.bytes(self.shared.address)).await;
         let (observations, times) = (&self.shared.observations, RequestTimes::since(began));
@@ -121,25 +121,29 @@ impl Client {
             Ok(response) => response,
             Err(error) => {
                 let failure = failure_kind(&error);
-                observations.failed(failure, times, &format!("{kind} {}: {error}", request.path));
-                return Err(NoAnswer::Unknown);
+                observations.record_failure(
+                    failure,
+                    times,
+                    &format!("{kind} {}: {error}", request.path),
+                );
+                return Err(RequestFailure::Unknown);
             }
         };
-        observations.answered(kind, times);
+        observations.record_answer(kind, times);
         let text =
             || format!("{kind} {}: {} {}", request.path, response.status, response.excerpt());
         match response.status {
             200..300 => return Ok(response),
             429 => {
-                add(&observations.counts.throttled);
+                increment(&observations.counts.throttled);
                 let wait = response.header("retry-after").and_then(|it| it.parse().ok());
                 let wait =
                     Duration::from_secs_f64(wait.unwrap_or(1.0_f64).clamp(0.1, RETRY_AFTER_MAX));
                 self.shared.stop.run_until_cancelled(tokio::time::sleep(wait)).await;
             }
-            _ => observations.failed(refusal_kind(&response), times, &text()),
+            _ => observations.record_failure(refusal_kind(&response), times, &text()),
         }
-        Err(NoAnswer::Refused)
+        Err(RequestFailure::Refused)
     }
 
     /// Sends a request at once and returns any answer with a status below 500, for checks that
@@ -148,7 +152,7 @@ impl Client {
         &mut self,
         kind: &'static str,
         request: &Request,
-    ) -> Result<Response, NoAnswer> {
+    ) -> Result<Response, RequestFailure> {
         let began = Instant::now();
         let answer = self.exchange(&request.bytes(self.shared.address)).await;
         let (observations, times) = (&self.shared.observations, RequestTimes::since(began));
@@ -156,13 +160,13 @@ impl Client {
             Ok(response) if response.status < 500 => Ok(response),
             Ok(response) => {
                 let text = format!("{kind} {}: {}", request.path, response.excerpt());
-                observations.failed(refusal_kind(&response), times, &text);
-                Err(NoAnswer::Unknown)
+                observations.record_failure(refusal_kind(&response), times, &text);
+                Err(RequestFailure::Unknown)
             }
             Err(error) => {
                 let text = format!("{kind} {}: {error}", request.path);
-                observations.failed(failure_kind(&error), times, &text);
-                Err(NoAnswer::Unknown)
+                observations.record_failure(failure_kind(&error), times, &text);
+                Err(RequestFailure::Unknown)
             }
         }
     }
@@ -196,7 +200,7 @@ impl Client {
         kind: &'static str,
         name: &str,
         arguments: Value,
-    ) -> Result<Value, NoAnswer> {
+    ) -> Result<Value, RequestFailure> {
         let began = Instant::now();
         let response = self.request(kind, &tool_call(name, arguments)).await?;
         self.tool_result(kind, &response, RequestTimes::since(began))
@@ -208,7 +212,7 @@ impl Client {
         kind: &'static str,
         name: &str,
         arguments: Value,
-    ) -> Result<Value, NoAnswer> {
+    ) -> Result<Value, RequestFailure> {
         let began = Instant::now();
         let response = self.request_now(kind, &tool_call(name, arguments)).await?;
         self.tool_result(kind, &response, RequestTimes::since(began))
@@ -219,7 +223,7 @@ impl Client {
         kind: &str,
         response: &Response,
         times: RequestTimes,
-    ) -> Result<Value, NoAnswer> {
+    ) -> Result<Value, RequestFailure> {
         let mut answer = response.json();
         let result = &mut answer["result"];
         if result.is_object() && result["isError"] != true {
@@ -229,8 +233,8 @@ impl Client {
         let word = error_word(&serde_json::from_str(text).unwrap_or(Value::Null));
         let observations = &self.shared.observations;
         let text = format!("{kind} over MCP: {}", response.excerpt());
-        observations.failed(error_kind(&word), times, &text);
-        Err(NoAnswer::Refused)
+        observations.record_failure(error_kind(&word), times, &text);
+        Err(RequestFailure::Refused)
     }
 }
 

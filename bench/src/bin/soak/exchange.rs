@@ -1,5 +1,5 @@
-//! Talks to the simulated exchange: injects faults while the load runs and reads its history, which
-//! is the truth about candles.
+//! Injects faults into the simulated exchange while the load runs, and reads its history, with
+//! which the streamed candles are compared.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::http::{Connection, Request, Response};
-use crate::observations::{Observations, add};
+use crate::observations::{Observations, increment};
 use bench::delivery::ClosedCandle;
 
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -44,14 +44,14 @@ impl Exchange {
         Ok(response)
     }
 
-    pub(crate) async fn lift_limits(self) -> Outcome<()> {
+    pub(crate) async fn remove_rate_limits(self) -> Outcome<()> {
         let limits = json!({ "request_weight_per_minute": WEIGHT_PER_MINUTE });
         let request = Request { method: "PUT", ..Request::post("/sim/limits", &limits) };
         self.request_now(&request).await.map(drop)
     }
 
-    /// Injects faults until cancelled, then removes those that have not struck yet.
-    pub(crate) async fn disturb(
+    /// Injects faults until cancelled, then removes those that have not happened yet.
+    pub(crate) async fn inject_faults(
         self,
         seed: u64,
         observations: &Observations,
@@ -64,7 +64,7 @@ impl Exchange {
             if waiting < WAITING_MAX {
                 let fault = serde_json::to_value(random_fault(&mut rng))?;
                 self.request_now(&Request::post("/sim/faults", &fault)).await?;
-                add(&observations.counts.faults_injected);
+                increment(&observations.counts.faults_injected);
             }
         }
         let clear = Request { method: "DELETE", ..Request::get("/sim/faults") };

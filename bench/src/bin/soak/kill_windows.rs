@@ -1,4 +1,4 @@
-//! The times in which the server is down on purpose. What fails in them is not the server's fault.
+//! The times in which the server is down on purpose. A failure in such a time is not counted.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl KillWindows {
     }
 
     /// Whether something that began and ended then was under way in a window.
-    pub(crate) fn touch(&self, began: Instant, ended: Instant) -> bool {
+    pub(crate) fn overlap(&self, began: Instant, ended: Instant) -> bool {
         let windows = self.0.lock();
         let mut latest_first = windows.iter().rev();
         latest_first
@@ -52,17 +52,17 @@ mod tests {
         let zero = Instant::now();
         tokio::time::advance(second(10)).await;
         windows.begin();
-        assert!(!windows.touch(zero, zero + second(9)));
-        assert!(windows.touch(zero, zero + second(10)));
-        assert!(windows.touch(zero + second(11), zero + second(99)), "the server is still down");
+        assert!(!windows.overlap(zero, zero + second(9)));
+        assert!(windows.overlap(zero, zero + second(10)));
+        assert!(windows.overlap(zero + second(11), zero + second(99)), "the server is still down");
         tokio::time::advance(second(5)).await;
         windows.end();
-        assert!(windows.touch(zero + second(12), zero + second(13)));
-        assert!(windows.touch(zero + second(16), zero + second(20)), "the grace");
-        assert!(!windows.touch(zero + second(17), zero + second(20)));
+        assert!(windows.overlap(zero + second(12), zero + second(13)));
+        assert!(windows.overlap(zero + second(16), zero + second(20)), "the grace");
+        assert!(!windows.overlap(zero + second(17), zero + second(20)));
         tokio::time::advance(second(10)).await;
         windows.begin();
-        assert!(!windows.touch(zero + second(17), zero + second(20)), "before the second");
-        assert!(windows.touch(zero + second(17), zero + second(26)));
+        assert!(!windows.overlap(zero + second(17), zero + second(20)), "before the second");
+        assert!(windows.overlap(zero + second(17), zero + second(26)));
     }
 }

@@ -12,8 +12,8 @@ use crate::clients::{Life, Shared};
 use crate::observations::FailureKind;
 use crate::server_process::{Launcher, ServerProcess};
 
-/// How often an exit without a kill is looked for.
-const WATCH: Duration = Duration::from_millis(200);
+/// The server process is checked this often for an exit without a kill.
+const EXIT_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Figures of one life; memory is resident memory in megabytes.
 #[derive(Debug, Clone, Copy)]
@@ -57,15 +57,15 @@ impl Lives {
     }
 
     /// Lets the server live for this long; an exit by itself is a failure and ends the life.
-    pub(crate) async fn live(&mut self, shared: &Shared, length: Duration) -> Outcome<()> {
+    pub(crate) async fn run_for(&mut self, shared: &Shared, length: Duration) -> Outcome<()> {
         let until = Instant::now() + length;
         while Instant::now() < until {
             let left = until.saturating_duration_since(Instant::now());
-            tokio::time::sleep(left.min(WATCH)).await;
+            tokio::time::sleep(left.min(EXIT_CHECK_INTERVAL)).await;
             if let Some(status) = self.process.exit_status()? {
                 let at = shared.observations.elapsed().as_secs();
                 let text = format!("{at} s: the server ended with {status}");
-                shared.observations.list(FailureKind::ServerExited, text);
+                shared.observations.record_failure_at_any_time(FailureKind::ServerExited, text);
                 return Ok(());
             }
         }
@@ -121,6 +121,6 @@ impl Lives {
 async fn started(launcher: &Launcher) -> Outcome<(ServerProcess, Duration)> {
     let began = Instant::now();
     let mut process = launcher.start()?;
-    process.answers(launcher.address).await?;
+    process.wait_until_healthy(launcher.address).await?;
     Ok((process, began.elapsed()))
 }

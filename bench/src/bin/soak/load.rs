@@ -12,13 +12,13 @@ use crate::Outcome;
 use crate::clients::{Client, Shared, archive, idle, market, pricing};
 use crate::exchange::Exchange;
 use crate::lives::Lives;
-use crate::observations::get;
+use crate::observations::value_of;
 use crate::options::Options;
 use crate::verify::{self, Findings};
 
 const PROGRESS_EVERY: Duration = Duration::from_mins(1);
 /// Clients notice the end of the load within the time of a request.
-const CLIENTS_END: Duration = Duration::from_secs(60);
+const CLIENTS_END_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Load<'a> {
     pub(crate) options: &'a Options,
@@ -40,15 +40,18 @@ impl Load<'_> {
         let (shared, seed) = (Arc::clone(self.shared), self.options.seed);
         let exchange = self.exchange;
         let mut faults = JoinSet::new();
-        faults
-            .spawn(async move { exchange.disturb(seed, &shared.observations, &shared.stop).await });
-        let findings = self.kill_again_and_again(lives).await?;
+        faults.spawn(async move {
+            exchange.inject_faults(seed, &shared.observations, &shared.stop).await
+        });
+        let findings = self.kill_repeatedly(lives).await?;
         self.shared.stop.cancel();
         while let Some(ended) = faults.join_next().await {
             ended??;
         }
         let ended = async { while clients.join_next().await.is_some() {} };
-        timeout(CLIENTS_END, ended).await.map_err(|_| "clients did not end with the load")?;
+        timeout(CLIENTS_END_TIMEOUT, ended)
+            .await
+            .map_err(|_| "clients did not end with the load")?;
         lives.kill_and_restart(self.shared).await?;
         Ok(findings)
     }
@@ -70,7 +73,7 @@ impl Load<'_> {
     }
 
     /// Kills the server until the time is over or the number of kills is reached.
-    async fn kill_again_and_again(&self, lives: &mut Lives) -> Outcome<Findings> {
+    async fn kill_repeatedly(&self, lives: &mut Lives) -> Outcome<Findings> {
         let (options, shared) = (self.options, self.shared);
         let (mut rng, mut findings) = (TestRng::new(options.seed), Findings::default());
         let (began, length) = (Instant::now(), options.load_time_max()?);
@@ -79,7 +82,7 @@ impl Load<'_> {
         while began.elapsed() < length && options.kills.is_none_or(|wanted| kills < wanted) {
             let life = options.kill_every.mul_f64(0.5 + rng.unit());
             let left = length.saturating_sub(began.elapsed());
-            lives.live(shared, life.min(left)).await?;
+            lives.run_for(shared, life.min(left)).await?;
             if life > left {
                 break;
             }
@@ -89,7 +92,7 @@ impl Load<'_> {
                 findings.add(found?);
             }
             if checks.is_empty() {
-                checks.spawn(verify::sample(Arc::clone(shared), rng.next_u64()));
+                checks.spawn(verify::check_sample(Arc::clone(shared), rng.next_u64()));
             }
             if printed.elapsed() > PROGRESS_EVERY {
                 printed = Instant::now();
@@ -109,7 +112,7 @@ impl Load<'_> {
             "{:>5.0} s  {kills} kills  {} requests  {} acknowledged  {} lost  {} failures  {} idle \
              open at most  {:.0} MB",
             observations.elapsed().as_secs_f64(),
-            get(&observations.counts.requests),
+            value_of(&observations.counts.requests),
             self.shared.acknowledged.counts().total(),
             findings.lost.len(),
             observations.failure_count(),

@@ -96,7 +96,7 @@ async fn run() -> Outcome<bool> {
     };
     let process = ExchangeProcess::start(&binary, &folder.path(), options.seed).await?;
     let exchange = Exchange(process.address);
-    exchange.lift_limits().await?;
+    exchange.remove_rate_limits().await?;
     let launcher = Launcher {
         binary,
         folder: folder.path(),
@@ -123,7 +123,7 @@ async fn run() -> Outcome<bool> {
     let readers = StreamReaders::start(&shared, options.seed, stream_readers(options.active));
     let load = Load { options: &options, shared: &shared, exchange, idle };
     let mut findings = load.run(&mut lives).await?;
-    findings.add(verify::all(&shared, options.seed).await);
+    findings.add(verify::check_all(&shared, options.seed).await);
     let delivered = readers.check(exchange).await?;
     let log = lives.log_tail(LOG_LINES);
     let report = Report {

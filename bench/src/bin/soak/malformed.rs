@@ -1,6 +1,6 @@
-//! Malformed input: every answer must be an error of the client in the right envelope, or, for
-//! bytes that are no HTTP, a closed connection. None may be a status from 500 or take longer than a
-//! request.
+//! Sends malformed input. Every answer must be an error of the client in the right envelope or, for
+//! bytes that are not HTTP, a closed connection. An answer with a status from 500, or a late one,
+//! is a failure.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout};
 use crate::clients::archive::upload;
 use crate::clients::{Client, REQUEST_TIMEOUT, error_word, failure_kind, rpc, tool_call};
 use crate::http::{Request, Response};
-use crate::observations::{FailureKind, RequestTimes, add};
+use crate::observations::{FailureKind, RequestTimes, increment};
 
 /// The form of an error.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +44,7 @@ struct Case {
 pub(crate) async fn send(client: &mut Client) {
     let Case { name, input, envelope } = random_case(&mut client.rng, &client.shared.token);
     let shared = std::sync::Arc::clone(&client.shared);
-    add(&shared.observations.counts.malformed);
+    increment(&shared.observations.counts.malformed);
     let began = Instant::now();
     let judged = match input {
         Input::Request(request) => {
@@ -61,16 +61,20 @@ pub(crate) async fn send(client: &mut Client) {
     };
     let times = RequestTimes::since(began);
     match judged {
-        Ok(None) => shared.observations.answered("malformed", times),
+        Ok(None) => shared.observations.record_answer("malformed", times),
         Ok(Some(why)) => {
-            shared.observations.failed(
+            shared.observations.record_failure(
                 FailureKind::MalformedAccepted,
                 times,
                 &format!("{name}: {why}"),
             );
         }
         Err(error) => {
-            shared.observations.failed(failure_kind(&error), times, &format!("{name}: {error}"));
+            shared.observations.record_failure(
+                failure_kind(&error),
+                times,
+                &format!("{name}: {error}"),
+            );
         }
     }
 }

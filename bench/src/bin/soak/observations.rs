@@ -1,4 +1,5 @@
-//! What the clients saw: latencies by kind of request, failures with their texts, and counts.
+//! Collects what the clients observe: latencies by kind of request, failures with their texts, and
+//! counts.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -13,7 +14,7 @@ use crate::kill_windows::KillWindows;
 /// Failures of one sort that are kept with their text; the others are only counted.
 const LISTED_MAX: usize = 40;
 
-/// What must not happen outside a kill window.
+/// The kinds of failures that must not happen outside a kill window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FailureKind {
     /// A status from 500, or a tool's error with such a meaning.
@@ -90,11 +91,11 @@ pub(crate) struct Counts {
     pub(crate) checks: AtomicU64,
 }
 
-pub(crate) fn add(count: &AtomicU64) {
+pub(crate) fn increment(count: &AtomicU64) {
     count.fetch_add(1, Ordering::Relaxed);
 }
 
-pub(crate) fn get(count: &AtomicU64) -> u64 {
+pub(crate) fn value_of(count: &AtomicU64) -> u64 {
     count.load(Ordering::Relaxed)
 }
 
@@ -122,27 +123,27 @@ impl Observations {
     }
 
     /// Records the time of an answered request, unless it was under way in a kill window.
-    pub(crate) fn answered(&self, kind: &'static str, times: RequestTimes) {
-        add(&self.counts.requests);
-        if !self.windows.touch(times.began, times.ended) {
+    pub(crate) fn record_answer(&self, kind: &'static str, times: RequestTimes) {
+        increment(&self.counts.requests);
+        if !self.windows.overlap(times.began, times.ended) {
             self.latencies.lock().entry(kind).or_default().push(times.ended - times.began);
         }
     }
 
     /// Records a failure, unless it was in a kill window.
-    pub(crate) fn failed(&self, kind: FailureKind, times: RequestTimes, text: &str) {
-        if self.windows.touch(times.began, times.ended) {
-            add(&self.counts.interrupted);
+    pub(crate) fn record_failure(&self, kind: FailureKind, times: RequestTimes, text: &str) {
+        if self.windows.overlap(times.began, times.ended) {
+            increment(&self.counts.interrupted);
             return;
         }
         let (at, lasted) = (times.ended - self.began, times.ended - times.began);
         let text =
             format!("{:.1} s, after {:.3} s: {text}", at.as_secs_f64(), lasted.as_secs_f64());
-        self.list(kind, text);
+        self.record_failure_at_any_time(kind, text);
     }
 
     /// Records a failure that no kill window excuses.
-    pub(crate) fn list(&self, kind: FailureKind, text: String) {
+    pub(crate) fn record_failure_at_any_time(&self, kind: FailureKind, text: String) {
         let mut failures = self.failures.lock();
         let list = failures.entry(kind).or_default();
         list.count += 1;

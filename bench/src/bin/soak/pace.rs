@@ -15,8 +15,8 @@ impl Pace {
         Self { gap: Duration::from_secs_f64(1.0 / rate), next: Mutex::new(Instant::now()) }
     }
 
-    /// Waits for the next turn. Turns that were not taken are not made up for.
-    pub(crate) async fn turn(&self) {
+    /// Waits until it may happen again. Times that were missed are not made up for.
+    pub(crate) async fn wait(&self) {
         let at = {
             let mut next = self.next.lock();
             let at = (*next).max(Instant::now());
@@ -35,12 +35,12 @@ mod tests {
     async fn turns_are_a_gap_apart_and_missed_ones_do_not_come_together() {
         let (pace, zero) = (Pace::per_second(10.0), Instant::now());
         for _ in 0..3 {
-            pace.turn().await;
+            pace.wait().await;
         }
         assert_eq!(zero.elapsed().as_millis(), 200);
         tokio::time::advance(Duration::from_secs(5)).await;
-        pace.turn().await;
-        pace.turn().await;
+        pace.wait().await;
+        pace.wait().await;
         assert_eq!(zero.elapsed().as_millis(), 5_300);
     }
 }

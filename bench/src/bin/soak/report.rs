@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::clients::Shared;
 use crate::lives::LifeRecord;
-use crate::observations::{FAILURE_KINDS, FailureKind, get};
+use crate::observations::{FAILURE_KINDS, FailureKind, value_of};
 use crate::stream_check::Delivered;
 use crate::verify::Findings;
 
@@ -83,13 +83,13 @@ impl Report<'_> {
         line("  open at once at most", open_max);
         line("  opened in all", idle.opened.load(Ordering::Relaxed));
         line("kills", self.lives.len().saturating_sub(1));
-        line("faults injected into the exchange", get(&counts.faults_injected));
-        line("requests answered", get(&counts.requests));
-        line("malformed requests", get(&counts.malformed));
-        line("requests that a kill interrupted", get(&counts.interrupted));
-        line("answers 429", get(&counts.throttled));
-        line("connections of stream readers", get(&counts.stream_connections));
-        line("streams that the server ended", get(&counts.streams_ended));
+        line("faults injected into the exchange", value_of(&counts.faults_injected));
+        line("requests answered", value_of(&counts.requests));
+        line("malformed requests", value_of(&counts.malformed));
+        line("requests that a kill interrupted", value_of(&counts.interrupted));
+        line("answers 429", value_of(&counts.throttled));
+        line("connections of stream readers", value_of(&counts.stream_connections));
+        line("streams that the server ended", value_of(&counts.streams_ended));
         let passed_on = self.shared.observations.failures(FailureKind::ExchangeFailure);
         line(&FailureKind::ExchangeFailure.to_string(), passed_on.count);
         list(passed_on.listed.get(..EXCHANGE_FAILURES_MAX).unwrap_or(&passed_on.listed));
@@ -102,7 +102,7 @@ impl Report<'_> {
         line("  ticks", written.ticks);
         line("  proposals", written.proposals);
         line("  applied prices", written.applied);
-        line("checks of files, products and users", get(&counts.checks));
+        line("checks of files, products and users", value_of(&counts.checks));
         line("closed candles delivered", self.delivered.tally.candles);
     }
 

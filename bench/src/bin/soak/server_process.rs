@@ -87,7 +87,7 @@ impl Launcher {
     }
 
     fn command(&self) -> Command {
-        let mut command = clean(&self.binary);
+        let mut command = command_without_environment(&self.binary);
         command.arg("--data").arg(self.folder.join("data"));
         command
     }
@@ -98,13 +98,13 @@ pub(crate) struct ServerProcess(KilledOnDrop);
 
 impl ServerProcess {
     /// Waits until `/health` answers.
-    pub(crate) async fn answers(&mut self, address: SocketAddr) -> Outcome<()> {
+    pub(crate) async fn wait_until_healthy(&mut self, address: SocketAddr) -> Outcome<()> {
         let began = Instant::now();
         while began.elapsed() < START_TIMEOUT {
             if let Some(status) = self.exit_status()? {
                 return Err(format!("the server ended with {status} when it was started").into());
             }
-            if timeout(START_TIMEOUT, healthy(address)).await.unwrap_or(false) {
+            if timeout(START_TIMEOUT, is_healthy(address)).await.unwrap_or(false) {
                 return Ok(());
             }
             tokio::time::sleep(POLL).await;
@@ -133,7 +133,7 @@ impl ServerProcess {
     }
 }
 
-async fn healthy(address: SocketAddr) -> bool {
+async fn is_healthy(address: SocketAddr) -> bool {
     let Ok(mut connection) = Connection::open(address).await else { return false };
     let request = Request::get("/health").header("connection", "close").bytes(address);
     connection.exchange(&request).await.is_ok_and(|response| response.status == 200)
@@ -148,7 +148,7 @@ pub(crate) struct ExchangeProcess {
 impl ExchangeProcess {
     pub(crate) async fn start(binary: &Path, folder: &Path, seed: u64) -> Outcome<Self> {
         let log = folder.join("exchange.log");
-        let mut command = clean(binary);
+        let mut command = command_without_environment(binary);
         command.arg("--data").arg(folder.join("exchange"));
         command.args(["sim", "--listen", "127.0.0.1:0", "--seed", &seed.to_string()]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log)?);
@@ -170,7 +170,7 @@ impl ExchangeProcess {
 }
 
 /// Removes settings from the environment, because they would change what is measured.
-fn clean(program: &Path) -> Command {
+fn command_without_environment(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear();
     for name in ["PATH", "HOME", "TMPDIR", "LANG"] {

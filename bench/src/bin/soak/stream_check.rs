@@ -17,7 +17,7 @@ use crate::clients::streams::StreamReader;
 use crate::exchange::Exchange;
 
 /// The candles that closed before the end of the load must arrive within this time.
-const LAST_CANDLES: Duration = Duration::from_mins(1);
+const LAST_CANDLES_TIMEOUT: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(200);
 const SECOND_MS: i64 = 1_000;
 
@@ -50,7 +50,7 @@ impl StreamReaders {
     pub(crate) async fn check(mut self, exchange: Exchange) -> Outcome<Delivered> {
         let now = SystemClock.now().0;
         let last = now - now.rem_euclid(SECOND_MS) - SECOND_MS;
-        let until = Instant::now() + LAST_CANDLES;
+        let until = Instant::now() + LAST_CANDLES_TIMEOUT;
         let behind = || self.newest.iter().any(|it| it.load(Ordering::Relaxed) < last);
         while behind() && Instant::now() < until {
             tokio::time::sleep(POLL).await;

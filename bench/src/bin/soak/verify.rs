@@ -11,12 +11,12 @@ use tokio::time::Instant;
 
 use crate::acknowledged::{AckedFile, AckedSku, AckedUser, AckedWrites};
 use crate::clients::archive::{hex, text};
-use crate::clients::{Client, NoAnswer, Shared};
+use crate::clients::{Client, RequestFailure, Shared};
 use crate::http::Request;
-use crate::observations::add;
+use crate::observations::increment;
 
-/// Checks at the same time at the end.
-const AT_ONCE: usize = 8;
+/// At most this many checks run at once at the end.
+const CHECKS_AT_ONCE: usize = 8;
 /// A check that a kill interrupted is made again.
 const TRIES_MAX: u32 = 6;
 const RETRY_WAIT: Duration = Duration::from_millis(500);
@@ -28,7 +28,7 @@ const PAGE: usize = 100;
 const NEWEST: usize = 4;
 const RANDOM: usize = 6;
 
-/// What one check looks at.
+/// The object of one check.
 enum Check {
     User(AckedUser),
     File(AckedUser, AckedFile),
@@ -63,8 +63,8 @@ fn checks(writes: &AckedWrites, users: bool) -> Vec<Check> {
     files.chain(skus).chain(users).collect()
 }
 
-/// The newest files, which a kill is most likely to hurt, and random files and products.
-pub(crate) async fn sample(shared: Arc<Shared>, seed: u64) -> Findings {
+/// Checks the newest files, which a kill is most likely to damage, and random files and products.
+pub(crate) async fn check_sample(shared: Arc<Shared>, seed: u64) -> Findings {
     let mut client = Client::new(&shared, seed, 0);
     let mut rng = TestRng::new(seed);
     let mut writes = shared.acknowledged.snapshot();
@@ -82,21 +82,21 @@ pub(crate) async fn sample(shared: Arc<Shared>, seed: u64) -> Findings {
     let mut findings = Findings::default();
     for check in checks(&writes, false) {
         // The next kill may come first; what it interrupts is checked at the end.
-        let found = shared.stop.run_until_cancelled(one(&mut client, &check, false)).await;
+        let found = shared.stop.run_until_cancelled(check_one(&mut client, &check, false)).await;
         match found {
             Some(Ok(found)) => findings.lost.extend(found),
             Some(Err(_)) | None => return findings,
         }
-        add(&shared.observations.counts.checks);
+        increment(&shared.observations.counts.checks);
     }
     findings
 }
 
-/// Everything.
-pub(crate) async fn all(shared: &Arc<Shared>, seed: u64) -> Findings {
-    let mut lists: Vec<Vec<Check>> = (0..AT_ONCE).map(|_| Vec::new()).collect();
+/// Checks everything that was acknowledged.
+pub(crate) async fn check_all(shared: &Arc<Shared>, seed: u64) -> Findings {
+    let mut lists: Vec<Vec<Check>> = (0..CHECKS_AT_ONCE).map(|_| Vec::new()).collect();
     for (at, check) in checks(&shared.acknowledged.snapshot(), true).into_iter().enumerate() {
-        lists[at % AT_ONCE].push(check);
+        lists[at % CHECKS_AT_ONCE].push(check);
     }
     let mut tasks = JoinSet::new();
     let until = Instant::now() + JOBS_TIMEOUT;
@@ -105,7 +105,7 @@ pub(crate) async fn all(shared: &Arc<Shared>, seed: u64) -> Findings {
         tasks.spawn(async move {
             let mut findings = Findings::default();
             for check in &list {
-                findings.add(one_of_all(&mut client, check, until).await);
+                findings.add(check_until_ended(&mut client, check, until).await);
             }
             findings
         });
@@ -120,10 +120,10 @@ pub(crate) async fn all(shared: &Arc<Shared>, seed: u64) -> Findings {
     findings
 }
 
-async fn one_of_all(client: &mut Client, check: &Check, until: Instant) -> Findings {
+async fn check_until_ended(client: &mut Client, check: &Check, until: Instant) -> Findings {
     let mut findings = Findings::default();
     for attempt in 1..=TRIES_MAX {
-        match one(client, check, true).await {
+        match check_one(client, check, true).await {
             Ok(lost) => {
                 findings.lost.extend(lost);
                 break;
@@ -137,7 +137,7 @@ async fn one_of_all(client: &mut Client, check: &Check, until: Instant) -> Findi
             job_end(client, user, job, until, &mut findings).await;
         }
     }
-    add(&client.shared.observations.counts.checks);
+    increment(&client.shared.observations.counts.checks);
     findings
 }
 
@@ -149,12 +149,12 @@ fn name(check: &Check) -> String {
     }
 }
 
-/// What is lost of one object.
-async fn one(
+/// Checks one object and returns what is lost of it.
+async fn check_one(
     client: &mut Client,
     check: &Check,
     at_the_end: bool,
-) -> Result<Vec<String>, NoAnswer> {
+) -> Result<Vec<String>, RequestFailure> {
     let mut lost = match check {
         Check::User(user) => login(client, user).await?,
         Check::File(user, file) => file_and_insights(client, user, file).await?,
@@ -171,13 +171,13 @@ async fn one(
     Ok(lost)
 }
 
-async fn login(client: &mut Client, user: &AckedUser) -> Result<Vec<String>, NoAnswer> {
+async fn login(client: &mut Client, user: &AckedUser) -> Result<Vec<String>, RequestFailure> {
     let ask = json!({ "action": "login", "username": user.name, "password": user.password });
     let answer =
         client.response_below_500("check", &Request::post("/api/arkiver/auth", &ask)).await?;
     match answer.status {
         200 => Ok(Vec::new()),
-        429 => Err(NoAnswer::Refused),
+        429 => Err(RequestFailure::Refused),
         _ => Ok(vec![format!("cannot log in: {}", answer.excerpt())]),
     }
 }
@@ -186,7 +186,7 @@ async fn file_and_insights(
     client: &mut Client,
     user: &AckedUser,
     file: &AckedFile,
-) -> Result<Vec<String>, NoAnswer> {
+) -> Result<Vec<String>, RequestFailure> {
     let mut lost = Vec::new();
     let path = format!("/api/arkiver/files/{}/content", file.id);
     let answer = client.response_below_500("check", &Request::get(path).token(&user.token)).await?;
@@ -250,7 +250,7 @@ async fn ticks(
     name: &str,
     sku: &AckedSku,
     at_the_end: bool,
-) -> Result<Vec<String>, NoAnswer> {
+) -> Result<Vec<String>, RequestFailure> {
     let ask = json!({ "sku": name, "capability_token": client.shared.token });
     let seen = client.tool_now("check", "fetch_market_features", ask).await?;
     let count = seen["sample_count"].as_u64().unwrap_or_default();
@@ -271,7 +271,7 @@ async fn proposals(
     client: &mut Client,
     name: &str,
     sku: &AckedSku,
-) -> Result<Vec<String>, NoAnswer> {
+) -> Result<Vec<String>, RequestFailure> {
     let kept = pages(client, "list_proposals", "proposals", name).await?;
     let trail = pages(client, "list_price_changes", "changes", name).await?;
     let mut lost = Vec::new();
@@ -305,7 +305,7 @@ async fn pages(
     tool: &str,
     rows: &str,
     name: &str,
-) -> Result<Vec<Value>, NoAnswer> {
+) -> Result<Vec<Value>, RequestFailure> {
     let mut all = Vec::new();
     let mut ask = json!({ "sku": name, "limit": PAGE, "capability_token": client.shared.token });
     loop {
@@ -319,7 +319,11 @@ async fn pages(
 }
 
 /// A proposal from the price that was applied last can be applied, so the catalogue has that price.
-async fn price(client: &mut Client, name: &str, sku: &AckedSku) -> Result<Vec<String>, NoAnswer> {
+async fn price(
+    client: &mut Client,
+    name: &str,
+    sku: &AckedSku,
+) -> Result<Vec<String>, RequestFailure> {
     let (Some(price), false) = (sku.price(), sku.unknown_price) else { return Ok(Vec::new()) };
     let ask = json!({ "sku": name, "our_price": price, "cost": 9,
         "capability_token": client.shared.token });
@@ -328,7 +332,7 @@ async fn price(client: &mut Client, name: &str, sku: &AckedSku) -> Result<Vec<St
     let ask = json!({ "proposal_id": id, "capability_token": client.shared.token });
     match client.tool_now("check", "apply_proposal", ask).await {
         Ok(_) => Ok(Vec::new()),
-        Err(NoAnswer::Refused) => Ok(vec![format!("its price is not {price}")]),
+        Err(RequestFailure::Refused) => Ok(vec![format!("its price is not {price}")]),
         Err(halt) => Err(halt),
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::acknowledged::AckedUser;
-use crate::clients::{Client, NoAnswer};
+use crate::clients::{Client, RequestFailure};
 use crate::http::Request;
 
 /// A user may upload ten files a minute.
@@ -18,25 +18,25 @@ const BOUNDARY: &str = "----stoa-soak";
 
 pub(crate) async fn run(mut client: Client) {
     let mut users = 0;
-    while user(&mut client, users).await != Err(NoAnswer::LoadOver) {
+    while user(&mut client, users).await != Err(RequestFailure::LoadOver) {
         users += 1;
     }
 }
 
 /// One user from registration to the last file.
-async fn user(client: &mut Client, serial: u32) -> Result<(), NoAnswer> {
+async fn user(client: &mut Client, serial: u32) -> Result<(), RequestFailure> {
     let name = format!("soak-{}-{serial}", client.number);
     let password = format!("a long enough secret {}", client.rng.next_u64());
     let ask = json!({ "action": "register", "username": name, "password": password });
     let made = client.request("register", &Request::post("/api/arkiver/auth", &ask)).await?.json();
     let mut token = text(&made, "token");
     let user = AckedUser { name: name.clone(), password: password.clone(), token: token.clone() };
-    let user = client.shared.acknowledged.user(user);
+    let user = client.shared.acknowledged.add_user(user);
     for at in 0..UPLOADS_PER_USER {
         match file(client, user, &token, at).await {
-            Err(NoAnswer::LoadOver) => return Err(NoAnswer::LoadOver),
+            Err(RequestFailure::LoadOver) => return Err(RequestFailure::LoadOver),
             // The next file is independent of this one.
-            Ok(()) | Err(NoAnswer::Unknown | NoAnswer::Refused) => {}
+            Ok(()) | Err(RequestFailure::Unknown | RequestFailure::Refused) => {}
         }
     }
     let ask = json!({ "action": "login", "username": name, "password": password });
@@ -46,16 +46,21 @@ async fn user(client: &mut Client, serial: u32) -> Result<(), NoAnswer> {
 }
 
 /// One file from its upload to its insights.
-async fn file(client: &mut Client, user: usize, token: &str, at: u32) -> Result<(), NoAnswer> {
+async fn file(
+    client: &mut Client,
+    user: usize,
+    token: &str,
+    at: u32,
+) -> Result<(), RequestFailure> {
     let paper = paper(client, at);
     let request = upload(&format!("paper-{at}.txt"), paper.as_bytes()).token(token);
     let kept = client.request("upload", &request).await?.json();
     let (id, sha256) = (text(&kept, "fileId"), hex(&Sha256::digest(paper.as_bytes())));
-    let number = client.shared.acknowledged.file(user, &id, &sha256);
+    let number = client.shared.acknowledged.add_file(user, &id, &sha256);
     let ask = json!({ "fileId": id, "processingSettings": { "extractionMode": "standard" } });
     let request = Request::post("/api/arkiver/process", &ask).token(token);
     let job = text(&client.request("process", &request).await?.json(), "jobId");
-    client.shared.acknowledged.job(number, &job);
+    client.shared.acknowledged.set_job(number, &job);
     let status = Request::get(format!("/api/arkiver/jobs/{job}")).token(token);
     for _ in 0..POLLS_MAX {
         match client.request("job status", &status).await {
@@ -64,8 +69,8 @@ async fn file(client: &mut Client, user: usize, token: &str, at: u32) -> Result<
             {
                 break;
             }
-            Ok(_) | Err(NoAnswer::Unknown | NoAnswer::Refused) => {}
-            Err(NoAnswer::LoadOver) => return Err(NoAnswer::LoadOver),
+            Ok(_) | Err(RequestFailure::Unknown | RequestFailure::Refused) => {}
+            Err(RequestFailure::LoadOver) => return Err(RequestFailure::LoadOver),
         }
     }
     for at in 0..INSIGHTS_PER_FILE {
@@ -78,10 +83,10 @@ async fn file(client: &mut Client, user: usize, token: &str, at: u32) -> Result<
         match client.request("store insight", &request).await {
             Ok(kept) => {
                 let id = text(&kept.json(), "insightId");
-                client.shared.acknowledged.insight(number, &id, title);
+                client.shared.acknowledged.add_insight(number, &id, title);
             }
-            Err(NoAnswer::LoadOver) => return Err(NoAnswer::LoadOver),
-            Err(NoAnswer::Unknown | NoAnswer::Refused) => {}
+            Err(RequestFailure::LoadOver) => return Err(RequestFailure::LoadOver),
+            Err(RequestFailure::Unknown | RequestFailure::Refused) => {}
         }
     }
     let ask = json!({ "filters": { "fileId": id, "keywords": "finding" } });

@@ -81,7 +81,7 @@ pub(crate) async fn run(shared: Arc<Shared>, number: usize) {
     let held = async {
         loop {
             shared.wait_until_up().await;
-            shared.idle.pace.turn().await;
+            shared.idle.pace.wait().await;
             let began = Instant::now();
             let opened = timeout(REQUEST_TIMEOUT, open(&shared, kind, number)).await;
             let timed_out = || Err(OpenError::Broken(io::ErrorKind::TimedOut.into()));
@@ -102,7 +102,7 @@ pub(crate) async fn run(shared: Arc<Shared>, number: usize) {
                 }
                 OpenError::Broken(error) => (failure_kind(&error), error.to_string()),
             };
-            shared.observations.failed(failure, times, &format!("idle {kind:?}: {said}"));
+            shared.observations.record_failure(failure, times, &format!("idle {kind:?}: {said}"));
             tokio::time::sleep(RETRY_WAIT).await;
         }
     };

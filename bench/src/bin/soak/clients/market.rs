@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::clients::{Client, NoAnswer, rpc};
+use crate::clients::{Client, RequestFailure, rpc};
 use crate::http::Request;
 
 const SYMBOLS: [&str; 6] = ["BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "ADAUSDT", "BNBUSDT"];
@@ -11,10 +11,10 @@ const HOUR_MS: u64 = 3_600_000;
 const START_MS: u64 = 1_704_067_200_000;
 
 pub(crate) async fn run(mut client: Client) {
-    while one(&mut client).await != Err(NoAnswer::LoadOver) {}
+    while one(&mut client).await != Err(RequestFailure::LoadOver) {}
 }
 
-async fn one(client: &mut Client) -> Result<(), NoAnswer> {
+async fn one(client: &mut Client) -> Result<(), RequestFailure> {
     let (symbol, other) = (*client.rng.pick(&SYMBOLS), *client.rng.pick(&SYMBOLS));
     let from = START_MS + client.rng.below(200) * HOUR_MS;
     let to = from + 100 * HOUR_MS;

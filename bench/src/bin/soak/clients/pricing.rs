@@ -5,7 +5,7 @@ use clock::{Clock as _, SystemClock};
 use serde_json::{Value, json};
 
 use crate::acknowledged::AckedProposal;
-use crate::clients::{Client, NoAnswer};
+use crate::clients::{Client, RequestFailure};
 
 const STEPS_PER_SKU: u32 = 20;
 const TICKS_PER_STEP: u32 = 4;
@@ -18,14 +18,14 @@ pub(crate) async fn run(mut client: Client) {
     let mut products = 0;
     loop {
         let sku = format!("SOAK-{}-{products}", client.number);
-        if product(&mut client, &sku).await == Err(NoAnswer::LoadOver) {
+        if product(&mut client, &sku).await == Err(RequestFailure::LoadOver) {
             return;
         }
         products += 1;
     }
 }
 
-async fn product(client: &mut Client, sku: &str) -> Result<(), NoAnswer> {
+async fn product(client: &mut Client, sku: &str) -> Result<(), RequestFailure> {
     let (mut price, mut last_tick) = (FIRST_PRICE, 0);
     for step in 0..STEPS_PER_SKU {
         for _ in 0..TICKS_PER_STEP {
@@ -33,8 +33,8 @@ async fn product(client: &mut Client, sku: &str) -> Result<(), NoAnswer> {
             tick(client, sku, price, last_tick).await?;
         }
         let proposal = propose(client, sku, price).await;
-        if proposal == Err(NoAnswer::LoadOver) {
-            return Err(NoAnswer::LoadOver);
+        if proposal == Err(RequestFailure::LoadOver) {
+            return Err(RequestFailure::LoadOver);
         }
         let Ok((id, proposed)) = proposal else { continue };
         // The other half stays pending.
@@ -48,16 +48,16 @@ async fn product(client: &mut Client, sku: &str) -> Result<(), NoAnswer> {
 }
 
 /// Sends one tick until it is acknowledged; the same tick twice is one.
-async fn tick(client: &mut Client, sku: &str, price: f64, ts: i64) -> Result<(), NoAnswer> {
+async fn tick(client: &mut Client, sku: &str, price: f64, ts: i64) -> Result<(), RequestFailure> {
     let units = f64::from(u16::try_from(client.rng.below(1_000)).unwrap_or_default());
     let competitor_price = round(price * (0.9 + client.rng.unit() * 0.2));
     let tick = json!({ "sku": sku, "our_price": price, "competitor": "shop", "units": units,
         "competitor_price": competitor_price, "ts": ts });
     let ask = json!({ "d": tick, "capability_token": client.shared.token });
     let shared = std::sync::Arc::clone(&client.shared);
-    shared.acknowledged.sku(sku, |it| it.unknown_ticks += 1);
+    shared.acknowledged.change_sku(sku, |it| it.unknown_ticks += 1);
     let sent = repeat(client, "ingest tick", "ingest_tick", &ask).await;
-    shared.acknowledged.sku(sku, |it| match sent {
+    shared.acknowledged.change_sku(sku, |it| match sent {
         Ok(()) => {
             it.unknown_ticks -= 1;
             it.ticks += 1;
@@ -70,7 +70,11 @@ async fn tick(client: &mut Client, sku: &str, price: f64, ts: i64) -> Result<(),
 }
 
 /// Returns the proposal's id and price.
-async fn propose(client: &mut Client, sku: &str, price: f64) -> Result<(String, f64), NoAnswer> {
+async fn propose(
+    client: &mut Client,
+    sku: &str,
+    price: f64,
+) -> Result<(String, f64), RequestFailure> {
     let competitor_price = round(price * (0.92 + client.rng.unit() * 0.2));
     let ask = json!({ "sku": sku, "our_price": price, "cost": COST,
         "competitor_price": competitor_price, "capability_token": client.shared.token });
@@ -79,17 +83,17 @@ async fn propose(client: &mut Client, sku: &str, price: f64) -> Result<(String, 
     let id = proposal["proposal_id"].as_str().unwrap_or_default().to_owned();
     let price = proposal["proposed_price"].as_f64().unwrap_or_default();
     let kept = AckedProposal { id: id.clone(), price, applied: false };
-    client.shared.acknowledged.sku(sku, |it| it.proposals.push(kept));
+    client.shared.acknowledged.change_sku(sku, |it| it.proposals.push(kept));
     Ok((id, price))
 }
 
 /// Applies the proposal until that is acknowledged; applying twice is applying once.
-async fn apply(client: &mut Client, sku: &str, id: &str) -> Result<(), NoAnswer> {
+async fn apply(client: &mut Client, sku: &str, id: &str) -> Result<(), RequestFailure> {
     let ask = json!({ "proposal_id": id, "capability_token": client.shared.token });
     let shared = std::sync::Arc::clone(&client.shared);
-    shared.acknowledged.sku(sku, |it| it.unknown_price = true);
+    shared.acknowledged.change_sku(sku, |it| it.unknown_price = true);
     let sent = repeat(client, "apply proposal", "apply_proposal", &ask).await;
-    shared.acknowledged.sku(sku, |it| {
+    shared.acknowledged.change_sku(sku, |it| {
         it.unknown_price = sent.is_err_and(|it| it.may_be_done);
         for proposal in it.proposals.iter_mut().filter(|it| it.id == id) {
             proposal.applied = sent.is_ok();
@@ -101,7 +105,7 @@ async fn apply(client: &mut Client, sku: &str, id: &str) -> Result<(), NoAnswer>
 /// A write that was not acknowledged.
 #[derive(Debug, Clone, Copy)]
 struct NotDone {
-    halt: NoAnswer,
+    halt: RequestFailure,
     /// Whether it was sent without an answer at least once.
     may_be_done: bool,
 }
@@ -115,11 +119,11 @@ async fn repeat(
     for tries in 0..TRIES_MAX {
         match client.tool(kind, tool, ask.clone()).await {
             Ok(_) => return Ok(()),
-            Err(NoAnswer::Unknown) => {}
+            Err(RequestFailure::Unknown) => {}
             Err(halt) => return Err(NotDone { halt, may_be_done: tries > 0 }),
         }
     }
-    Err(NotDone { halt: NoAnswer::Unknown, may_be_done: true })
+    Err(NotDone { halt: RequestFailure::Unknown, may_be_done: true })
 }
 
 fn round(price: f64) -> f64 {

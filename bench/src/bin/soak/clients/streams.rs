@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clients::{REQUEST_TIMEOUT, Shared, error_kind, error_word, failure_kind, refusal_kind};
 use crate::http::{Connection, Request, Response, status, take_chunk};
-use crate::observations::{FailureKind, RequestTimes, add};
+use crate::observations::{FailureKind, RequestTimes, increment};
 
 /// Heartbeats come every 15 s.
 const SILENCE_MAX: Duration = Duration::from_secs(40);
@@ -105,18 +105,22 @@ impl StreamReader {
 
     async fn record(&self, ended: Result<(), StreamEnd>) {
         let observations = &self.shared.observations;
-        add(&observations.counts.stream_connections);
+        increment(&observations.counts.stream_connections);
         let times = RequestTimes::since(self.active);
         let name = self.name();
         match ended {
             Ok(()) | Err(StreamEnd::Enough) => return,
-            Err(StreamEnd::Ended) => add(&observations.counts.streams_ended),
+            Err(StreamEnd::Ended) => increment(&observations.counts.streams_ended),
             Err(StreamEnd::Refused(kind, said)) => {
-                observations.failed(kind, times, &format!("{name}: {said}"));
+                observations.record_failure(kind, times, &format!("{name}: {said}"));
                 tokio::time::sleep(REFUSED_WAIT).await;
             }
             Err(StreamEnd::Broken(error)) => {
-                observations.failed(failure_kind(&error), times, &format!("{name}: {error}"));
+                observations.record_failure(
+                    failure_kind(&error),
+                    times,
+                    &format!("{name}: {error}"),
+                );
             }
         }
         tokio::time::sleep(RETRY_WAIT).await;
@@ -221,7 +225,7 @@ impl StreamReader {
         let (connection, refused) =
             timeout(REQUEST_TIMEOUT, opened).await.map_err(|_| timed_out("the head"))??;
         self.active = Instant::now();
-        self.shared.observations.answered(kind, RequestTimes::since(began));
+        self.shared.observations.record_answer(kind, RequestTimes::since(began));
         match refused {
             None => Ok(connection),
             Some(it) => {

@@ -51,7 +51,7 @@ fn message(text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_refused_and_the_server_goes_on() {
+async fn malformed_requests_are_refused_and_the_server_goes_on() {
     let target = TargetServer::open();
     let nested = |depth: usize| {
         let mut body = br#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":"#.to_vec();
@@ -94,7 +94,7 @@ async fn what_is_no_request_is_refused_and_the_server_goes_on() {
 }
 
 #[tokio::test]
-async fn tasks_are_their_owners_alone_and_what_is_over_is_over() {
+async fn a_task_is_visible_to_its_owner_only_and_an_ended_task_stays_ended() {
     let target = TargetServer::open();
     let (ann, bob) = (target.token("ann"), target.token("bob"));
     let (_, sent) = target.rpc(&ann, "SendMessage", message("Как дела у Сбербанка?")).await;

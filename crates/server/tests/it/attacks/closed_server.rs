@@ -1,4 +1,4 @@
-//! A server with a token: nothing that an operator says beside opens it.
+//! A server with a token stays closed, whatever other settings the operator makes.
 
 use serde_json::{Value, json};
 

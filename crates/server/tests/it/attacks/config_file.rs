@@ -1,4 +1,5 @@
-//! A configuration file in the folder of an attacker: it must not decide where the user's keys are sent.
+//! A configuration file in the folder of an attacker: it must not decide where the user's keys are
+//! sent.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use crate::process::{Folder, run, stoa};
 
-/// A server of the attacker, which counts its visitors.
+/// A server of the attacker, which counts its connections.
 struct Attacker {
     url: String,
     visits: Arc<AtomicUsize>,

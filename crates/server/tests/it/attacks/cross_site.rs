@@ -1,5 +1,5 @@
-//! Requests that a page of another site can make a browser send: they change nothing and cost
-//! nothing.
+//! Requests that a page of another site makes a browser send: they are refused before they change
+//! or compute anything.
 
 use serde_json::{Value, json};
 

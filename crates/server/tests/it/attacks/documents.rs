@@ -1,5 +1,5 @@
-//! Documents that are made to cost the server memory: what they say is found in a child process, so
-//! the server keeps its size and the other users their service.
+//! Documents that are made to cost the server memory: a child process analyses their text, so the
+//! server process does not grow.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn peak_mb(pid: u32) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
 }
 
-/// A text of nothing but short citations once took 240 times its size in the server.
+/// A text of short citations alone once took 240 times its size in the server.
 #[tokio::test]
 async fn a_text_of_citations_costs_the_server_little_memory() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Addresses that a client claims for itself: believed of a trusted proxy alone.
+//! Client addresses in forwarding headers: the server believes them only from a trusted proxy.
 
 use crate::process::{Folder, Server, http};
 
@@ -13,7 +13,7 @@ async fn statuses(server: &Server, header: &str, clients: &[&str]) -> Vec<u16> {
 }
 
 #[tokio::test]
-async fn a_forwarded_address_is_believed_of_a_trusted_proxy_alone() {
+async fn a_forwarded_address_is_believed_only_from_a_trusted_proxy() {
     let rate = [("STOA_RATE_BURST", "1"), ("STOA_RATE_PER_SECOND", "0.001")];
     for (header, clients) in [
         ("x-forwarded-for", ["203.0.113.1", "203.0.113.2", "1.2.3.4, 203.0.113.1"]),

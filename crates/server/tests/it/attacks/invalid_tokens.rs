@@ -13,7 +13,7 @@ struct InvalidTokenClient<'a> {
 }
 
 impl InvalidTokenClient<'_> {
-    async fn say(&self, method: &str, params: Value) -> (u16, Value) {
+    async fn send(&self, method: &str, params: Value) -> (u16, Value) {
         let request = http().post(self.server.url("/mcp")).bearer_auth(self.token);
         let response = mcp_headers(request, method, params).send().await.unwrap();
         let status = response.status().as_u16();
@@ -22,7 +22,7 @@ impl InvalidTokenClient<'_> {
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> (u16, Value) {
-        self.say("tools/call", json!({ "name": tool, "arguments": arguments })).await
+        self.send("tools/call", json!({ "name": tool, "arguments": arguments })).await
     }
 
     /// The handshake of the older protocol.
@@ -36,29 +36,30 @@ impl InvalidTokenClient<'_> {
     }
 
     /// Registers a new account and returns its token.
-    async fn registers(&self, name: &str) -> String {
+    async fn register(&self, name: &str) -> String {
         let who = json!({ "action": "register", "username": name, "password": "a long secret" });
-        let (status, told) = self.call("auth", who).await;
-        assert_eq!(status, 200, "{told}");
-        let token = &told["result"]["structuredContent"]["token"];
-        token.as_str().unwrap_or_else(|| panic!("{told}")).to_owned()
+        let (status, answer) = self.call("auth", who).await;
+        assert_eq!(status, 200, "{answer}");
+        let token = &answer["result"]["structuredContent"]["token"];
+        token.as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
     }
 
-    async fn asks(&self) -> (u16, Value) {
+    async fn ask(&self) -> (u16, Value) {
         self.call("arkiver_query_insights", json!({})).await
     }
 
     /// Waits until the token has expired.
-    async fn expires(&self) {
-        while self.asks().await.1["result"]["isError"] != true {
+    async fn wait_until_expired(&self) {
+        while self.ask().await.1["result"]["isError"] != true {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 }
 
-fn refused(told: &Value, word: &str) {
-    let text = told["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{told}"));
-    assert_eq!(told["result"]["isError"], true, "{told}");
+fn check_refused(answer: &Value, word: &str) {
+    let text =
+        answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
     assert!(text.contains(word), "{text}");
 }
 
@@ -68,20 +69,20 @@ async fn an_invalid_token_does_not_prevent_a_login() {
     let short = mint(folder.path(), &["--scope", "read,write", "--ttl", "1s"]);
     let server = Server::start(folder.path(), &[]);
     let expired = InvalidTokenClient { server: &server, token: &short };
-    expired.expires().await;
+    expired.wait_until_expired().await;
     for (name, token) in [("ada", short.as_str()), ("bob", "stoa1_AAAA"), ("eve", "rubbish")] {
         let client = InvalidTokenClient { server: &server, token };
-        assert_eq!(client.say("tools/list", json!({})).await.0, 200);
+        assert_eq!(client.send("tools/list", json!({})).await.0, 200);
         assert_eq!(client.initialize().await, 200);
-        let (status, told) = client.asks().await;
+        let (status, answer) = client.ask().await;
         assert_eq!(status, 200);
-        refused(&told, "AUTHENTICATION_FAILED");
-        // Reading is open here, so the token takes nothing away.
-        let (_, told) = client.call("quotes_live", json!({ "tickers": ["BTCUSDT"] })).await;
-        assert_eq!(told["result"]["isError"], false, "{told}");
-        let good = client.registers(name).await;
-        let (_, told) = InvalidTokenClient { server: &server, token: &good }.asks().await;
-        assert_eq!(told["result"]["structuredContent"]["total"], 0, "{told}");
+        check_refused(&answer, "AUTHENTICATION_FAILED");
+        // Reading is open here, so an invalid token does not prevent it.
+        let (_, answer) = client.call("quotes_live", json!({ "tickers": ["BTCUSDT"] })).await;
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+        let good = client.register(name).await;
+        let (_, answer) = InvalidTokenClient { server: &server, token: &good }.ask().await;
+        assert_eq!(answer["result"]["structuredContent"]["total"], 0, "{answer}");
     }
 }
 
@@ -90,7 +91,7 @@ async fn a_closed_server_serves_clients_without_a_token_only_what_needs_none() {
     let folder = Folder::new();
     let short = mint(folder.path(), &["--scope", "read,write", "--ttl", "1s"]);
     let open = Server::start(folder.path(), &[]);
-    InvalidTokenClient { server: &open, token: &short }.expires().await;
+    InvalidTokenClient { server: &open, token: &short }.wait_until_expired().await;
     drop(open);
     let settings = [("MCP_HTTP_TOKEN", "a-token-of-ours"), ("STOA_ARCHIVE_REGISTRATION", "true")];
     let server = Server::start(folder.path(), &settings);
@@ -99,22 +100,22 @@ async fn a_closed_server_serves_clients_without_a_token_only_what_needs_none() {
         for (method, expected) in
             [("server/discover", session), ("tools/list", session), ("resources/list", 401)]
         {
-            let (status, told) = client.say(method, json!({})).await;
-            assert_eq!(status, expected, "{method}: {told}");
+            let (status, answer) = client.send(method, json!({})).await;
+            assert_eq!(status, expected, "{method}: {answer}");
         }
         assert_eq!(client.initialize().await, session, "a session is for those who had a token");
-        assert_eq!(client.asks().await.0, 401);
+        assert_eq!(client.ask().await.0, 401);
         assert_eq!(client.call("quotes_live", json!({ "tickers": ["A"] })).await.0, 401);
-        let good = client.registers(name).await;
-        let (_, told) = InvalidTokenClient { server: &server, token: &good }.asks().await;
-        assert_eq!(told["result"]["structuredContent"]["total"], 0, "{told}");
+        let good = client.register(name).await;
+        let (_, answer) = InvalidTokenClient { server: &server, token: &good }.ask().await;
+        assert_eq!(answer["result"]["structuredContent"]["total"], 0, "{answer}");
         // A token in the call itself is verified.
         for (shown, opens) in [(good.as_str(), true), ("rubbish", false)] {
             let params = json!({ "name": "arkiver_query_insights", "arguments": {},
                 "_meta": { "auth": { "token": shown } } });
-            let (status, told) = client.say("tools/call", params).await;
-            assert_eq!(status, 200, "{told}");
-            assert_eq!(told["result"]["isError"] != true, opens, "{told}");
+            let (status, answer) = client.send("tools/call", params).await;
+            assert_eq!(status, 200, "{answer}");
+            assert_eq!(answer["result"]["isError"] != true, opens, "{answer}");
         }
     }
 }

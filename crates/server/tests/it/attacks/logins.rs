@@ -1,5 +1,5 @@
-//! Attempts to lock users of the archive out of their login: floods of logins and registrations from
-//! other addresses, and of made-up names from the same one.
+//! Attempts to lock users of the archive out of their login: floods of logins and registrations
+//! from other addresses, and of made-up names from the same one.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -111,7 +111,7 @@ async fn registrations_from_elsewhere_lock_no_user_out() {
 }
 
 #[tokio::test]
-async fn a_user_behind_the_address_of_a_flood_gets_in() {
+async fn a_user_at_the_address_of_a_flood_can_log_in() {
     let folder = Folder::new();
     for name in ["victim", "regular"] {
         add_user(&folder, name);
@@ -122,7 +122,7 @@ async fn a_user_behind_the_address_of_a_flood_gets_in() {
     let stop = Arc::new(AtomicBool::new(false));
     let flood = here.flood(&stop, |number| ("login", format!("nobody-{number}")));
     tokio::time::sleep(Duration::from_secs(2)).await;
-    // A user who has logged in from here before shares nothing with the flood.
+    // A user who has logged in from this address before has a limit apart from the flood.
     let (status, told) = here.auth("login", "regular", PASSWORD).await;
     assert_eq!(status, 200, "{told}");
     // A user who has not waits as long as each refusal says, and a few times at most.

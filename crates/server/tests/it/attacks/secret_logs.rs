@@ -25,8 +25,8 @@ async fn mcp(server: &Server, path: &str, bearer: Option<&str>, tool: &str, para
     mcp_headers(request, "tools/call", params).send().await.unwrap();
 }
 
-/// Waits until the server has written what it has to say.
-async fn quiet(server: &Server) -> String {
+/// Waits until the log has not grown for half a second, and returns it.
+async fn finished_log(server: &Server) -> String {
     let (mut before, mut same) = (0, 0);
     for _ in 0..200 {
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -78,7 +78,7 @@ async fn check(format: &str) {
     let mut in_meta = live;
     in_meta["_meta"] = json!({ "auth": { "token": OPERATOR } });
     mcp(&server, "/mcp", None, "quotes_live", in_meta).await;
-    let log = quiet(&server).await;
+    let log = finished_log(&server).await;
     assert!(log.contains("***"), "nothing was masked: {log}");
     assert_in_no_line(&log, &secrets);
 }
@@ -148,7 +148,7 @@ async fn check_shops_and_links(format: &str) {
         &last_chars(link_token),
         &last_chars(&token),
     ];
-    assert_in_no_line(&quiet(&server).await, &secrets.map(str::to_owned));
+    assert_in_no_line(&finished_log(&server).await, &secrets.map(str::to_owned));
 }
 
 #[tokio::test(flavor = "multi_thread")]

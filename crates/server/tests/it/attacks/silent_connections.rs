@@ -1,5 +1,5 @@
-//! Connections that say nothing, or not enough: each is closed after `client_timeout_s`, and
-//! thousands of them do not keep a client out.
+//! Connections that send no request or only a part of one: each is closed after `client_timeout_s`,
+//! and thousands of them do not keep a client out.
 
 use std::time::Duration;
 

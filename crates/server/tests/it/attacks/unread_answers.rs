@@ -53,12 +53,12 @@ async fn answers_that_are_not_read_stay_within_their_memory() {
     let metrics = http().get(server.url("/metrics")).send().await.unwrap().text().await.unwrap();
     let held = gauge(&metrics, "stoa_answer_bytes ");
     assert!(held > 4 << 20 && held <= 32 << 20, "{held}");
-    // A small answer needs none of it.
+    // A small answer is not counted in the memory for answers.
     let small = json!({ "symbol": "BTCUSDT", "interval": "1m", "limit": 10, "windows": {} });
     let small = http().post(server.url("/indicators")).json(&small).send().await.unwrap();
     assert_eq!(small.status(), 200);
     drop(answers);
-    // A client that reads gets the whole.
+    // A client that reads gets the whole answer.
     let read = http().post(server.url("/indicators")).header("content-type", "application/json");
     let read = loop {
         let answer = read.try_clone().unwrap().body(body.clone()).send().await.unwrap();
