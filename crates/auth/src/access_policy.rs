@@ -230,10 +230,10 @@ fn service_not_reached(service: &str) -> Fault {
 
 /// The message for services with a sign-in tool, whose users cannot run `stoa token mint`.
 fn sign_in() -> Fault {
-    let message = "no token was given; log in with the tool auth (action login, or register): over \
-                   stdio and in an MCP session the other tools then work as they are, elsewhere \
-                   send the token it gives in the header Authorization: Bearer, or as auth.token \
-                   in _meta";
+    let message = "no token was given; log in with the tool arkiver_auth, or POST \
+                   /api/arkiver/auth (action login, or register): over stdio and in an MCP session \
+                   the other tools then work as they are, elsewhere send the token it gives in the \
+                   header Authorization: Bearer, or as auth.token in _meta";
     Fault::new(Kind::Unauthenticated, "token_missing", message)
 }
 
@@ -242,7 +242,7 @@ fn with_sign_in_advice(fault: Fault) -> Fault {
     if fault.kind() != Kind::Unauthenticated {
         return fault;
     }
-    let message = format!("{}, or log in with the tool auth", fault.message());
+    let message = format!("{}, or log in with the tool arkiver_auth", fault.message());
     Fault::new(fault.kind(), fault.code(), message)
 }
 

@@ -1,6 +1,6 @@
 //! All services of a server: which tools a view lists, and under which names they are called.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::files::ContractError;
@@ -114,7 +114,7 @@ impl Catalog {
         let services: Vec<Arc<Service>> = services.into_iter().map(Arc::new).collect();
         let mut owners: HashMap<String, usize> = HashMap::new();
         for tool in services.iter().flat_map(|service| &service.tools) {
-            *owners.entry(host_safe(&tool.spec.name)).or_default() += 1;
+            *owners.entry(tool.spec.host_name()).or_default() += 1;
         }
         let mut by_name = HashMap::new();
         let mut by_service = HashMap::new();
@@ -127,15 +127,19 @@ impl Catalog {
                     row,
                     service_addressed,
                 };
-                let (own, safe) = (tool.spec.name.clone(), host_safe(&tool.spec.name));
-                for spelling in [own.clone(), safe.clone()] {
+                for spelling in tool.spec.spellings() {
                     within.entry(spelling).or_insert_with(|| refer(true));
                 }
                 // A name that two services share is listed with the service in front, never twice.
-                let shared = owners.get(&safe).is_some_and(|count| *count > 1);
-                let name = if shared { format!("{}_{safe}", service.name) } else { safe };
-                let dotted = (!shared && own != name).then_some(own);
-                for spelling in [name.clone()].into_iter().chain(dotted) {
+                let host_name = tool.spec.host_name();
+                let shared = owners.get(&host_name).is_some_and(|count| *count > 1);
+                let (name, spellings) = if shared {
+                    let long = format!("{}_{host_name}", service.name);
+                    (long.clone(), BTreeSet::from([long]))
+                } else {
+                    (host_name, BTreeSet::from(tool.spec.spellings()))
+                };
+                for spelling in spellings {
                     if by_name.insert(spelling.clone(), refer(false)).is_some() {
                         return Err(ContractError(format!("two tools are called {spelling}")));
                     }
@@ -261,7 +265,8 @@ impl View {
 
     /// Whether a client with this view may see and call a tool.
     pub fn shows(&self, service: &Service, tool: &ToolRow, name: &str) -> bool {
-        self.names(service, &[name, &tool.spec.name, &host_safe(&tool.spec.name)])
+        let [own, safe, host] = &tool.spec.spellings();
+        self.names(service, &[name, own, safe, host])
             && (!self.read_only || tool.spec.read_only)
             && (self.http || !tool.spec.http_only)
     }
@@ -269,7 +274,8 @@ impl View {
     /// Whether the view asks for a tool by its name, or for its service by name. Tools that are
     /// listed on request are listed where a view asks for them.
     pub fn asks_for(&self, service: &Service, tool: &ToolRow, name: &str) -> bool {
-        let spellings = [name, &tool.spec.name, &host_safe(&tool.spec.name)];
+        let [own, safe, host] = &tool.spec.spellings();
+        let spellings = [name, own, safe, host];
         let names = |list: &Vec<String>| list.iter().any(|it| spellings.contains(&it.as_str()));
         let services = |list: &Vec<String>| list.iter().any(|it| **it == *service.name);
         self.service.as_ref().is_some_and(|only| *only == service.name)

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::access::AccessRules;
+use crate::catalog::host_safe;
 use crate::files::{ContractError, file_text, read_json};
 use crate::host_schema;
 use crate::prompt::PromptSpec;
@@ -31,6 +32,9 @@ pub struct HostSpec {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostTool {
+    /// The name beside the tools of other services, where the contract's own says too little there;
+    /// `None` for the contract's own.
+    pub(crate) name: Option<String>,
     /// What the tool does for its user, with units and formats; `None` for the contract's own.
     description: Option<String>,
     /// A JSON merge patch of the exact input's properties: shorter descriptions, and null for an
@@ -96,6 +100,16 @@ impl HostSpec {
 }
 
 impl ToolSpec {
+    /// The name for MCP hosts, unless a tool of another service has the same.
+    pub fn host_name(&self) -> String {
+        self.host.name.clone().unwrap_or_else(|| host_safe(&self.name))
+    }
+
+    /// Every spelling of the name within the service.
+    pub fn spellings(&self) -> [String; 3] {
+        [self.name.clone(), host_safe(&self.name), self.host_name()]
+    }
+
     /// The description for models of MCP hosts.
     pub fn host_description(&self) -> &str {
         self.host.description.as_deref().unwrap_or(&self.description)

@@ -318,11 +318,9 @@ fn check_view(catalog: &Catalog, view: &View) -> Result<(), CommandError> {
     }
     for asked in view.tools.iter().flatten() {
         let everything = View::default();
-        let known = catalog.list(&everything).any(|listed| {
-            listed.name == asked
-                || listed.tool.spec.name == *asked
-                || contract::host_safe(&listed.tool.spec.name) == *asked
-        });
+        let known = catalog
+            .list(&everything)
+            .any(|listed| listed.name == asked || listed.tool.spec.spellings().contains(asked));
         if !known {
             return Err(names::no_tool(asked, catalog));
         }

@@ -201,7 +201,7 @@ fn operation(listed: &VisibleTool<'_>, binding: &HttpBinding) -> Value {
 /// The contract's name of a tool, or the name with the service in front if two services share it.
 fn operation_id<'a>(listed: &VisibleTool<'a>) -> &'a str {
     let own = &listed.tool.spec.name;
-    if contract::host_safe(own) == listed.name { own } else { listed.name }
+    if listed.tool.spec.host_name() == listed.name { own } else { listed.name }
 }
 
 /// Removes a property from an object schema and returns its rule.

@@ -44,8 +44,7 @@ impl Listing {
         let within = view.service.as_deref();
         let mut spellings = HashMap::new();
         for (at, it) in listed.iter().enumerate() {
-            let own = &it.tool.spec.name;
-            for spelling in [it.name.to_owned(), own.clone(), host_safe(own)] {
+            for spelling in it.tool.spec.spellings().into_iter().chain([it.name.to_owned()]) {
                 // Two services may share a name, so only a name that the catalog resolves to this
                 // row counts.
                 if catalog.find(within, &spelling).is_some_and(|found| same(found.row(), it.tool)) {

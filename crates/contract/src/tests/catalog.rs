@@ -1,6 +1,6 @@
 //! Names and views.
 
-use super::fixture::{bind, contract, service};
+use super::fixture::{Plain, bind, contract, service, table};
 use crate::{Catalog, View};
 
 fn listed(catalog: &Catalog, view: &View) -> Vec<String> {
@@ -52,6 +52,31 @@ fn every_spelling_finds_its_tool_and_an_ambiguous_one_none() {
     check(Some("left"), "left_read", Some(("left", "left.read")));
     check(Some("left"), "look", None);
     check(Some("middle"), "look", None);
+}
+
+/// `status` of the first service has a name of its own beside other services.
+#[test]
+fn a_name_for_hosts_is_listed_on_the_whole_server_and_every_spelling_is_callable() {
+    let mut contract = contract("left", &["status", "look"]);
+    contract.tools[0].host.name = Some("left_status".to_owned());
+    let left = table(&["status", "look"]).bind(contract, Plain).unwrap();
+    let catalog = Catalog::new(vec![left, service("right", &["read"])]).unwrap();
+    assert_eq!(listed(&catalog, &View::default()), ["left_status", "look", "read"]);
+    let alone = View::of_service(&catalog.services()[0].name);
+    assert_eq!(listed(&catalog, &alone), ["status", "look"]);
+    for (service, name) in [
+        (None, "status"),
+        (None, "left_status"),
+        (Some("left"), "status"),
+        (Some("left"), "left_status"),
+    ] {
+        assert_eq!(catalog.find(service, name).unwrap().row().spec.name, "status", "{name}");
+    }
+    for name in ["status", "left_status"] {
+        let tools = Some(vec![name.to_owned()]);
+        let view = View { tools, ..View::default() };
+        assert_eq!(listed(&catalog, &view), ["left_status"], "{name}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::fixture::{contract, table};
-use crate::{AccessRules, Contract, HostSpec, Schema, ToolSpec, file_paths, host_safe};
+use crate::{AccessRules, Contract, HostSpec, Schema, ToolSpec, file_paths};
 
 /// A token is about four bytes of JSON, as `stoa tools` counts.
 const BYTES_PER_TOKEN: usize = 4;
@@ -19,7 +19,7 @@ fn listed(contract: &Contract) -> impl Iterator<Item = &ToolSpec> {
 }
 
 fn shown(contract: &Contract, tool: &ToolSpec) -> Value {
-    json!({ "name": host_safe(&tool.name), "description": tool.host_description(),
+    json!({ "name": tool.host_name(), "description": tool.host_description(),
         "inputSchema": tool.host_input(&contract.access) })
 }
 
@@ -147,7 +147,8 @@ fn check_portable(at: &str, schema: &Value) {
 fn every_host_form_is_portable() {
     for contract in contracts() {
         for tool in contract.tools.iter().filter(|tool| !tool.http_only) {
-            let name = host_safe(&tool.name);
+            let name = tool.host_name();
+            assert!(name.contains('_'), "{name} needs a name in host.json that says whose it is");
             let safe = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             assert!((1..=64).contains(&name.len()) && name.chars().all(safe), "{name}");
             let forms = [tool.host_input(&contract.access), tool.host_output()];

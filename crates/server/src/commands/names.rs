@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use contract::{Catalog, Contract, ContractError, View, host_safe};
+use contract::{Catalog, Contract, ContractError, ToolSpec, View, host_safe};
 
 use crate::config::did_you_mean;
 use crate::exit::CommandError;
@@ -13,7 +13,7 @@ pub(crate) struct ToolName {
     pub(crate) name: String,
     pub(crate) title: String,
     /// Every spelling under which it can be called.
-    spellings: [String; 3],
+    spellings: Vec<String>,
 }
 
 pub(crate) fn services() -> BTreeSet<&'static str> {
@@ -26,19 +26,20 @@ pub(crate) fn tools() -> Result<Vec<ToolName>, ContractError> {
     let mut owners: HashMap<String, usize> = HashMap::new();
     for service in services() {
         for tool in Contract::load(service)?.tools {
-            let safe = host_safe(&tool.name);
-            *owners.entry(safe.clone()).or_default() += 1;
+            *owners.entry(tool.host_name()).or_default() += 1;
             if !tool.http_only {
-                tools.push((service, safe, tool.name, tool.title));
+                tools.push((service, tool));
             }
         }
     }
-    let named = |(service, safe, own, title): (&str, String, String, String)| {
+    let named = |(service, tool): (&str, ToolSpec)| {
         // The service name distinguishes tools of the same name.
-        let long = format!("{service}_{safe}");
-        let is_shared = owners.get(&safe).is_some_and(|count| *count > 1);
-        let name = if is_shared { long.clone() } else { safe.clone() };
-        ToolName { name, title, spellings: [long, safe, own] }
+        let host_name = tool.host_name();
+        let long = format!("{service}_{host_name}");
+        let is_shared = owners.get(&host_name).is_some_and(|count| *count > 1);
+        let name = if is_shared { long.clone() } else { host_name };
+        let spellings = tool.spellings().into_iter().chain([long]).collect();
+        ToolName { name, title: tool.title, spellings }
     };
     Ok(tools.into_iter().map(named).collect())
 }
@@ -88,6 +89,8 @@ mod tests {
             ("quotes", "quotes.live", true),
             ("", "quotes_live", true),
             ("", "collector_auth_metrics", true),
+            ("archive", "arkiver_auth", true),
+            ("archive", "auth", true),
             ("qoutes", "", false),
             ("quotes", "quotes.life", false),
         ] {

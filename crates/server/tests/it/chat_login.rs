@@ -140,13 +140,13 @@ async fn a_login_in_a_session_is_of_no_other_session_and_no_other_address() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let (ours, other) = (Session::open(&server).await, Session::open(&server).await);
-    refused(&ours.call(insights()).await, "log in with the tool auth");
+    refused(&ours.call(insights()).await, "log in with the tool arkiver_auth");
     logged_in(&ours.call(auth("register")).await);
     opened(&ours.call(insights()).await);
-    refused(&other.call(insights()).await, "log in with the tool auth");
+    refused(&other.call(insights()).await, "log in with the tool arkiver_auth");
     let elsewhere = Client::builder().local_address(IpAddr::from([127, 0, 0, 9]));
     let elsewhere = elsewhere.pool_max_idle_per_host(0).build().unwrap();
-    refused(&ours.call_from(&elsewhere, insights()).await, "log in with the tool auth");
+    refused(&ours.call_from(&elsewhere, insights()).await, "log in with the tool arkiver_auth");
     let stateless = async |params: Value| {
         let request = mcp_headers(http().post(server.url("/mcp")), "tools/call", params);
         request.send().await.unwrap().json::<Value>().await.unwrap()["result"].take()
@@ -155,13 +155,13 @@ async fn a_login_in_a_session_is_of_no_other_session_and_no_other_address() {
     assert!(said(&told).contains("auth.token in _meta"), "{told}");
     let token = told["structuredContent"]["token"].as_str().unwrap();
     assert!(told["content"][0]["text"].as_str().unwrap().contains(token), "{told}");
-    refused(&stateless(insights()).await, "log in with the tool auth");
+    refused(&stateless(insights()).await, "log in with the tool arkiver_auth");
     let token = &told["structuredContent"]["token"];
     let mut params = insights();
     params["_meta"] = json!({ "auth": { "token": token } });
     opened(&stateless(params).await);
     ours.call(auth("logout")).await;
-    refused(&ours.call(insights()).await, "log in with the tool auth");
+    refused(&ours.call(insights()).await, "log in with the tool arkiver_auth");
     // The same session logs in again, and its end ends the login.
     ours.call(auth("login")).await;
     opened(&ours.call(insights()).await);

@@ -210,7 +210,7 @@ async fn every_tool_refuses_a_missing_and_a_wrong_token() {
     // Health tools and tools that issue tokens need no token.
     let needs_none = |name: &str| {
         let health = ["ping_health", "health_check", "version_info"];
-        name == "auth" || health.iter().any(|end| name.ends_with(end))
+        name == "arkiver_auth" || health.iter().any(|end| name.ends_with(end))
     };
     for tool in names {
         let name = tool["name"].as_str().unwrap();
