@@ -220,26 +220,30 @@ pub(super) const CLIENTS: &[ClientRow] = &[
         folders: &[".gemini"],
         programs: &["gemini"],
         link: None,
-        afterwards: "start `gemini` again; `/mcp` lists it",
+        afterwards: "start `gemini` again, in a folder that it trusts; `/mcp` lists it",
     },
     ClientRow {
         client: Client::Cline,
         title: "Cline",
-        files: &[by_system(
-            ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
-            "Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+        // One file for the command line and the extensions of version 4.
+        files: &[movable(
+            ".cline/data/settings/cline_mcp_settings.json",
+            "CLINE_DATA_DIR",
+            "settings/cline_mcp_settings.json",
         )],
         notation: Notation::Json(JsonForm {
             http: Some(HttpForm { url: "url", kind: Some("streamableHttp") }),
             ..MCP_SERVERS
         }),
         folders: &[
+            ".cline",
             ".config/Code/User/globalStorage/saoudrizwan.claude-dev",
             "Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev",
         ],
-        programs: &[],
+        programs: &["cline"],
         link: None,
-        afterwards: "Cline reads the file at once",
+        afterwards: "Cline reads the file at once; versions of the extension before 4 have a file of \
+                     their own, which its button Configure MCP Servers opens",
     },
     ClientRow {
         client: Client::Jetbrains,

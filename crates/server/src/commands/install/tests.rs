@@ -313,6 +313,7 @@ fn each_client_has_its_files() {
         (Client::Windsurf, None, "/home/a/.codeium/windsurf/mcp_config.json"),
         (Client::Zed, None, "/home/a/.config/zed/settings.json"),
         (Client::GeminiCli, None, "/home/a/.gemini/settings.json"),
+        (Client::Cline, None, "/home/a/.cline/data/settings/cline_mcp_settings.json"),
         (Client::Goose, None, "/home/a/.config/goose/config.yaml"),
         (Client::LmStudio, None, "/home/a/.lmstudio/mcp.json"),
     ] {
@@ -320,6 +321,8 @@ fn each_client_has_its_files() {
     }
     let codex = file(Client::Codex, None, &[("CODEX_HOME", "/codex")]);
     assert_eq!(codex, Path::new("/codex/config.toml"));
+    let cline = file(Client::Cline, None, &[("CLINE_DATA_DIR", "/cline")]);
+    assert_eq!(cline, Path::new("/cline/settings/cline_mcp_settings.json"));
     let claude = file(Client::ClaudeCode, user, &[("CLAUDE_CONFIG_DIR", "/claude")]);
     assert_eq!(claude, Path::new("/claude/.claude.json"));
     assert!(environment(&[]).file(row_of(Client::Jetbrains), None).unwrap().is_none());
