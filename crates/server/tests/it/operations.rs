@@ -37,7 +37,6 @@ async fn a_hang_up_stops_the_server_cleanly_unless_it_is_ignored() {
     assert_eq!(http().get(server.url("/health")).send().await.unwrap().status(), 200);
 }
 
-/// Every line on stderr is JSON where the logs are, from the first line to the last.
 /// The token that the banner suggests is right for every pricing tool that is not an operator's.
 #[tokio::test]
 async fn the_suggested_token_fits_every_pricing_tool() {
@@ -58,6 +57,7 @@ async fn the_suggested_token_fits_every_pricing_tool() {
     assert_eq!(suggested, needed.iter().map(String::as_str).collect());
 }
 
+/// Every line on stderr is JSON where the logs are, from the first line to the last.
 #[tokio::test]
 async fn the_banner_does_not_break_json_logs() {
     let folder = Folder::new();
