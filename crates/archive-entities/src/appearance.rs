@@ -46,10 +46,15 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
 
 /// `JANE ROE   represented by  JOHN DOE`
 fn represented<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
+    let at = at + usize::from(text.is(at, ":"));
     let from = name::past_titles(text, at + usize::from(text.is(at, "attorney")));
-    if let Some(end) = name::person(text, from, false) {
-        out.push(EntityMatch::attorney(text, (from, end), Ground::Label, None));
-    }
+    let Some(end) = name::person(text, from, false) else { return };
+    // A narrow column puts the surname in a line of its own.
+    let alone = text.breaks(end) == 1 && text.breaks(end + 1) > 0 && name::is_name_word(text, end);
+    let first_names = (from..end).all(|it| name::is_given(text.low(it)));
+    let surname = alone && first_names && !name::is_other_word(text.low(end));
+    let end = end + usize::from(surname);
+    out.push(EntityMatch::attorney(text, (from, end), Ground::Label, None));
 }
 
 /// `MR. JOHN DOE,\n appeared on behalf of the Plaintiff`

@@ -131,12 +131,16 @@ impl<'t> FoundCaption<'t> {
             || known.map(|it| words(it)).any(|it| own.iter().all(|word| it.contains(word)))
     }
 
-    /// Whether the words are the name of a party in the caption.
+    /// Whether the words are the name of a party in the caption, with or without middle names.
     pub(crate) fn names(&self, found: &EntityMatch<'_>) -> bool {
         let own = words(found.mention.quote);
         let caption = &self.caption;
         let known = caption.left.iter().chain(&caption.right).chain(&caption.subjects);
-        known.map(|it| words(it)).any(|it| it == own)
+        let same = |it: &[String]| {
+            let ends = it.first() == own.first() && it.last() == own.last();
+            it == own || ends && own.len() > 1 && it.len().abs_diff(own.len()) == 1
+        };
+        known.map(|it| words(it)).any(|it| same(&it))
     }
 
     /// Whether the piece is the first of the document.

@@ -198,7 +198,10 @@ fn signature<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>
 /// `Jane Roe, Esq.`
 fn esquire<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { at };
-    if let Some(from) = name::person_before(text, end, false) {
+    let Some(from) = name::person_before(text, end, false) else { return };
+    // `Attorneys for Defendant Jane Roe, Esq.` has a party that is a lawyer.
+    let party = from.checked_sub(1).is_some_and(|it| party::roles(text.low(it)).next().is_some());
+    if !party {
         out.push(attorney(text, (from, end), Ground::Label));
     }
 }
@@ -210,14 +213,17 @@ fn named_after<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t
     if office {
         return;
     }
-    let from = name::past_titles(text, at + usize::from(matches!(text.low(at), "," | "(")));
+    let mark = matches!(text.low(at), "," | "(") || text.is(at, ":") && text.capital(at - 1);
+    let from = name::past_titles(text, at + usize::from(mark));
     let deputy = at > 1 && matches!(text.low(at - 2), "assistant" | "deputy" | "solicitor");
     if text.breaks(from) > 0 || text.is(at, "general") && !deputy {
         return;
     }
     if let Some(end) = name::person(text, from, false) {
-        let mut it = EntityMatch::new(EntityKind::Person, text, (from, end), Ground::Label)
-            .with(Role::Attorney);
+        let known = name::is_given(text.low(from)) || (from..end).any(|it| text.is(it, "."));
+        let ground = if known { Ground::Label } else { Ground::Layout };
+        let mut it =
+            EntityMatch::new(EntityKind::Person, text, (from, end), ground).with(Role::Attorney);
         // `Plaintiff's counsel Jane Roe`
         it.represents = at.checked_sub(2).and_then(|before| {
             let word = text.low(before);

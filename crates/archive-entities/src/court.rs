@@ -40,6 +40,14 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
                     capital(text, at - 1) && text.breaks(at) == 0 && text.breaks(at + 1) > 0;
                 county.then_some((at - 1, at + 1))
             }
+            // `Appellate Division, Third Department` in a line of its own.
+            "appellate"
+                if text.breaks(at) > 0
+                    && text.run(at + 1, &["division", ","])
+                    && text.is(at + 4, "department") =>
+            {
+                Some((at, at + 5))
+            }
             "before" if text.is(at + 1, "the") && text.capital(at) => tribunal(text, at),
             "panel" if text.run(at + 1, &["on", "multidistrict", "litigation"]) => {
                 english(text, at).map(|(from, _)| (from, at + 4))
@@ -59,13 +67,44 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
         } else {
             Ground::Label
         };
-        let found = EntityMatch::new(EntityKind::Court, text, (from, to), ground);
+        let mut found = EntityMatch::new(EntityKind::Court, text, (from, to), ground);
+        found.is_reviewed = is_reviewed(text, from);
         out.push(match column::name(text, from, at, to) {
             Some(name) => found.with_name(name),
             None => found,
         });
         at = to.max(at + 1);
     }
+}
+
+/// What stands before a court whose decision is under review.
+static REVIEWED: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(
+        "(appeal | appeals | certiorari | review | removed | remand | transfer | transferred) (from | of | to) \
+         | (judgment | order | decision | decree | judgments | orders | ruling) ( of | , | ( entered | issued | rendered ) (by | in) ) \
+         | (complaint | suit | action | lawsuit | case) (in | to) | (обратил* | иском | заявлением) в \
+         | (на | об отмене | об изменении | отменить | отменив | с) (решени* | определени* | постановлени* | приговор* | приказ*) \
+         | (решени* | определени* | постановлени* | приговор* | приказ* | судь*) !(№ | от | по)",
+        &[],
+    )
+});
+
+/// Whether the words before a court say that another court reviews what it decided.
+fn is_reviewed(text: &TokenText<'_>, from: usize) -> bool {
+    let mut at = from;
+    while at > 0 && from - at < SIDE_TOKENS {
+        // The act of this court is named in a heading, in a line of its own.
+        if text.breaks(at) > 1 || text.is(at - 1, ".") && text.capital(at) || text.is(at - 1, ";") {
+            return false;
+        }
+        at -= 1;
+        if let Some(found) = REVIEWED.at(text, at) {
+            let heading = at == 0 || text.breaks(at) > 0 && text.capital(at);
+            let russian = !text.low(at).is_ascii();
+            return found.end <= from && !(heading && russian);
+        }
+    }
+    false
 }
 
 fn is_qualifier(word: &str) -> bool {
@@ -353,6 +392,12 @@ fn has_place(text: &TokenText<'_>, from: usize, to: usize) -> bool {
 /// Whether the name of a state begins at this token.
 pub(crate) fn is_state(text: &TokenText<'_>, at: usize) -> bool {
     state(text, at).is_some()
+}
+
+#[cfg(test)]
+#[test]
+fn the_pattern_is_right() {
+    assert_eq!(REVIEWED.problem(), None);
 }
 
 /// The key that all names of one court share: its words in alphabetical order.

@@ -217,13 +217,24 @@ fn is_short_line(line: &str) -> bool {
     line.split_whitespace().count() <= 10 && !line.ends_with(['.', ',', ';', '?', '!', ':'])
 }
 
-/// Joins the letters of a letter-spaced heading: `Р Е Ш Е Н И Е`.
-pub(crate) fn without_letter_spacing(line: &str) -> String {
+/// Joins the letters of a letter-spaced heading: `Р Е Ш Е Н И Е`. The name of a Russian act after
+/// another word stays apart: `АПЕЛЛЯЦИОННОЕ ОПРЕДЕЛЕНИЕ`.
+pub fn without_letter_spacing(line: &str) -> String {
     let letters = line.split(' ').filter(|it| !it.is_empty());
-    if letters.clone().count() > 3 && letters.clone().all(|it| it.chars().count() == 1) {
-        return letters.collect();
+    if letters.clone().count() <= 3 || letters.clone().any(|it| it.chars().count() > 1) {
+        return line.to_owned();
     }
-    line.to_owned()
+    let joined: String = letters.collect();
+    let lower = joined.to_lowercase();
+    let act = ["определение", "постановление", "решение"].iter().find(|it| lower.ends_with(**it));
+    let Some(count) = act.map(|it| it.chars().count()) else { return joined };
+    let first = joined.chars().count().saturating_sub(count);
+    if first < 3 {
+        return joined;
+    }
+    let (one, other): (String, String) =
+        (joined.chars().take(first).collect(), joined.chars().skip(first).collect());
+    format!("{one} {other}")
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
@@ -235,7 +246,7 @@ fn type_of_word(word: &str) -> Option<&'static str> {
         "complaint" => "complaint",
         "motion" => "motion",
         "order" => "order",
-        "judgment" => "judgment",
+        "judgment" | "judgement" => "judgment",
         "opinion" | "syllabus" | "opinions" => "opinion",
         "decision" => "decision",
         "minutes" => "order",
@@ -256,7 +267,8 @@ fn type_of_word(word: &str) -> Option<&'static str> {
         "petition" => "petition",
         "summons" => "summons",
         "subpoena" => "subpoena",
-        "notice" => "notice",
+        "notice" | "notification" => "notice",
+        "objection" | "objections" => "brief",
         "affidavit" => "affidavit",
         "declaration" => "declaration",
         "stipulation" => "stipulation",

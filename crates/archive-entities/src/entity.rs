@@ -106,6 +106,8 @@ pub struct Entity<'t> {
     pub roles: Vec<Role>,
     /// The sides that an attorney represents.
     pub represents: Vec<Role>,
+    /// Whether it is a court that the text names only as the one whose decision is under review.
+    pub is_reviewed: bool,
     /// `P12345`
     pub bar_number: Option<String>,
     pub money: Option<Money>,

@@ -14,6 +14,8 @@ pub(crate) struct EntityMatch<'t> {
     pub(crate) ground: Ground,
     pub(crate) role: Option<Role>,
     pub(crate) represents: Option<Role>,
+    /// A court whose decision is under review.
+    pub(crate) is_reviewed: bool,
     pub(crate) bar_number: Option<String>,
     pub(crate) money: Option<Money>,
 }
@@ -32,6 +34,7 @@ impl<'t> EntityMatch<'t> {
             ground,
             role: None,
             represents: None,
+            is_reviewed: false,
             bar_number: None,
             money: None,
         }

@@ -40,8 +40,12 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
             {
                 joined(text, at - 1, out);
             }
+            // `Mary Roe, U.S.D.J.`, `Mary Roe, J.S.C.`
+            "u" | "j" | "a" if is_letters(text, at) => lettered(text, at, out),
             "j" | "cj" | "pj" if text.capital(at) => author(text, at, out),
-            "p" | "c" if text.run(at + 1, &[".", "j"]) && text.capital(at) => author(text, at, out),
+            "p" | "c" | "a" if text.run(at + 1, &[".", "j"]) && text.capital(at) => {
+                author(text, at, out)
+            }
             "судья"
             | "судьи"
             | "судьей"
@@ -57,8 +61,6 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
                     russian(text, at + 1, out);
                 }
             }
-            // `Mary Roe, U.S.D.J.`, `Mary Roe, J.S.C.`
-            "u" | "j" | "a" if is_letters(text, at) => lettered(text, at, out),
             "/" if text.run(at, &["/", "s", "/"]) => signed(text, at + 3, out),
             _ => {}
         }
@@ -103,8 +105,22 @@ fn titled<'t>(text: &TokenText<'t>, at: usize, single: bool, out: &mut Vec<Entit
             && text.is_word(at - 2);
         let passing = single && end == from + 1 && at > HEAD_TOKENS && spoken;
         let ground = if passing { Ground::Shape } else { Ground::Label };
-        out.push(judge(text, (from, end), ground));
+        if let Some(end) = with_surname(text, from, end) {
+            out.push(judge(text, (from, end), ground));
+        }
     }
+}
+
+/// The end of a name whose surname may stand in the next line: `Judge G. Michael` above `Harvey`.
+/// `None` for first names alone.
+fn with_surname(text: &TokenText<'_>, from: usize, end: usize) -> Option<usize> {
+    let first_names =
+        (from..end).all(|it| name::is_given(text.low(it)) || text.word(it).chars().count() == 1);
+    if !first_names || text.breaks(end) == 0 || end - from > 3 {
+        return Some(end);
+    }
+    let below = name::person(text, end, true).filter(|_| text.breaks(end) == 1);
+    below.or_else(|| (end > from + 1 && !text.is(from + 1, ".")).then_some(end))
 }
 
 /// `Judges ROE, DOE and POE concur`, `Justices Roe and Doe`
@@ -206,6 +222,11 @@ fn panel<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
         if text.breaks(next) >= 2 {
             break;
         }
+        // `ROE, Circuit Judge, and DOE, Circuit Judge.`
+        if matches!(word, "judge" | "justice") && text.is(next + 1, ".") && names.len() > 1 {
+            judges = true;
+            break;
+        }
         if matches!(
             word,
             "," | ";"
@@ -252,7 +273,9 @@ fn author<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     }
     let whole = name::person_before(text, at - 1, false);
     let surname = || name::person_before(text, at - 1, true);
-    let caps = |it: &usize| text.at(*it).is_some_and(|it| it.all_caps);
+    // `McCarthy, J. Appeal from an order` opens the opinion.
+    let opens = |it: usize| text.breaks(it) > 1 && text.capital(at + 2);
+    let caps = |it: &usize| text.at(*it).is_some_and(|it| it.all_caps) || opens(*it);
     if let Some(from) = whole.or_else(|| surname().filter(caps)).filter(|_| !recused(text, at)) {
         out.push(judge(text, (from, at - 1), Ground::Label));
     }
@@ -274,13 +297,17 @@ fn joined<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let mut end = at - 1;
     for _ in 0..9 {
         let Some(from) = name::person_before(text, end, true) else { return };
-        if !text.at(from).is_some_and(|it| it.all_caps) {
+        // After `JJ.` the names of a New York panel are not in capitals.
+        let titled = matches!(text.low(at), "jj" | "js") && text.is(at + 1, ".");
+        if !titled && !text.at(from).is_some_and(|it| it.all_caps) {
             return;
         }
         out.push(judge(text, (from, end), Ground::Label));
         end = from;
         while end > 0 && at - end < PANEL_TOKENS {
-            if !matches!(text.low(end - 1), "," | "and" | "&" | "c" | "p" | "j" | ".") {
+            let generation = end > 1 && matches!(text.low(end - 2), "jr" | "sr");
+            if generation || !matches!(text.low(end - 1), "," | "and" | "&" | "c" | "p" | "j" | ".")
+            {
                 break;
             }
             end -= 1;
@@ -355,6 +382,14 @@ fn russian<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) 
     let label = at.checked_sub(1).map(|it| text.low(it)).unwrap_or_default();
     let genitive = matches!(label, "судей" | "председательствующего")
         || label == "судьи" && !text.capital(at - 1);
+    // «судьи Демина Е.Г., Кузнецов С.А.» are several, in the nominative.
+    let listed = |from: usize| {
+        let end = name::person(text, from, false);
+        end.is_some_and(|it| {
+            matches!(text.low(it), "," | "и") && name::person(text, it + 1, false).is_some()
+        })
+    };
+    let genitive = genitive && !(label == "судьи" && listed(from));
     for _ in 0..6 {
         let Some(end) = name::person(text, from, false) else { break };
         let mut found = judge(text, (from, end), Ground::Label);

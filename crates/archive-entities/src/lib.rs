@@ -11,6 +11,7 @@ mod chronology;
 mod cited;
 mod correspondence;
 mod counsel;
+mod counsel_block;
 mod court;
 mod date;
 mod deadline;
@@ -204,12 +205,17 @@ fn findings<'t>(
     if caption.is_on(text.page) {
         list.append(&mut caption.matches);
     }
+    let before = list.len();
     counsel::find(&reading, &mut list);
     signature::find(&reading, &mut list);
-    let before = list.len();
+    counsel_block::find(&reading, &mut list);
     appearance::find(&reading, &mut list);
+    // A party that speaks for itself signs where attorneys do.
     let known = list.split_off(before);
-    list.extend(known.into_iter().filter(|it| !caption.names(it)));
+    let attorney = |it: &EntityMatch<'_>| it.role == Some(Role::Attorney);
+    // `ФИО1` is whoever the court left out.
+    let unnamed = |it: &EntityMatch<'_>| it.mention.quote.starts_with("ФИО") || caption.names(it);
+    list.extend(known.into_iter().filter(|it| !(attorney(it) && unnamed(it))));
     judge::find(&reading, &mut list);
     correspondence::find(&reading, &mut list);
     court::find(&reading, &mut list);

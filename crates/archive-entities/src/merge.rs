@@ -53,6 +53,7 @@ impl<'t> EntityRegistry<'t> {
             entity.name = name;
         }
         entity.ground = entity.ground.max(finding.ground);
+        entity.is_reviewed &= finding.is_reviewed;
         entity.bar_number = entity.bar_number.take().or(finding.bar_number);
         add_role(&mut entity.roles, finding.role);
         add_role(&mut entity.represents, finding.represents);
@@ -129,6 +130,7 @@ impl<'t> EntityRegistry<'t> {
             key,
             roles: Vec::new(),
             represents: Vec::new(),
+            is_reviewed: finding.is_reviewed,
             bar_number: None,
             money: finding.money,
             mentions: Vec::new(),
@@ -294,8 +296,44 @@ impl<'t> EntityRegistry<'t> {
         });
     }
 
+    /// Removes parties of one word where a party with a whole name has the same role: a surname that
+    /// no rule could join with its person.
+    fn drop_surnames(&mut self) {
+        let whole: HashSet<Role> = (self.entities.iter())
+            .filter(|it| it.is_party() && it.name.contains(' '))
+            .flat_map(|it| it.roles.iter().copied())
+            .collect();
+        self.entities.retain(|it| {
+            let single = it.kind == EntityKind::Person && !it.name.contains(' ');
+            let repeated = it.roles.iter().all(|role| role.is_party() && whole.contains(role));
+            !(it.is_party()
+                && single
+                && repeated
+                && it.ground <= Ground::Label
+                && it.name.is_ascii())
+        });
+    }
+
+    /// Removes attorneys whose name is the end of another attorney's: `Q. Roe` beside `Jane Q. Roe`.
+    fn drop_endings(&mut self) {
+        let names: Vec<String> = (self.entities.iter())
+            .filter(|it| it.roles.contains(&Role::Attorney))
+            .map(|it| it.name.to_lowercase())
+            .take(SIDES_MAX)
+            .collect();
+        self.entities.retain(|it| {
+            let own = it.name.to_lowercase();
+            let is_end = |other: &String| {
+                other.strip_suffix(own.as_str()).is_some_and(|it| it.ends_with(' '))
+            };
+            !(it.roles == [Role::Attorney] && names.iter().any(is_end))
+        });
+    }
+
     pub(crate) fn finish(&mut self) {
         self.merge_aliases();
+        self.drop_surnames();
+        self.drop_endings();
         self.merge_courts();
         self.drop_passing();
         for entity in &mut self.entities {

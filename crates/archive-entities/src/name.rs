@@ -183,6 +183,10 @@ fn person_within(text: &TokenText<'_>, at: usize, single: bool, wrapped: bool) -
         {
             next += 1;
             (parts, words, last_word) = (parts + 1, words + 1, next);
+        } else if words > 0 && is_joined(text, next) {
+            // `MANZANO–DANIELS` with the dash of a printer.
+            next += 2;
+            last_word = next;
         } else if words > 0
             && is_particle(text.low(next))
             && (is_name_word(text, next + 1)
@@ -200,7 +204,8 @@ fn person_within(text: &TokenText<'_>, at: usize, single: bool, wrapped: bool) -
         && !is_court_word(text.low(next))
         && text.capital(next)
         && !wide(text, at, next);
-    if is_heading && !is_given(text.low(at)) {
+    let has_initial = (at..next).any(|it| text.is(it, "."));
+    if is_heading && !has_initial && !is_given(text.low(at)) {
         return None;
     }
     // A name does not end in an initial, so `John Q.` alone is not one.
@@ -215,6 +220,15 @@ fn is_nickname(text: &TokenText<'_>, at: usize) -> bool {
         && matches!(text.low(at + 2), "\"" | "”")
         && is_name_word(text, at + 3)
         && text.breaks(at + 3) == 0
+}
+
+/// Whether a dash joins the name before it with the word after it.
+fn is_joined(text: &TokenText<'_>, at: usize) -> bool {
+    matches!(text.low(at), "–" | "-" | "‐" | "‑")
+        && text.glued(at)
+        && text.glued(at + 1)
+        && is_name_word(text, at + 1)
+        && !is_other_word(text.low(at + 1))
 }
 
 fn wide(text: &TokenText<'_>, from: usize, at: usize) -> bool {
@@ -259,6 +273,10 @@ fn russian(text: &TokenText<'_>, at: usize) -> Option<usize> {
             && text.is(next + 1, ".");
         next + usize::from(bare) + if joined { 2 } else { 0 }
     };
+    // `ФИО1` stands for a name that the court left out.
+    if text.is(at, "фио") && text.is_number(at + 1) && text.glued(at + 1) {
+        return Some(at + 2);
+    }
     if is_initial(text, at) {
         let next = initials(at);
         return (next > at && is_name_word(text, next)).then_some(next + 1);
@@ -304,14 +322,17 @@ fn russian(text: &TokenText<'_>, at: usize) -> Option<usize> {
 /// The first token of the personal name that ends before this token.
 pub(crate) fn person_before(text: &TokenText<'_>, end: usize, single: bool) -> Option<usize> {
     let first = end.saturating_sub(8);
-    (first..end).find(|at| {
+    let from = (first..end).find(|at| {
         // A name that begins in the middle of a longer one is not it.
         !(*at > first
             && is_name_word(text, at - 1)
             && text.breaks(*at) == 0
             && person(text, at - 1, single) == Some(end))
             && person(text, *at, single) == Some(end)
-    })
+    })?;
+    // The width of the page may break the line after the first name.
+    let begun = from > 0 && text.wraps(from) && text.capital(from - 1);
+    Some(if begun && is_given(text.low(from - 1)) { from - 1 } else { from })
 }
 
 /// The key that all mentions of one person share: the surname, and the given name if known.

@@ -102,7 +102,7 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
         } else if word == "отношении" && text.is(at.saturating_sub(1), "в") {
             claim::accused(reading, at, out);
         } else if word.starts_with("трет") && text.low(at + 1).starts_with("лиц") {
-            claim::labelled(reading, at + 2, Role::ThirdParty, out);
+            claim::side(reading, at + 2, Role::ThirdParty, out);
         }
     }
 }

@@ -8,8 +8,6 @@ use crate::organisation::legal_form;
 use crate::party;
 use crate::text::TokenText;
 
-/// Most lines of a block that are read above the words that name the represented side.
-const LINES: usize = 7;
 /// Most tokens of an appearance from the name to the side.
 const APPEARANCE_TOKENS: usize = 40;
 
@@ -22,11 +20,7 @@ pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch
         match text.low(at) {
             "attorney" | "attorneys" | "counsel" | "lawyers" | "lawyer" | "solicitors"
             | "solicitor" => {
-                if heads(text, at) {
-                    above(reading, at, out);
-                } else {
-                    entitled(text, at, out);
-                }
+                entitled(text, at, out);
                 named_by_sentence(text, at, out);
             }
             "s" if text.is(at + 1, "/") && text.glued(at + 1) && !follows_slash(text, at) => {
@@ -58,16 +52,6 @@ fn follows_slash(text: &TokenText<'_>, at: usize) -> bool {
     at > 0 && text.is(at - 1, "/") && text.glued(at)
 }
 
-/// Whether the words close a block: `Attorneys for Plaintiff`, `Counsel of Record`,
-/// `Of Attorneys for`, `Its Attorney`.
-fn heads(text: &TokenText<'_>, at: usize) -> bool {
-    let first =
-        at > 0 && matches!(text.low(at - 1), "of" | "its" | "his" | "her" | "their" | "lead");
-    let start = if first { at - 1 } else { at };
-    let goes = matches!(text.low(at + 1), "for" | "of") || text.breaks(at + 1) > 0 && first;
-    opens(text, start) && goes && text.capital(start)
-}
-
 /// `JANE ROE\nAssistant United States Attorney`: a line that is the title of the name above it.
 fn entitled<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let line = text.line_start(at);
@@ -96,37 +80,6 @@ fn entitled<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>)
     }
 }
 
-/// The nearest line above, in the same column, that is a person's name and nothing else.
-fn above<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
-    let text = reading.text;
-    let column = after_gap(text, at);
-    let side = (at + 1..at + 4).find_map(|it| party::roles(text.low(it)).next());
-    let mut line = text.line_start(at);
-    let mut blank = 0;
-    for _ in 0..LINES {
-        blank += usize::from(text.breaks(line) >= 2);
-        let Some(last) = line.checked_sub(1) else { return };
-        if blank > 1 {
-            return;
-        }
-        line = text.line_start(last);
-        let end = last + 1;
-        let own = |it: &usize| after_gap(text, *it) == column;
-        let (Some(from), Some(to)) = ((line..end).find(own), (line..end).rfind(own)) else {
-            continue;
-        };
-        let from = after_by(text, from, to);
-        if text.is(from, "by") || reading.organisation_at(from).is_some() {
-            continue;
-        }
-        let Some(stop) = name::person(text, from, false) else { continue };
-        if stop == to + 1 || closes(text, stop, to + 1) {
-            out.push(EntityMatch::attorney(text, (from, stop), Ground::Layout, side));
-            return;
-        }
-    }
-}
-
 /// Past `By:`, `/s/` and `s/`.
 fn after_by(text: &TokenText<'_>, from: usize, to: usize) -> usize {
     let mut at = from;
@@ -134,14 +87,6 @@ fn after_by(text: &TokenText<'_>, from: usize, to: usize) -> usize {
         at += 1;
     }
     at
-}
-
-/// Whether what follows a name in its line may follow a lawyer's: a number, a title, an office.
-fn closes(text: &TokenText<'_>, from: usize, to: usize) -> bool {
-    matches!(text.low(from), "," | "(" | "-" | "–")
-        && (from..to).any(|it| {
-            matches!(text.low(it), "#" | "no" | "esq" | "esquire" | "bar" | "pro" | "sbn" | "id")
-        })
 }
 
 /// `s/ Jane Roe`
@@ -227,12 +172,26 @@ fn list<'t>(text: &TokenText<'t>, at: usize, side: Option<Role>, out: &mut Vec<E
     for _ in 0..6 {
         let Some(end) = name::person(text, from, false) else { return };
         out.push(EntityMatch::attorney(text, (from, end), Ground::Label, side));
+        let end = past_office(text, end);
         from = match text.low(end) {
             "," if text.is(end + 1, "and") => end + 2,
             "," | "and" => end + 1,
             _ => return,
         };
     }
+}
+
+/// Past the office after a name: `Jane Roe, Assistant Attorney General, John Doe, Director`.
+fn past_office(text: &TokenText<'_>, end: usize) -> usize {
+    let office = |it: usize| {
+        name::is_office_word(text.low(it))
+            || matches!(text.low(it), "attorney" | "chief" | "solicitor")
+    };
+    if !(text.is(end, ",") && text.capital(end + 1) && office(end + 1)) {
+        return end;
+    }
+    let ends = |it: &usize| matches!(text.low(*it), "," | ";" | "." | "and");
+    (end + 1..end + 10).find(ends).unwrap_or(end)
 }
 
 /// `Jane Roe, ROE LAW PLLC, Asheville, North Carolina, for Appellant.`
@@ -246,7 +205,7 @@ fn appears<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMa
         return;
     };
     // `Harbor Point, N.A., for appellee` is a firm; `Jane Roe, ROE & DOE LLP, for appellee` is not.
-    let firm = reading.organisation_at(at).is_some_and(|it| it <= end);
+    let firm = reading.organisation_at(at).is_some_and(|it| it <= end || text.is(end, "&"));
     if firm || legal_form(text, end + 1).is_some() {
         return;
     }
@@ -257,6 +216,7 @@ fn appears<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMa
         let mark = text.is(step, ",") || text.is(step, ";");
         let place = step + 1;
         let speaks = text.is(place, "for")
+            || text.run(place, &["argued", "for"])
             || matches!(text.low(place), "attorneys" | "attorney" | "counsel")
                 && text.is(place + 1, "for");
         if !(mark && speaks) {
@@ -279,7 +239,9 @@ fn appears<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMa
                     break;
                 }
                 // A place is followed by its state: `Pasadena, California`.
-                if crate::appearance::is_place(text, next, last, false) {
+                if crate::appearance::is_place(text, next, last, false)
+                    || text.is(next - 1, ",") && !is_known(text, next, last)
+                {
                     break;
                 }
                 out.push(EntityMatch::attorney(text, (next, last), Ground::Label, side));
@@ -288,6 +250,11 @@ fn appears<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMa
         }
         return;
     }
+}
+
+/// Whether a name has an initial or a usual first name; `Saratoga Springs` has neither.
+fn is_known(text: &TokenText<'_>, from: usize, end: usize) -> bool {
+    name::is_given(text.low(from)) || (from..end).any(|it| text.is(it, "."))
 }
 
 /// `The name of the attorney representing Plaintiff is: Jane Roe`, `Counsel of record:\nJane Roe`

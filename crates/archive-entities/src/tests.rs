@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use crate::testing::{Score, corpus, found, stated};
 use crate::{CaseFacts, Ground, Mention, read};
 
+mod counsel_rows;
 mod rows;
 
 /// What precision and recall of each kind must reach.

@@ -182,7 +182,10 @@ fn list<'t>(
         ) || end == range.end;
         let formed = (from..=end).any(|it| text.is(it, "co") || legal_form(text, it).is_some());
         let firm = formed || text.is(end, "&") || text.is(end, "and") && text.is(end + 2, "llp");
-        if listed && alone && !firm && !is_place(text, from, end, from == first) {
+        // After a comma stands a place or a firm as often as a name.
+        let known = name::is_given(text.low(from)) || (from..end).any(|it| text.is(it, "."));
+        let sure = known || from == first || !text.is(from - 1, ",");
+        if listed && alone && !firm && sure && !is_place(text, from, end, from == first) {
             out.push(EntityMatch::attorney(text, (from, end), Ground::Label, represents));
         } else {
             listed = false;

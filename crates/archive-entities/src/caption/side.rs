@@ -367,7 +367,9 @@ impl<'t> SideReader<'_, '_, 't> {
         if text.breaks(at) == 0 && at == last + 1 || joined || legal_form(text, at).is_some() {
             return false;
         }
-        let whole = name::person(text, *first, false) == Some(last + 1);
+        // `NEW JERSEY` above `MOTOR VEHICLE COMMISSION` begins the name of the body.
+        let whole = name::person(text, *first, false) == Some(last + 1)
+            && !crate::court::is_state(text, *first);
         text.breaks(at) > 1 || whole && name::person(text, at, false).is_some()
     }
 
@@ -418,7 +420,11 @@ impl<'t> SideReader<'_, '_, 't> {
             });
         let named = named || initials && words.len() > 1;
         let first = words.first().copied()?;
-        let placeholder = party::is_placeholder(text, first);
+        // `DOES 1 THROUGH 10` are sued; a single `JOHN DOE 1` beside them is no further party.
+        let several = text.is(first, "does")
+            && words.len() == 4
+            && matches!(text.low(first + 2), "through" | "to");
+        let placeholder = party::is_placeholder(text, first) && !several;
         let other = words.iter().any(|it| NOT_PARTIES.contains(text.low(*it)) || text.is(*it, ":"));
         // A number with dashes is that of a case.
         let numbered = words.windows(2).any(|it| {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use text::Pattern;
+use text::{Pattern, TokenRow};
 
 use super::lines::{self, Line};
 use super::side::{self, Side};
@@ -38,10 +38,17 @@ static HEADING: LazyLock<Pattern> = LazyLock::new(|| {
          | before [:] | page @number | ^ (state | county | commonwealth) of @capital $ | ^ (state | county | commonwealth) of @capital @capital $ \
          | arbitration between | county , @capital | ^ at @caps $ | ^ (for | in) the | ^ civil action | county of | @number : @number - \
          | ^ @capital @number , @number $ | (cv | cr | bk | civ) [-] @number \
-         | in re | in the matter of | exhibit | slip opinion | opinion | syllabus | per curiam",
-        &[],
+         | in re | in the matter of | exhibit | slip opinion | opinion | syllabus | per curiam \
+         | ^ @number @capital [@capital] [@capital] (street | st | avenue | ave | road | rd | boulevard | blvd | drive) \
+         | @capital {zip} $",
+        &[("zip", zip)],
     )
 });
+
+/// `97045`
+fn zip(row: &dyn TokenRow, at: usize) -> Option<usize> {
+    (row.is_number(at) && row.lower(at).len() == 5).then_some(at + 1)
+}
 
 /// A line that ends the names below: `Case No. 24-1234`, a court, a date, a lawyer.
 static ENDING: LazyLock<Pattern> = LazyLock::new(|| {
@@ -72,6 +79,10 @@ pub(super) fn find(reading: &PieceContext<'_, '_>, lines: &[Line]) -> Option<Ver
     let mut seen = 0;
     let message = is_message(text);
     for (place, line) in lines.iter().enumerate() {
+        // A heading that was cut short names its sides further below.
+        if text.slice(line.from, line.to).ends_with('…') {
+            continue;
+        }
         let found = match separator(reading, *line) {
             Some((at, after)) => sides(reading, lines, place, at, after).map(|it| (it, at, after)),
             None if message => running(reading, *line),

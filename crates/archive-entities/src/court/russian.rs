@@ -61,7 +61,8 @@ pub(super) fn find(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
         "российской" => end += 2,
         "рф" => end += 1,
         word if (word.ends_with("ской") || word.ends_with("ого")) && text.capital(end) => {
-            end += 1 + usize::from(matches!(text.low(end + 1), "области" | "края" | "округа"));
+            let region = ["области", "края", "округа", "республики"];
+            end += 1 + usize::from(region.contains(&text.low(end + 1)));
         }
         _ => {}
     }

@@ -46,7 +46,7 @@ pub(super) fn find<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<
     }
     let against = |end: usize| {
         (end..(end + SIDE_TOKENS).min(text.len()))
-            .take_while(|it| !text.is(*it, ";") && text.breaks(*it) < 2)
+            .take_while(|it| !text.is(*it, ";") && (text.breaks(*it) < 2 || text.is(*it, "к")))
             .find(|it| text.is(*it, "к") && !text.capital(*it))
     };
     let start = out.len();
@@ -62,7 +62,7 @@ pub(super) fn find<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<
 }
 
 /// The names of one side, and the token after the last.
-fn side<'t>(
+pub(super) fn side<'t>(
     reading: &PieceContext<'_, 't>,
     at: usize,
     role: Role,
@@ -111,6 +111,7 @@ fn body(text: &TokenText<'_>, at: usize) -> Option<usize> {
     }
     let stops = |it: usize| {
         text.breaks(it) > 1
+            || text.low(it).starts_with("установил")
             || matches!(
                 text.low(it),
                 "," | "("
@@ -200,7 +201,7 @@ pub(super) fn represented<'t>(
 }
 
 /// The name after a label and up to three tokens of punctuation or description.
-pub(super) fn labelled<'t>(
+fn labelled<'t>(
     reading: &PieceContext<'_, 't>,
     at: usize,
     role: Role,
