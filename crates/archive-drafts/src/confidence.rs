@@ -12,6 +12,9 @@ pub(crate) fn confidence(category: Category, ground: Ground) -> f64 {
         (Category::Party, Ground::Layout) => 0.7,
         (Category::Party, Ground::Label) => 0.85,
         (Category::Party, Ground::Form) => 0.9,
+        // A lawyer who is named in a sentence may be that of another case, and the court another court.
+        (Category::Attorney, Ground::Label) => 0.85,
+        (Category::Court, Ground::Label) => 0.8,
         (Category::CaseNumber, Ground::Label | Ground::Form) => 0.85,
         (Category::Outcome, Ground::Label | Ground::Form) => 0.85,
         (Category::Outcome, Ground::Layout) => 0.6,

@@ -89,6 +89,7 @@ impl<'t> FileEntity<'t> {
         }
         mine.bar_number = mine.bar_number.take().or(other.bar_number);
         mine.ground = mine.ground.max(other.ground);
+        mine.is_reviewed &= other.is_reviewed;
         if other.name.len() > mine.name.len() {
             mine.name = other.name;
         }
@@ -147,6 +148,7 @@ impl<'t> FileEntity<'t> {
             Category::Party => self.party(&mut draft),
             Category::Attorney => self.attorney(&mut draft),
             Category::Money => self.money(&mut draft),
+            Category::Court if self.entity.is_reviewed => self.reviewed_court(&mut draft),
             _ => {
                 let label = match category {
                     Category::Judge => "Judge",
@@ -227,6 +229,15 @@ impl<'t> FileEntity<'t> {
         }
         draft.set("represents", sides);
         draft.set_some("barNumber", self.entity.bar_number.clone());
+    }
+
+    fn reviewed_court(&self, draft: &mut DraftBuilder) {
+        draft.title = format!("Court below: {}", self.shown());
+        draft.content = format!(
+            "{} is named in the text, as the court whose decision is reviewed.",
+            self.shown()
+        );
+        draft.set("reviewed", true);
     }
 
     fn money(&self, draft: &mut DraftBuilder) {

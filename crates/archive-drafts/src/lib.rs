@@ -15,7 +15,7 @@
 //! | `citation` | `citation`, `citationKind` (`case`, `statute`, `regulation`, `journal`, `decision`), `name`, `plaintiff`, `defendant`, `volume`, `reporter`, `page`, `title`, `section`, `number`, `date`, `year`, `court` (as public tables call it, `ca6`), `pinCites`, `parallel`, `explanations`, `cited` (how often), `shortForms` (how many of these; in the deep mode) |
 //! | `party` | `name`, `key`, `type` (`person`, `organisation`), `roles`, `mentions`, `written` |
 //! | `attorney` | `name`, `key`, `represents` (roles), `barNumber`, `mentions`, `written` |
-//! | `judge`, `court`, `case_number`, `organisation` | `name`, `key`, `mentions`, `written` |
+//! | `judge`, `court`, `case_number`, `organisation` | `name`, `key`, `mentions`, `written`; of a court that is only named as the one below, `reviewed` |
 //! | `money` | `name`, `key`, `currency`, `amount` (a decimal as text), `mentions`, `written` |
 //! | `event` | `event`, `subject`, `date`, `from`, `to`, `precision` (`day`, `month`, `year`, `range`), `written` |
 //! | `deadline` | `count`, `unit`, `before`, `anchor`, `written`; `due`, `counted`, `countedFrom`, `counting`, `countingRule` where it could be counted, else `uncounted`; with a stated day `fixed`, `due`, `from`, `precision`, `written` |

@@ -15,7 +15,7 @@ use crate::wording::{and_list, clipped, in_one_line, in_ordinary_case, quoted, t
 /// The most names of one kind that the summary lists; all are counted.
 const LISTED_MAX: usize = 8;
 /// How many lines at the head of an e-mail are searched for its subject.
-const SUBJECT_LINES: usize = 14;
+const SUBJECT_LINES: usize = 24;
 /// The most names of one side in a title.
 const SIDE_NAMES: usize = 3;
 /// How many bytes of the first line are quoted if the document type is not known.
@@ -245,10 +245,14 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
         let names = self.facts.names;
         let kind = document_type.map_or("document", |it| it.word);
         let who = match kind {
-            "e-mail" => self.between().or_else(|| self.subject()).or_else(|| self.mailed()),
-            "letter" | "memorandum" => self.mailed().or_else(|| self.between()),
+            "e-mail" => {
+                self.between(document_type).or_else(|| self.subject()).or_else(|| self.mailed())
+            }
+            "letter" | "memorandum" => {
+                self.mailed().or_else(|| self.between(document_type)).or_else(|| self.subject())
+            }
             "contract" => self.agreed(document_type),
-            _ => self.between().or_else(|| self.agreed(document_type)),
+            _ => self.between(document_type).or_else(|| self.agreed(document_type)),
         };
         // A number in a contract is not that of a case.
         let number = names.of(EntityKind::CaseNumber).next().map(|it| it.entity.name.clone());
@@ -270,7 +274,7 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
     }
 
     /// `Roe and Doe v. Acme LLC` by the caption, else by the roles.
-    fn between(&self) -> Option<String> {
+    fn between(&self, document_type: Option<&DocumentType>) -> Option<String> {
         let caption = self.facts.caption;
         if !caption.left.is_empty() && !caption.right.is_empty() {
             return Some(versus(&side_names(&caption.left), &side_names(&caption.right)));
@@ -281,15 +285,34 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
         let names = self.facts.names;
         let side = |roles: &[Role]| {
             let role = roles.iter().find(|role| names.with(**role).next().is_some())?;
-            let list: Vec<String> = names.with(*role).map(FileEntity::shown).collect();
-            Some(side_names(&list))
+            Some(names.with(*role).map(FileEntity::shown).collect::<Vec<String>>())
         };
         let left = side(&[Role::Plaintiff, Role::Petitioner, Role::Appellant]);
         let right = side(&[Role::Defendant, Role::Respondent, Role::Appellee]);
         match (left, right) {
-            (Some(left), Some(right)) if left != right => Some(versus(&left, &right)),
-            (one, other) => one.or(other).or_else(|| side(&[Role::Subject, Role::Debtor])),
+            (Some(left), Some(right)) if left != right => {
+                Some(versus(&side_names(&left), &side_names(&right)))
+            }
+            // A claim and a counterclaim: both are on both sides.
+            (Some(both), Some(_)) if both.len() > 1 => {
+                let (first, others) = both.split_at(1);
+                Some(versus(&side_names(first), &side_names(others)))
+            }
+            (one, other) => {
+                let alone = one.or(other).map(|it| self.headed(&side_names(&it), document_type));
+                alone.or_else(|| Some(side_names(&side(&[Role::Subject, Role::Debtor])?)))
+            }
         }
+    }
+
+    /// One side alone says little, so the heading comes before it: `Решение, ООО «Ромашка»`.
+    fn headed(&self, side: &str, document_type: Option<&DocumentType>) -> String {
+        let heading = document_type.and_then(|it| it.span.text_in(self.facts.pages));
+        let heading = heading.map(|it| {
+            let joined = document_type::without_letter_spacing(&in_one_line(clipped(it, 80)));
+            in_ordinary_case(&joined)
+        });
+        heading.map_or_else(|| side.to_owned(), |it| format!("{it}, {side}"))
     }
 
     /// `Severance Agreement, Acme LLC and Jane Roe`
@@ -319,7 +342,10 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
         let text = self.facts.pages.first()?.text;
         let lines = text.lines().take(SUBJECT_LINES);
         let label = |it: &str| {
-            ["Subject:", "Тема:"].iter().find_map(|label| it.strip_prefix(label)).map(str::to_owned)
+            ["Subject:", "Тема:", "Re:", "RE:"]
+                .iter()
+                .find_map(|label| it.strip_prefix(label))
+                .map(str::to_owned)
         };
         let subject = lines.filter_map(|it| label(it.trim())).next()?;
         let subject = clipped(subject.trim(), OPENING_BYTES).to_owned();

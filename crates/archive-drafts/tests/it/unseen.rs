@@ -9,7 +9,7 @@
 //! * The 40 of `sealed` are by the second writer too. The authors of the rules have read neither the
 //!   documents nor their errors, but for the first two documents of its `papers` and the sentences of
 //!   six wrong due days, which were read in November 2026 before the rules of anchors were made. The
-//!   set was scored about fifteen times, and otherwise only totals were printed.
+//!   set was scored about eighteen times, and otherwise only totals were printed.
 //!
 //! Precision and recall at the first measurement and now:
 //!
@@ -20,7 +20,7 @@
 //! | case number | 0.93 / 0.62 | 0.98 / 0.93 | 0.93 / 0.82 | 1.00 / 1.00 | 0.97 / 0.87 | 0.97 / 0.87 |
 //! | citation | 0.96 / 0.83 | 0.94 / 0.97 | 0.65 / 0.55 | 1.00 / 0.99 | 0.62 / 0.51 | 0.92 / 0.81 |
 //! | judge | 0.92 / 0.88 | 1.00 / 0.96 | 0.74 / 0.74 | 1.00 / 1.00 | 0.86 / 0.67 | 0.93 / 0.78 |
-//! | attorney | 0.93 / 0.61 | 1.00 / 1.00 | 0.89 / 0.62 | 0.97 / 0.97 | 0.93 / 0.54 | 0.92 / 0.73 |
+//! | attorney | 0.93 / 0.61 | 1.00 / 1.00 | 0.89 / 0.62 | 0.97 / 0.97 | 0.93 / 0.54 | 0.95 / 0.79 |
 //! | court, whole name | 0.70 / 0.72 | 0.83 / 0.88 | 0.85 / 0.85 | 1.00 / 1.00 | 0.62 / 0.65 | 0.88 / 0.86 |
 //! | event with its kind | 0.68 / 0.69 | 0.92 / 0.94 | 0.64 / 0.65 | 0.96 / 0.96 | 0.64 / 0.64 | 0.76 / 0.77 |
 //! | party with role | 0.94 / 0.83 | 0.90 / 0.85 | 0.71 / 0.61 | 0.99 / 0.96 | 0.62 / 0.46 | 0.78 / 0.60 |
@@ -128,7 +128,7 @@ const OPEN_FLOORS: Floors = [
 ];
 
 const SEALED_FLOORS: Floors = [
-    ("attorney", 0.88, 0.69),
+    ("attorney", 0.90, 0.75),
     ("case number", 0.93, 0.83),
     ("citation", 0.88, 0.78),
     ("court", 0.85, 0.83),
