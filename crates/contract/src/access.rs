@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::call::Credential;
-use crate::files::ContractError;
 use crate::schema::Schema;
 
 /// Replaces the credential argument while the schema is checked, because the schema requires a
@@ -51,16 +50,10 @@ impl AccessRules {
 
     /// The input schema without its credential argument among the required ones, for transports
     /// whose header may carry the credential; `None` if the schema does not change.
-    pub(crate) fn without_required_credential(
-        &self,
-        input: &Schema,
-    ) -> Result<Option<Schema>, ContractError> {
-        let Some(name) = &self.credential_argument else { return Ok(None) };
+    pub(crate) fn without_required_credential(&self, input: &Schema) -> Option<Schema> {
+        let name = self.credential_argument.as_ref()?;
         let mut json = input.json().clone();
-        let Some(required) = json.get_mut("required").and_then(Value::as_array_mut) else {
-            return Ok(None);
-        };
-        required.retain(|it| it != name);
-        Schema::compile(json).map(Some)
+        json.get_mut("required")?.as_array_mut()?.retain(|it| it != name);
+        Some(Schema::new(json))
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[cfg(test)]
 use serde_json::Value;
 
-use crate::files::{ContractError, read_json, resolve};
+use crate::files::{ContractError, ServiceFiles, read_json};
 use crate::schema::Schema;
 
 /// How a contract reports one kind of fault.
@@ -36,18 +36,18 @@ pub struct ErrorTable {
 impl ErrorTable {
     /// A table that names every kind as itself, with `envelope` as both schemas.
     #[cfg(test)]
-    pub(crate) fn of_kinds(envelope: Value) -> Result<Self, ContractError> {
+    pub(crate) fn of_kinds(envelope: Value) -> Self {
         let row = |kind: &Kind| {
             let word = kind.word().to_owned();
             let row = ErrorRow { r#type: word.clone(), http_status: 500, retryable: false };
             (word, row)
         };
-        Ok(Self {
+        Self {
             kinds: Kind::ALL.iter().map(row).collect(),
             codes: BTreeMap::new(),
-            envelope: Schema::compile(envelope.clone())?,
-            http_envelope: Schema::compile(envelope)?,
-        })
+            envelope: Schema::new(envelope.clone()),
+            http_envelope: Schema::new(envelope),
+        }
     }
 
     /// The row of the fault's code, else of its kind. [`crate::Contract::load`] fails if a kind has
@@ -67,15 +67,15 @@ impl ErrorTable {
     }
 
     /// Loads `contracts/<service>/errors.json`.
-    pub(crate) fn load(service: &str) -> Result<Self, ContractError> {
-        let path = format!("{service}/errors.json");
+    pub(crate) fn load(files: &ServiceFiles<'_>) -> Result<Self, ContractError> {
+        let path = format!("{}/errors.json", files.service);
         let file: ErrorsFile = read_json(&path)?;
         if let Some(kind) = Kind::ALL.iter().find(|kind| !file.kinds.contains_key(kind.word())) {
             return Err(ContractError(format!("contracts/{path} has no row for {}", kind.word())));
         }
         Ok(Self {
-            envelope: Schema::compile(resolve(service, &file.envelope)?)?,
-            http_envelope: Schema::compile(resolve(service, &file.http_envelope)?)?,
+            envelope: Schema::new(files.resolve(&file.envelope)?),
+            http_envelope: Schema::new(files.resolve(&file.http_envelope)?),
             kinds: file.kinds,
             codes: file.codes,
         })

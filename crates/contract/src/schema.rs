@@ -1,4 +1,7 @@
-//! A compiled JSON Schema, whose errors name the field and what was expected there.
+//! A JSON Schema, whose errors name the field and what was expected there. It is compiled when the
+//! first value is checked.
+
+use std::sync::OnceLock;
 
 use fault::Fault;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -11,11 +14,15 @@ use crate::time_fields::TimeField;
 /// How many problems of one input are reported.
 const PROBLEMS_MAX: usize = 8;
 
-/// A compiled JSON Schema.
+/// A JSON Schema.
 #[derive(Debug)]
 pub struct Schema {
     json: Value,
-    validator: jsonschema::Validator,
+    /// What values are checked against, where `json` lists a wider form of it.
+    exact: Option<Value>,
+    /// Compiled at the first check, because a server has about 300 schemas and most processes call a
+    /// few tools.
+    validator: OnceLock<Result<jsonschema::Validator, ContractError>>,
     /// Top-level properties that have a default, filled in before a handler sees the arguments.
     defaults: Vec<(String, Value)>,
     /// Top-level properties that are integers. JSON Schema calls `1.0` one; Rust does not.
@@ -25,12 +32,9 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Compiles a schema; formats such as `date` are validated.
-    pub fn compile(json: Value) -> Result<Self, ContractError> {
-        let validator = jsonschema::options()
-            .should_validate_formats(true)
-            .build(&json)
-            .map_err(|e| ContractError(format!("a schema does not compile: {e}")))?;
+    /// A schema that is compiled when the first value is checked; if it does not compile, every check
+    /// fails. Formats such as `date` are validated.
+    pub fn new(json: Value) -> Self {
         let properties = || json["properties"].as_object().into_iter().flatten();
         let defaults = properties()
             .filter_map(|(name, rule)| Some((name.clone(), rule.get("default")?.clone())))
@@ -39,7 +43,33 @@ impl Schema {
             .filter(|(_, rule)| rule["type"] == "integer")
             .map(|(name, _)| name.clone())
             .collect();
-        Ok(Self { json, validator, defaults, integers, times: Vec::new() })
+        let (exact, validator, times) = (None, OnceLock::new(), Vec::new());
+        Self { json, exact, validator, defaults, integers, times }
+    }
+
+    /// A schema that is compiled now; fails if it does not compile.
+    pub fn compile(json: Value) -> Result<Self, ContractError> {
+        let schema = Self::new(json);
+        match schema.validator() {
+            Ok(_) => Ok(schema),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    /// The validator, which the first caller compiles.
+    pub(crate) fn validator(&self) -> Result<&jsonschema::Validator, &ContractError> {
+        let compiled = self.validator.get_or_init(|| {
+            jsonschema::options()
+                .should_validate_formats(true)
+                .build(self.exact.as_ref().unwrap_or(&self.json))
+                .map_err(|e| ContractError(format!("a schema does not compile: {e}")))
+        });
+        compiled.as_ref()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_compiled(&self) -> bool {
+        self.validator.get().is_some()
     }
 
     /// The same schema with further properties.
@@ -49,18 +79,18 @@ impl Schema {
             return Err(ContractError("further properties are not an object".to_owned()));
         };
         all.extend(more.clone());
-        Self::compile(json)
+        Ok(Self::new(json))
     }
 
     /// The same schema with these arguments listed and read in every form of a time.
     pub(crate) fn with_times(&self, names: &[String]) -> Result<Self, ContractError> {
         let of = |name: &String| TimeField::of(name, &self.json);
         let times = names.iter().map(of).collect::<Result<Vec<_>, _>>()?;
-        let mut schema = Self::compile(self.json.clone())?;
+        let mut schema = Self::new(self.json.clone());
         for field in &times {
             field.widen(&mut schema.json);
         }
-        Ok(Self { times, ..schema })
+        Ok(Self { times, exact: Some(self.json.clone()), ..schema })
     }
 
     /// The schema itself.
@@ -70,11 +100,12 @@ impl Schema {
 
     /// Fails if a value does not match; the fault names each field and what was expected there.
     pub fn check(&self, value: &Value) -> Result<(), Fault> {
-        if self.validator.is_valid(value) {
+        let validator = self.validator().map_err(|error| Fault::internal(error.clone()))?;
+        if validator.is_valid(value) {
             return Ok(());
         }
         let mut problems: Vec<(String, String)> = Vec::new();
-        for error in self.validator.iter_errors(value).take(PROBLEMS_MAX) {
+        for error in validator.iter_errors(value).take(PROBLEMS_MAX) {
             problems.extend(describe(&error));
         }
         let phrases: Vec<String> = problems

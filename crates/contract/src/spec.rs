@@ -13,7 +13,7 @@ use crate::agent::AgentSpec;
 use crate::call::Scope;
 use crate::concurrency::Concurrency;
 use crate::errors::ErrorTable;
-use crate::files::{ContractError, file_text, json, read_json, resolve};
+use crate::files::{ContractError, ServiceFiles, file_text, json, read_json};
 use crate::host::{HostSpec, HostTool};
 use crate::schema::Schema;
 use crate::task::TaskSpec;
@@ -287,13 +287,14 @@ impl Contract {
         if file.service != service {
             return Err(ContractError(format!("contracts/{path} calls itself {}", file.service)));
         }
-        let tools = file.tools.into_iter().map(|tool| tool.load(service, &file.access));
+        let files = ServiceFiles::of(service);
+        let tools = file.tools.into_iter().map(|tool| tool.load(&files, &file.access));
         let mut tools: Vec<ToolSpec> = tools.collect::<Result<_, _>>()?;
         let mut host = HostSpec::load(service)?;
         host.apply(service, &mut tools, &file.access)?;
-        let streams = file.streams.into_iter().map(|stream| stream.load(service));
-        let uploads = file.uploads.into_iter().map(|upload| upload.load(service));
-        let downloads = file.downloads.into_iter().map(|download| download.load(service));
+        let streams = file.streams.into_iter().map(|stream| stream.load(&files));
+        let uploads = file.uploads.into_iter().map(|upload| upload.load(&files));
+        let downloads = file.downloads.into_iter().map(|download| download.load(&files));
         let documents = file.documents.into_iter().map(|document| document.load(service));
         let contract = Self {
             tools,
@@ -304,7 +305,7 @@ impl Contract {
             resources: file.resources.into_iter().map(ResourceFile::load).collect(),
             documents: documents.collect::<Result<_, _>>()?,
             agent: file.agent,
-            errors: Arc::new(ErrorTable::load(service)?),
+            errors: Arc::new(ErrorTable::load(&files)?),
             access: file.access,
             body_bytes: file.body_bytes,
             body_scope: file.body_scope,
@@ -360,19 +361,23 @@ impl DocumentFile {
 }
 
 impl ToolFile {
-    fn load(self, service: &str, access: &AccessRules) -> Result<ToolSpec, ContractError> {
+    fn load(
+        self,
+        files: &ServiceFiles<'_>,
+        access: &AccessRules,
+    ) -> Result<ToolSpec, ContractError> {
         // A description may refer to the document that the service publishes.
         let description = match self.description.contains(".json#/") {
-            true => resolve(service, &self.description)?.as_str().unwrap_or_default().to_owned(),
+            true => files.resolve(&self.description)?.as_str().unwrap_or_default().to_owned(),
             false => self.description,
         };
-        let input = Schema::compile(resolve(service, &self.input)?)?;
-        let http = self.http.map(|http| http.load(service, &input)).transpose()?;
-        let relaxed = access.without_required_credential(&input)?;
+        let input = Schema::new(files.resolve(&self.input)?);
+        let http = self.http.map(|http| http.load(files, &input)).transpose()?;
+        let relaxed = access.without_required_credential(&input);
         let relaxed = match &self.more {
             None => relaxed,
             Some(more) => {
-                let more = resolve(service, more)?;
+                let more = files.resolve(more)?;
                 Some(relaxed.as_ref().unwrap_or(&input).with_properties(&more)?)
             }
         };
@@ -383,7 +388,7 @@ impl ToolFile {
         Ok(ToolSpec {
             relaxed,
             input,
-            output: Schema::compile(resolve(service, &self.output)?)?,
+            output: Schema::new(files.resolve(&self.output)?),
             read_only: self.annotations["readOnlyHint"] == Value::Bool(true),
             annotations: self.annotations,
             name: self.name,
@@ -408,13 +413,13 @@ impl ToolSpec {
 }
 
 impl HttpFile {
-    fn load(self, service: &str, input: &Schema) -> Result<HttpBinding, ContractError> {
+    fn load(self, files: &ServiceFiles<'_>, input: &Schema) -> Result<HttpBinding, ContractError> {
         if !matches!(&*self.method, "GET" | "POST" | "PUT" | "DELETE") {
             let (method, path) = (&self.method, &self.path);
             return Err(ContractError(format!("{path} cannot be reached with {method}")));
         }
         address::check(&self.path, &self.also, input)?;
-        let body = Schema::compile(resolve(service, &self.body)?)?;
+        let body = Schema::new(files.resolve(&self.body)?);
         let Self { method, path, also, partial, .. } = self;
         Ok(HttpBinding { method, path, also, body, partial })
     }
@@ -433,8 +438,8 @@ impl HttpBinding {
 }
 
 impl StreamFile {
-    fn load(self, service: &str) -> Result<StreamSpec, ContractError> {
-        let schema = |at: &str| Schema::compile(resolve(service, at)?);
+    fn load(self, files: &ServiceFiles<'_>) -> Result<StreamSpec, ContractError> {
+        let schema = |at: &str| files.resolve(at).map(Schema::new);
         let sse = match self.sse {
             Some(sse) => Some(SseBinding { path: sse.path, query: schema(&sse.query)? }),
             None => None,

@@ -5,5 +5,6 @@ mod credential_monitor;
 pub(crate) mod fixture;
 mod host;
 mod pipeline;
+mod schemas;
 mod task;
 mod transfer;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::address;
 use crate::concurrency::Concurrency;
-use crate::files::{ContractError, resolve};
+use crate::files::{ContractError, ServiceFiles};
 use crate::schema::Schema;
 
 /// One upload of a contract: a form with files, sent with `POST` as `multipart/form-data`.
@@ -109,17 +109,16 @@ pub(crate) struct DownloadFile {
 }
 
 impl UploadFile {
-    pub(crate) fn load(self, service: &str) -> Result<UploadSpec, ContractError> {
-        let form = Schema::compile(resolve(service, &self.form)?)?;
+    pub(crate) fn load(self, files: &ServiceFiles<'_>) -> Result<UploadSpec, ContractError> {
         // An argument in the path is any text; its name need not be one of the form's fields.
         let names = address::path_parameters(&self.path);
         let texts: Map<String, Value> =
             names.map(|name| (name.to_owned(), json!({ "type": "string" }))).collect();
-        let arguments = Schema::compile(json!({ "properties": texts }))?;
+        let arguments = Schema::new(json!({ "properties": texts }));
         address::check(&self.path, &self.also, &arguments)?;
         Ok(UploadSpec {
-            form,
-            output: Schema::compile(resolve(service, &self.output)?)?,
+            form: Schema::new(files.resolve(&self.form)?),
+            output: Schema::new(files.resolve(&self.output)?),
             name: self.name,
             title: self.title,
             description: self.description,
@@ -134,8 +133,8 @@ impl UploadFile {
 }
 
 impl DownloadFile {
-    pub(crate) fn load(self, service: &str) -> Result<DownloadSpec, ContractError> {
-        let input = Schema::compile(resolve(service, &self.input)?)?.with_times(&self.times)?;
+    pub(crate) fn load(self, files: &ServiceFiles<'_>) -> Result<DownloadSpec, ContractError> {
+        let input = Schema::new(files.resolve(&self.input)?).with_times(&self.times)?;
         address::check(&self.path, &self.also, &input)?;
         Ok(DownloadSpec {
             input,

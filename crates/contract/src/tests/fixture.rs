@@ -86,7 +86,7 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         body_scope: None,
         agent: None,
         tools: tools.iter().map(tool).collect(),
-        errors: Arc::new(ErrorTable::of_kinds(object()).unwrap()),
+        errors: Arc::new(ErrorTable::of_kinds(object())),
     }
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn pipeline_with_credential_argument(argument: &str) -> Pipeline {
         json["required"] = json!([argument, "n"]);
         json["properties"][argument] = json!({ "type": "string" });
         tool.input = Schema::compile(json).unwrap();
-        tool.relaxed = contract.access.without_required_credential(&tool.input).unwrap();
+        tool.relaxed = contract.access.without_required_credential(&tool.input);
     }
     let service = table(&["a.b"]).bind(contract, Plain).unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
