@@ -71,11 +71,7 @@ impl Db {
     pub fn fetch_all(&self, statement: Sql) -> StoreFuture<'_, Vec<SqlRow>> {
         Box::pin(async move {
             match &self.0 {
-                Pools::Sqlite { reader, .. } => {
-                    let (text, values) = statement.sqlite().map_err(fault)?;
-                    let rows = reader.fetch_all(query_with(text, values)).await.map_err(fault)?;
-                    Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Sqlite(row))).collect())
-                }
+                Pools::Sqlite { reader, .. } => fetch_from_sqlite(reader, statement).await,
                 Pools::Postgres(pool) => {
                     let (text, values) = statement.postgres().map_err(fault)?;
                     let rows = pool.fetch_all(query_with(text, values)).await.map_err(fault)?;
@@ -83,6 +79,15 @@ impl Db {
                 }
             }
         })
+    }
+
+    /// Like [`Db::fetch_all`], over the connection that is open already: the writer of SQLite. It
+    /// takes no lock of the file.
+    pub(crate) fn fetch_by_writer(&self, statement: Sql) -> StoreFuture<'_, Vec<SqlRow>> {
+        match &self.0 {
+            Pools::Sqlite { writer, .. } => Box::pin(fetch_from_sqlite(writer, statement)),
+            Pools::Postgres(_) => self.fetch_all(statement),
+        }
     }
 
     /// The first row of a reading statement.
@@ -174,4 +179,10 @@ impl Db {
             Pools::Postgres(pool) => pool.close().await,
         }
     }
+}
+
+async fn fetch_from_sqlite(pool: &SqlitePool, statement: Sql) -> Result<Vec<SqlRow>, Fault> {
+    let (text, values) = statement.sqlite().map_err(fault)?;
+    let rows = pool.fetch_all(query_with(text, values)).await.map_err(fault)?;
+    Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Sqlite(row))).collect())
 }

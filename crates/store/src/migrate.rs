@@ -1,11 +1,14 @@
 //! Schema changes, owned by the crates whose tables they are, applied once and in order.
 
+use std::collections::BTreeMap;
+
 use data_encoding::HEXLOWER;
 use fault::{Fault, Kind};
 use sha2::{Digest as _, Sha256};
 
 use crate::db::{Db, Engine};
 use crate::probe;
+use crate::row::SqlRow;
 use crate::sql::sql;
 use crate::tx::Tx;
 
@@ -24,72 +27,54 @@ pub struct Migrations {
 /// The key of PostgreSQL's advisory lock, the same in every process.
 const LOCK_KEY: i64 = 0x0053_746f_614d_6967;
 
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS store_migration (
+     owner TEXT NOT NULL,
+     version BIGINT NOT NULL,
+     checksum TEXT NOT NULL,
+     PRIMARY KEY (owner, version)
+ )";
+
 impl Db {
-    /// Applies the missing migrations of all owners. Several processes may do it at once: each step
-    /// holds a lock and is skipped where another process has applied it.
+    /// Applies the missing migrations of all owners in one transaction, so that either all are applied
+    /// or none. Several processes may do it at once: the transaction holds a lock. Where nothing is
+    /// missing, one statement reads the versions, without the lock.
     pub async fn migrate(&self, all: &[Migrations]) -> Result<(), Fault> {
-        let mut tx = self.begin_locked().await?;
-        tx.execute_script(
-            "CREATE TABLE IF NOT EXISTS store_migration (
-                 owner TEXT NOT NULL,
-                 version BIGINT NOT NULL,
-                 checksum TEXT NOT NULL,
-                 PRIMARY KEY (owner, version)
-             )",
-        )
-        .await?;
-        tx.execute_script(probe::TABLE).await?;
-        tx.commit().await?;
-        for migrations in all {
-            self.migrate_owner(migrations).await?;
-        }
-        Ok(())
-    }
-
-    async fn migrate_owner(&self, migrations: &Migrations) -> Result<(), Fault> {
-        let owner = migrations.owner;
-        let steps = match self.engine() {
-            Engine::Sqlite => migrations.sqlite,
-            Engine::Postgres => migrations.postgres,
-        };
-        for (version, step) in (1_i64..).zip(steps) {
-            let mut tx = self.begin_locked().await?;
-            let known = "SELECT checksum FROM store_migration WHERE owner = $1 AND version = $2";
-            let known = tx.fetch_optional(sql(known).bind(owner).bind(version)).await?;
-            let checksum = checksum(step);
-            if let Some(row) = known {
-                if row.text_ref(0)? != checksum {
-                    return Err(changed(owner, version));
-                }
-                continue;
-            }
-            tx.execute_script(step)
-                .await
-                .map_err(|fault| fault.while_doing(&format!("migrating {owner} to {version}")))?;
-            let note = "INSERT INTO store_migration (owner, version, checksum) VALUES ($1, $2, $3)";
-            tx.execute(sql(note).bind(owner).bind(version).bind(checksum)).await?;
-            tx.commit().await?;
-            tracing::debug!(owner, version, "migrated the database");
-        }
-        self.refuse_newer(owner, steps.len()).await
-    }
-
-    async fn refuse_newer(&self, owner: &'static str, known: usize) -> Result<(), Fault> {
-        let newest = "SELECT COALESCE(MAX(version), 0) FROM store_migration WHERE owner = $1";
-        let newest = self.fetch_optional(sql(newest).bind(owner)).await?;
-        let found = newest.map_or(Ok(0), |row| row.count(0))?;
-        if found <= known as u64 {
+        if self.is_migrated(all).await {
             return Ok(());
         }
-        Err(Fault::new(
-            Kind::Conflict,
-            "store_newer",
-            format!(
-                "the database was written by a newer Stoa: its {owner} tables are at version \
-                 {found} and this program knows {known}; upgrade Stoa, or restore a backup made \
-                 before the upgrade"
-            ),
-        ))
+        let mut tx = self.begin_locked().await?;
+        tx.execute_script(TABLE).await?;
+        tx.execute_script(probe::TABLE).await?;
+        let rows = "SELECT owner, version, checksum FROM store_migration";
+        let applied = Applied::of(&tx.fetch_all(sql(rows)).await?)?;
+        for migrations in all {
+            let (owner, steps) = (migrations.owner, self.steps(migrations));
+            for (version, step) in applied.missing(owner, steps)? {
+                tx.execute_script(step).await.map_err(|fault| {
+                    fault.while_doing(&format!("migrating {owner} to {version}"))
+                })?;
+                let note =
+                    "INSERT INTO store_migration (owner, version, checksum) VALUES ($1, $2, $3)";
+                tx.execute(sql(note).bind(owner).bind(version).bind(checksum(step))).await?;
+                tracing::debug!(owner, version, "migrating the database");
+            }
+        }
+        tx.commit().await
+    }
+
+    /// Whether every migration is applied. Says no on a failure, which the attempt to migrate repeats.
+    async fn is_migrated(&self, all: &[Migrations]) -> bool {
+        // The second table is older than its place among the migrations, so it is asked for as well.
+        let rows = "SELECT owner, version, checksum, (SELECT COUNT(*) FROM store_probe)
+             FROM store_migration";
+        let Ok(rows) = self.fetch_by_writer(sql(rows)).await else { return false };
+        let Ok(applied) = Applied::of(&rows) else { return false };
+        let is_done = |it: &Migrations| applied.missing(it.owner, self.steps(it));
+        all.iter().all(|it| is_done(it).is_ok_and(|missing| missing.is_empty()))
+    }
+
+    fn steps(&self, migrations: &Migrations) -> &'static [&'static str] {
+        self.choose(migrations.sqlite, migrations.postgres)
     }
 
     async fn begin_locked(&self) -> Result<Tx, Fault> {
@@ -99,6 +84,51 @@ impl Db {
         }
         Ok(tx)
     }
+}
+
+/// The checksums of the applied migrations, by owner and version.
+struct Applied(BTreeMap<(String, i64), String>);
+
+impl Applied {
+    fn of(rows: &[SqlRow]) -> Result<Self, Fault> {
+        let entry = |row: &SqlRow| Ok(((row.text(0)?, row.int(1)?), row.text(2)?));
+        rows.iter().map(entry).collect::<Result<_, Fault>>().map(Self)
+    }
+
+    /// The versions that were not applied, with their texts. Fails if an applied one has another text,
+    /// or if there are versions that this program does not know.
+    fn missing(
+        &self,
+        owner: &str,
+        steps: &'static [&'static str],
+    ) -> Result<Vec<(i64, &'static str)>, Fault> {
+        let mut missing = Vec::new();
+        for (version, step) in (1_i64..).zip(steps) {
+            match self.0.get(&(owner.to_owned(), version)) {
+                Some(known) if *known == checksum(step) => {}
+                Some(_) => return Err(changed(owner, version)),
+                None => missing.push((version, *step)),
+            }
+        }
+        let versions = self.0.keys().filter(|(it, _)| it == owner).map(|(_, version)| *version);
+        let newest = versions.max().unwrap_or_default();
+        match usize::try_from(newest).is_ok_and(|newest| newest <= steps.len()) {
+            true => Ok(missing),
+            false => Err(newer(owner, newest, steps.len())),
+        }
+    }
+}
+
+fn newer(owner: &str, found: i64, known: usize) -> Fault {
+    Fault::new(
+        Kind::Conflict,
+        "store_newer",
+        format!(
+            "the database was written by a newer Stoa: its {owner} tables are at version {found} \
+             and this program knows {known}; upgrade Stoa, or restore a backup made before the \
+             upgrade"
+        ),
+    )
 }
 
 fn changed(owner: &str, version: i64) -> Fault {

@@ -108,6 +108,32 @@ async fn migrations_are_applied_once_however_many_start_together() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_migration_that_fails_leaves_nothing_of_the_others() {
+    on_every_engine(async |db| {
+        const BROKEN: [&str; 1] = ["CREATE TABLE t_item (id BIGINT)"];
+        let broken = Migrations { owner: "b", sqlite: &BROKEN, postgres: &BROKEN };
+        assert!(db.migrate(&[ITEMS, broken]).await.is_err());
+        assert!(db.fetch_all(sql("SELECT id FROM t_item")).await.is_err());
+        db.migrate(&[ITEMS]).await.unwrap();
+        assert_eq!(count(db).await, 0);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_migrated_database_is_opened_beside_a_writer() {
+    let folder = TempFolder::new();
+    let config = StoreConfig::sqlite(folder.path());
+    let first = Db::open(&config).await.unwrap();
+    first.migrate(&[ITEMS]).await.unwrap();
+    let writing = first.begin().await.unwrap();
+    let second = Db::open(&config).await.unwrap();
+    second.migrate(&[ITEMS]).await.unwrap();
+    assert_eq!(count(&second).await, 0);
+    drop(writing);
+}
+
 #[tokio::test]
 async fn a_password_reaches_neither_errors_nor_logs() {
     let folder = TempFolder::new();
