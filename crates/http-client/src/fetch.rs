@@ -45,14 +45,10 @@ impl ReqwestFetch {
         connect_timeout: Duration,
         headers: HeaderMap,
     ) -> Result<Self, Fault> {
-        let mut http = crate::builder("stoa")
+        let http = crate::builder("stoa")
             .connect_timeout(connect_timeout)
             .default_headers(headers)
             .tcp_nodelay(true);
-        if base.starts_with("http:") {
-            // Lets a machine without root certificates talk to the simulated exchange.
-            http = http.tls_certs_only([]);
-        }
         let http = http.build().map_err(|error| {
             Fault::unavailable("upstream_unreachable", "the HTTP client could not be set up")
                 .caused_by(error)

@@ -12,6 +12,7 @@ mod fetch;
 mod in_memory;
 mod retry;
 mod single_flight;
+mod system_roots;
 mod transport;
 mod upstream_name;
 

@@ -49,6 +49,9 @@ fn known_reason(error: &(dyn Error + 'static)) -> Option<&'static str> {
     if text.contains("dns error") || text.contains("failed to lookup address") {
         return Some("its host name could not be resolved (DNS)");
     }
+    if text.contains("no ca certificates") {
+        return Some("this machine has no root certificates");
+    }
     if ["certificate", "tls", "handshake"].iter().any(|word| text.contains(word)) {
         return Some("the TLS handshake failed");
     }
@@ -111,6 +114,8 @@ mod tests {
         check_cause(dns, Some("its host name could not be resolved (DNS)"));
         let tls = io::Error::new(io::ErrorKind::InvalidData, "invalid peer certificate: Expired");
         check_cause(tls, Some("the TLS handshake failed"));
+        let roots = "unexpected error: No CA certificates were loaded from the system";
+        check_cause(roots, Some("this machine has no root certificates"));
         check_cause("something else", None);
     }
 }

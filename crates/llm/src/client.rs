@@ -39,14 +39,10 @@ impl ModelClient {
             return Err(Fault::invalid("invalid_llm_model", "no model is named")
                 .problem("model", "the name of a model"));
         }
-        let mut http = http_client::builder("stoa")
+        let http = http_client::builder("stoa")
             .connect_timeout(config.timeouts.connect)
             .tcp_nodelay(true)
             .default_headers(headers(&config));
-        if endpoint.scheme() == "http" {
-            // A machine without root certificates can still use a local model over plain HTTP.
-            http = http.tls_certs_only([]);
-        }
         let http = http.build().map_err(|error| {
             Fault::unavailable("llm_unreachable", "the HTTP client could not be set up")
                 .caused_by(error)
