@@ -232,6 +232,7 @@ impl ServerHandler for McpServer {
         cx: Cx<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         cx.peer.set_peer_info(request.clone());
+        crate::sessions::SessionCalls::attach(self, &cx);
         let mut info = self.negotiate_initialize(&without_batches(request))?;
         info.capabilities.extensions = None;
         Ok(info)

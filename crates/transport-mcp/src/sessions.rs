@@ -1,15 +1,19 @@
 //! Bounds the sessions of the older protocol: idle sessions end, and a new session evicts the least
 //! recently used one of the same client. A session with an open stream counts as used.
 
+mod direct_calls;
 mod use_order;
 
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::stream::{Stream, StreamExt, unfold};
+use futures_util::future::Either;
+use futures_util::stream::{self, Stream, StreamExt, unfold};
 use http::HeaderMap;
-use rmcp::model::{ClientJsonRpcMessage, GetExtensions as _, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, GetExtensions as _, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionHandle, LocalSessionManager, LocalSessionManagerError, SessionError,
 };
@@ -18,6 +22,8 @@ use rmcp::transport::streamable_http_server::session::{
 };
 use tokio_util::sync::CancellationToken;
 
+use direct_calls::DirectAnswer;
+pub(crate) use direct_calls::SessionCalls;
 use use_order::{NoRoom, UseOrder};
 pub(crate) use use_order::{SessionLimits, SessionOwner};
 
@@ -37,6 +43,7 @@ const ANSWERS_KEPT_FOR: Duration = Duration::from_secs(10);
 pub(crate) struct BoundedSessions {
     inner: LocalSessionManager,
     idle: Duration,
+    retry: Duration,
     used: Arc<Mutex<UseOrder>>,
 }
 
@@ -51,7 +58,7 @@ impl BoundedSessions {
         inner.session_config.keep_alive = Some(idle);
         inner.session_config.sse_retry = Some(retry);
         inner.session_config.completed_cache_ttl = ANSWERS_KEPT_FOR;
-        Self { inner, idle, used: Arc::new(Mutex::new(UseOrder::new(limits))) }
+        Self { inner, idle, retry, used: Arc::new(Mutex::new(UseOrder::new(limits))) }
     }
 
     fn order(&self) -> parking_lot::MutexGuard<'_, UseOrder> {
@@ -76,6 +83,17 @@ impl BoundedSessions {
     /// Answers a request of this client; the sessions that it opens belong to the client.
     pub(crate) async fn for_client<T>(owner: SessionOwner, answer: impl Future<Output = T>) -> T {
         CLIENT.scope(owner, answer).await
+    }
+
+    /// The direct calls of a session, and its end. Tells the library at times that the session is in
+    /// use, because it would end a session whose calls it does not see.
+    async fn direct_calls(&self, id: &SessionId) -> Option<(Arc<SessionCalls>, CancellationToken)> {
+        let (calls, end, is_due) = self.order().calls(id, self.idle / 3)?;
+        if is_due {
+            let session = self.inner.sessions.read().await.get(id).cloned();
+            touch(&session?, &self.used).await;
+        }
+        Some((calls, end))
     }
 
     /// A stream that marks its session as used while it is read: a call may run for an hour, and a
@@ -111,6 +129,15 @@ impl BoundedSessions {
                 }
             }
         })
+    }
+}
+
+/// The id of the request that a message cancels.
+fn cancelled_id(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
+    let ClientJsonRpcMessage::Notification(message) = message else { return None };
+    match &message.notification {
+        ClientNotification::CancelledNotification(it) => it.params.request_id.as_ref(),
+        _ => None,
     }
 }
 
@@ -170,8 +197,14 @@ impl SessionManager for BoundedSessions {
     async fn initialize_session(
         &self,
         id: &SessionId,
-        message: ClientJsonRpcMessage,
+        mut message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
+        if let ClientJsonRpcMessage::Request(message) = &mut message {
+            let calls = Arc::new(SessionCalls::default());
+            // The handshake gives them the handler of the session.
+            message.request.extensions_mut().insert(Arc::clone(&calls));
+            self.order().set_calls(id, calls);
+        }
         self.inner.initialize_session(id, message).await
     }
 
@@ -191,10 +224,22 @@ impl SessionManager for BoundedSessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let knows_priming = knows_priming(&message);
+        let retry = knows_priming.then_some(self.retry);
+        let message = match self.direct_calls(id).await {
+            None => message,
+            Some((calls, end)) => match calls.begin(message, end, retry).await {
+                Err(message) => message,
+                Ok(DirectAnswer::Now(events)) => return Ok(Either::Left(stream::iter(events))),
+                Ok(DirectAnswer::Late(events)) => {
+                    let events = self.keep_in_use(id, events).await;
+                    return Ok(Either::Right(Either::Left(events)));
+                }
+            },
+        };
         let stream = self.inner.create_stream(id, message).await?;
         let stream = stream
             .filter(move |event| std::future::ready(knows_priming || event.message.is_some()));
-        Ok(self.keep_in_use(id, stream).await)
+        Ok(Either::Right(Either::Right(self.keep_in_use(id, stream).await)))
     }
 
     async fn accept_message(
@@ -202,6 +247,11 @@ impl SessionManager for BoundedSessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<(), Self::Error> {
+        if let Some(cancelled) = cancelled_id(&message)
+            && let Some((calls, _)) = self.direct_calls(id).await
+        {
+            calls.cancel(cancelled);
+        }
         self.inner.accept_message(id, message).await
     }
 
@@ -218,12 +268,18 @@ impl SessionManager for BoundedSessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        if let Some(number) = direct_calls::call_number(&last_event_id) {
+            let calls = self.direct_calls(id).await;
+            let rest = calls.and_then(|(calls, _)| calls.resume(number));
+            let rest = rest.ok_or(SessionError::ChannelClosed(Some(number)))?;
+            return Ok(Either::Left(self.keep_in_use(id, rest).await));
+        }
         let stream = self.inner.resume(id, last_event_id.clone()).await?;
         // The library begins with the event that the client has.
         let stream = stream.filter(move |event| {
             std::future::ready(event.event_id.as_deref() != Some(last_event_id.as_str()))
         });
-        Ok(self.keep_in_use(id, stream).await)
+        Ok(Either::Right(self.keep_in_use(id, stream).await))
     }
 }
 

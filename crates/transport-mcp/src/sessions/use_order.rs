@@ -2,11 +2,15 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use contract::{Credential, RequestMeta};
 use limits::ClientAddress;
 use rmcp::transport::streamable_http_server::session::SessionId;
+use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::direct_calls::SessionCalls;
 
 /// The client that opened a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -77,6 +81,10 @@ pub(crate) struct UseOrder {
 struct OpenSession {
     owner: SessionOwner,
     last_use: u64,
+    /// Set by the handshake.
+    calls: Option<Arc<SessionCalls>>,
+    /// When the library was last told that the session is in use.
+    reported_at: Instant,
     /// Cancelled when the session ends.
     _end: DropGuard,
     end: CancellationToken,
@@ -126,7 +134,8 @@ impl UseOrder {
         *self.counts.entry(owner.clone()).or_default() += 1;
         let end = CancellationToken::new();
         let _end = end.clone().drop_guard();
-        let session = OpenSession { owner, last_use: self.uses, _end, end };
+        let (calls, reported_at) = (None, Instant::now());
+        let session = OpenSession { owner, last_use: self.uses, calls, reported_at, _end, end };
         self.sessions.insert(id.clone(), session);
         Ok(evicted)
     }
@@ -145,6 +154,27 @@ impl UseOrder {
     /// Cancelled when the session ends; `None` if there is no such session.
     pub(crate) fn end_of(&self, id: &str) -> Option<CancellationToken> {
         self.sessions.get(id).map(|session| session.end.clone())
+    }
+
+    pub(crate) fn set_calls(&mut self, id: &str, calls: Arc<SessionCalls>) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.calls = Some(calls);
+        }
+    }
+
+    /// The direct calls of a session and its end, and whether the library is to be told that the
+    /// session is in use, which is true once in `every`.
+    pub(crate) fn calls(
+        &mut self,
+        id: &str,
+        every: Duration,
+    ) -> Option<(Arc<SessionCalls>, CancellationToken, bool)> {
+        let session = self.sessions.get_mut(id)?;
+        let is_due = session.reported_at.elapsed() >= every;
+        if is_due {
+            session.reported_at = Instant::now();
+        }
+        Some((session.calls.clone()?, session.end.clone(), is_due))
     }
 
     /// Whether the session was opened by another subject. An unknown session was not.
@@ -211,6 +241,20 @@ mod tests {
         assert_eq!(open(&mut order, "a2", &subject("ann")), Ok(Some("ann".to_owned())));
         order.remove(&SessionId::from("bob"));
         assert_eq!(open(&mut order, "eve", &subject("eve")), Ok(None));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_library_is_told_of_direct_calls_once_in_a_while() {
+        let minute = Duration::from_secs(60);
+        let mut order = UseOrder::new(SessionLimits::of_total(8));
+        assert!(order.calls("ann", minute).is_none());
+        open(&mut order, "ann", &subject("ann")).unwrap();
+        assert!(order.calls("ann", minute).is_none(), "before the handshake");
+        order.set_calls("ann", Arc::default());
+        let mut is_due = || order.calls("ann", minute).unwrap().2;
+        assert!(!is_due());
+        tokio::time::advance(minute).await;
+        assert!(is_due() && !is_due());
     }
 
     #[test]

@@ -69,6 +69,15 @@ impl EventReader {
         (read > 0).then(|| line.trim_end().to_owned())
     }
 
+    /// The id of the event that begins a stream.
+    pub(crate) async fn first_id(&mut self) -> String {
+        while self.ids.is_empty() {
+            let line = self.line().await.expect("an event");
+            self.ids.extend(line.strip_prefix("id:").map(|id| id.trim().to_owned()));
+        }
+        self.ids[0].clone()
+    }
+
     /// The next protocol message; `None` at the end of the stream. Chunk sizes and comments are
     /// skipped, because every event is one line of data, which its id may follow.
     pub(crate) async fn next(&mut self) -> Option<Value> {

@@ -57,7 +57,7 @@ impl EventFeed for ChannelFeed {
 struct TestService {
     events: mpsc::UnboundedSender<HandlerEvent>,
     opened: mpsc::UnboundedSender<OpenedStream>,
-    /// Each permit allows one more progress report.
+    /// Each permit allows one more progress report, or ends a call for `PERMIT`.
     steps: Arc<tokio::sync::Semaphore>,
     /// Whether a stream was opened before; `ONCE` opens only once.
     again: AtomicBool,
@@ -111,6 +111,10 @@ async fn live(cx: Cx<TestService>, args: LiveArgs) -> Result<TestReply, Fault> {
         let _guard = CancelGuard(cx.service.events.clone());
         cx.service.events.send(HandlerEvent::Waiting).ok();
         std::future::pending::<()>().await;
+    }
+    if args.tickers.iter().any(|ticker| ticker == "PERMIT") {
+        cx.service.events.send(HandlerEvent::Waiting).ok();
+        cx.service.steps.acquire().await.unwrap().forget();
     }
     if args.tickers.iter().any(|ticker| ticker == "STEPS") {
         for done in 1..=3 {

@@ -9,5 +9,6 @@ mod http;
 mod progress;
 mod prompts;
 mod resources;
+mod session_calls;
 mod stdio;
 mod tasks;
