@@ -54,9 +54,9 @@ pub struct RegistrationPolicy {
 /// A handle; cloning it is cheap. Clones share the failed-login counts and the queue for password
 /// hashing, so a process creates one and clones it.
 #[derive(Clone)]
-pub struct Accounts(Arc<Inner>);
+pub struct Accounts(Arc<AccountsInner>);
 
-struct Inner {
+struct AccountsInner {
     db: Db,
     clock: Arc<dyn Clock>,
     rules: RegistrationPolicy,
@@ -68,7 +68,7 @@ struct Inner {
 impl Accounts {
     /// The database must have been given [`MIGRATIONS`].
     pub fn new(db: Db, clock: Arc<dyn Clock>, rules: RegistrationPolicy) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(AccountsInner {
             db,
             clock,
             rules,

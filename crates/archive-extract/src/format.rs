@@ -21,7 +21,7 @@ enum Detection {
 }
 
 /// One row of the table.
-struct Row {
+struct FormatRow {
     format: Format,
     /// The word for it in results and logs.
     name: &'static str,
@@ -48,7 +48,7 @@ macro_rules! formats {
             $($format,)*
         }
 
-        const TABLE: &[Row] = &[$(Row {
+        const TABLE: &[FormatRow] = &[$(FormatRow {
             format: Format::$format,
             name: $name,
             short: $short,
@@ -96,7 +96,7 @@ impl Format {
         TABLE.iter().map(|it| it.format)
     }
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static FormatRow {
         // The macro writes the variants and the rows in one order.
         &TABLE[self as usize]
     }
@@ -105,8 +105,9 @@ impl Format {
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         let extension = extension(name)?;
-        let known =
-            |it: &&Row| it.extensions.iter().chain(it.attached_as).any(|known| *known == extension);
+        let known = |it: &&FormatRow| {
+            it.extensions.iter().chain(it.attached_as).any(|known| *known == extension)
+        };
         TABLE.iter().find(known).map(|it| it.format)
     }
 
@@ -115,7 +116,7 @@ impl Format {
     #[must_use]
     pub fn of_sent_name(name: &str) -> Option<Self> {
         let extension = extension(name)?;
-        let known = |it: &&Row| it.extensions.contains(&extension.as_str());
+        let known = |it: &&FormatRow| it.extensions.contains(&extension.as_str());
         TABLE.iter().find(known).map(|it| it.format)
     }
 
@@ -186,8 +187,7 @@ pub fn detect(name: &str, bytes: &[u8]) -> Result<Format, ReadProblem> {
     }
     if let Some(text) = plain::looks_like_text(bytes) {
         let promised = Format::of_name(name);
-        let accepts =
-            |it: &&Row| matches!(it.detection, Text(is) if is(&text, promised == Some(it.format)));
+        let accepts = |it: &&FormatRow| matches!(it.detection, Text(is) if is(&text, promised == Some(it.format)));
         let any = || TABLE.iter().find(|it| matches!(it.detection, AnyText));
         if let Some(row) = TABLE.iter().find(accepts).or_else(any) {
             return Ok(row.format);

@@ -2,7 +2,7 @@
 
 use fault::Fault;
 
-use archive_search::words::{self, Word};
+use archive_search::words::{self, IndexWord};
 
 /// Terms of one query.
 const TERMS_MAX: usize = 32;
@@ -40,7 +40,7 @@ impl Term {
     }
 
     /// How many words from `at` on this term covers, if it matches there.
-    pub(crate) fn matches_at(&self, text: &[Word], at: usize) -> Option<usize> {
+    pub(crate) fn matches_at(&self, text: &[IndexWord], at: usize) -> Option<usize> {
         let here = text.get(at..at + self.stems.len())?;
         let (last, before) = here.split_last()?;
         let same = before.iter().zip(&self.stems).all(|(word, stem)| word.stem == *stem);

@@ -34,9 +34,9 @@ use store::Db;
 
 /// A handle; cloning it is cheap.
 #[derive(Clone)]
-pub struct Insights(Arc<Inner>);
+pub struct Insights(Arc<InsightsInner>);
 
-struct Inner {
+struct InsightsInner {
     db: Db,
     clock: Arc<dyn Clock>,
     ids: IdGenerator,
@@ -45,6 +45,6 @@ struct Inner {
 impl Insights {
     /// The database must have been given [`MIGRATIONS`].
     pub fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
-        Self(Arc::new(Inner { db, clock, ids: IdGenerator::default() }))
+        Self(Arc::new(InsightsInner { db, clock, ids: IdGenerator::default() }))
     }
 }

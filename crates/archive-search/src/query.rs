@@ -281,7 +281,7 @@ fn read_term(
     similar: bool,
     place: usize,
 ) -> Result<Option<QueryTerm>, Fault> {
-    let found: Vec<tokens::Token> =
+    let found: Vec<tokens::PageToken> =
         tokens::tokens(text).filter(|token| !token.term.is_empty()).collect();
     let Some(last) = found.last() else { return Ok(None) };
     let folded = tokens::folded(&text[last.span.clone()]);

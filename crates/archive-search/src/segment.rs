@@ -54,7 +54,7 @@ pub(crate) struct ChunkStart {
 }
 
 /// Terms with their postings, as they are stored in one row.
-pub(crate) struct Block {
+pub(crate) struct TermBlock {
     /// The first term, which is the key of the row.
     pub first: String,
     /// The terms with their pages and counts.
@@ -75,7 +75,7 @@ pub(crate) struct EncodedSegment {
     pub files: Vec<u8>,
     pub facts: Vec<u8>,
     pub dictionary: Vec<u8>,
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<TermBlock>,
 }
 
 /// Collects pages; a page's number in the segment is the order in which it was added.
@@ -231,8 +231,8 @@ impl BlockWriter {
         term.clone_into(&mut self.last);
     }
 
-    fn finish(self) -> Block {
-        Block { first: self.first, page_bytes: self.page_bytes, positions: self.positions }
+    fn finish(self) -> TermBlock {
+        TermBlock { first: self.first, page_bytes: self.page_bytes, positions: self.positions }
     }
 }
 

@@ -19,7 +19,7 @@ const PARTS_MAX: usize = 12;
 
 /// A word of a page. Its number among the tokens of the page is its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Token {
+pub(crate) struct PageToken {
     /// As stored in the index; empty where nothing of the word can be stored.
     pub term: String,
     /// The bytes of the text that it was read from.
@@ -27,8 +27,8 @@ pub(crate) struct Token {
 }
 
 /// The tokens of a text, in order.
-pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Token> + '_ {
-    token_spans(text).map(|span| Token { term: term(&text[span.clone()]), span })
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = PageToken> + '_ {
+    token_spans(text).map(|span| PageToken { term: term(&text[span.clone()]), span })
 }
 
 /// The spans of the tokens without their terms, which is much faster.

@@ -11,7 +11,7 @@ use crate::tokens;
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
+pub struct IndexWord {
     pub stem: String,
     /// The bytes of the text that it was read from.
     pub span: Range<usize>,
@@ -19,9 +19,9 @@ pub struct Word {
 
 /// The words of a text, in order, in the form of the page index: dotted letters are one word,
 /// numbers have no leading zeros, Russian surnames lose -ov and -ev.
-pub fn words(text: &str) -> impl Iterator<Item = Word> + '_ {
+pub fn words(text: &str) -> impl Iterator<Item = IndexWord> + '_ {
     let known = tokens::tokens(text).filter(|it| !it.term.is_empty());
-    known.map(|it| Word { stem: it.term, span: it.span })
+    known.map(|it| IndexWord { stem: it.term, span: it.span })
 }
 
 /// The words as written, without accents and capitals, for beginnings of words.

@@ -90,7 +90,7 @@ struct MessageBody {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
-    content: Vec<Block>,
+    content: Vec<ContentBlock>,
     #[serde(default)]
     stop_reason: Option<String>,
     #[serde(default)]
@@ -99,7 +99,7 @@ struct MessageBody {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
+enum ContentBlock {
     Text {
         text: String,
     },
@@ -133,7 +133,7 @@ enum Piece {
     },
     ContentBlockStart {
         index: u64,
-        content_block: Block,
+        content_block: ContentBlock,
     },
     ContentBlockDelta {
         index: u64,
@@ -227,16 +227,16 @@ fn not_understood() -> AttemptFailure {
     AttemptFailure::bad("it is not a message")
 }
 
-fn open(index: u64, block: Block, builder: &mut ReplyBuilder) -> Result<(), AttemptFailure> {
+fn open(index: u64, block: ContentBlock, builder: &mut ReplyBuilder) -> Result<(), AttemptFailure> {
     match block {
-        Block::Text { text } => builder.add_text(&text),
-        Block::ToolUse { id, name, input } => {
+        ContentBlock::Text { text } => builder.add_text(&text),
+        ContentBlock::ToolUse { id, name, input } => {
             // A stream opens with an empty object and sends the real one in pieces.
             let empty = input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty);
             let arguments = if empty { String::new() } else { input.to_string() };
             builder.call(Some(index), Some(&id), Some(&name), &arguments)
         }
-        Block::Other => Ok(()),
+        ContentBlock::Other => Ok(()),
     }
 }
 

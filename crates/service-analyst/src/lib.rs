@@ -47,7 +47,7 @@ pub use number::Language;
 pub use plan::{LocalPlanner, Plan, Planner};
 pub use ports::{ToolAnswer, ToolCaller, ToolFailure};
 pub use resolve::{Resolved, Security};
-pub use tool_session::{Finding, Step, ToolSession};
+pub use tool_session::{Finding, PlannedCall, ToolSession};
 pub use understand::{Amount, Focus, Intent, Mention, MoveDirection, Request, Sector};
 pub use write::{AnswerDraft, LocalWriter, Writer};
 

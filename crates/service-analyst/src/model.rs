@@ -25,7 +25,7 @@ use crate::check::Unsupported;
 use crate::number::Language;
 use crate::plan::{Plan, Planner};
 use crate::resolve::{Resolved, Security};
-use crate::tool_session::{Finding, Step, ToolSession};
+use crate::tool_session::{Finding, PlannedCall, ToolSession};
 use crate::understand::understand;
 use crate::write::{AnswerDraft, Writer, finish_model_draft};
 pub(crate) use fallback::{fallback_reason, language};
@@ -137,7 +137,7 @@ impl ModelPlanner {
         tool_session: &ToolSession<'_>,
     ) -> Vec<ChatMessage> {
         let earlier_findings = tool_session.findings().split_off(before);
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<PlannedCall> = Vec::new();
         let mut step_results = Vec::new();
         for call in calls {
             let within_limit = earlier_findings.len() + steps.len() < CALLS_MAX;

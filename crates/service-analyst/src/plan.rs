@@ -11,7 +11,7 @@ use crate::ask::Question;
 use crate::dates::Period;
 use crate::note::Note;
 use crate::resolve::{Resolved, Security, resolve};
-use crate::tool_session::{Step, ToolSession};
+use crate::tool_session::{PlannedCall, ToolSession};
 use crate::understand::{Intent, Mention, Request, is_index, requests};
 use crate::weights::resolve_weights;
 use crate::write::DAYS_BEFORE;
@@ -21,7 +21,7 @@ use crate::write::DAYS_BEFORE;
 pub struct Plan {
     pub request: Request,
     pub resolved: Resolved,
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlannedCall>,
     /// The plans of the further parts of the question.
     pub more: Vec<Plan>,
 }
@@ -38,8 +38,8 @@ impl Plan {
     }
 
     /// Returns the calls of all parts without duplicates.
-    pub(crate) fn calls(&self) -> Vec<Step> {
-        let mut calls: Vec<Step> = Vec::new();
+    pub(crate) fn calls(&self) -> Vec<PlannedCall> {
+        let mut calls: Vec<PlannedCall> = Vec::new();
         for step in self.parts().flat_map(|it| &it.steps) {
             if !calls.iter().any(|it| it.tool == step.tool && it.args == step.args) {
                 calls.push(step.clone());
@@ -193,13 +193,13 @@ async fn use_constituents(
 
 struct Steps<'a> {
     request: &'a Request,
-    steps: Vec<Step>,
+    steps: Vec<PlannedCall>,
 }
 
 impl Steps<'_> {
     fn add(&mut self, tool: &'static str, why: (&str, &str), about: &str, args: Value) {
         let why = format!("{}: {about}", self.request.language.pick(why.0, why.1));
-        self.steps.push(Step { tool, args, why });
+        self.steps.push(PlannedCall { tool, args, why });
     }
 
     fn snapshot(&mut self, it: &Security) {
@@ -314,7 +314,7 @@ fn tickers(all: &[Security]) -> Vec<&str> {
     all.iter().map(|it| it.ticker.as_str()).collect()
 }
 
-fn steps(request: &Request, all: &[Security]) -> Vec<Step> {
+fn steps(request: &Request, all: &[Security]) -> Vec<PlannedCall> {
     let mut steps = Steps { request, steps: Vec::new() };
     let period = request.period();
     match (request.intent, all) {

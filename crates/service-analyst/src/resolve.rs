@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::note::Note;
 use crate::number::Language;
 use crate::stem::{fit, near};
-use crate::tool_session::{Finding, Step, ToolSession};
+use crate::tool_session::{Finding, PlannedCall, ToolSession};
 use crate::understand::{Amount, MENTIONS_MAX, Mention, board, popular_name};
 
 /// Most securities with an equal name score that are compared by turnover.
@@ -65,7 +65,7 @@ pub(crate) async fn resolve(
     mentions: &[Mention],
     language: Language,
 ) -> Resolved {
-    let search = |it: &Mention| Step {
+    let search = |it: &Mention| PlannedCall {
         tool: "search_securities",
         args: json!({ "query": it.query, "limit": 20 }),
         why: format!(
@@ -242,7 +242,7 @@ async fn most_traded(
     tickers: &[String],
     language: Language,
 ) -> usize {
-    let step = |ticker: &String| Step {
+    let step = |ticker: &String| PlannedCall {
         tool: "get_security_snapshot",
         args: json!({ "ticker": ticker }),
         why: format!("{}: {ticker}", language.pick("сравнить обороты", "compare turnover")),

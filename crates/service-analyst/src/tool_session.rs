@@ -20,7 +20,7 @@ const WRITING_RESERVE: Duration = Duration::from_millis(500);
 
 /// One planned tool call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct PlannedCall {
     pub tool: &'static str,
     pub args: Value,
     /// The reason for the call, in the reader's language.
@@ -128,7 +128,7 @@ impl<'a> ToolSession<'a> {
     }
 
     /// Runs all calls concurrently and returns the findings in the order of the steps.
-    pub async fn run(&self, steps: &[Step]) -> Vec<Finding> {
+    pub async fn run(&self, steps: &[PlannedCall]) -> Vec<Finding> {
         let done = self.findings().len();
         let steps = steps.get(..steps.len().min(CALLS_MAX.saturating_sub(done))).unwrap_or(&[]);
         self.plan.lock().extend(steps.iter().map(|step| step.why.clone()));
@@ -138,7 +138,7 @@ impl<'a> ToolSession<'a> {
         findings
     }
 
-    async fn call(&self, id: usize, step: &Step) -> Finding {
+    async fn call(&self, id: usize, step: &PlannedCall) -> Finding {
         let started = Instant::now();
         let args = step.args.as_object().cloned().unwrap_or_default();
         let call = self.tools.call(self.caller, step.tool, args, self.cancel, self.deadline);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::note::Note;
 use crate::resolve::{Resolved, Security};
-use crate::tool_session::{Finding, Step, ToolSession};
+use crate::tool_session::{Finding, PlannedCall, ToolSession};
 use crate::understand::{Amount, Request};
 
 /// Weights may differ from 100 % by this many percentage points, because people round.
@@ -163,7 +163,7 @@ async fn weights_from_pieces(
     let step = |it: &Security| {
         let mut args = json!({ "ticker": it.ticker });
         crate::plan::board(&mut args, it);
-        Step { tool: "get_security_snapshot", args, why: format!("{why}: {}", it.ticker) }
+        PlannedCall { tool: "get_security_snapshot", args, why: format!("{why}: {}", it.ticker) }
     };
     let snapshots =
         tool_session.run(&resolved.securities.iter().map(step).collect::<Vec<_>>()).await;

@@ -24,7 +24,7 @@ const INLINE_PARSE_BYTES: usize = 256 * 1024;
 
 /// A JSON-RPC request.
 #[derive(Deserialize)]
-struct Request {
+struct RpcRequest {
     jsonrpc: Option<Value>,
     #[serde(default)]
     id: Value,
@@ -65,7 +65,7 @@ pub(crate) async fn serve(
 }
 
 /// A large body is parsed on a blocking thread, so that other requests are answered meanwhile.
-async fn read(body: Bytes) -> Result<Request, A2aError> {
+async fn read(body: Bytes) -> Result<RpcRequest, A2aError> {
     let parsed: Option<Value> = match body.len() <= INLINE_PARSE_BYTES {
         true => serde_json::from_slice(&body).ok(),
         false => {
@@ -79,7 +79,7 @@ async fn read(body: Bytes) -> Result<Request, A2aError> {
     if json.is_array() {
         return Err(wrong("one request at a time; batches are not taken"));
     }
-    let request: Request =
+    let request: RpcRequest =
         serde_json::from_value(json).map_err(|_| wrong("the body is not a request"))?;
     match request.id {
         Value::String(_) | Value::Number(_) => Ok(request),
@@ -87,7 +87,7 @@ async fn read(body: Bytes) -> Result<Request, A2aError> {
     }
 }
 
-fn checked(request: Request) -> Result<(String, Value), A2aError> {
+fn checked(request: RpcRequest) -> Result<(String, Value), A2aError> {
     let wrong = |why: &str| A2aError::new(ErrorReason::InvalidRequest, why);
     if request.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
         return Err(wrong("`jsonrpc` must be \"2.0\""));

@@ -15,7 +15,7 @@ pub(crate) enum JsonTooLarge {
     Values,
 }
 
-enum Token<'a> {
+enum JsonToken<'a> {
     Open,
     Close,
     /// A string with its quotes.
@@ -57,25 +57,25 @@ fn is_structure(byte: u8) -> bool {
 }
 
 impl<'a> Iterator for Tokens<'a> {
-    type Item = Token<'a>;
+    type Item = JsonToken<'a>;
 
-    fn next(&mut self) -> Option<Token<'a>> {
+    fn next(&mut self) -> Option<JsonToken<'a>> {
         loop {
             let from = self.at;
             let byte = *self.text.get(from)?;
             self.at += 1;
             return Some(match byte {
-                b'{' | b'[' => Token::Open,
-                b'}' | b']' => Token::Close,
-                b',' => Token::Comma,
-                b':' => Token::Colon,
-                b'"' => Token::Text(self.string(from)),
+                b'{' | b'[' => JsonToken::Open,
+                b'}' | b']' => JsonToken::Close,
+                b',' => JsonToken::Comma,
+                b':' => JsonToken::Colon,
+                b'"' => JsonToken::Text(self.string(from)),
                 _ if byte.is_ascii_whitespace() => continue,
                 _ => {
                     while self.text.get(self.at).is_some_and(|byte| !is_structure(*byte)) {
                         self.at += 1;
                     }
-                    Token::Scalar
+                    JsonToken::Scalar
                 }
             });
         }
@@ -87,16 +87,16 @@ pub(crate) fn count_values(text: &[u8], values_max: usize) -> Result<usize, Json
     let (mut values, mut depth) = (0_usize, 0_usize);
     for token in Tokens::new(text) {
         match token {
-            Token::Open => {
+            JsonToken::Open => {
                 depth += 1;
                 values += 1;
                 if depth > DEPTH_MAX {
                     return Err(JsonTooLarge::Depth);
                 }
             }
-            Token::Close => depth = depth.saturating_sub(1),
-            Token::Text(_) | Token::Scalar => values += 1,
-            Token::Colon | Token::Comma => continue,
+            JsonToken::Close => depth = depth.saturating_sub(1),
+            JsonToken::Text(_) | JsonToken::Scalar => values += 1,
+            JsonToken::Colon | JsonToken::Comma => continue,
         }
         if values > values_max {
             return Err(JsonTooLarge::Values);
@@ -114,26 +114,26 @@ pub fn find_string(text: &[u8], paths: &[&[&str]]) -> Option<String> {
     let mut last_text: Option<&[u8]> = None;
     for token in Tokens::new(text) {
         match token {
-            Token::Open => {
+            JsonToken::Open => {
                 if open.len() >= DEPTH_MAX {
                     return None;
                 }
                 open.push(key.take());
             }
-            Token::Close => {
+            JsonToken::Close => {
                 open.pop();
                 (key, last_text) = (None, None);
             }
-            Token::Colon => key = last_text.take().and_then(decoded),
-            Token::Comma => (key, last_text) = (None, None),
-            Token::Scalar => key = None,
-            Token::Text(raw) if key.is_some() => {
+            JsonToken::Colon => key = last_text.take().and_then(decoded),
+            JsonToken::Comma => (key, last_text) = (None, None),
+            JsonToken::Scalar => key = None,
+            JsonToken::Text(raw) if key.is_some() => {
                 if paths.iter().any(|path| is_at(path, &open, key.as_deref())) {
                     return decoded(raw);
                 }
                 key = None;
             }
-            Token::Text(raw) => last_text = Some(raw),
+            JsonToken::Text(raw) => last_text = Some(raw),
         }
     }
     None

@@ -73,7 +73,7 @@ pub struct ServerHealth {
     pub sources: BTreeMap<String, String>,
 }
 
-struct Pages {
+struct PageState {
     pages: SystemPages,
     started: Instant,
 }
@@ -82,14 +82,14 @@ struct Pages {
 pub(crate) const PATHS: [&str; 2] = ["/health", "/metrics"];
 
 pub(crate) fn routes(pages: SystemPages) -> Router {
-    let state = Arc::new(Pages { pages, started: Instant::now() });
+    let state = Arc::new(PageState { pages, started: Instant::now() });
     let [to_health, to_metrics] = PATHS;
     Router::new().route(to_health, get(health)).route(to_metrics, get(metrics)).with_state(state)
 }
 
 /// Answers 200 even when degraded, because stored data can be read while a venue is down; the body
 /// has the status.
-async fn health(State(state): State<Arc<Pages>>) -> Response {
+async fn health(State(state): State<Arc<PageState>>) -> Response {
     let ServerHealth { status, provider, sources } = (state.pages.health)().await;
     let body = json!({
         "status": status,
@@ -106,7 +106,7 @@ async fn health(State(state): State<Arc<Pages>>) -> Response {
     (headers, Json(body)).into_response()
 }
 
-async fn metrics(State(state): State<Arc<Pages>>, headers: HeaderMap) -> Response {
+async fn metrics(State(state): State<Arc<PageState>>, headers: HeaderMap) -> Response {
     let format = MetricsFormat::asked_by(&headers);
     let headers =
         [(CONTENT_TYPE, format.content_type()), (CACHE_CONTROL, "no-store"), (VARY, "accept")];

@@ -40,7 +40,7 @@ pub(super) fn align_words(quote: &str, words: &[&str]) -> AlignedSpan {
 
 /// Where a cell of the table comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum CellOrigin {
     Start,
     Match,
     Mismatch,
@@ -51,7 +51,7 @@ enum Step {
 /// The pairs of the best local alignment, from its end to its beginning.
 fn path(wanted: &[String], page: &[(usize, String)]) -> Vec<(usize, usize)> {
     let width = page.len() + 1;
-    let mut steps = vec![Step::Start; (wanted.len() + 1) * width];
+    let mut steps = vec![CellOrigin::Start; (wanted.len() + 1) * width];
     let mut above = vec![0_i32; width];
     let mut best = (0, 0, 0);
     let mut known: HashMap<(&str, &str), i32> = HashMap::new();
@@ -65,14 +65,14 @@ fn path(wanted: &[String], page: &[(usize, String)]) -> Vec<(usize, usize)> {
                     .entry((word.as_str(), other.as_str()))
                     .or_insert_with(|| if is_similar(word, other) { SIMILAR } else { DIFFERENT }),
             };
-            let matched = if pair > 0 { Step::Match } else { Step::Mismatch };
+            let matched = if pair > 0 { CellOrigin::Match } else { CellOrigin::Mismatch };
             let ways = [
                 (above[column] + pair, matched),
-                (above[column + 1] + SKIPPED, Step::SkipWanted),
-                (here[column] + SKIPPED, Step::SkipPage),
+                (above[column + 1] + SKIPPED, CellOrigin::SkipWanted),
+                (here[column] + SKIPPED, CellOrigin::SkipPage),
             ];
             let (score, step) =
-                ways.into_iter().fold((0, Step::Start), |a, b| if b.0 > a.0 { b } else { a });
+                ways.into_iter().fold((0, CellOrigin::Start), |a, b| if b.0 > a.0 { b } else { a });
             here[column + 1] = score;
             steps[(row + 1) * width + column + 1] = step;
             if score > best.0 {
@@ -85,12 +85,12 @@ fn path(wanted: &[String], page: &[(usize, String)]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     loop {
         match steps[row * width + column] {
-            Step::Start => return pairs,
-            Step::SkipWanted => row -= 1,
-            Step::SkipPage => column -= 1,
+            CellOrigin::Start => return pairs,
+            CellOrigin::SkipWanted => row -= 1,
+            CellOrigin::SkipPage => column -= 1,
             step => {
                 (row, column) = (row - 1, column - 1);
-                if step == Step::Match {
+                if step == CellOrigin::Match {
                     pairs.push((row, column));
                 }
             }

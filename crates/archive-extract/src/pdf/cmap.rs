@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::object::{Lexer, Object, Token};
+use super::object::{ContentToken, Lexer, Object};
 
 /// More than all of Unicode's first plane.
 const ENTRIES_MAX: usize = 100_000;
@@ -32,9 +32,11 @@ impl Cmap {
         let mut operands: Vec<Object> = Vec::new();
         while let Some(token) = lexer.token() {
             match token {
-                Token::Operand(object) if operands.len() < OPERANDS_MAX => operands.push(object),
-                Token::Operand(_) => {}
-                Token::Operator(word) => {
+                ContentToken::Operand(object) if operands.len() < OPERANDS_MAX => {
+                    operands.push(object)
+                }
+                ContentToken::Operand(_) => {}
+                ContentToken::Operator(word) => {
                     map.operate(&word, &operands);
                     operands.clear();
                 }

@@ -11,7 +11,7 @@ use super::drawn_items::DrawnItems;
 use super::file::PdfFile;
 use super::font::Font;
 use super::layout::{Glyph, Layout};
-use super::object::{Dict, Lexer, Object, Token};
+use super::object::{ContentToken, Dict, Lexer, Object};
 use super::paint::{ColourSpace, Paint};
 use crate::context::{ReadContext, ReadResult};
 use marked_content::MarkedContent;
@@ -127,9 +127,9 @@ impl<'a, 'b> PageInterpreter<'a, 'b> {
         let mut inline_pictures = true;
         while let Some(token) = lexer.token() {
             match token {
-                Token::Operand(object) if operands.len() < 64 => operands.push(object),
-                Token::Operand(_) => {}
-                Token::Operator(word) => {
+                ContentToken::Operand(object) if operands.len() < 64 => operands.push(object),
+                ContentToken::Operand(_) => {}
+                ContentToken::Operator(word) => {
                     self.operators += 1;
                     if self.operators.is_multiple_of(1_024) {
                         context.tick()?;

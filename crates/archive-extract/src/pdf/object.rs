@@ -61,7 +61,7 @@ fn is_delimiter(byte: u8) -> bool {
 
 /// What a content stream is made of.
 #[derive(Debug)]
-pub(super) enum Token {
+pub(super) enum ContentToken {
     Operand(Object),
     Operator(String),
 }
@@ -104,14 +104,14 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next operand or operator of a content stream.
-    pub(super) fn token(&mut self) -> Option<Token> {
+    pub(super) fn token(&mut self) -> Option<ContentToken> {
         loop {
             self.skip_space();
             let byte = self.peek()?;
             let starts_operand = byte.is_ascii_digit() || b"+-.(</[".contains(&byte);
             if starts_operand {
                 if let Some(operand) = self.object(0) {
-                    return Some(Token::Operand(operand));
+                    return Some(ContentToken::Operand(operand));
                 }
                 self.at += 1;
                 continue;
@@ -122,10 +122,10 @@ impl<'a> Lexer<'a> {
             }
             let word = self.word();
             return Some(match word {
-                b"true" => Token::Operand(Object::Bool(true)),
-                b"false" => Token::Operand(Object::Bool(false)),
-                b"null" => Token::Operand(Object::Null),
-                _ => Token::Operator(String::from_utf8_lossy(word).into_owned()),
+                b"true" => ContentToken::Operand(Object::Bool(true)),
+                b"false" => ContentToken::Operand(Object::Bool(false)),
+                b"null" => ContentToken::Operand(Object::Null),
+                _ => ContentToken::Operator(String::from_utf8_lossy(word).into_owned()),
             });
         }
     }

@@ -278,7 +278,7 @@ fn thick_line([from, to]: [(f64, f64); 2], width: f64) -> Option<Area> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pdf::object::{Lexer, Token};
+    use crate::pdf::object::{ContentToken, Lexer};
 
     const UPRIGHT: Matrix = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
 
@@ -288,8 +288,8 @@ mod tests {
         let (mut lexer, mut operands) = (Lexer::new(content.as_bytes(), 0), Vec::new());
         while let Some(token) = lexer.token() {
             match token {
-                Token::Operand(it) => operands.push(it),
-                Token::Operator(word) => {
+                ContentToken::Operand(it) => operands.push(it),
+                ContentToken::Operator(word) => {
                     if !paint.operate(&word, &operands) {
                         let painted = path.operate(&word, &operands, &UPRIGHT, &mut paint);
                         let dark = painted.unwrap_or_default().into_iter().filter(|it| it.is_dark);

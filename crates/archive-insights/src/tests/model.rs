@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use super::*;
 use crate::Insight;
 use crate::keywords::parse;
-use archive_search::words::{Word, words};
+use archive_search::words::{IndexWord, words};
 
 const VOCABULARY: [&str; 12] = [
     "court", "Courts", "motion", "motions", "denied", "deny", "410", "U.S.", "суд", "суда", "café",
@@ -86,7 +86,7 @@ fn any_ask() -> impl Strategy<Value = InsightQuery> {
 
 fn has(text: &str, query: &InsightQuery) -> Vec<bool> {
     let terms = parse(query.keywords.as_deref().unwrap_or("")).unwrap();
-    let words: Vec<Word> = words(text).collect();
+    let words: Vec<IndexWord> = words(text).collect();
     let found = |term: &crate::keywords::Term| {
         (0..words.len()).any(|at| term.matches_at(&words, at).is_some())
     };

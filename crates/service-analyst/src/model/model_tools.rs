@@ -5,7 +5,7 @@ use llm::{Tool, ToolCall};
 use serde_json::Value;
 
 use crate::number::Language;
-use crate::tool_session::Step;
+use crate::tool_session::PlannedCall;
 
 /// All eight tools only read and compute; none changes any state.
 const NAMES: [&str; 8] = [
@@ -59,14 +59,14 @@ impl ModelTools {
     }
 
     /// Turns a model's call into a step, or returns the reason why the call is invalid.
-    pub(super) fn step(&self, call: &ToolCall, language: Language) -> Result<Step, String> {
+    pub(super) fn step(&self, call: &ToolCall, language: Language) -> Result<PlannedCall, String> {
         let Some(entry) = self.0.iter().find(|it| it.name == call.name) else {
             return Err(format!("there is no such tool; there are {}", NAMES.join(", ")));
         };
         let args = entry.input.accept(call.arguments.clone());
         let args = args.map_err(|fault| fault.message().to_owned())?;
         let why = language.pick("по решению модели", "the model's choice");
-        Ok(Step {
+        Ok(PlannedCall {
             tool: entry.name,
             args: Value::Object(args),
             why: format!("{why}: {}", entry.name),

@@ -56,14 +56,14 @@ pub(super) fn select(value: &Value, fields: &[Field]) -> Result<Value, String> {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Token {
+enum GraphqlToken {
     Name(String),
     Text(String),
     Number(i64),
     Mark(char),
 }
 
-fn tokens(text: &str) -> Option<Vec<Token>> {
+fn tokens(text: &str) -> Option<Vec<GraphqlToken>> {
     let mut tokens = Vec::new();
     let mut chars = text.chars().peekable();
     while let Some(&next) = chars.peek() {
@@ -72,18 +72,20 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                 chars.next();
             }
             'a'..='z' | 'A'..='Z' | '_' => tokens
-                .push(Token::Name(taken(&mut chars, |c| c.is_ascii_alphanumeric() || c == '_'))),
+                .push(GraphqlToken::Name(taken(&mut chars, |c| {
+                    c.is_ascii_alphanumeric() || c == '_'
+                }))),
             '0'..='9' => {
                 let digits = taken(&mut chars, |c| c.is_ascii_digit());
-                tokens.push(Token::Number(digits.parse().ok()?));
+                tokens.push(GraphqlToken::Number(digits.parse().ok()?));
             }
             '"' => {
                 chars.next();
-                tokens.push(Token::Text(taken(&mut chars, |c| c != '"')));
+                tokens.push(GraphqlToken::Text(taken(&mut chars, |c| c != '"')));
                 chars.next()?;
             }
             '{' | '}' | '(' | ')' | ':' | '!' | '[' | ']' | '$' => {
-                tokens.push(Token::Mark(next));
+                tokens.push(GraphqlToken::Mark(next));
                 chars.next();
             }
             _ => return None,
@@ -119,19 +121,19 @@ pub(super) fn parse(text: &str) -> Option<Operation> {
 }
 
 struct Parser {
-    tokens: Peekable<std::vec::IntoIter<Token>>,
+    tokens: Peekable<std::vec::IntoIter<GraphqlToken>>,
 }
 
 impl Parser {
     fn name(&mut self) -> Option<String> {
         match self.tokens.next()? {
-            Token::Name(name) => Some(name),
+            GraphqlToken::Name(name) => Some(name),
             _ => None,
         }
     }
 
     fn skip(&mut self, mark: char) -> bool {
-        self.tokens.next_if_eq(&Token::Mark(mark)).is_some()
+        self.tokens.next_if_eq(&GraphqlToken::Mark(mark)).is_some()
     }
 
     fn expect(&mut self, mark: char) -> Option<()> {
@@ -145,10 +147,12 @@ impl Parser {
             let name = self.name()?;
             self.expect(':')?;
             let mut of_type = String::new();
-            while let Some(part) = self.tokens.next_if(|it| !matches!(it, Token::Mark('$' | ')'))) {
+            while let Some(part) =
+                self.tokens.next_if(|it| !matches!(it, GraphqlToken::Mark('$' | ')')))
+            {
                 match part {
-                    Token::Name(name) => of_type.push_str(&name),
-                    Token::Mark(mark) => of_type.push(mark),
+                    GraphqlToken::Name(name) => of_type.push_str(&name),
+                    GraphqlToken::Mark(mark) => of_type.push(mark),
                     _ => return None,
                 }
             }
@@ -163,7 +167,7 @@ impl Parser {
         while !self.skip('}') {
             let name = self.name()?;
             let arguments = if self.skip('(') { self.arguments()? } else { BTreeMap::new() };
-            let is_object = self.tokens.peek() == Some(&Token::Mark('{'));
+            let is_object = self.tokens.peek() == Some(&GraphqlToken::Mark('{'));
             let inner = if is_object { self.selection()? } else { Vec::new() };
             fields.push(Field { name, arguments, fields: inner });
         }
@@ -176,9 +180,9 @@ impl Parser {
             let name = self.name()?;
             self.expect(':')?;
             let value = match self.tokens.next()? {
-                Token::Mark('$') => json!({ "$": self.name()? }),
-                Token::Text(text) => Value::from(text),
-                Token::Number(number) => Value::from(number),
+                GraphqlToken::Mark('$') => json!({ "$": self.name()? }),
+                GraphqlToken::Text(text) => Value::from(text),
+                GraphqlToken::Number(number) => Value::from(number),
                 _ => return None,
             };
             arguments.insert(name, value);

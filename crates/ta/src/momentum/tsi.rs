@@ -122,7 +122,7 @@ impl Tsi {
         if !all.iter().all(|average| average.is_steady()) || !row.len().is_multiple_of(4) {
             return false;
         }
-        let (first, second) = (Step::new(&self.change), Step::new(&self.change_again));
+        let (first, second) = (PairStep::new(&self.change), PairStep::new(&self.change_again));
         let [change, size, change_again, size_again] = all.map(Ewm::mean);
         // A pair before the row that alone produces the current means.
         let mut before = [change / first.a, size / first.a];
@@ -150,17 +150,17 @@ impl Tsi {
 
 /// An average that advances two steps at a time over two pairs: m = b (b m + a y) + a x.
 #[derive(Clone, Copy)]
-struct Step {
+struct PairStep {
     a: f64,
     ab: f64,
     b2: f64,
 }
 
-impl Step {
+impl PairStep {
     #[inline(always)]
-    fn new(average: &Ewm) -> Step {
+    fn new(average: &Ewm) -> PairStep {
         let (a, b) = (average.alpha(), average.beta());
-        Step { a, ab: a * b, b2: b * b }
+        PairStep { a, ab: a * b, b2: b * b }
     }
 
     #[inline(always)]
