@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use crate::keywords::Term;
-use archive_search::words::{Word, words};
+use archive_search::snippet_text::{chars_after, chars_before, push_on_one_line};
+use archive_search::words::{IndexWord, words};
 
 const SNIPPET_CHARS: usize = 200;
 /// Characters before the first match.
@@ -11,11 +12,11 @@ const BEFORE_CHARS: usize = 60;
 
 /// The part of the text with the most different terms; `None` if no term occurs.
 pub(crate) fn snippet(text: &str, terms: &[Term]) -> Option<String> {
-    let words: Vec<Word> = words(text).collect();
+    let words: Vec<IndexWord> = words(text).collect();
     let matches = find(&words, terms);
     let first = best(text, &matches)?;
-    let start = step_back(text, first, BEFORE_CHARS);
-    let end = step_on(text, start, SNIPPET_CHARS).max(first);
+    let start = chars_before(text, first, BEFORE_CHARS);
+    let end = chars_after(text, start, SNIPPET_CHARS).max(first);
     // Whole words, unless that would cut a match.
     let inside = words.iter().filter(|word| word.span.start >= start && word.span.end <= end);
     let mut ends = inside.map(|word| word.span.clone());
@@ -32,13 +33,13 @@ pub(crate) fn snippet(text: &str, terms: &[Term]) -> Option<String> {
         if start >= end {
             continue;
         }
-        flat(&mut shown, &text[at..start]);
+        push_on_one_line(&mut shown, &text[at..start]);
         shown.push_str("**");
-        flat(&mut shown, &text[start..end]);
+        push_on_one_line(&mut shown, &text[start..end]);
         shown.push_str("**");
         at = end;
     }
-    flat(&mut shown, &text[at..to]);
+    push_on_one_line(&mut shown, &text[at..to]);
     if to < text.len() {
         shown.push('…');
     }
@@ -51,7 +52,7 @@ struct Match {
 }
 
 /// In the order of the text.
-fn find(words: &[Word], terms: &[Term]) -> Vec<Match> {
+fn find(words: &[IndexWord], terms: &[Term]) -> Vec<Match> {
     let mut found = Vec::new();
     for at in 0..words.len() {
         for (term, wanted) in terms.iter().enumerate() {
@@ -70,7 +71,7 @@ fn best(text: &str, matches: &[Match]) -> Option<usize> {
     let (mut counts, mut distinct, mut next) = ([0_u32; 32], 0_usize, 0);
     let (mut most, mut place) = (0, None);
     for (at, first) in matches.iter().enumerate() {
-        let end = step_on(text, first.span.start, room);
+        let end = chars_after(text, first.span.start, room);
         while let Some(it) = matches.get(next).filter(|it| it.span.end <= end || next == at) {
             if let Some(count) = counts.get_mut(it.term) {
                 distinct += usize::from(*count == 0);
@@ -99,25 +100,6 @@ fn joined<'a>(spans: impl Iterator<Item = &'a Range<usize>>) -> Vec<Range<usize>
         }
     }
     all
-}
-
-fn step_back(text: &str, from: usize, chars: usize) -> usize {
-    text[..from].char_indices().rev().take(chars).last().map_or(from, |(at, _)| at)
-}
-
-fn step_on(text: &str, from: usize, chars: usize) -> usize {
-    text[from..].char_indices().nth(chars).map_or(text.len(), |(at, _)| from + at)
-}
-
-/// Line breaks and other white space as single spaces.
-fn flat(shown: &mut String, text: &str) {
-    for c in text.chars() {
-        if !c.is_whitespace() && !c.is_control() {
-            shown.push(c);
-        } else if !shown.ends_with(' ') {
-            shown.push(' ');
-        }
-    }
 }
 
 #[cfg(test)]

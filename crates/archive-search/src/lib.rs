@@ -18,6 +18,7 @@ pub mod scope;
 mod search;
 mod segment;
 mod snippet;
+pub mod snippet_text;
 mod sql;
 mod tokens;
 pub mod words;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::PageHit;
 use crate::segment::ChunkStart;
+use crate::snippet_text::{chars_after, chars_before, push_on_one_line};
 use crate::tokens::token_spans;
 
 const SNIPPET_WORDS: u32 = 34;
@@ -151,25 +152,4 @@ fn joined(mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
         }
     }
     all
-}
-
-/// The byte that many characters before a byte.
-fn chars_before(text: &str, from: usize, chars: usize) -> usize {
-    text[..from].char_indices().rev().take(chars).last().map_or(from, |(at, _)| at)
-}
-
-/// The byte that many characters after a byte.
-fn chars_after(text: &str, from: usize, chars: usize) -> usize {
-    text[from..].char_indices().nth(chars).map_or(text.len(), |(at, _)| from + at)
-}
-
-/// Appends a text with runs of white space and control characters as single spaces.
-fn push_on_one_line(shown: &mut String, text: &str) {
-    for c in text.chars() {
-        if !c.is_whitespace() && !c.is_control() {
-            shown.push(c);
-        } else if !shown.ends_with(' ') {
-            shown.push(' ');
-        }
-    }
 }
