@@ -131,6 +131,26 @@ impl<'t> Citation<'t> {
         }
     }
 
+    /// Every part that is a slice of the text.
+    pub fn text_parts(&self) -> impl Iterator<Item = &'t str> + use<'t> {
+        let all = [
+            self.volume,
+            self.reporter,
+            self.page,
+            self.title,
+            self.section,
+            self.number,
+            self.pin_cite,
+            self.date,
+            self.plaintiff,
+            self.defendant,
+            self.antecedent,
+            self.parenthetical,
+            self.publisher,
+        ];
+        all.into_iter().flatten()
+    }
+
     /// Whether it names a decision by itself.
     #[must_use]
     pub fn is_full_case(&self) -> bool {

@@ -6,7 +6,7 @@ mod rows;
 use proptest::prelude::*;
 
 use crate::text::ScanText;
-use crate::{CharPositions, Citation, CitationKind, Span, find, resolve};
+use crate::{CharPositions, CitationKind, Span, find, resolve};
 
 const PIECES: [&str; 40] = [
     "Able v. Baker, ",
@@ -57,26 +57,6 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|them| them.concat())
 }
 
-fn slices<'t>(it: &Citation<'t>) -> impl Iterator<Item = &'t str> {
-    [
-        it.volume,
-        it.reporter,
-        it.page,
-        it.title,
-        it.section,
-        it.number,
-        it.pin_cite,
-        it.date,
-        it.plaintiff,
-        it.defendant,
-        it.antecedent,
-        it.parenthetical,
-        it.publisher,
-    ]
-    .into_iter()
-    .flatten()
-}
-
 fn sound(text: &str) -> Result<(), TestCaseError> {
     let found = find(text);
     let mut last = 0;
@@ -87,7 +67,7 @@ fn sound(text: &str) -> Result<(), TestCaseError> {
         prop_assert!(it.full_span.holds(it.span));
         prop_assert!(it.span.start >= last, "{:?}", found);
         prop_assert!(it.parallel_to.is_none_or(|head| head < place));
-        for slice in slices(it) {
+        for slice in it.text_parts() {
             prop_assert!(!slice.is_empty(), "{:?}", it);
             prop_assert!(text.contains(slice));
         }

@@ -1,6 +1,6 @@
 //! `cite`: spans lie in the text on borders of characters, and every part is a slice of the text.
 
-use cite::{Citation, find, resolve};
+use cite::{find, resolve};
 
 pub(super) const WORDS: &[&str] = &[
     "Able v. Baker, ",
@@ -55,25 +55,6 @@ pub(super) fn texts() -> Vec<Vec<u8>> {
     .to_vec()
 }
 
-fn parts<'t>(it: &Citation<'t>) -> impl Iterator<Item = &'t str> {
-    let all = [
-        it.volume,
-        it.reporter,
-        it.page,
-        it.title,
-        it.section,
-        it.number,
-        it.pin_cite,
-        it.date,
-        it.plaintiff,
-        it.defendant,
-        it.antecedent,
-        it.parenthetical,
-        it.publisher,
-    ];
-    all.into_iter().flatten()
-}
-
 /// Whether a part is a slice of the text itself, not an equal text elsewhere.
 fn is_slice(text: &str, part: &str) -> bool {
     let (outer, inner) = (text.as_bytes().as_ptr_range(), part.as_bytes().as_ptr_range());
@@ -91,7 +72,7 @@ pub(super) fn check(bytes: &[u8]) {
         assert!(it.full_span.holds(it.span), "{it:?}");
         assert!(it.span.start >= last, "{it:?} is before {last}");
         assert!(it.parallel_to.is_none_or(|head| head < place), "{it:?}");
-        for part in parts(it) {
+        for part in it.text_parts() {
             assert!(!part.is_empty() && is_slice(&text, part), "{part:?} of {it:?}");
         }
         last = it.span.start;
