@@ -20,23 +20,13 @@ from a2a.client.errors import A2AClientError
 from a2a.types import a2a_pb2 as pb
 from a2a.utils.errors import A2AError
 
+from tally import Tally
+
 BINDINGS = ["JSONRPC", "HTTP+JSON"]
 COMPLETED = pb.TASK_STATE_COMPLETED
 
 
-class Tally:
-    def __init__(self):
-        self.passed = 0
-        self.failed = 0
-
-    def check(self, name, holds, told=None):
-        if holds:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f"FAILED {name}: {told}", file=sys.stderr)
-        return holds
-
+class AgentTally(Tally):
     async def refused(self, name, call):
         try:
             told = await call
@@ -154,7 +144,7 @@ def main():
     parser.add_argument("--token")
     parser.add_argument("--question")
     args = parser.parse_args()
-    tally = Tally()
+    tally = AgentTally()
     try:
         asyncio.run(run(args, tally))
     except Exception:

@@ -19,6 +19,8 @@ import tempfile
 import aiohttp
 import aiomoex
 
+from tally import Tally
+
 REAL = "https://iss.moex.com"
 SECURITY = "SBER"
 # A finished month, so that nothing moves between two questions.
@@ -35,19 +37,6 @@ class Session:
 
     def get(self, url, **options):
         return self.inner.get(url.replace(REAL, self.base), **options)
-
-
-class Tally:
-    def __init__(self):
-        self.passed = 0
-        self.failed = 0
-
-    def check(self, name, holds, told=None):
-        if holds:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f"FAILED {name}: {told}", file=sys.stderr)
 
 
 def joined(candles, longer):

@@ -15,7 +15,8 @@ import traceback
 
 from mcp import Client
 
-from mcp_client import ERAS, Tally, call, every_page, over, text
+from mcp_client import ERAS, call, every_page, over, text
+from tally import Tally
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SETTINGS = {"extractionMode": "standard"}

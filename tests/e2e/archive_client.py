@@ -23,7 +23,8 @@ from archive_mistakes import cancelled, edges, limited, mistaken
 from archive_papers import CORRUPTED, FAITHFUL
 from archive_people import minted, refreshed, shared, signed_in, stolen, unknown
 from archive_tasks import followed
-from mcp_client import ERAS, Tally, call, every_page, over, text
+from mcp_client import ERAS, call, every_page, over, text
+from tally import Tally
 
 TOOLS = [
     "arkiver_process_file",

@@ -20,26 +20,14 @@ import jsonschema
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import ResourceTemplateReference
 
+from tally import Tally
+
 # How the client is told to connect, and the version that must come of it.
 ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
 TOOLS = ["quotes_live", "quotes_historical"]
 # Operator tools, which are listed only on request.
 UNLISTED = ["system_health", "system_metadata"]
 TICKER = "BTCUSDT"
-
-
-class Tally:
-    def __init__(self):
-        self.passed = 0
-        self.failed = 0
-
-    def check(self, name, holds, told=None):
-        if holds:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f"FAILED {name}: {told}", file=sys.stderr)
-        return holds
 
 
 def text(result):

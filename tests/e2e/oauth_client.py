@@ -24,7 +24,8 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
-from mcp_client import ERAS, Tally, text
+from mcp_client import ERAS, text
+from tally import Tally
 
 USER, PASSWORD = "ada", "a long enough secret"
 CALLBACK = "http://127.0.0.1:33418/callback"

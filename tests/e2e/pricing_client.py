@@ -15,7 +15,8 @@ from decimal import Decimal
 
 from mcp import Client
 
-from mcp_client import ERAS, Tally, call, every_page, over, text
+from mcp_client import ERAS, call, every_page, over, text
+from tally import Tally
 
 JOB_PATIENCE = 30
 

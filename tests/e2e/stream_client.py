@@ -16,7 +16,7 @@ import httpx
 import websockets
 from httpx_sse import aconnect_sse
 
-from mcp_client import Tally
+from tally import Tally
 
 SECOND = 1000
 # Longer than anything here takes.
