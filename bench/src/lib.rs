@@ -3,5 +3,9 @@
 pub mod binaries;
 pub mod delivery;
 pub mod frames;
+pub mod outcome;
+pub mod processes;
+pub mod search_cases;
 pub mod search_corpus;
 pub mod search_peers;
+pub mod text_rng;

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::binaries;
 
-pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+use crate::outcome::Outcome;
 
 /// The results of one round: hits of all queries, and the milliseconds of each, ascending.
 #[derive(Default, Clone)]

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
+use bench::outcome::{Outcome, exit_code};
 use clock::{Millis, TimeRange};
 use fault::Fault;
 use market::{BarArchive as _, BarSeries, Interval, PageRequest, Symbol, Venue};
@@ -23,19 +24,9 @@ const TICKERS: usize = 50;
 const START_S: i64 = 1_704_067_200;
 const PAGE: usize = 200;
 
-type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
-
-/// 0 when every target is met, 1 when one is not, 2 when the measurement failed.
 #[tokio::main]
 async fn main() -> ExitCode {
-    match measure().await {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
-        Err(error) => {
-            println!("not measured: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(measure().await)
 }
 
 async fn measure() -> Outcome<bool> {

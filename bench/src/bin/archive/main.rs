@@ -16,13 +16,12 @@ mod throughput;
 mod wire;
 mod writers;
 
-use std::error::Error;
 use std::process::ExitCode;
 
+pub(crate) use bench::outcome::Outcome;
+use bench::outcome::exit_code;
 use options::{Options, Part};
 use table::Target;
-
-pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 pub(crate) const MB: usize = 1024 * 1024;
 
@@ -34,14 +33,7 @@ fn main() -> ExitCode {
     } else {
         Options::read(args).and_then(|options| run(&options))
     };
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            println!("the benchmark could not be run: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(outcome)
 }
 
 /// Whether every target was met.

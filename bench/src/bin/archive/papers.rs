@@ -1,6 +1,8 @@
 //! Generated court papers: captions, facts with dates and sums, deadlines, authorities, signatures.
 //! Every run generates the same papers.
 
+use bench::text_rng::TextRng;
+
 const PEOPLE: [&str; 16] = [
     "Harlow", "Quayle", "Odell", "Ramos", "Tolliver", "Keller", "Bauer", "Dunn", "Marsh", "Benson",
     "Corbin", "Yates", "Nolan", "Velez", "Ortiz", "Lowe",
@@ -41,27 +43,24 @@ const WORDS: [&str; 40] = [
 const AUTHORITIES: usize = 2_000;
 
 pub(crate) struct Papers {
-    state: u64,
+    rng: TextRng,
     authorities: Vec<String>,
 }
 
 impl Papers {
     pub(crate) fn new(seed: u64) -> Self {
-        let state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let mut papers = Self { state, authorities: Vec::new() };
+        let rng = TextRng::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut papers = Self { rng, authorities: Vec::new() };
         papers.authorities = (0..AUTHORITIES).map(|_| papers.authority()).collect();
         papers
     }
 
     pub(crate) fn below(&mut self, most: usize) -> usize {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        usize::try_from(self.state % most.max(1) as u64).unwrap_or_default()
+        self.rng.below(most)
     }
 
     fn one<'w>(&mut self, of: &[&'w str]) -> &'w str {
-        of.get(self.below(of.len())).copied().unwrap_or_default()
+        self.rng.one(of)
     }
 
     /// One paper of about `length` characters, in paragraphs.
@@ -105,7 +104,7 @@ impl Papers {
 
     fn paragraph(&mut self, text: &mut String) {
         for _ in 0..2 + self.below(4) {
-            self.sentence(text);
+            self.rng.sentence(&WORDS, text);
         }
         let sentence = match self.below(8) {
             0 => {
@@ -129,21 +128,6 @@ impl Papers {
         };
         text.push_str(&sentence);
         text.push_str("\n\n");
-    }
-
-    fn sentence(&mut self, text: &mut String) {
-        let words = 8 + self.below(20);
-        for at in 0..words {
-            let word = self.one(&WORDS);
-            match (at, word.split_at(1)) {
-                (0, (first, rest)) => {
-                    text.push_str(&first.to_uppercase());
-                    text.push_str(rest);
-                }
-                _ => text.push_str(word),
-            }
-            text.push_str(if at + 1 == words { ". " } else { " " });
-        }
     }
 
     fn authority(&mut self) -> String {

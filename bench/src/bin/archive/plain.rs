@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use crate::server::{Guard, free_address, once_it_answers};
+use bench::processes::free_address;
+
+use crate::server::{Guard, once_it_answers};
 use crate::{Outcome, wire};
 
 /// The argument that turns this program into the server.

@@ -1,11 +1,12 @@
 //! `stoa serve` as a process: built, started and stopped, with tokens for uploads.
 
 use parking_lot::Mutex;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use bench::processes::{command, free_address};
 use testkit::TempFolder;
 
 use crate::options::Options;
@@ -50,7 +51,7 @@ impl Stoa {
     /// With its own folder, so that no run depends on another.
     pub(crate) fn start(binary: &Path) -> Outcome<Self> {
         let (address, folder) = (free_address()?, TempFolder::new());
-        let mut command = clean(binary);
+        let mut command = command(binary);
         command.arg("--data").arg(folder.path().join("data")).args([
             "serve",
             "--listen",
@@ -113,7 +114,7 @@ impl Stoa {
     }
 
     fn mint(&self, subject: &str) -> Outcome<String> {
-        let mut command = clean(&self.binary);
+        let mut command = command(&self.binary);
         command.arg("--data").arg(self.folder.path().join("data")).args([
             "token",
             "mint",
@@ -140,21 +141,4 @@ pub(crate) fn once_it_answers(child: &mut Guard, address: SocketAddr) -> Outcome
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(())
-}
-
-/// Removes settings from the environment, because they would change what is measured.
-fn clean(program: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.env_clear();
-    for name in ["PATH", "HOME", "TMPDIR", "LANG"] {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
-    }
-    command
-}
-
-/// A port that is free at this moment.
-pub(crate) fn free_address() -> Outcome<SocketAddr> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

@@ -9,27 +9,19 @@ mod startup;
 mod table;
 mod wire;
 
-use std::error::Error;
 use std::process::ExitCode;
 
+pub(crate) use bench::outcome::Outcome;
+use bench::outcome::exit_code;
 use options::Options;
 use servers::{Binaries, Folder, Running};
 use table::{Row, Target};
 use wire::ProtocolVersion;
 
-pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
-
 /// One thread, so that the client does not displace the servers.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    match run().await {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            println!("the benchmark could not be run: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run().await)
 }
 
 /// Whether every target was met.

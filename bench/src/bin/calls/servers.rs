@@ -1,11 +1,12 @@
 //! The three servers as processes: built, started, measured and stopped.
 
 use std::fs::File;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use bench::processes::{command, free_address};
 use serde_json::Value;
 use testkit::TempFolder;
 
@@ -42,13 +43,13 @@ impl Binaries {
     }
 
     pub(crate) fn stoa_stdio(&self, folder: &Folder) -> Command {
-        let mut command = clean(&self.stoa);
+        let mut command = command(&self.stoa);
         command.arg("mcp").arg("--data").arg(folder.0.path().join("stdio"));
         command
     }
 
     pub(crate) fn fastmcp_stdio(&self, folder: &Folder) -> Command {
-        let mut command = clean(&self.python);
+        let mut command = command(&self.python);
         command.arg(&self.fastmcp).arg(folder.quotes());
         command
     }
@@ -74,18 +75,6 @@ fn done(command: &mut Command) -> Outcome<()> {
     if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}").into()) }
 }
 
-/// Removes settings from the environment, because they would change what is measured.
-fn clean(program: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.env_clear();
-    for name in ["PATH", "HOME", "TMPDIR", "LANG"] {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
-    }
-    command
-}
-
 /// The folder of the servers, removed afterwards.
 pub(crate) struct Folder(TempFolder);
 
@@ -108,7 +97,7 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn stoa(binaries: &Binaries, folder: &Folder) -> Outcome<Self> {
-        let mut command = clean(&binaries.stoa);
+        let mut command = command(&binaries.stoa);
         let address = free_address()?;
         command.arg("serve").args(["--listen", &address.to_string()]);
         command.arg("--data").arg(folder.0.path().join("serve")).env("STOA_RATE_PER_SECOND", "0");
@@ -120,7 +109,7 @@ impl Running {
         let path = folder.0.path().join("constant.json");
         std::fs::write(&path, constant.to_string())?;
         let address = free_address()?;
-        let mut command = clean(&binaries.bare);
+        let mut command = command(&binaries.bare);
         command.arg(address.port().to_string()).stdin(File::open(path)?);
         Self::start("bare rmcp", address, command)
     }
@@ -172,9 +161,4 @@ impl Drop for Running {
 pub(crate) fn stop(child: &mut Child) {
     drop(child.kill());
     drop(child.wait());
-}
-
-/// A port that is free at this moment.
-fn free_address() -> Outcome<SocketAddr> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

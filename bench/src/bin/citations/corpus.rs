@@ -1,8 +1,10 @@
 //! Generated opinions with as many citations as real ones have, about two in a thousand characters.
 //! Every run generates the same texts.
 
+use bench::text_rng::TextRng;
+
 pub(crate) struct Corpus {
-    state: u64,
+    rng: TextRng,
 }
 
 const NAMES: [&str; 24] = [
@@ -104,18 +106,15 @@ const WORDS: [&str; 48] = [
 
 impl Corpus {
     pub(crate) fn new() -> Self {
-        Self { state: 0x9e37_79b9_7f4a_7c15 }
+        Self { rng: TextRng::new(0x9e37_79b9_7f4a_7c15) }
     }
 
     fn below(&mut self, most: usize) -> usize {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        usize::try_from(self.state % most as u64).unwrap_or_default()
+        self.rng.below(most)
     }
 
     fn one<'w>(&mut self, of: &[&'w str]) -> &'w str {
-        of.get(self.below(of.len())).copied().unwrap_or_default()
+        self.rng.one(of)
     }
 
     /// One opinion of about `length` bytes.
@@ -124,7 +123,7 @@ impl Corpus {
         let mut cited: Vec<(String, String)> = Vec::new();
         while text.len() < length {
             for _ in 0..1 + self.below(5) {
-                self.sentence(&mut text);
+                self.rng.sentence(&WORDS, &mut text);
             }
             self.citation(&mut text, &mut cited);
             if self.below(6) == 0 {
@@ -132,21 +131,6 @@ impl Corpus {
             }
         }
         text
-    }
-
-    fn sentence(&mut self, text: &mut String) {
-        let words = 8 + self.below(20);
-        for at in 0..words {
-            let word = self.one(&WORDS);
-            match (at, word.split_at(1)) {
-                (0, (first, rest)) => {
-                    text.push_str(&first.to_uppercase());
-                    text.push_str(rest);
-                }
-                _ => text.push_str(word),
-            }
-            text.push_str(if at + 1 == words { ". " } else { " " });
-        }
     }
 
     fn citation(&mut self, text: &mut String, cited: &mut Vec<(String, String)>) {

@@ -11,13 +11,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use bench::outcome::{Outcome, exit_code};
 use cite::{CharPositions, CitationKind};
 use corpus::Corpus;
 use cpu_time::ThreadTime;
 use serde::Deserialize;
 use testkit::TempFolder;
-
-type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 const EYECITE: &str = "eyecite==2.7.8";
 /// Characters of an opinion. Long ones are worse for eyecite, whose time for references grows with
@@ -36,14 +35,7 @@ struct Answer {
 
 /// 0 when the target is met, 1 when it is not, 2 when the measurement failed.
 fn main() -> ExitCode {
-    match measure() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            println!("not measured: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(measure())
 }
 
 fn measure() -> Outcome<bool> {

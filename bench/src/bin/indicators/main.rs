@@ -6,14 +6,13 @@ mod ours;
 mod peer;
 mod table;
 
-use std::error::Error;
 use std::process::{Command, ExitCode};
 
+pub(crate) use bench::outcome::Outcome;
+use bench::outcome::exit_code;
 use ours::Data;
 use peer::{Folder, Peer};
 use table::Table;
-
-pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const ROWS: usize = 1_000_000;
 
@@ -34,14 +33,7 @@ fn main() -> ExitCode {
         Some(_) => run(),
         None => again(),
     };
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            println!("the benchmark could not be run: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(outcome)
 }
 
 /// Runs this program with the setting above, which is read when a process starts.

@@ -12,24 +12,17 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use bench::outcome::{Outcome, exit_code};
 use bench::search_corpus::{self as corpus, Corpus, CorpusRng, Question};
-use bench::search_peers::{Outcome, Peers, Times};
+use bench::search_peers::{Peers, Times};
 use ours::Ours;
 use testkit::TempFolder;
 
 const QUESTIONS: usize = 1_000;
 
-/// 0 when the target is met, 1 when it is not, 2 when the measurement failed.
 #[tokio::main]
 async fn main() -> ExitCode {
-    match measure().await {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
-        Err(error) => {
-            println!("not measured: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(measure().await)
 }
 
 async fn measure() -> Outcome<bool> {

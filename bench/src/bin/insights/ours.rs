@@ -4,17 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use archive_accounts::{CaseAccess, Visibility};
 use archive_insights::{InsightQuery, Insights, MIGRATIONS, NewInsight, SortKey};
 use clock::SystemClock;
 use store::{Db, StoreConfig, sql};
 
+use bench::outcome::Outcome;
+use bench::search_cases::{OWNER, case_id, visibility};
 use bench::search_corpus::{CASES, Corpus, Made, Question};
-use bench::search_peers::{Outcome, Times};
+use bench::search_peers::Times;
 
 /// Insights of one transaction while loading.
 const BATCH: usize = 1_000;
-const OWNER: &str = "user:bench";
 
 pub(crate) struct Ours {
     db: Db,
@@ -146,16 +146,6 @@ impl Ours {
         Times::new(200, times).print("an insight stored and committed");
         Ok(())
     }
-}
-
-fn case_id(case: usize) -> String {
-    format!("019300aa-0000-7000-8000-{case:012}")
-}
-
-fn visibility() -> Visibility {
-    let case =
-        |at| CaseAccess { id: case_id(at), name: format!("case {at}"), own: true, may_write: true };
-    Visibility { owner: OWNER.to_owned(), cases: (0..CASES).map(case).collect() }
 }
 
 fn new_insight(made: Made) -> NewInsight {

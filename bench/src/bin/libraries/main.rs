@@ -15,13 +15,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use archive_extract::{Format, NoOcr, ReadLimits, fuzzing, testing};
+pub(crate) use bench::outcome::Outcome;
+use bench::outcome::exit_code;
 use cpu_time::ThreadTime;
 use limits::{ClientAddress, RateLimit, RateLimiter};
 use testkit::TempFolder;
 
 use peer::{Peer, figure_of};
-
-pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 const CHECKS: u32 = 4_000_000;
 const CLIENTS: u32 = 4_096;
@@ -38,13 +38,7 @@ const LINES_ON_PAGE: usize = 46;
 const DAMAGED_FILES: u64 = 1_000;
 
 fn main() -> ExitCode {
-    match measure() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            println!("not measured: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(measure().map(|()| true))
 }
 
 fn measure() -> Outcome<()> {

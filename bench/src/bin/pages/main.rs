@@ -11,8 +11,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use bench::outcome::{Outcome, exit_code};
 use bench::search_corpus::{CASES, Corpus, CorpusRng, Question};
-use bench::search_peers::{Outcome, Peers, Times};
+use bench::search_peers::{Peers, Times};
 use ours::Ours;
 use testkit::TempFolder;
 
@@ -22,17 +23,9 @@ const FILE_PAGES: usize = 20;
 /// How much longer than tantivy's our p99 may be.
 const RATIO_MAX: f64 = 1.5;
 
-/// 0 when the target is met, 1 when it is not, 2 when the measurement failed.
 #[tokio::main]
 async fn main() -> ExitCode {
-    match measure().await {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
-        Err(error) => {
-            println!("not measured: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(measure().await)
 }
 
 /// A file of one case with its pages.

@@ -5,12 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use archive_accounts::{CaseAccess, Visibility};
+use archive_accounts::Visibility;
 use archive_documents::{ChunkAddress, Documents, PageRecord, UploadLimits, chunk_starts};
 use archive_search::{FileFacts, FileIndex, FileToIndex, PageQuery, PageToIndex, Search};
 use archive_text::Page;
-use bench::search_corpus::{CASES, Question};
-use bench::search_peers::{Outcome, Times};
+use bench::outcome::Outcome;
+use bench::search_cases::{OWNER, case_id, visibility};
+use bench::search_corpus::Question;
+use bench::search_peers::Times;
 use clock::{Millis, SystemClock};
 use store::{Db, StoreConfig, sql};
 
@@ -18,7 +20,6 @@ use crate::{MadeFile, files};
 
 /// Files of one transaction while loading.
 const BATCH: usize = 50;
-const OWNER: &str = "user:bench";
 
 pub(crate) struct Ours {
     db: Db,
@@ -181,14 +182,4 @@ impl Ours {
         self.timed(similar).await?.print("a word and what differs in one letter, one case");
         Ok(())
     }
-}
-
-fn case_id(case: usize) -> String {
-    format!("019300aa-0000-7000-8000-{case:012}")
-}
-
-fn visibility() -> Visibility {
-    let case =
-        |at| CaseAccess { id: case_id(at), name: format!("case {at}"), own: true, may_write: true };
-    Visibility { owner: OWNER.to_owned(), cases: (0..CASES).map(case).collect() }
 }

@@ -14,23 +14,17 @@ mod score;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+pub(crate) use bench::outcome::Outcome;
+use bench::outcome::exit_code;
 use reader::{Reader, readers};
 use score::{Scores, words};
 use sha2::{Digest, Sha256};
-
-type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Files with fewer words in the reference say little about a reader.
 const WORDS_MIN: usize = 50;
 
 fn main() -> ExitCode {
-    match measure() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            println!("not measured: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(measure().map(|()| true))
 }
 
 fn measure() -> Outcome<()> {

@@ -12,13 +12,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub(crate) use bench::outcome::Outcome;
+use bench::outcome::exit_code;
 use clock::{Clock as _, DAY_MS, SystemClock};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use pricing_services::PricingServices;
-
-type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 const CALLERS: usize = 50;
 const SKUS: usize = 10_000;
@@ -35,17 +35,10 @@ const PROPOSALS: usize = 5_000;
 /// With a hundred times the history outside, the median may grow by at most this factor.
 const FLAT: f64 = 2.0;
 
-/// 0 when features do not depend on the history, 1 when they do, 2 when the measurement failed.
+/// Fails when features depend on the history.
 #[tokio::main]
 async fn main() -> ExitCode {
-    match measure().await {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
-        Err(error) => {
-            println!("not measured: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(measure().await)
 }
 
 async fn measure() -> Outcome<bool> {

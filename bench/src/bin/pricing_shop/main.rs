@@ -6,6 +6,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use bench::outcome::exit_code;
 use pricing_engine::shop::{DAY_MS, Kind, ShopStrategy, ShopSummary, summarise};
 use pricing_engine::{Amount, HistoryPoint, Policy, PricingInput, Refusal, propose};
 
@@ -14,14 +15,7 @@ const SHARE_MIN: f64 = 0.95;
 
 fn main() -> ExitCode {
     let seeds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(100);
-    match run(seeds) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(refusal) => {
-            println!("the benchmark could not be run: {refusal}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(seeds))
 }
 
 /// Whether every target was met.

@@ -19,11 +19,13 @@ mod server_process;
 mod stream_check;
 mod verify;
 
-use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+pub(crate) use bench::outcome::Outcome;
+use bench::outcome::exit_code;
+use bench::processes::free_address;
 use testkit::TempFolder;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -41,22 +43,13 @@ use report::Report;
 use server_process::{ExchangeProcess, Launcher};
 use stream_check::StreamReaders;
 
-pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
-
 /// Connections of the server beside those of the load: checks, malformed input, health.
 const CONNECTIONS_BESIDE: usize = 1_000;
 const LOG_LINES: usize = 20;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run().await {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            println!("the run could not be done: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run().await)
 }
 
 /// The folder of the data and the logs.
@@ -100,7 +93,7 @@ async fn run() -> Outcome<bool> {
     let launcher = Launcher {
         binary,
         folder: folder.path(),
-        address: server_process::free_address()?,
+        address: free_address()?,
         exchange: process.address,
         connections_max: idle + options.active + CONNECTIONS_BESIDE,
     };

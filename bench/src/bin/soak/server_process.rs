@@ -1,11 +1,12 @@
 //! `stoa serve` and `stoa sim` as processes: started, measured, killed.
 
 use std::fs::{File, OpenOptions};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use bench::processes::command;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::time::{Instant, timeout};
 
@@ -87,7 +88,7 @@ impl Launcher {
     }
 
     fn command(&self) -> Command {
-        let mut command = command_without_environment(&self.binary);
+        let mut command = command(&self.binary);
         command.arg("--data").arg(self.folder.join("data"));
         command
     }
@@ -148,7 +149,7 @@ pub(crate) struct ExchangeProcess {
 impl ExchangeProcess {
     pub(crate) async fn start(binary: &Path, folder: &Path, seed: u64) -> Outcome<Self> {
         let log = folder.join("exchange.log");
-        let mut command = command_without_environment(binary);
+        let mut command = command(binary);
         command.arg("--data").arg(folder.join("exchange"));
         command.args(["sim", "--listen", "127.0.0.1:0", "--seed", &seed.to_string()]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log)?);
@@ -167,21 +168,4 @@ impl ExchangeProcess {
         }
         Err("the simulated exchange did not start".into())
     }
-}
-
-/// Removes settings from the environment, because they would change what is measured.
-fn command_without_environment(program: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.env_clear();
-    for name in ["PATH", "HOME", "TMPDIR", "LANG"] {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
-    }
-    command
-}
-
-/// A port that is free at this moment; every life of the server listens on it.
-pub(crate) fn free_address() -> Outcome<SocketAddr> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

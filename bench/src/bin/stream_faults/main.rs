@@ -6,7 +6,6 @@ mod faults;
 mod reader;
 mod stack;
 
-use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -18,12 +17,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use bench::delivery::{ClosedCandle, DeliveryTally};
+pub(crate) use bench::outcome::Outcome;
+use bench::outcome::exit_code;
 use faults::random_fault;
 use reader::Reader;
 use stack::BenchStack;
 use testkit::TestRng;
-
-pub(crate) type BenchResult<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 const CODES: [&str; 7] =
     ["BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "ADAUSDT", "DOGEUSDT", "BNBUSDT"];
@@ -35,17 +34,10 @@ const SEED: u64 = 20_261_115;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run().await {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            println!("the fault run could not be done: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run().await)
 }
 
-async fn run() -> BenchResult<bool> {
+async fn run() -> Outcome<bool> {
     let wanted = match std::env::args().nth(1) {
         Some(count) => count.parse().map_err(|_| "usage: stream_faults [DISCONNECTS]")?,
         None => DISCONNECTS,
@@ -87,7 +79,7 @@ async fn run() -> BenchResult<bool> {
 }
 
 /// Injects faults until `wanted` connections have ended.
-async fn disconnect(stack: &BenchStack, wanted: u64) -> BenchResult<()> {
+async fn disconnect(stack: &BenchStack, wanted: u64) -> Outcome<()> {
     let (mut rng, began) = (TestRng::new(SEED), Instant::now());
     let ended = || {
         let counts = stack.sim.stream_counts();
@@ -110,11 +102,7 @@ async fn disconnect(stack: &BenchStack, wanted: u64) -> BenchResult<()> {
 
 /// The exchange's history from the subscriber's first candle to its last, at least up to the last that
 /// closed before `until`.
-async fn history(
-    stack: &BenchStack,
-    reader: &Reader,
-    until: Millis,
-) -> BenchResult<Vec<ClosedCandle>> {
+async fn history(stack: &BenchStack, reader: &Reader, until: Millis) -> Outcome<Vec<ClosedCandle>> {
     let opens = || reader.closed.iter().map(|it| Millis(it.open));
     let (Some(first), Some(last)) = (opens().min(), opens().max()) else {
         return Err(format!("{} {:?}: nothing came", reader.code, reader.interval).into());

@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::BenchResult;
+use crate::Outcome;
 use crate::faults::below;
 use bench::delivery::ClosedCandle;
 
@@ -47,11 +47,7 @@ impl Reader {
     }
 
     /// Follows until cancelled.
-    pub(crate) async fn run(
-        mut self,
-        to: SocketAddr,
-        stop: CancellationToken,
-    ) -> BenchResult<Self> {
+    pub(crate) async fn run(mut self, to: SocketAddr, stop: CancellationToken) -> Outcome<Self> {
         while !stop.is_cancelled() {
             let candles = 1 + below(&mut self.rng, CANDLES_MAX);
             if timeout(TIMEOUT * 2, self.follow(to, candles, &stop)).await?.is_err() {
@@ -68,7 +64,7 @@ impl Reader {
         to: SocketAddr,
         candles: u32,
         stop: &CancellationToken,
-    ) -> BenchResult<()> {
+    ) -> Outcome<()> {
         let mut stream = TcpStream::connect(to).await?;
         let request = format!(
             "GET /ws HTTP/1.1\r\nhost: {to}\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
@@ -117,7 +113,7 @@ impl Reader {
         asked
     }
 
-    fn handle_message(&mut self, message: &Value) -> BenchResult<()> {
+    fn handle_message(&mut self, message: &Value) -> Outcome<()> {
         let candle = &message["candle"];
         match message["type"].as_str() {
             Some("kline") if candle["closed"] == true => {

@@ -12,18 +12,17 @@ mod servers;
 mod swarm;
 mod table;
 
-use std::error::Error;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
+pub(crate) use bench::outcome::Outcome;
+use bench::outcome::exit_code;
 use idle_sse::Connection;
 use options::Options;
 use relay::Relay;
 use round::Plan;
 use servers::{Binaries, PeerMode, Running};
 use table::{Row, Target};
-
-pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// The daily candle forms for long enough to be the same in every round.
 const FORMING: &str = "btcusdt@kline_1d";
@@ -32,14 +31,7 @@ const SHORT: &str = "btcusdt@kline_1s";
 const WATCHED: usize = 1_000;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            println!("the benchmark could not be run: {error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run())
 }
 
 /// Whether every target was met.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bench::processes::{clear_environment, free_address};
 use clock::SystemClock;
 use market_sim::{Sim, SimConfig};
 use testkit::TempFolder;
@@ -202,16 +203,8 @@ impl Drop for Running {
 /// Removes settings from the environment, because they would change what is measured.
 fn on_first_processor(program: &Path) -> Command {
     let mut command = Command::new("taskset");
-    command.args(["--cpu-list", "0"]).arg(program).env_clear();
-    for name in ["PATH", "HOME", "TMPDIR", "LANG"] {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
-    }
+    command.args(["--cpu-list", "0"]).arg(program);
+    clear_environment(&mut command);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command
-}
-
-fn free_address() -> Outcome<SocketAddr> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
