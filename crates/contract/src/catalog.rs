@@ -4,8 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::files::ContractError;
+use crate::row_ref::{DownloadRef, RowRef, StreamRef, UploadRef};
 use crate::schema::Schema;
-use crate::table::{DownloadRow, Service, StreamRow, ToolRow, UploadRow};
+use crate::table::{Service, ToolRow};
 
 /// A tool name that every MCP host accepts: some refuse a dot, and then drop the whole server.
 pub fn host_safe(name: &str) -> String {
@@ -72,6 +73,9 @@ pub struct Catalog {
     by_service: HashMap<Arc<str>, HashMap<String, ToolRef>>,
     /// Every tool in contract order, with the name it has beside the tools of other services.
     listed: Vec<(String, ToolRef)>,
+    streams: Vec<StreamRef>,
+    uploads: Vec<UploadRef>,
+    downloads: Vec<DownloadRef>,
 }
 
 /// What a client is shown and may call. Views only narrow: see [`View::narrowed`].
@@ -95,7 +99,7 @@ pub struct VisibleTool<'a> {
     /// The name under which the view lists it.
     pub name: &'a str,
     /// Its service.
-    pub service: &'a Service,
+    pub service: &'a Arc<Service>,
     /// Its row.
     pub tool: &'a ToolRow,
 }
@@ -148,7 +152,16 @@ impl Catalog {
             }
             by_service.insert(Arc::clone(&service.name), within);
         }
-        Ok(Self { services, by_name, by_service, listed })
+        let all = || services.iter();
+        Ok(Self {
+            streams: all().flat_map(|it| RowRef::all_of(it, |it| &it.streams)).collect(),
+            uploads: all().flat_map(|it| RowRef::all_of(it, |it| &it.uploads)).collect(),
+            downloads: all().flat_map(|it| RowRef::all_of(it, |it| &it.downloads)).collect(),
+            services,
+            by_name,
+            by_service,
+            listed,
+        })
     }
 
     /// The services, in the order they were given.
@@ -170,63 +183,34 @@ impl Catalog {
     }
 
     /// Finds a stream of a service.
-    pub fn stream(&self, service: &str, name: &str) -> Option<(&Arc<Service>, &StreamRow)> {
-        let service = self.service(service)?;
-        let stream = service.streams.iter().find(|stream| stream.spec.name == name)?;
-        Some((service, stream))
-    }
-
-    /// Finds an upload of a service.
-    pub fn upload(&self, service: &str, name: &str) -> Option<(&Arc<Service>, &UploadRow)> {
-        let service = self.service(service)?;
-        let upload = service.uploads.iter().find(|upload| upload.spec.name == name)?;
-        Some((service, upload))
-    }
-
-    /// Finds a download of a service.
-    pub fn download(&self, service: &str, name: &str) -> Option<(&Arc<Service>, &DownloadRow)> {
-        let service = self.service(service)?;
-        let download = service.downloads.iter().find(|download| download.spec.name == name)?;
-        Some((service, download))
+    pub fn stream(&self, service: &str, name: &str) -> Option<&StreamRef> {
+        let is_it = |it: &&StreamRef| *it.service().name == *service && it.row().spec.name == name;
+        self.streams.iter().find(is_it)
     }
 
     /// The uploads a view shows; a read-only view shows none.
-    pub fn uploads<'a>(
-        &'a self,
-        view: &'a View,
-    ) -> impl Iterator<Item = (&'a Service, &'a UploadRow)> {
-        let of =
-            |service: &'a Arc<Service>| service.uploads.iter().map(move |row| (&**service, row));
-        let rows = self.services.iter().flat_map(of);
-        rows.filter(|(service, row)| !view.read_only && view.names(service, &[&row.spec.name]))
+    pub fn uploads<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a UploadRef> {
+        let shown = move |it: &&UploadRef| {
+            !view.read_only && view.names(it.service(), &[&it.row().spec.name])
+        };
+        self.uploads.iter().filter(shown)
     }
 
     /// The downloads a view shows.
-    pub fn downloads<'a>(
-        &'a self,
-        view: &'a View,
-    ) -> impl Iterator<Item = (&'a Service, &'a DownloadRow)> {
-        let of =
-            |service: &'a Arc<Service>| service.downloads.iter().map(move |row| (&**service, row));
-        let rows = self.services.iter().flat_map(of);
-        rows.filter(|(service, row)| view.names(service, &[&row.spec.name]))
+    pub fn downloads<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a DownloadRef> {
+        self.downloads.iter().filter(move |it| view.names(it.service(), &[&it.row().spec.name]))
     }
 
     /// The streams a view shows: those of the services it shows, unless it names single tools.
-    pub fn streams<'a>(
-        &'a self,
-        view: &'a View,
-    ) -> impl Iterator<Item = (&'a Service, &'a StreamRow)> {
-        let shown = |service: &&Arc<Service>| view.tools.is_none() && view.shows_service(service);
-        let of =
-            |service: &'a Arc<Service>| service.streams.iter().map(move |row| (&**service, row));
-        self.services.iter().filter(shown).flat_map(of)
+    pub fn streams<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a StreamRef> {
+        let shown = move |it: &&StreamRef| view.tools.is_none() && view.shows_service(it.service());
+        self.streams.iter().filter(shown)
     }
 
     /// The tools a view shows, in contract order, which never changes between calls.
     pub fn list<'a>(&'a self, view: &'a View) -> impl Iterator<Item = VisibleTool<'a>> {
         self.listed.iter().filter_map(move |(listed, tool_ref)| {
-            let (service, tool) = (&**tool_ref.service(), tool_ref.row());
+            let (service, tool) = (tool_ref.service(), tool_ref.row());
             let name = match &view.service {
                 Some(_) => tool.spec.name.as_str(),
                 None => listed.as_str(),

@@ -1,5 +1,6 @@
 //! Re-validates the credential of every open stream and long call, by default every 5 s (jittered)
-//! and when it expires, and ends them when it is revoked. Anonymous callers are not watched.
+//! and when it expires, and ends them when it is revoked. The credential of an open connection is
+//! re-validated in the same way. Anonymous callers are not watched.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -36,17 +37,47 @@ pub(crate) struct CredentialMonitor {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct WatchKey {
     service: Arc<str>,
-    scope: Scope,
+    right: WatchedRight,
     token: Arc<str>,
 }
 
+/// What a credential must still give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum WatchedRight {
+    /// The scope that a stream or a call needs of its service.
+    Scope(Scope),
+    /// That the token verifies, whatever it allows.
+    Token,
+}
+
+/// The credential of a connection that makes several calls, verified once.
+#[derive(Debug)]
+pub struct ConnectionCredential {
+    credential: Credential,
+    /// `None` for an anonymous client, and for a token that was never verified.
+    watch: Option<Arc<CredentialWatch>>,
+}
+
+impl ConnectionCredential {
+    /// The credential for the next call: verified until it is revoked or expires, and then as the
+    /// client presented it, so that the call verifies it and is refused.
+    pub fn current(&self) -> Credential {
+        match &self.watch {
+            Some(watch) if watch.is_revoked() => self.credential.unverified(),
+            _ => self.credential.clone(),
+        }
+    }
+}
+
 /// One watched credential. Shared by all streams and calls that use it.
+#[derive(Debug)]
 pub(crate) struct CredentialWatch {
     /// Cancelled when the credential is revoked, and when the last user drops the watch.
     ended: CancellationToken,
     revocation: OnceLock<Revocation>,
 }
 
+#[derive(Debug)]
 struct Revocation {
     kind: Kind,
     code: &'static str,
@@ -62,6 +93,13 @@ impl CredentialWatch {
 
     pub(crate) fn is_revoked(&self) -> bool {
         self.revocation.get().is_some()
+    }
+
+    /// Ends the streams and calls of the credential; the first of two reasons counts.
+    fn revoke(&self, fault: &Fault) {
+        let (kind, code, message) = (fault.kind(), fault.code(), fault.message().to_owned());
+        let _first = self.revocation.set(Revocation { kind, code, message });
+        self.ended.cancel();
     }
 
     /// Completes when the credential is revoked.
@@ -99,8 +137,31 @@ impl CredentialMonitor {
         service: &Arc<str>,
         scope: Scope,
     ) -> Option<Arc<CredentialWatch>> {
+        self.watch_right(credential, service, WatchedRight::Scope(scope))
+    }
+
+    /// Watches the token of a connection while it is open.
+    pub(crate) fn of_connection(
+        self: &Arc<Self>,
+        credential: Credential,
+        service: &Arc<str>,
+    ) -> ConnectionCredential {
+        let watch = match &credential {
+            Credential::Verified(_) => self.watch_right(&credential, service, WatchedRight::Token),
+            // Every call verifies it.
+            Credential::None | Credential::Bearer(_) => None,
+        };
+        ConnectionCredential { credential, watch }
+    }
+
+    fn watch_right(
+        self: &Arc<Self>,
+        credential: &Credential,
+        service: &Arc<str>,
+        right: WatchedRight,
+    ) -> Option<Arc<CredentialWatch>> {
         let token = credential.token()?;
-        let key = WatchKey { service: Arc::clone(service), scope, token: Arc::clone(token) };
+        let key = WatchKey { service: Arc::clone(service), right, token: Arc::clone(token) };
         let mut watches = self.watches();
         if let Some(known) = watches.get(&key).and_then(Weak::upgrade)
             && !known.is_revoked()
@@ -129,27 +190,46 @@ impl CredentialMonitor {
             let pause = self.recheck_interval.mul_f64(0.5 + 0.5 * fastrand::f64());
             let expires = self.authenticator.expires_in(&credential).unwrap_or(pause);
             tokio::time::sleep(pause.min(expires).max(RECHECK_MIN)).await;
-            let fault = match self.authenticator.authenticate(&credential, &key.service).await {
-                Ok(caller) if caller.may(key.scope) => continue,
-                Ok(_) => {
-                    let message = "the credential does not reach this far any more";
-                    Fault::new(Kind::Forbidden, "scope_missing", message)
-                }
-                Err(fault) => fault,
-            };
+            let Err(fault) = self.recheck(key, &credential).await else { continue };
             // An authenticator that cannot answer says nothing about the credential.
             if !matches!(fault.kind(), Kind::Unauthenticated | Kind::Forbidden) {
                 tracing::debug!(service = &*key.service, %fault, "a credential was not rechecked");
                 continue;
             }
             let Some(watch) = watch.upgrade() else { return };
-            let (code, message) = (fault.code(), fault.message().to_owned());
-            tracing::info!(service = &*key.service, code, "a revoked credential ends its streams");
-            self.meter.stream_cut_off(&key.service, code);
-            // Only this task sets the revocation, so `set` cannot fail.
-            let _first = watch.revocation.set(Revocation { kind: fault.kind(), code, message });
-            watch.ended.cancel();
+            if key.right != WatchedRight::Token {
+                let (service, code) = (&*key.service, fault.code());
+                tracing::info!(service, code, "a revoked credential ends its streams");
+                self.meter.stream_cut_off(service, code);
+                self.revoke_connections(&key.token, &fault);
+            }
+            watch.revoke(&fault);
             return;
         }
+    }
+
+    /// Makes every connection with this token verify it again, so that no ended stream is opened
+    /// once more before the connection's own check is due.
+    fn revoke_connections(&self, token: &Arc<str>, fault: &Fault) {
+        for (key, watch) in self.watches().iter() {
+            if key.right == WatchedRight::Token
+                && key.token == *token
+                && let Some(watch) = watch.upgrade()
+            {
+                watch.revoke(fault);
+            }
+        }
+    }
+
+    async fn recheck(&self, key: &WatchKey, credential: &Credential) -> Result<(), Fault> {
+        let WatchedRight::Scope(scope) = key.right else {
+            return self.authenticator.verify(credential).await.map(drop);
+        };
+        let caller = self.authenticator.authenticate(credential, &key.service).await?;
+        if caller.may(scope) {
+            return Ok(());
+        }
+        let message = "the credential does not reach this far any more";
+        Err(Fault::new(Kind::Forbidden, "scope_missing", message))
     }
 }

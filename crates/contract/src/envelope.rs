@@ -7,6 +7,7 @@ use fault::{Fault, Kind};
 use serde_json::{Map, Value};
 
 use crate::errors::ErrorRow;
+use crate::table::Service;
 
 /// What an envelope may contain beside the fault.
 #[derive(Debug)]
@@ -53,4 +54,35 @@ pub struct CallFailure {
     /// Where the data of the service come from. Transports send it beside the error object, which
     /// may have no room for it.
     pub source: Option<Arc<str>>,
+}
+
+impl Service {
+    /// Puts a fault that happened outside a tool (a client over its rate, a body too large, a reply
+    /// that could not be written) into the envelope of this service.
+    pub fn failure(&self, fault: &Fault, request_id: &str) -> CallFailure {
+        self.tool_failure("", fault, request_id, &Map::new())
+    }
+
+    pub(crate) fn tool_failure(
+        &self,
+        tool: &str,
+        fault: &Fault,
+        request_id: &str,
+        args: &Map<String, Value>,
+    ) -> CallFailure {
+        let row = self.errors.row(fault);
+        let cx = FailureContext { tool, request_id, args, row };
+        let failure = CallFailure {
+            kind: fault.kind(),
+            code: fault.code(),
+            http_status: fault.upstream().map_or(row.http_status, |error| error.status),
+            retry_after: fault.retry_wait(),
+            tool_error: self.envelope.tool_error(fault, &cx),
+            http_body: self.envelope.http_body(fault, &cx),
+            source: self.source.clone(),
+        };
+        debug_assert!(self.errors.envelope.check(&failure.tool_error).is_ok());
+        debug_assert!(self.errors.http_envelope.check(&failure.http_body).is_ok());
+        failure
+    }
 }

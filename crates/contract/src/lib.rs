@@ -28,6 +28,7 @@ mod pipeline;
 mod prompt;
 mod reply;
 mod resource_uri;
+mod row_ref;
 mod schema;
 mod spec;
 mod stream;
@@ -50,6 +51,7 @@ pub use call::{
 pub use catalog::{Catalog, ToolRef, View, VisibleTool, host_safe};
 pub use concurrency::Concurrency;
 pub use cpu_pool::{CpuPool, POOLED_VALUES_MIN};
+pub use credential_monitor::ConnectionCredential;
 pub use download::Download;
 pub use envelope::{CallFailure, Envelope, FailureContext};
 pub use errors::{ErrorRow, ErrorTable};
@@ -61,6 +63,7 @@ pub use next_step::next_step;
 pub use pipeline::{CallOutcome, Pipeline, StreamInput, StreamOutcome};
 pub use prompt::{PromptArgumentSpec, PromptSpec};
 pub use reply::{HttpReply, LoginChange, Reply};
+pub use row_ref::{DownloadRef, RowRef, StreamRef, UploadRef};
 pub use schema::Schema;
 pub use spec::{
     Contract, ContractDocument, HttpBinding, ResourceSpec, SseBinding, StreamSpec, ToolSpec,

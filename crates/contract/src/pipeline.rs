@@ -20,10 +20,11 @@ use crate::call::{Call, CallContext, Caller, Credential, Scope};
 use crate::catalog::{Catalog, ToolRef};
 use crate::concurrency::ConcurrencyLimiter;
 use crate::cpu_pool::CpuPool;
-use crate::credential_monitor::{self, CredentialMonitor, CredentialWatch};
-use crate::envelope::{CallFailure, FailureContext};
+use crate::credential_monitor::{self, ConnectionCredential, CredentialMonitor, CredentialWatch};
+use crate::envelope::CallFailure;
 use crate::meter::{CallRecord, Meter};
 use crate::reply::Reply;
+use crate::row_ref::StreamRef;
 use crate::schema::Schema;
 use crate::spec::TIMEOUT;
 use crate::stream::{CutOffCounter, Subscription};
@@ -120,6 +121,32 @@ impl Pipeline {
         &self.authenticator
     }
 
+    /// Verifies the credential of a connection that makes several calls of a service, such as a
+    /// WebSocket; fails if a caller with this credential may not read there. The calls do not
+    /// verify it again until it is revoked or expires.
+    pub async fn admit_connection(
+        &self,
+        credential: &Credential,
+        service: &Service,
+    ) -> Result<ConnectionCredential, Fault> {
+        // A credential that is not valid is left to `authenticate`, which lets it pass where anyone
+        // may read, and words the refusal elsewhere.
+        let verified = self.authenticator.verify(credential).await;
+        let credential = verified.unwrap_or_else(|_| credential.clone());
+        self.authenticator.authenticate(&credential, &service.name).await?;
+        Ok(self.connection_credential(credential, &service.name))
+    }
+
+    /// Watches a credential that outlives its request, so that it is verified again only after it
+    /// was revoked or has expired.
+    pub fn connection_credential(
+        &self,
+        credential: Credential,
+        service: &Arc<str>,
+    ) -> ConnectionCredential {
+        self.credentials.of_connection(credential, service)
+    }
+
     /// Calls a tool.
     pub async fn call(&self, tool: &ToolRef, call: Call) -> CallOutcome {
         self.dispatch(None, tool, call).await
@@ -183,16 +210,10 @@ impl Pipeline {
         })
     }
 
-    /// Opens a subscription to a stream; `None` if the service has no such stream. The steps are
-    /// those of a call, and the deadline covers the opening alone.
-    pub async fn open(
-        &self,
-        service: &str,
-        stream: &str,
-        call: Call,
-        input: StreamInput,
-    ) -> Option<StreamOutcome> {
-        let (service, row) = self.catalog.stream(service, stream)?;
+    /// Opens a subscription to a stream. The steps are those of a call, and the deadline covers the
+    /// opening alone.
+    pub async fn open(&self, stream: &StreamRef, call: Call, input: StreamInput) -> StreamOutcome {
+        let (service, row) = (stream.service(), stream.row());
         let (started, transport) = (Instant::now(), call.transport);
         let meta = call.meta.clone();
         let spec = &row.spec;
@@ -212,17 +233,14 @@ impl Pipeline {
         let mut repeated = Map::new();
         let result = self.execute(&operation, call, started, &mut repeated, &row.open).await;
         self.record(&operation, transport, started, result.as_ref().err());
-        Some(match result {
-            Ok(subscription) => {
-                let open = self.meter.stream_opened(&service.name, &spec.name, transport);
-                let validated = self.validate_replies.then(|| Arc::clone(spec));
-                let watch = self.credentials.watch(&meta.credential, &service.name, row.scope);
-                let (meter, service) = (Arc::clone(&self.meter), Arc::clone(&service.name));
-                let cut_off = CutOffCounter { meter, service };
-                Ok(subscription.monitored(open, validated, watch, cut_off))
-            }
-            Err(fault) => Err(fail(&operation, &fault, &meta.request_id, &repeated)),
-        })
+        let subscription =
+            result.map_err(|fault| fail(&operation, &fault, &meta.request_id, &repeated))?;
+        let open = self.meter.stream_opened(&service.name, &spec.name, transport);
+        let validated = self.validate_replies.then(|| Arc::clone(spec));
+        let watch = self.credentials.watch(&meta.credential, &service.name, row.scope);
+        let (meter, service) = (Arc::clone(&self.meter), Arc::clone(&service.name));
+        let cut_off = CutOffCounter { meter, service };
+        Ok(subscription.monitored(open, validated, watch, cut_off))
     }
 
     fn record(
@@ -359,19 +377,6 @@ impl Pipeline {
         tracing::info!(service, code, "a stream was cut off");
         self.meter.stream_cut_off(service, code);
     }
-
-    /// Puts a fault that happened outside its tool (a client over its rate, a body too large, a
-    /// reply that could not be written) into the envelope of the service that was addressed; `None`
-    /// if there is no such service.
-    pub fn failure_for(
-        &self,
-        service: &str,
-        fault: &Fault,
-        request_id: &str,
-    ) -> Option<CallFailure> {
-        let service = self.catalog.service(service)?;
-        Some(envelop(service, "", fault, request_id, &Map::new()))
-    }
 }
 
 /// The timeout that the caller asked for, if the contract has such an argument. The schema has
@@ -429,28 +434,5 @@ fn fail(
         }
         _ => tracing::debug!(request_id, tool, code = fault.code(), cause, "{fault}"),
     }
-    envelop(operation.service, operation.name, fault, request_id, args)
-}
-
-fn envelop(
-    service: &Service,
-    tool: &str,
-    fault: &Fault,
-    request_id: &str,
-    args: &Map<String, Value>,
-) -> CallFailure {
-    let row = service.errors.row(fault);
-    let cx = FailureContext { tool, request_id, args, row };
-    let failure = CallFailure {
-        kind: fault.kind(),
-        code: fault.code(),
-        http_status: fault.upstream().map_or(row.http_status, |error| error.status),
-        retry_after: fault.retry_wait(),
-        tool_error: service.envelope.tool_error(fault, &cx),
-        http_body: service.envelope.http_body(fault, &cx),
-        source: service.source.clone(),
-    };
-    debug_assert!(service.errors.envelope.check(&failure.tool_error).is_ok());
-    debug_assert!(service.errors.http_envelope.check(&failure.http_body).is_ok());
-    failure
+    operation.service.tool_failure(operation.name, fault, request_id, args)
 }

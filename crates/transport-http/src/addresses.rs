@@ -7,31 +7,27 @@ use std::sync::Arc;
 
 use axum::routing::MethodRouter;
 use axum::{Extension, Router};
-use contract::{Pipeline, RequestMeta};
+use contract::{RequestMeta, Service};
 use http::Method;
 
 use crate::rest;
 
+#[derive(Default)]
 pub(crate) struct PathRoutes {
-    pipeline: Arc<Pipeline>,
     paths: BTreeMap<String, PathRoute>,
 }
 
 struct PathRoute {
-    service: Arc<str>,
+    service: Arc<Service>,
     methods: Vec<Method>,
     router: MethodRouter,
 }
 
 impl PathRoutes {
-    pub(crate) fn new(pipeline: &Arc<Pipeline>) -> Self {
-        Self { pipeline: Arc::clone(pipeline), paths: BTreeMap::new() }
-    }
-
     /// Adds the handler of a method at these paths. The catalog has already rejected conflicts.
     pub(crate) fn add<'a>(
         &mut self,
-        service: &Arc<str>,
+        service: &Arc<Service>,
         method: &Method,
         paths: impl Iterator<Item = &'a str>,
         router: &MethodRouter,
@@ -52,9 +48,8 @@ impl PathRoutes {
     pub(crate) fn routes(self) -> Router {
         let mut routes = Router::new();
         for (path, PathRoute { service, methods, router }) in self.paths {
-            let pipeline = Arc::clone(&self.pipeline);
             let fallback = move |Extension(arrival): Extension<RequestMeta>| {
-                ready(rest::wrong_method(&pipeline, &service, &arrival, &methods))
+                ready(rest::wrong_method(&service, &arrival, &methods))
             };
             routes = routes.route(&path, router.fallback(fallback));
         }

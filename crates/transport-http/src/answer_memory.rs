@@ -33,7 +33,7 @@ pub(crate) fn hold(
     if is_file || response.extensions().get::<LongLived>().is_some() {
         return Ok(response);
     }
-    // An answer whose size is not known, such as events of MCP, is counted as it comes.
+    // An answer whose size is not known, such as a stream of events, is counted as it comes.
     if let Some(bytes) = response.body().size_hint().exact() {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         if bytes <= UNCOUNTED_BYTES {

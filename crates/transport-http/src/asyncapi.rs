@@ -35,8 +35,8 @@ struct WsChannel {
 fn document(pipeline: &Pipeline, view: &View, version: &str, options: &StreamOptions) -> Value {
     let (mut channels, mut operations) = (Map::new(), Map::new());
     let mut ws_channels: Vec<(&str, WsChannel)> = Vec::new();
-    for (service, row) in pipeline.catalog().streams(view) {
-        let spec = &*row.spec;
+    for found in pipeline.catalog().streams(view) {
+        let (service, spec) = (found.service(), &*found.row().spec);
         if let Some(sse) = spec.sse.as_ref().filter(|_| options.sse) {
             let id = identifier(&sse.path);
             channels.insert(id.clone(), sse_channel(spec, &sse.path));

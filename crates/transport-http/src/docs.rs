@@ -8,16 +8,22 @@ use std::sync::Arc;
 use axum::Router;
 use axum::response::{Html, Redirect};
 use axum::routing::get;
-use contract::{DownloadRow, Pipeline, Service, StreamRow, UploadRow, View, VisibleTool};
+use contract::{DownloadRow, Pipeline, RowRef, Service, StreamRow, UploadRow, View, VisibleTool};
 use http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
 use serde_json::Value;
 
+use crate::mounted::ToolEndpoint;
 use crate::stream::StreamOptions;
 
 const STYLE: &str = include_str!("docs/style.css");
 
-pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, streams: &StreamOptions) -> Router {
-    let page: Arc<str> = Arc::from(page(pipeline, view, streams));
+pub(crate) fn routes(
+    pipeline: &Arc<Pipeline>,
+    view: &View,
+    streams: &StreamOptions,
+    endpoints: &[ToolEndpoint],
+) -> Router {
+    let page: Arc<str> = Arc::from(page(pipeline, view, streams, endpoints));
     let safe = [
         (CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -27,73 +33,79 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, streams: &StreamOpti
         .route("/", get(|| async { Redirect::temporary("/docs") }))
 }
 
-fn page(pipeline: &Pipeline, view: &View, options: &StreamOptions) -> String {
+fn page(
+    pipeline: &Pipeline,
+    view: &View,
+    options: &StreamOptions,
+    endpoints: &[ToolEndpoint],
+) -> String {
     let mut page = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Stoa</title>\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <style>{STYLE}</style></head><body><header><h1>Stoa</h1>\
-         <p>Markets, prices and documents for agents. Every tool below answers over MCP at \
-         <code>/mcp</code>, and over HTTP where it has an address.</p>\
+         <p>Markets, prices and documents for agents. {}</p>\
          <p><a href=\"/openapi.json\">OpenAPI</a> · <a href=\"/asyncapi.json\">AsyncAPI</a> · \
-         <a href=\"/health\">health</a> · <a href=\"/metrics\">metrics</a></p></header><main>"
+         <a href=\"/health\">health</a> · <a href=\"/metrics\">metrics</a></p></header><main>",
+        protocols(endpoints),
     );
     for service in pipeline.catalog().services() {
         let tools: Vec<VisibleTool<'_>> =
             pipeline.catalog().list(view).filter(|it| it.service.name == service.name).collect();
-        let streams: Vec<&StreamRow> = pipeline
-            .catalog()
-            .streams(view)
-            .filter(|(of, _)| of.name == service.name)
-            .map(|(_, row)| row)
-            .collect();
         let catalog = pipeline.catalog();
-        let uploads = catalog.uploads(view).filter(|(of, _)| of.name == service.name);
-        let downloads = catalog.downloads(view).filter(|(of, _)| of.name == service.name);
-        let files = files(uploads.map(|(_, row)| row), downloads.map(|(_, row)| row));
-        if !tools.is_empty() || !streams.is_empty() || !files.is_empty() {
-            section(&mut page, service, &tools, &files, &streams, options);
+        let streams = catalog.streams(view).filter(|it| it.service().name == service.name);
+        let streams: Vec<&StreamRow> = streams.map(RowRef::row).collect();
+        let uploads = catalog.uploads(view).filter(|it| it.service().name == service.name);
+        let downloads = catalog.downloads(view).filter(|it| it.service().name == service.name);
+        let files = files(uploads.map(RowRef::row), downloads.map(RowRef::row));
+        if tools.is_empty() && streams.is_empty() && files.is_empty() {
+            continue;
         }
+        open_section(&mut page, service, endpoints);
+        for listed in &tools {
+            tool(&mut page, listed, endpoints);
+        }
+        page.push_str(&files);
+        for row in streams {
+            stream(&mut page, row, options);
+        }
+        page.push_str("</section>");
     }
     page.push_str("</main></body></html>");
     page
 }
 
-fn section(
-    page: &mut String,
-    service: &Service,
-    tools: &[VisibleTool<'_>],
-    files: &str,
-    streams: &[&StreamRow],
-    options: &StreamOptions,
-) {
+/// The sentence that says over which protocols the tools answer.
+fn protocols(endpoints: &[ToolEndpoint]) -> String {
+    if endpoints.is_empty() {
+        return "Every tool below answers over HTTP where it has an address.".to_owned();
+    }
+    let at = |it: &ToolEndpoint| format!("{} at <code>{}</code>", it.protocol, escape(&it.path));
+    let listed: Vec<String> = endpoints.iter().map(at).collect();
+    let listed = listed.join(" and ");
+    format!("Every tool below answers over {listed}, and over HTTP where it has an address.")
+}
+
+/// The head of a service's section, with the addresses at which the service is alone.
+fn open_section(page: &mut String, service: &Service, endpoints: &[ToolEndpoint]) {
     _ = write!(
         page,
-        "<section id=\"{0}\"><h2>{1} <small>{2}</small></h2><p>{3}</p>\
-         <p>Alone at <code>/mcp/{0}</code>.</p>",
+        "<section id=\"{0}\"><h2>{1} <small>{2}</small></h2><p>{3}</p>",
         escape(&service.name),
         escape(&service.title),
         escape(&service.version),
         escape(&service.summary),
     );
-    for listed in tools {
-        tool(page, listed);
+    for path in endpoints.iter().filter_map(|it| it.service_paths.get(&service.name)) {
+        _ = write!(page, "<p>Alone at <code>{}</code>.</p>", escape(path));
     }
-    page.push_str(files);
-    for row in streams {
-        stream(page, row, options);
-    }
-    page.push_str("</section>");
 }
 
-fn tool(page: &mut String, listed: &VisibleTool<'_>) {
+fn tool(page: &mut String, listed: &VisibleTool<'_>, endpoints: &[ToolEndpoint]) {
     let spec = &listed.tool.spec;
     head(page, &spec.name, &spec.title, &spec.description);
-    if listed.name != spec.name {
-        _ = write!(
-            page,
-            "<p>Listed at <code>/mcp</code> as <code>{}</code>.</p>",
-            escape(listed.name)
-        );
+    for endpoint in endpoints.iter().filter(|_| listed.name != spec.name) {
+        let (path, name) = (escape(&endpoint.path), escape(listed.name));
+        _ = write!(page, "<p>Listed at <code>{path}</code> as <code>{name}</code>.</p>");
     }
     if let Some(binding) = &spec.http {
         addresses(page, &binding.method, binding.paths());

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use axum::routing::{MethodRouter, get};
-use contract::{Download, RequestMeta};
+use contract::{Download, DownloadRow, RequestMeta};
 use futures_util::StreamExt as _;
 use http::HeaderValue;
 use http::header::{
@@ -19,7 +19,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio_util::sync::CancellationToken;
 
 use crate::path::{self, PathArguments};
-use crate::rest::{self, BoundFile, http_call};
+use crate::rest::{BoundFile, http_call};
 use crate::{encode, query};
 
 /// The longest offered file name, in characters.
@@ -39,20 +39,17 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'|')
     .remove(b'~');
 
-pub(crate) fn route(bound: Arc<BoundFile>) -> MethodRouter {
+pub(crate) fn route(bound: Arc<BoundFile<DownloadRow>>) -> MethodRouter {
     get(send).with_state(bound)
 }
 
 async fn send(
-    State(bound): State<Arc<BoundFile>>,
+    State(bound): State<Arc<BoundFile<DownloadRow>>>,
     Extension(arrival): Extension<RequestMeta>,
     in_path: PathArguments,
     RawQuery(text): RawQuery,
 ) -> Response {
-    let Some((_, row)) = bound.pipeline.catalog().download(&bound.service, &bound.name) else {
-        return rest::not_found(&arrival);
-    };
-    let schema = row.spec.input.json();
+    let schema = bound.file.row().spec.input.json();
     let args = query::arguments(text.as_deref().unwrap_or_default(), schema)
         .and_then(|args| path::merge(args, in_path, schema));
     let args = match args {
@@ -63,10 +60,9 @@ async fn send(
     // Dropped with the body, so the handler is cancelled when the client disconnects.
     let cancel_guard = cancel.clone().drop_guard();
     let call = http_call(args, &arrival, cancel);
-    match bound.pipeline.download(&bound.service, &bound.name, call).await {
-        None => rest::not_found(&arrival),
-        Some(Err(failure)) => encode::failure(&failure),
-        Some(Ok(file)) => response(file, cancel_guard),
+    match bound.pipeline.download(&bound.file, call).await {
+        Err(failure) => encode::failure(&failure),
+        Ok(file) => response(file, cancel_guard),
     }
 }
 

@@ -14,7 +14,7 @@ use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
-use contract::{Authenticator, CpuPool, Credential, Pipeline, RequestMeta};
+use contract::{Authenticator, CpuPool, Credential, RequestMeta};
 use fault::{Fault, Kind};
 use http::header::{
     AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, HOST, IF_NONE_MATCH, UPGRADE,
@@ -47,8 +47,8 @@ type HttpMeter = dyn Fn(&str, &str, u16, Duration) + Send + Sync;
 
 /// How the edge is set up.
 pub struct EdgeConfig {
-    /// Words the refusals of services, and authenticates WebSocket upgrades.
-    pub pipeline: Arc<Pipeline>,
+    /// Verifies the credential of a request before its large body is read.
+    pub authenticator: Arc<dyn Authenticator>,
     /// The rate of each client.
     pub limiter: RateLimiter,
     /// The host names that are served.
@@ -71,11 +71,11 @@ pub struct EdgeConfig {
 
 /// The edge's state, shared by all requests.
 struct Edge {
-    pipeline: Arc<Pipeline>,
+    authenticator: Arc<dyn Authenticator>,
     limiter: ClientRateLimiter,
     hosts: AllowedHosts,
     proxies: TrustedProxies,
-    upgrades: Arc<UpgradePolicy>,
+    origins: Arc<AllowedOrigins>,
     body: BodyLimits,
     memory: RequestMemory,
     routes: EdgeRoutes,
@@ -83,23 +83,19 @@ struct Edge {
     on_rate_limited: Box<dyn Fn() + Send + Sync>,
 }
 
-/// Who may upgrade a connection. The edge puts it into the extensions of upgrade requests, because
-/// the route words the refusal.
-pub(crate) struct UpgradePolicy {
-    pub(crate) authenticator: Arc<dyn Authenticator>,
-    pub(crate) origins: Vec<HeaderValue>,
-}
+/// The origins of pages that may call from a browser. The edge puts them into the extensions of
+/// upgrade requests, because the route words the refusal.
+pub(crate) struct AllowedOrigins(pub(crate) Vec<HeaderValue>);
 
 /// Puts the edge in front of the routes of all transports.
 pub fn with_edge(mounted: MountedRoutes, config: EdgeConfig) -> Router {
     let cors = cors(&config.cors_origins, mounted.cors);
-    let authenticator = Arc::clone(config.pipeline.authenticator());
     let mut origins = config.cors_origins;
     origins.extend(config.own_origin);
     let edge = Arc::new(Edge {
         limiter: ClientRateLimiter::new(config.limiter),
-        upgrades: Arc::new(UpgradePolicy { authenticator, origins }),
-        pipeline: config.pipeline,
+        origins: Arc::new(AllowedOrigins(origins)),
+        authenticator: config.authenticator,
         hosts: config.hosts,
         proxies: config.trusted_proxies,
         body: config.body,
@@ -243,11 +239,12 @@ impl Edge {
             return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, fault));
         }
         if !self.allows_origin(&request, route) {
-            let message = "pages of that origin may not change anything here; see MCP_CORS_ORIGINS";
+            let message =
+                "pages of that origin may not change anything here; see the setting cors_origins";
             return Err(forbidden("origin_refused", message));
         }
         if request.headers().contains_key(UPGRADE) {
-            request.extensions_mut().insert(Arc::clone(&self.upgrades));
+            request.extensions_mut().insert(Arc::clone(&self.origins));
         }
         match route.is_none_or(|route| route.body.is_read_for(request.method())) {
             true => self.read_body(request, route, meta).await,
@@ -263,7 +260,7 @@ impl Edge {
             Method::POST | Method::PUT | Method::PATCH | Method::DELETE
         );
         let is_checked = route.is_none_or(|route| route.origins == OriginCheck::Edge);
-        let listed = &self.upgrades.origins;
+        let AllowedOrigins(listed) = &*self.origins;
         let target = request.uri().authority();
         !(changes && is_checked) || origin::own_or_listed(request.headers(), target, listed)
     }
@@ -296,7 +293,7 @@ impl Edge {
         route: Option<&EdgeRoute>,
         meta: &mut RequestMeta,
     ) -> Result<(), Refusal> {
-        let authenticator = self.pipeline.authenticator();
+        let authenticator = &self.authenticator;
         let verified = match authenticator.verify(&meta.credential).await {
             Ok(verified) => verified,
             // Where a client without a token may read, one with an invalid token may as well.
@@ -306,7 +303,7 @@ impl Edge {
             Err(_) => return Err(credential_first()),
         };
         if let Some(RefusalForm::Service(service)) = route.map(|route| &route.refusals)
-            && authenticator.identify(&verified, service).await.is_none()
+            && authenticator.identify(&verified, &service.name).await.is_none()
         {
             return Err(credential_first());
         }
@@ -335,7 +332,7 @@ impl Edge {
     fn refuse(&self, route: Option<&EdgeRoute>, refusal: &Refusal, meta: &RequestMeta) -> Response {
         match route.map(|route| &route.refusals) {
             Some(RefusalForm::Service(service)) => {
-                let mut response = rest::refuse(&self.pipeline, service, &refusal.fault, meta);
+                let mut response = rest::refuse(service, &refusal.fault, meta);
                 *response.status_mut() = refusal.status;
                 response
             }

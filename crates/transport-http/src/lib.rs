@@ -37,6 +37,8 @@ mod serve;
 mod socket_handoff;
 mod stream;
 mod system;
+#[cfg(test)]
+mod test_server;
 mod upload;
 
 pub use body::{BodyLimits, IncomingBody};
@@ -49,6 +51,7 @@ pub use hosts::{AllowedHosts, is_loopback};
 pub use json_scan::find_string;
 pub use mounted::{
     BodyHandling, EdgeRoute, MountedRoutes, OriginCheck, RefusalForm, RefusalResponder,
+    ToolEndpoint,
 };
 pub use refusal::Refusal;
 pub use request_memory::{

@@ -1,11 +1,12 @@
 //! Routes as a transport hands them to the edge: a router, and what the edge must know about its
 //! paths before it routes a request.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use axum::Router;
 use axum::response::Response;
+use contract::Service;
 use http::{HeaderName, Method};
 
 use crate::refusal::Refusal;
@@ -63,26 +64,38 @@ pub enum RefusalForm {
     #[default]
     Plain,
     /// The envelope of this service's contract.
-    Service(Arc<str>),
+    Service(Arc<Service>),
     /// What this function builds, for protocols with a form of their own.
     Custom(RefusalResponder),
 }
 
 impl EdgeRoute {
     /// A path of a service's contract.
-    pub fn of_service(service: &Arc<str>) -> Self {
+    pub fn of_service(service: &Arc<Service>) -> Self {
         let refusals = RefusalForm::Service(Arc::clone(service));
         Self { refusals, ..Self::default() }
     }
 }
 
-/// A transport's router, with the paths that need more than the edge's defaults and the headers of
-/// its protocol.
+/// An address at which another protocol than plain HTTP offers the tools.
+#[derive(Debug, Clone)]
+pub struct ToolEndpoint {
+    /// The name of the protocol, such as `MCP`.
+    pub protocol: &'static str,
+    /// The path that has the tools of all services.
+    pub path: String,
+    /// The path of each service that has one of its own, by the service's name.
+    pub service_paths: BTreeMap<Arc<str>, String>,
+}
+
+/// A transport's router, with the paths that need more than the edge's defaults, the headers of its
+/// protocol and the addresses of its tools.
 #[derive(Clone, Default)]
 pub struct MountedRoutes {
     pub(crate) router: Router,
     pub(crate) routes: EdgeRoutes,
     pub(crate) cors: CorsHeaders,
+    tool_endpoints: Vec<ToolEndpoint>,
 }
 
 /// Headers of a protocol that a page of another origin may send, and those that it may read.
@@ -146,6 +159,18 @@ impl MountedRoutes {
         self
     }
 
+    /// Declares an address at which this protocol offers the tools.
+    #[must_use]
+    pub fn offer_tools(mut self, endpoint: ToolEndpoint) -> Self {
+        self.tool_endpoints.push(endpoint);
+        self
+    }
+
+    /// The addresses at which the tools are offered beside plain HTTP.
+    pub fn tool_endpoints(&self) -> &[ToolEndpoint] {
+        &self.tool_endpoints
+    }
+
     /// Both sets of routes.
     #[must_use]
     pub fn merge(mut self, other: impl Into<Self>) -> Self {
@@ -155,6 +180,7 @@ impl MountedRoutes {
         self.routes.by_prefix.extend(other.routes.by_prefix);
         self.cors.allowed.extend(other.cors.allowed);
         self.cors.exposed.extend(other.cors.exposed);
+        self.tool_endpoints.extend(other.tool_endpoints);
         self
     }
 

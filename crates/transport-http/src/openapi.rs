@@ -27,17 +27,20 @@ fn document(pipeline: &Pipeline, view: &View, version: &str, sse: bool) -> Value
         let method = binding.method.to_lowercase();
         add(&mut paths, &method, binding.paths(), &operation(&listed, binding));
     }
-    for (service, row) in pipeline.catalog().uploads(view) {
+    for found in pipeline.catalog().uploads(view) {
+        let (service, row) = (found.service(), found.row());
         for method in row.spec.methods() {
             let method = method.to_lowercase();
             let operation = files::upload(service, row, &method);
             add(&mut paths, &method, row.spec.paths(), &operation);
         }
     }
-    for (service, row) in pipeline.catalog().downloads(view) {
+    for found in pipeline.catalog().downloads(view) {
+        let (service, row) = (found.service(), found.row());
         add(&mut paths, "get", row.spec.paths(), &files::download(service, row));
     }
-    for (service, row) in pipeline.catalog().streams(view).filter(|_| sse) {
+    for found in pipeline.catalog().streams(view).filter(|_| sse) {
+        let (service, row) = (found.service(), found.row());
         let Some(binding) = &row.spec.sse else { continue };
         paths.insert(binding.path.clone(), json!({ "get": sse_operation(service, row, binding) }));
     }

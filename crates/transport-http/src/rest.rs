@@ -8,7 +8,9 @@ use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use bytes::Bytes;
-use contract::{Call, HttpBinding, Pipeline, Progress, Reply, RequestMeta, Service, ToolRef, View};
+use contract::{
+    Call, HttpBinding, Pipeline, Progress, Reply, RequestMeta, RowRef, Service, ToolRef, View,
+};
 use fault::Fault;
 use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -24,7 +26,7 @@ use crate::{download, encode, query, upload};
 /// The routes of the tools, uploads and downloads that the view shows, and of the contracts'
 /// documents.
 pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
-    let mut addresses = PathRoutes::new(pipeline);
+    let mut addresses = PathRoutes::default();
     let catalog = pipeline.catalog();
     for listed in catalog.list(view) {
         let Some(binding) = &listed.tool.spec.http else { continue };
@@ -35,19 +37,19 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
         let tool = tool.on_whole_server();
         let bound = BoundTool { pipeline: Arc::clone(pipeline), tool };
         let router = on(filter, serve).with_state(Arc::new(bound));
-        addresses.add(&listed.service.name, &method, binding.paths(), &router);
+        addresses.add(listed.service, &method, binding.paths(), &router);
     }
-    for (service, row) in catalog.uploads(view) {
-        for method in row.spec.methods().iter().filter_map(|it| it.parse().ok()) {
+    for found in catalog.uploads(view) {
+        let spec = &found.row().spec;
+        for method in spec.methods().iter().filter_map(|it| it.parse().ok()) {
             let Ok(filter) = MethodFilter::try_from(Method::clone(&method)) else { continue };
-            let bound = BoundFile::new(pipeline, service, &row.spec.name);
-            let router = upload::route(filter, bound);
-            addresses.add(&service.name, &method, row.spec.paths(), &router);
+            let router = upload::route(filter, BoundFile::new(pipeline, found));
+            addresses.add(found.service(), &method, spec.paths(), &router);
         }
     }
-    for (service, row) in catalog.downloads(view) {
-        let router = download::route(BoundFile::new(pipeline, service, &row.spec.name));
-        addresses.add(&service.name, &Method::GET, row.spec.paths(), &router);
+    for found in catalog.downloads(view) {
+        let router = download::route(BoundFile::new(pipeline, found));
+        addresses.add(found.service(), &Method::GET, found.row().spec.paths(), &router);
     }
     let mut router = addresses.routes();
     for service in catalog.services() {
@@ -61,21 +63,19 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
     router.layer(DefaultBodyLimit::disable())
 }
 
-/// An upload or a download that is bound to a path, by name.
-pub(crate) struct BoundFile {
+/// An upload or a download that is bound to a path; it was looked up when the routes were built.
+pub(crate) struct BoundFile<R> {
     pub(crate) pipeline: Arc<Pipeline>,
-    pub(crate) service: Arc<str>,
-    pub(crate) name: String,
+    pub(crate) file: RowRef<R>,
 }
 
-impl BoundFile {
-    fn new(pipeline: &Arc<Pipeline>, service: &Service, name: &str) -> Arc<Self> {
-        let (pipeline, service) = (Arc::clone(pipeline), Arc::clone(&service.name));
-        Arc::new(Self { pipeline, service, name: name.to_owned() })
+impl<R> BoundFile<R> {
+    fn new(pipeline: &Arc<Pipeline>, file: &RowRef<R>) -> Arc<Self> {
+        Arc::new(Self { pipeline: Arc::clone(pipeline), file: file.clone() })
     }
 
     pub(crate) fn refused(&self, fault: &Fault, meta: &RequestMeta) -> Response {
-        refuse(&self.pipeline, &self.service, fault, meta)
+        refuse(self.file.service(), fault, meta)
     }
 }
 
@@ -109,7 +109,7 @@ async fn serve(
     let read = match spec.http.as_ref().is_some_and(HttpBinding::has_body) {
         true if !is_json_or_empty(&headers, &body) => {
             let fault = body_type();
-            let mut response = refuse(pipeline, &tool.service().name, &fault, &meta);
+            let mut response = refuse(tool.service(), &fault, &meta);
             *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             return response;
         }
@@ -119,7 +119,7 @@ async fn serve(
     };
     let args = match read.and_then(|args| path::merge(args, placed, schema)) {
         Ok(args) => args,
-        Err(fault) => return refuse(pipeline, &tool.service().name, &fault, &meta),
+        Err(fault) => return refuse(tool.service(), &fault, &meta),
     };
     // The guard cancels the handler when the client disconnects and this future is dropped.
     let cancel = CancellationToken::new();
@@ -129,7 +129,7 @@ async fn serve(
         Ok(reply) => {
             let form = move |found: &dyn Reply| encode::reply(found.http(), &headers);
             let written = pipeline.write(reply, form).await;
-            written.unwrap_or_else(|fault| refuse(pipeline, &tool.service().name, &fault, &meta))
+            written.unwrap_or_else(|fault| refuse(tool.service(), &fault, &meta))
         }
     }
 }
@@ -181,16 +181,8 @@ async fn body_arguments(body: Bytes) -> Result<Map<String, Value>, Fault> {
 }
 
 /// A response for a request that failed before it reached the pipeline, in the service's envelope.
-pub(crate) fn refuse(
-    pipeline: &Pipeline,
-    service: &str,
-    fault: &Fault,
-    meta: &RequestMeta,
-) -> Response {
-    match pipeline.failure_for(service, fault, &meta.request_id) {
-        Some(failure) => encode::failure(&failure),
-        None => not_found(meta),
-    }
+pub(crate) fn refuse(service: &Service, fault: &Fault, meta: &RequestMeta) -> Response {
+    encode::failure(&service.failure(fault, &meta.request_id))
 }
 
 pub(crate) fn not_found(meta: &RequestMeta) -> Response {
@@ -201,17 +193,12 @@ pub(crate) fn not_found(meta: &RequestMeta) -> Response {
 
 /// The response to a method that a path does not take. Its status is 405, whatever the contract's
 /// error table says. `HEAD`, which comes with `GET`, is in `Allow` and not in the message.
-pub(crate) fn wrong_method(
-    pipeline: &Pipeline,
-    service: &str,
-    meta: &RequestMeta,
-    takes: &[Method],
-) -> Response {
+pub(crate) fn wrong_method(service: &Service, meta: &RequestMeta, takes: &[Method]) -> Response {
     let names: Vec<&str> = takes.iter().map(Method::as_str).collect();
     let named: Vec<&str> = names.iter().copied().filter(|name| *name != "HEAD").collect();
     let message = format!("this address takes {} only", named.join(" and "));
     let fault = Fault::invalid("method_not_allowed", message);
-    let mut response = refuse(pipeline, service, &fault, meta);
+    let mut response = refuse(service, &fault, meta);
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     if let Ok(takes) = HeaderValue::from_str(&names.join(", ")) {
         response.headers_mut().insert(ALLOW, takes);

@@ -5,22 +5,24 @@ use std::sync::Arc;
 use axum::Extension;
 use contract::{Pipeline, RequestMeta, View};
 
-use crate::mounted::{BodyHandling, EdgeRoute, MountedRoutes};
+use crate::mounted::{BodyHandling, EdgeRoute, MountedRoutes, ToolEndpoint};
 use crate::stream::{self, StreamOptions};
 use crate::system::SystemPages;
 use crate::{asyncapi, docs, openapi, rest, system};
 
-/// The routes of everything the view shows over HTTP, and of the operators' pages.
+/// The routes of everything the view shows over HTTP, and of the operators' pages. `endpoints` are
+/// where the other mounted protocols offer the tools, for `/docs`.
 pub fn router(
     pipeline: &Arc<Pipeline>,
     view: &View,
     pages: SystemPages,
     streams: &StreamOptions,
+    endpoints: &[ToolEndpoint],
 ) -> MountedRoutes {
     let view = &View { http: true, ..view.clone() };
     let documents = openapi::routes(pipeline, view, pages.version, streams.sse)
         .merge(asyncapi::routes(pipeline, view, pages.version, streams))
-        .merge(docs::routes(pipeline, view, streams))
+        .merge(docs::routes(pipeline, view, streams, endpoints))
         .fallback(|Extension(meta): Extension<RequestMeta>| async move { rest::not_found(&meta) });
     let router = rest::routes(pipeline, view)
         .merge(stream::routes(pipeline, view, streams))
@@ -39,25 +41,27 @@ pub(crate) fn declare_services(
     let catalog = pipeline.catalog();
     for listed in catalog.list(view) {
         for path in listed.tool.spec.http.iter().flat_map(|http| http.paths()) {
-            mounted = mounted.declare(path, EdgeRoute::of_service(&listed.service.name));
+            mounted = mounted.declare(path, EdgeRoute::of_service(listed.service));
         }
     }
-    for (service, row) in catalog.uploads(view) {
-        let methods = row.spec.methods().iter().filter_map(|it| it.parse().ok());
+    for found in catalog.uploads(view) {
+        let spec = &found.row().spec;
+        let methods = spec.methods().iter().filter_map(|it| it.parse().ok());
         let body = BodyHandling::LeaveUnreadFor(methods.collect());
-        let route = EdgeRoute { body, ..EdgeRoute::of_service(&service.name) };
-        for path in row.spec.paths() {
+        let route = EdgeRoute { body, ..EdgeRoute::of_service(found.service()) };
+        for path in spec.paths() {
             mounted = mounted.declare(path, route.clone());
         }
     }
-    for (service, row) in catalog.downloads(view) {
-        for path in row.spec.paths() {
-            mounted = mounted.declare(path, EdgeRoute::of_service(&service.name));
+    for found in catalog.downloads(view) {
+        for path in found.row().spec.paths() {
+            mounted = mounted.declare(path, EdgeRoute::of_service(found.service()));
         }
     }
-    for (service, row) in catalog.streams(view) {
-        for path in row.spec.sse.as_ref().map(|sse| &sse.path).into_iter().chain(&row.spec.ws) {
-            mounted = mounted.declare(path.clone(), EdgeRoute::of_service(&service.name));
+    for found in catalog.streams(view) {
+        let spec = &found.row().spec;
+        for path in spec.sse.as_ref().map(|sse| &sse.path).into_iter().chain(&spec.ws) {
+            mounted = mounted.declare(path.clone(), EdgeRoute::of_service(found.service()));
         }
     }
     mounted

@@ -45,13 +45,15 @@ impl Default for StreamOptions {
 pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, options: &StreamOptions) -> Router {
     let limiter = StreamLimiter::new(options.client_limits);
     let mut disabled_paths = BTreeMap::new();
-    for (service, row) in pipeline.catalog().streams(view) {
-        let sse = row.spec.sse.as_ref().map(|sse| &sse.path).filter(|_| !options.sse);
-        let ws = row.spec.ws.as_ref().filter(|_| !options.ws);
-        disabled_paths
-            .extend(sse.into_iter().chain(ws).map(|it| (it.clone(), Arc::clone(&service.name))));
+    for found in pipeline.catalog().streams(view) {
+        let spec = &found.row().spec;
+        let sse = spec.sse.as_ref().map(|sse| &sse.path).filter(|_| !options.sse);
+        let ws = spec.ws.as_ref().filter(|_| !options.ws);
+        for path in sse.into_iter().chain(ws) {
+            disabled_paths.insert(path.clone(), Arc::clone(found.service()));
+        }
     }
-    let mut router = disabled::routes(pipeline, disabled_paths);
+    let mut router = disabled::routes(disabled_paths);
     if options.sse {
         router = router.merge(sse::routes(pipeline, view, &limiter));
     }

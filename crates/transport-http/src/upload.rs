@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
-use contract::{MemoryParts, RequestMeta, Upload, UploadSpec};
+use contract::{MemoryParts, RequestMeta, Upload, UploadRow, UploadSpec};
 use fault::Fault;
 use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::drain::Drain;
 use crate::encode;
 use crate::path::PathArguments;
-use crate::rest::{self, BoundFile, http_call};
+use crate::rest::{BoundFile, http_call};
 use crate::upload::multipart::Multipart;
 use crate::upload::paced_body::{PacedBody, UnreadBody};
 use crate::upload::raw_file::RawFile;
@@ -35,35 +35,30 @@ const OVERHEAD_BYTES: u64 = 1024 * 1024;
 /// The client's id of the upload, under which its progress can be queried.
 const UPLOAD_ID: &str = "x-upload-id";
 
-pub(crate) fn route(method: MethodFilter, bound: Arc<BoundFile>) -> MethodRouter {
+pub(crate) fn route(method: MethodFilter, bound: Arc<BoundFile<UploadRow>>) -> MethodRouter {
     on(method, receive).with_state(bound)
 }
 
 async fn receive(
-    State(bound): State<Arc<BoundFile>>,
+    State(bound): State<Arc<BoundFile<UploadRow>>>,
     Extension(arrival): Extension<RequestMeta>,
     placed: PathArguments,
     request: Request,
 ) -> Response {
-    let Some((_, row)) = bound.pipeline.catalog().upload(&bound.service, &bound.name) else {
-        return rest::not_found(&arrival);
-    };
     let (parts, body) = request.into_parts();
     let (unread, drain) = (UnreadBody::default(), Drain::new(&parts));
     let path = match placed.decoded() {
         Ok(path) => path,
         Err(fault) => return bound.refused(&fault, &arrival),
     };
-    let upload = form(&parts.headers, body, &row.spec, &unread).with_path(path);
+    let upload = form(&parts.headers, body, &bound.file.row().spec, &unread).with_path(path);
     // Dropped with this future when the client disconnects, which cancels the handler.
     let cancel = CancellationToken::new();
     let _cancel_guard = cancel.clone().drop_guard();
     let call = http_call(Map::new(), &arrival, cancel);
-    let BoundFile { pipeline, service, name } = &*bound;
-    let response = match pipeline.upload(service, name, call, upload).await {
-        None => rest::not_found(&arrival),
-        Some(Err(failure)) => encode::failure(&failure),
-        Some(Ok(reply)) => encode::reply(reply.http(), &parts.headers),
+    let response = match bound.pipeline.upload(&bound.file, call, upload).await {
+        Err(failure) => encode::failure(&failure),
+        Ok(reply) => encode::reply(reply.http(), &parts.headers),
     };
     if let Some(body) = unread.take() {
         drain.discard(body);

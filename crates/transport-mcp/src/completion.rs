@@ -1,7 +1,7 @@
 //! Completes the arguments of prompts and resource templates: with the values that the contract
 //! enumerates, or that a tool lists.
 
-use contract::{Catalog, Progress, ResourceSpec, Service};
+use contract::Progress;
 use rmcp::model::{
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, CompletionInfo, JsonObject,
 };
@@ -70,18 +70,24 @@ impl McpServer {
         let listed = self
             .visible_templates(by.as_ref())
             .find(|listed| listed.template.uri_template == template);
-        let catalog = self.state.pipeline.catalog();
-        let (service, spec) = listed.and_then(|listed| listed.spec(catalog)).ok_or_else(|| {
+        let listed = listed.ok_or_else(|| {
             let message = "only arguments of prompts and resource templates can be completed";
             ErrorData::invalid_params(message, None)
         })?;
+        let spec = listed.spec();
         if !spec.template.contains(&format!("{{{name}}}")) {
             let message = format!("the arguments are those of {template}");
             return Err(ErrorData::invalid_params(message, None));
         }
         match spec.complete.get(name) {
-            Some(source) => self.values_from_tool(&service.name, source, request, cx).await,
-            None => Ok(enum_values(catalog, service, spec, name).unwrap_or_default()),
+            Some(source) => {
+                let service = &listed.tool.service().name;
+                self.values_from_tool(service, source, request, cx).await
+            }
+            None => {
+                let input = listed.tool.row().spec.input.json();
+                Ok(texts(input["properties"][name].get("enum")))
+            }
         }
     }
 
@@ -117,17 +123,6 @@ fn known_arguments(request: &CompleteRequestParams, properties: &Value) -> JsonO
     let typed = ("prefix".to_owned(), Value::from(typed));
     let all = known.chain([typed]).filter(|(_, value)| value.as_str() != Some(""));
     all.filter(|(name, _)| properties.get(name).is_some()).collect()
-}
-
-fn enum_values(
-    catalog: &Catalog,
-    service: &Service,
-    spec: &ResourceSpec,
-    name: &str,
-) -> Option<Vec<String>> {
-    let tool = catalog.find(Some(&service.name), &spec.read)?.row();
-    let values = tool.spec.input.json()["properties"][name].get("enum");
-    values.map(|values| texts(Some(values)))
 }
 
 fn texts(list: Option<&Value>) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! The streamable HTTP endpoints: `/mcp` for all services, `/mcp/{service}` for one contract alone.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use transport_http::{
     AuthorizationChallenge, BodyHandling, BodyLimits, EdgeRoute, MountedRoutes, OriginCheck,
-    Refusal, RefusalForm, RequestMemory,
+    Refusal, RefusalForm, RequestMemory, ToolEndpoint,
 };
 
 use crate::answer;
@@ -133,7 +134,9 @@ pub(crate) fn router_with(
         router = router.route(&format!("/mcp/{name}"), endpoint);
         names.push(Arc::clone(name));
     }
-    let paths: Vec<String> = names.iter().map(|name| format!("/mcp/{name}")).collect();
+    let service_paths: BTreeMap<Arc<str>, String> =
+        names.iter().map(|name| (Arc::clone(name), format!("/mcp/{name}"))).collect();
+    let paths: Vec<String> = service_paths.values().cloned().collect();
     let names: Arc<[Arc<str>]> = names.into();
     let unknown = any(move |path| no_such_service(path, Arc::clone(&names)));
     // The name is no service, so no service takes credentials inside its calls.
@@ -143,7 +146,8 @@ pub(crate) fn router_with(
     let paths = known.into_iter().chain(paths);
     let mounted = MountedRoutes::new(router)
         .allow_headers(REQUEST_HEADERS.map(HeaderName::from_static))
-        .expose_headers([HeaderName::from_static("mcp-session-id")]);
+        .expose_headers([HeaderName::from_static("mcp-session-id")])
+        .offer_tools(ToolEndpoint { protocol: "MCP", path: "/mcp".to_owned(), service_paths });
     paths.fold(mounted, |mounted, path| mounted.declare(path, edge_route()))
 }
 

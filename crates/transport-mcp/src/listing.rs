@@ -62,7 +62,7 @@ impl Listing {
             resources: services.iter().flat_map(|service| resources(service)).collect(),
             templates: services
                 .iter()
-                .flat_map(|service| ListedTemplate::all_of(service))
+                .flat_map(|service| ListedTemplate::all_of(catalog, service))
                 .collect(),
             prompts: services.iter().flat_map(|service| ListedPrompt::all_of(service)).collect(),
             instructions: instructions(&services, within.is_some(), notice),

@@ -1,9 +1,7 @@
 //! Resource templates: a URI that matches a template is read through a tool and subscribed to through
 //! a stream of the same service.
 
-use std::sync::Arc;
-
-use contract::{Catalog, ResourceSpec, Service, StreamSpec};
+use contract::{Catalog, ResourceSpec, Service, StreamRef, StreamSpec, ToolRef};
 use percent_encoding::percent_decode_str;
 use rmcp::model::ResourceTemplate;
 use serde_json::{Map, Value};
@@ -11,72 +9,57 @@ use serde_json::{Map, Value};
 use crate::listing::ListedTool;
 
 pub(crate) struct ListedTemplate {
-    pub(crate) service: Arc<str>,
     pub(crate) template: ResourceTemplate,
     /// Its index among the resources of its service.
     index: usize,
-    pub(crate) subscribable: bool,
+    /// The tool that reads a resource of this template.
+    pub(crate) tool: ToolRef,
+    /// The stream whose events mark changes of such a resource.
+    pub(crate) stream: Option<StreamRef>,
 }
 
 /// A URI that matched a template, with the arguments it holds.
 pub(crate) struct TemplateMatch<'a> {
-    pub(crate) service: &'a Service,
-    pub(crate) spec: &'a ResourceSpec,
+    pub(crate) template: &'a ListedTemplate,
     pub(crate) args: Map<String, Value>,
 }
 
 impl ListedTemplate {
     /// The templates of a service whose reading tool is read-only.
-    pub(crate) fn all_of(service: &Service) -> Vec<Self> {
-        let read_only = |spec: &ResourceSpec| {
-            service.tools.iter().any(|tool| tool.spec.name == spec.read && tool.spec.read_only)
-        };
-        let resources = service.resources.iter().enumerate();
-        resources
-            .filter(|(_, spec)| read_only(spec))
-            .map(|(index, spec)| Self {
-                service: Arc::clone(&service.name),
+    pub(crate) fn all_of(catalog: &Catalog, service: &Service) -> Vec<Self> {
+        let listed = |(index, spec): (usize, &ResourceSpec)| {
+            let tool = catalog.find(Some(&service.name), &spec.read)?.clone();
+            let stream = spec.watch.as_ref().and_then(|name| catalog.stream(&service.name, name));
+            tool.row().spec.read_only.then(|| Self {
                 template: ResourceTemplate::new(spec.template.clone(), spec.name.clone())
                     .with_title(spec.title.clone())
                     .with_description(spec.description.clone())
                     .with_mime_type("application/json"),
                 index,
-                subscribable: spec.watch.is_some(),
+                stream: stream.cloned(),
+                tool,
             })
-            .collect()
+        };
+        service.resources.iter().enumerate().filter_map(listed).collect()
     }
 
     /// Whether a visible tool belongs to the same service.
     pub(crate) fn shown_beside<'a>(&self, mut tools: impl Iterator<Item = &'a ListedTool>) -> bool {
-        tools.any(|tool| *tool.service() == self.service)
+        tools.any(|tool| *tool.service() == self.tool.service().name)
     }
 
-    pub(crate) fn spec<'a>(&self, catalog: &'a Catalog) -> Option<(&'a Service, &'a ResourceSpec)> {
-        let service = catalog.service(&self.service)?;
-        Some((service, service.resources.get(self.index)?))
+    pub(crate) fn spec(&self) -> &ResourceSpec {
+        &self.tool.service().resources[self.index]
     }
 
-    pub(crate) fn match_uri<'a>(
-        &self,
-        catalog: &'a Catalog,
-        uri: &str,
-    ) -> Option<TemplateMatch<'a>> {
-        let (service, spec) = self.spec(catalog)?;
-        let mut args = spec.arguments(uri)?;
+    pub(crate) fn match_uri(&self, uri: &str) -> Option<TemplateMatch<'_>> {
+        let mut args = self.spec().arguments(uri)?;
         for value in args.values_mut() {
             if let Some(plain) = value.as_str().and_then(percent_decoded) {
                 *value = Value::from(plain);
             }
         }
-        Some(TemplateMatch { service, spec, args })
-    }
-}
-
-impl<'a> TemplateMatch<'a> {
-    /// The stream whose events mark changes of this resource.
-    pub(crate) fn stream(&self) -> Option<&'a Arc<StreamSpec>> {
-        let name = self.spec.watch.as_ref()?;
-        self.service.streams.iter().map(|row| &row.spec).find(|spec| spec.name == *name)
+        Some(TemplateMatch { template: self, args })
     }
 }
 

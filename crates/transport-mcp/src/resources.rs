@@ -88,7 +88,7 @@ impl McpServer {
         }
         let all = state.listing.templates.iter();
         let mut shown = all.filter(|template| template.shown_beside(self.visible_tools(by)));
-        let matched = shown.find_map(|template| template.match_uri(state.pipeline.catalog(), uri));
+        let matched = shown.find_map(|template| template.match_uri(uri));
         matched.map(NamedResource::Templated)
     }
 
@@ -127,9 +127,7 @@ impl McpServer {
         cx: &Cx<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let pipeline = &self.state.pipeline;
-        let tool = pipeline.catalog().find(Some(&matched.service.name), &matched.spec.read);
-        let tool =
-            tool.ok_or_else(|| ErrorData::internal_error("a listed template has no tool", None))?;
+        let tool = &matched.template.tool;
         let mut call = self.call(matched.args, cx, Progress::default());
         self.choose_credential(&mut call, tool, None);
         let outcome = pipeline.call(tool, call).await;
@@ -153,7 +151,7 @@ impl McpServer {
 
     /// Whether any template can be subscribed to, as the declared capability says.
     fn can_subscribe(&self) -> bool {
-        self.state.listing.templates.iter().any(|template| template.subscribable)
+        self.state.listing.templates.iter().any(|template| template.stream.is_some())
     }
 
     /// The subscription to a URI; `None` for a resource without a stream.
@@ -168,18 +166,18 @@ impl McpServer {
             NamedResource::Document(_) => return Ok(None),
             NamedResource::Templated(matched) => matched,
         };
-        let Some(stream) = matched.stream() else { return Ok(None) };
+        let Some(stream) = &matched.template.stream else { return Ok(None) };
         let meta = request_meta(&cx.extensions, &self.state.options.credential);
+        let pipeline = Arc::clone(&self.state.pipeline);
         Ok(Some(ResourceSubscription {
-            pipeline: Arc::clone(&self.state.pipeline),
             uri: uri.to_owned(),
-            service: Arc::clone(&matched.service.name),
-            stream: Arc::clone(stream),
+            stream: stream.clone(),
             args: matched.args,
-            // The subscription outlives the request, so its streams must verify the token again.
-            credential: meta.credential.unverified(),
+            // The subscription outlives the request and may open its stream again.
+            credential: pipeline.connection_credential(meta.credential, &stream.service().name),
             transport: self.state.options.transport,
             request_id: meta.request_id,
+            pipeline,
             ended: self.subscriptions.ended.clone(),
         }))
     }
@@ -223,9 +221,11 @@ impl McpServer {
         match self.named(uri, None) {
             None => false,
             Some(NamedResource::Document(_)) => true,
-            Some(NamedResource::Templated(matched)) => matched.stream().is_none_or(|stream| {
-                stream.input.check(&serde_json::Value::Object(matched.args)).is_ok()
-            }),
+            Some(NamedResource::Templated(TemplateMatch { template, args })) => {
+                template.stream.as_ref().is_none_or(|stream| {
+                    stream.row().spec.input.check(&serde_json::Value::Object(args)).is_ok()
+                })
+            }
         }
     }
 

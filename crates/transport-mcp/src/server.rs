@@ -114,7 +114,7 @@ impl McpServer {
             capabilities.completions = Some(JsonObject::new());
         }
         if let Some(resources) = &mut capabilities.resources {
-            let subscribable = listing.templates.iter().any(|template| template.subscribable);
+            let subscribable = listing.templates.iter().any(|template| template.stream.is_some());
             resources.subscribe = subscribable.then_some(true);
         }
         if listing.tools.iter().any(|tool| tool.followable) {
@@ -477,9 +477,7 @@ impl McpServer {
                 Ok(result) => Ok(result),
                 Err(fault) => {
                     let meta = request_meta(&cx.extensions, &self.state.options.credential);
-                    let service = &tool.service().name;
-                    let failure = pipeline.failure_for(service, &fault, &meta.request_id);
-                    Err(failure.ok_or_else(|| answer::refused(503, &fault))?)
+                    Err(tool.service().failure(&fault, &meta.request_id))
                 }
             },
         };

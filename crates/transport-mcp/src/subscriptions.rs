@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{
-    Call, CallFailure, Credential, Pipeline, Progress, RequestMeta, StreamInput, StreamSpec,
-    Subscription,
+    Call, CallFailure, ConnectionCredential, Pipeline, Progress, RequestMeta, StreamInput,
+    StreamRef, Subscription,
 };
 use fault::Kind;
 use futures_util::FutureExt;
@@ -153,10 +153,9 @@ impl UpdateSink<'_> {
 pub(crate) struct ResourceSubscription {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) uri: String,
-    pub(crate) service: Arc<str>,
-    pub(crate) stream: Arc<StreamSpec>,
+    pub(crate) stream: StreamRef,
     pub(crate) args: Map<String, Value>,
-    pub(crate) credential: Credential,
+    pub(crate) credential: ConnectionCredential,
     pub(crate) transport: &'static str,
     pub(crate) request_id: Arc<str>,
     pub(crate) ended: CancellationToken,
@@ -167,9 +166,10 @@ impl ResourceSubscription {
     pub(crate) async fn open(&self, after: Option<&str>) -> Result<Subscription, CallFailure> {
         let mut args = self.args.clone();
         if let Some(after) = after {
-            args.insert(self.stream.resume.clone(), resume_argument(&self.stream, after));
+            let spec = &self.stream.row().spec;
+            args.insert(spec.resume.clone(), resume_argument(spec, after));
         }
-        let (request_id, credential) = (Arc::clone(&self.request_id), self.credential.clone());
+        let (request_id, credential) = (Arc::clone(&self.request_id), self.credential.current());
         let call = Call {
             args,
             meta: RequestMeta::new(request_id, credential),
@@ -177,25 +177,7 @@ impl ResourceSubscription {
             cancel: self.ended.child_token(),
             progress: Progress::default(),
         };
-        let (service, stream) = (&self.service, &self.stream.name);
-        match self.pipeline.open(service, stream, call, StreamInput::Json).await {
-            Some(opened) => opened,
-            // Cannot happen: the template was listed with its stream.
-            None => Err(self.missing()),
-        }
-    }
-
-    fn missing(&self) -> CallFailure {
-        let message = format!("the stream {} has no row", self.stream.name);
-        CallFailure {
-            kind: Kind::Internal,
-            code: "internal",
-            http_status: 500,
-            retry_after: None,
-            tool_error: Value::from(message.clone()),
-            http_body: Value::from(message),
-            source: None,
-        }
+        self.pipeline.open(&self.stream, call, StreamInput::Json).await
     }
 
     /// Notifies of every change, reopening the stream when it ends. Returns when the client

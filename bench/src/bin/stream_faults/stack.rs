@@ -28,7 +28,7 @@ use transport_http::{
     StreamOptions, SystemPages, TrustedProxies,
 };
 
-use crate::BenchResult;
+use crate::Outcome;
 
 const SCALE: u32 = 600;
 const SOURCE: &str = "simulated:7";
@@ -56,7 +56,7 @@ pub(crate) struct BenchStack {
 }
 
 impl BenchStack {
-    pub(crate) async fn start() -> BenchResult<Self> {
+    pub(crate) async fn start() -> Outcome<Self> {
         let clock: Arc<dyn Clock> =
             Arc::new(FastClock { began: Instant::now(), start: SystemClock.now() });
         let tasks = Tasks { tracker: TaskTracker::new(), stop: CancellationToken::new() };
@@ -99,7 +99,7 @@ impl Drop for BenchStack {
     }
 }
 
-async fn exchange(clock: &Arc<dyn Clock>, tasks: &Tasks) -> BenchResult<(Sim, SocketAddr)> {
+async fn exchange(clock: &Arc<dyn Clock>, tasks: &Tasks) -> Outcome<(Sim, SocketAddr)> {
     let mut config = SimConfig::new(7, Arc::clone(clock));
     config.streams = StreamRules {
         time_scale: f64::from(SCALE),
@@ -140,7 +140,7 @@ fn scaled_config(exchange: SocketAddr) -> BinanceConfig {
     config
 }
 
-async fn serve(pipeline: &Arc<Pipeline>, tasks: &Tasks) -> BenchResult<SocketAddr> {
+async fn serve(pipeline: &Arc<Pipeline>, tasks: &Tasks) -> Outcome<SocketAddr> {
     let condition =
         || ServerHealth { status: "ok", provider: SOURCE.to_owned(), sources: Default::default() };
     let pages = SystemPages {
@@ -152,12 +152,12 @@ async fn serve(pipeline: &Arc<Pipeline>, tasks: &Tasks) -> BenchResult<SocketAdd
     // All clients have one address and reconnect ten thousand times.
     let client_limits = ClientLimits { open_max: 0, per_minute: 0 };
     let streams = StreamOptions { client_limits, ..StreamOptions::default() };
-    let routes = transport_http::router(pipeline, &view, pages, &streams);
+    let routes = transport_http::router(pipeline, &view, pages, &streams, &[]);
     let router = transport_http::with_edge(
         routes,
         EdgeConfig {
             limiter: RateLimiter::new(RateLimit { burst: 1, per_second: 0.0 }, 16),
-            pipeline: Arc::clone(pipeline),
+            authenticator: Arc::clone(pipeline.authenticator()),
             hosts: AllowedHosts::Any,
             cors_origins: Vec::new(),
             own_origin: None,

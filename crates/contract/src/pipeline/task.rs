@@ -7,7 +7,7 @@ use fault::Fault;
 use serde_json::Map;
 use tokio::time::Instant;
 
-use super::{Operation, Pipeline, envelop, fail};
+use super::{Operation, Pipeline, fail};
 use crate::call::Call;
 use crate::catalog::ToolRef;
 use crate::envelope::CallFailure;
@@ -79,7 +79,7 @@ impl Pipeline {
             // Not logged here: the job logged its failure, and clients ask for it repeatedly.
             JobPhase::Ended(Err(fault)) => {
                 let (service, name) = (operation.service, operation.name);
-                TaskPhase::Ended(Err(envelop(service, name, &fault, request_id, &Map::new())))
+                TaskPhase::Ended(Err(service.tool_failure(name, &fault, request_id, &Map::new())))
             }
         };
         Ok(TaskReport { spec, created_at, changed_at, note, phase })

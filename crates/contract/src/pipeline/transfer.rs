@@ -12,6 +12,7 @@ use super::{CallOutcome, Operation, Pipeline, fail};
 use crate::call::Call;
 use crate::download::Download;
 use crate::envelope::CallFailure;
+use crate::row_ref::{DownloadRef, UploadRef};
 use crate::upload::Upload;
 
 /// How long an upload may take from its first byte to its reply. The transport ends uploads that
@@ -19,19 +20,13 @@ use crate::upload::Upload;
 const UPLOAD_TIMEOUT: Duration = Duration::from_hours(1);
 
 impl Pipeline {
-    /// Runs an upload; `None` if the service has no upload of that name.
-    pub async fn upload(
-        &self,
-        service: &str,
-        name: &str,
-        call: Call,
-        upload: Upload,
-    ) -> Option<CallOutcome> {
-        let (service, row) = self.catalog.upload(service, name)?;
+    /// Runs an upload, whose form is `form`.
+    pub async fn upload(&self, upload: &UploadRef, call: Call, form: Upload) -> CallOutcome {
+        let row = upload.row();
         let (started, transport) = (Instant::now(), call.transport);
         let request_id = Arc::clone(&call.meta.request_id);
         let operation = Operation {
-            service,
+            service: upload.service(),
             name: &row.spec.name,
             scope: row.scope,
             input: None,
@@ -39,9 +34,9 @@ impl Pipeline {
             limiter: Some(&row.limiter),
             caller: None,
         };
-        let upload = upload.with_spec(&row.spec);
+        let form = form.with_spec(&row.spec);
         let mut repeated = Map::new();
-        let receive = |cx, _| (row.receiver)(cx, upload);
+        let receive = |cx, _| (row.receiver)(cx, form);
         let result = self.execute(&operation, call, started, &mut repeated, receive).await;
         let result = result.and_then(|reply| match self.validate_replies {
             true => row.spec.output.check(&reply.result()).map(|()| reply).map_err(|fault| {
@@ -50,21 +45,20 @@ impl Pipeline {
             false => Ok(reply),
         });
         self.record(&operation, transport, started, result.as_ref().err());
-        Some(result.map_err(|fault| fail(&operation, &fault, &request_id, &repeated)))
+        result.map_err(|fault| fail(&operation, &fault, &request_id, &repeated))
     }
 
-    /// Starts a download; `None` if the service has no download of that name.
+    /// Starts a download.
     pub async fn download(
         &self,
-        service: &str,
-        name: &str,
+        download: &DownloadRef,
         call: Call,
-    ) -> Option<Result<Download, CallFailure>> {
-        let (service, row) = self.catalog.download(service, name)?;
+    ) -> Result<Download, CallFailure> {
+        let row = download.row();
         let (started, transport) = (Instant::now(), call.transport);
         let request_id = Arc::clone(&call.meta.request_id);
         let operation = Operation {
-            service,
+            service: download.service(),
             name: &row.spec.name,
             scope: row.scope,
             input: Some(&row.spec.input),
@@ -80,6 +74,6 @@ impl Pipeline {
             })
             .await;
         self.record(&operation, transport, started, result.as_ref().err());
-        Some(result.map_err(|fault| fail(&operation, &fault, &request_id, &repeated)))
+        result.map_err(|fault| fail(&operation, &fault, &request_id, &repeated))
     }
 }

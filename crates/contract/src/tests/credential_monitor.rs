@@ -12,13 +12,14 @@ use tokio::time::{Instant, timeout};
 
 use super::fixture::{self, Echo};
 use crate::{
-    Authenticator, Call, CallRecord, Caller, Catalog, Credential, Cx, EventFeed, Meter, Pipeline,
-    Schema, Scope, StreamEvent, StreamInput, StreamSpec, Subscription, Tools,
+    Authenticator, Call, CallRecord, Caller, Catalog, ConnectionCredential, Credential, Cx,
+    EventFeed, Meter, Pipeline, Schema, Scope, StreamEvent, StreamInput, StreamOutcome, StreamSpec,
+    Subscription, Tools, VerifiedToken,
 };
 
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Admits every credential until it is revoked or expires, and counts the checks.
+/// Admits every credential until it is revoked or expires, and counts the checks of tokens.
 struct TestAuthenticator {
     opened: Instant,
     revoked: AtomicBool,
@@ -29,11 +30,10 @@ struct TestAuthenticator {
 
 #[async_trait]
 impl Authenticator for TestAuthenticator {
-    async fn authenticate(
-        &self,
-        _credential: &Credential,
-        _service: &str,
-    ) -> Result<Caller, Fault> {
+    async fn authenticate(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
+        if let Credential::Verified(verified) = credential {
+            return Ok(verified.caller.clone());
+        }
         self.asked.fetch_add(1, Ordering::SeqCst);
         let no = |code, message| Err(Fault::new(Kind::Unauthenticated, code, message));
         if self.broken.load(Ordering::SeqCst) {
@@ -46,6 +46,12 @@ impl Authenticator for TestAuthenticator {
             return no("token_expired", "the token expired");
         }
         Ok(Caller::new("t", ["read".to_owned()]))
+    }
+
+    async fn verify(&self, credential: &Credential) -> Result<Credential, Fault> {
+        let caller = self.authenticate(credential, "").await?;
+        let token = credential.token().cloned().unwrap_or_default();
+        Ok(Credential::Verified(VerifiedToken { token, caller }))
     }
 
     fn expires_in(&self, _credential: &Credential) -> Option<Duration> {
@@ -108,10 +114,15 @@ fn watched_pipeline(expires_after: Option<Duration>) -> (Arc<TestAuthenticator>,
     (authenticator, pipeline.with_recheck_interval(EVERY))
 }
 
-async fn subscribe(pipeline: &Pipeline, credential: Credential) -> Subscription {
+async fn try_subscribe(pipeline: &Pipeline, credential: Credential) -> StreamOutcome {
     let mut call = Call::new(Map::new());
     call.meta.credential = credential;
-    pipeline.open("s", "quiet", call, StreamInput::Json).await.unwrap().ok().unwrap()
+    let stream = pipeline.catalog().stream("s", "quiet").unwrap();
+    pipeline.open(stream, call, StreamInput::Json).await
+}
+
+async fn subscribe(pipeline: &Pipeline, credential: Credential) -> Subscription {
+    try_subscribe(pipeline, credential).await.ok().unwrap()
 }
 
 fn bearer(token: &str) -> Credential {
@@ -196,4 +207,45 @@ async fn a_long_call_ends_when_its_credential_is_revoked() {
     };
     let (outcome, ()) = tokio::join!(calling, revoke);
     assert_eq!(outcome.unwrap().err().unwrap().code, "token_revoked");
+}
+
+async fn connect(pipeline: &Pipeline) -> ConnectionCredential {
+    let service = &pipeline.catalog().services()[0];
+    pipeline.admit_connection(&bearer("a"), service).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_verifies_its_token_once_until_it_is_revoked() {
+    let (authenticator, pipeline) = watched_pipeline(None);
+    let connection = connect(&pipeline).await;
+    for _ in 0..10 {
+        subscribe(&pipeline, connection.current()).await;
+    }
+    assert_eq!(authenticator.asked.load(Ordering::SeqCst), 1);
+    // No stream is open, so only the watch of the connection can notice.
+    authenticator.revoked.store(true, Ordering::SeqCst);
+    tokio::time::sleep(EVERY + Duration::from_millis(1)).await;
+    let refused = try_subscribe(&pipeline, connection.current()).await.err().unwrap();
+    assert_eq!(refused.code, "token_revoked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_a_revocation_ended_is_not_opened_again() {
+    for _ in 0..20 {
+        let (authenticator, pipeline) = watched_pipeline(None);
+        let connection = connect(&pipeline).await;
+        let mut feed = subscribe(&pipeline, connection.current()).await;
+        authenticator.revoked.store(true, Ordering::SeqCst);
+        assert!(feed.next().await.is_none());
+        assert!(try_subscribe(&pipeline, connection.current()).await.is_err());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_with_a_token_that_is_not_valid_is_refused() {
+    let (authenticator, pipeline) = watched_pipeline(None);
+    authenticator.revoked.store(true, Ordering::SeqCst);
+    let service = &pipeline.catalog().services()[0];
+    let fault = pipeline.admit_connection(&bearer("a"), service).await.unwrap_err();
+    assert_eq!(fault.code(), "token_revoked");
 }

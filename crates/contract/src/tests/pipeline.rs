@@ -179,7 +179,7 @@ async fn a_large_reply_is_written_on_another_thread_and_refused_if_too_many_wait
         assert!(one.now_or_never().is_none());
     }
     let fault = write(POOLED_VALUES_MIN).now_or_never().unwrap().unwrap_err();
-    let failure = pipeline.failure_for("s", &fault, "r-1").unwrap();
+    let failure = pipeline.catalog().services()[0].failure(&fault, "r-1");
     assert_eq!((failure.code, failure.retry_after.is_some()), ("overloaded", true));
     release.send(()).unwrap();
     assert!(busy.await.unwrap());

@@ -118,7 +118,9 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandE
     let server =
         ServerOptions { notice: simulation_notice(config), ..ServerOptions::http(VERSION) };
     let mcp = transport_mcp::router(&app.pipeline, &app.view, &server, &options);
-    let mut routes = transport_http::router(&app.pipeline, &view, pages, &streams).merge(mcp);
+    let endpoints = mcp.tool_endpoints();
+    let plain = transport_http::router(&app.pipeline, &view, pages, &streams, endpoints);
+    let mut routes = plain.merge(mcp);
     if config.surfaces.http {
         routes = routes.merge(agents::routes(app, config)?);
     } else {
@@ -159,7 +161,7 @@ fn edge(app: &App, config: &Config, memory: RequestMemory) -> Result<EdgeConfig,
     let (metrics, limited) = (Arc::clone(&app.metrics), Arc::clone(&app.metrics));
     Ok(EdgeConfig {
         limiter: RateLimiter::new(config.rate, CLIENTS_MAX),
-        pipeline: Arc::clone(&app.pipeline),
+        authenticator: Arc::clone(app.pipeline.authenticator()),
         hosts: hosts(config),
         cors_origins: config.cors_origins.iter().map(origin).collect::<Result<_, _>>()?,
         own_origin: config.public_url.as_deref().and_then(origin_of),

@@ -138,6 +138,9 @@ async fn operator_and_developer_pages_are_served() {
     for name in ["quotes.live", "quotes.historical", "system.health", "system.metadata"] {
         assert!(docs.contains(name), "{name} is not documented");
     }
+    for address in ["over MCP at <code>/mcp</code>", "Alone at <code>/mcp/quotes</code>"] {
+        assert!(docs.contains(address), "{address} is not in the page");
+    }
     let (status, _, body) = get(&server, "/nowhere").await;
     assert_eq!((status.as_u16(), body["error"]["type"].as_str()), (404, Some("NOT_FOUND")));
 }

@@ -21,7 +21,7 @@ fn edge() -> (Router, Arc<AtomicUsize>) {
 
 fn edge_with(strict: bool, rate: RateLimit, bytes_max: usize) -> (Router, Arc<AtomicUsize>) {
     let (pipeline, _) = pipeline(strict);
-    let service = Arc::clone(&pipeline.catalog().services()[0].name);
+    let service = &pipeline.catalog().services()[0];
     let router = Router::new()
         .route("/plain", post(|| async { "plain" }))
         .route("/service/{id}", post(|| async { "service" }))
@@ -33,12 +33,12 @@ fn edge_with(strict: bool, rate: RateLimit, bytes_max: usize) -> (Router, Arc<At
     let refusals = RefusalForm::Custom(Arc::new(custom));
     let custom = EdgeRoute { body: BodyHandling::LeaveUnread, refusals, ..EdgeRoute::default() };
     let mounted = MountedRoutes::new(router)
-        .declare("/service/{id}", EdgeRoute::of_service(&service))
+        .declare("/service/{id}", EdgeRoute::of_service(service))
         .declare_prefix("/cust", custom);
     let counted = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&counted);
     let config = EdgeConfig {
-        pipeline,
+        authenticator: Arc::clone(pipeline.authenticator()),
         limiter: RateLimiter::new(rate, 4),
         hosts: AllowedHosts::Any,
         trusted_proxies: TrustedProxies::parse(&["10.9.0.0/16".to_owned()]).unwrap(),

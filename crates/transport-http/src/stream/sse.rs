@@ -16,7 +16,7 @@ use axum::routing::{MethodFilter, on};
 use axum::{Extension, Router};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use contract::{
-    Call, Pipeline, Progress, RequestMeta, StreamEvent, StreamInput, Subscription, View,
+    Call, Pipeline, Progress, RequestMeta, StreamEvent, StreamInput, StreamRef, Subscription, View,
 };
 use fault::Fault;
 use http::{HeaderMap, HeaderName, Method};
@@ -44,8 +44,7 @@ const CHUNK_BYTES_MAX: usize = 16 * 1024;
 
 struct SseRoute {
     pipeline: Arc<Pipeline>,
-    service: Arc<str>,
-    stream: String,
+    stream: StreamRef,
     limiter: Arc<StreamLimiter>,
     /// Counts readers that stall longer than the write timeout.
     long_lived: LongLived,
@@ -57,27 +56,22 @@ pub(crate) fn routes(
     limiter: &Arc<StreamLimiter>,
 ) -> Router {
     let mut router = Router::new();
-    for (service, row) in pipeline.catalog().streams(view) {
-        let Some(sse) = &row.spec.sse else { continue };
+    for stream in pipeline.catalog().streams(view) {
+        let Some(binding) = &stream.row().spec.sse else { continue };
         let route = SseRoute {
             pipeline: Arc::clone(pipeline),
-            service: Arc::clone(&service.name),
-            stream: row.spec.name.clone(),
+            stream: stream.clone(),
             limiter: Arc::clone(limiter),
-            long_lived: long_lived(pipeline, &service.name),
+            long_lived: long_lived(pipeline, &stream.service().name),
         };
         let route = Arc::new(route);
         let refusing = Arc::clone(&route);
         let fallback = move |Extension(arrival): Extension<RequestMeta>| {
-            ready(rest::wrong_method(
-                &refusing.pipeline,
-                &refusing.service,
-                &arrival,
-                &[Method::GET, Method::HEAD],
-            ))
+            let takes = [Method::GET, Method::HEAD];
+            ready(rest::wrong_method(refusing.stream.service(), &arrival, &takes))
         };
         let handler = on(MethodFilter::GET, follow).with_state(route).fallback(fallback);
-        router = router.route(&sse.path, handler);
+        router = router.route(&binding.path, handler);
     }
     router
 }
@@ -92,25 +86,19 @@ async fn follow(
     Extension(arrival): Extension<RequestMeta>,
     request: Request,
 ) -> Response {
-    let found = route.pipeline.catalog().stream(&route.service, &route.stream);
-    let bound = found.and_then(|(service, row)| {
-        let sse = row.spec.sse.as_ref()?;
-        Some((service.source.as_deref(), &row.spec, sse))
-    });
-    let Some((source, spec, sse)) = bound else {
-        return rest::not_found(&arrival);
-    };
+    let (service, spec) = (route.stream.service(), &route.stream.row().spec);
+    let schema = spec.sse.as_ref().map_or(&spec.input, |sse| &sse.query).json();
     let text = request.uri().query().unwrap_or_default();
-    let mut args = match query::arguments(text, sse.query.json()) {
+    let mut args = match query::arguments(text, schema) {
         Ok(args) => args,
-        Err(fault) => return refused(&route, &fault, &arrival),
+        Err(fault) => return rest::refuse(service, &fault, &arrival),
     };
     let slot = match route.limiter.acquire(arrival.client) {
         Ok(slot) => slot,
-        Err(fault) => return refused(&route, &fault, &arrival),
+        Err(fault) => return rest::refuse(service, &fault, &arrival),
     };
     if let Some(last) = last_event_id(request.headers()) {
-        args.insert(spec.resume.clone(), query::value(last, &spec.resume, sse.query.json()));
+        args.insert(spec.resume.clone(), query::value(last, &spec.resume, schema));
     }
     let cancel = CancellationToken::new();
     // Cancels the handler when the client disconnects before the stream is open.
@@ -122,28 +110,22 @@ async fn follow(
         cancel,
         progress: Progress::default(),
     };
-    let opened = route.pipeline.open(&route.service, &route.stream, call, StreamInput::Query).await;
+    let opened = route.pipeline.open(&route.stream, call, StreamInput::Query).await;
     cancel_guard.disarm();
     match opened {
-        None => rest::not_found(&arrival),
-        Some(Err(failure)) => encode::failure(&failure),
-        Some(Ok(subscription)) => {
+        Err(failure) => encode::failure(&failure),
+        Ok(subscription) => {
             let stop =
                 request.extensions().get::<Arc<ConnectionSlot>>().map(|slot| slot.stop.clone());
             let errors = ErrorEvents { route: Arc::clone(&route), request_id: arrival.request_id };
             let events = Events::new(subscription, errors, slot, &stop.unwrap_or_default());
             let mut response = http_wire::event_stream(Body::new(events));
             // For the error event, whose object has no room for it.
-            encode::add_source(&mut response, source);
+            encode::add_source(&mut response, service.source.as_deref());
             response.extensions_mut().insert(route.long_lived.clone());
             response
         }
     }
-}
-
-/// A refusal before the pipeline, in the error envelope of the stream's contract.
-fn refused(route: &SseRoute, fault: &Fault, arrival: &RequestMeta) -> Response {
-    rest::refuse(&route.pipeline, &route.service, fault, arrival)
 }
 
 /// The header; `None` when empty, as browsers send it before the first id.
@@ -160,9 +142,7 @@ struct ErrorEvents {
 impl ErrorEvents {
     fn put(&self, chunk: &mut BytesMut, fault: &Fault) {
         let ErrorEvents { route, request_id } = self;
-        let Some(failure) = route.pipeline.failure_for(&route.service, fault, request_id) else {
-            return;
-        };
+        let failure = route.stream.service().failure(fault, request_id);
         // The only event with a name, so that a browser's `onerror` receives it.
         chunk.put_slice(b"event: error\ndata: ");
         chunk.put_slice(failure.http_body.to_string().as_bytes());

@@ -22,7 +22,7 @@ use axum::{Extension, Router};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use contract::{Credential, Pipeline, RequestMeta, View};
+use contract::{Credential, Pipeline, RequestMeta, Service, StreamRef, View};
 use fault::{Fault, Kind};
 use http::header::{
     CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
@@ -38,7 +38,7 @@ use tokio::net::TcpStream;
 use self::message_handler::MessageHandler;
 use self::session::Session;
 use crate::connection_slots::ConnectionSlot;
-use crate::edge::UpgradePolicy;
+use crate::edge::AllowedOrigins;
 use crate::origin;
 use crate::rest;
 use crate::socket_handoff::WriteTimeout;
@@ -90,14 +90,8 @@ impl Default for WsLimits {
 /// The streams that share a path.
 pub(crate) struct WsAddress {
     /// The service whose error envelope is used where no stream is named.
-    service: Arc<str>,
-    streams: Vec<WsStream>,
-}
-
-pub(crate) struct WsStream {
-    service: Arc<str>,
-    name: String,
-    resume: String,
+    service: Arc<Service>,
+    streams: Vec<StreamRef>,
 }
 
 struct WsRoute {
@@ -124,17 +118,13 @@ pub(crate) fn routes(
 
 fn addresses(pipeline: &Pipeline, view: &View) -> BTreeMap<String, WsAddress> {
     let mut addresses = BTreeMap::new();
-    for (service, row) in pipeline.catalog().streams(view) {
-        let Some(path) = &row.spec.ws else { continue };
+    for stream in pipeline.catalog().streams(view) {
+        let Some(path) = &stream.row().spec.ws else { continue };
         let address = addresses.entry(path.clone()).or_insert_with(|| WsAddress {
-            service: Arc::clone(&service.name),
+            service: Arc::clone(stream.service()),
             streams: Vec::new(),
         });
-        address.streams.push(WsStream {
-            service: Arc::clone(&service.name),
-            name: row.spec.name.clone(),
-            resume: row.spec.resume.clone(),
-        });
+        address.streams.push(stream.clone());
     }
     addresses
 }
@@ -144,9 +134,9 @@ async fn upgrade_request(
     Extension(arrival): Extension<RequestMeta>,
     mut request: Request,
 ) -> Response {
-    let policy = request.extensions().get::<Arc<UpgradePolicy>>().cloned();
-    let allowed = policy.as_ref().map_or(&[][..], |policy| &policy.origins);
-    if !origin::allowed(request.headers(), request.uri().authority(), allowed) {
+    let listed = request.extensions().get::<Arc<AllowedOrigins>>();
+    let listed = listed.map_or(&[][..], |origins| &origins.0);
+    if !origin::allowed(request.headers(), request.uri().authority(), listed) {
         let message = "pages of that origin may not connect here";
         let fault = Fault::new(Kind::Forbidden, "origin_refused", message);
         return refused(&route, &fault, &arrival);
@@ -156,12 +146,11 @@ async fn upgrade_request(
         Err(refused) => return refused.response(&route, &arrival),
     };
     let (has_subprotocol, credential) = protocols(request.headers(), &arrival.credential);
-    if let Some(policy) = policy
-        && let Err(fault) =
-            policy.authenticator.authenticate(&credential, &route.address.service).await
-    {
-        return refused(&route, &fault, &arrival);
-    }
+    let admitted = route.pipeline.admit_connection(&credential, &route.address.service).await;
+    let credential = match admitted {
+        Ok(credential) => credential,
+        Err(fault) => return refused(&route, &fault, &arrival),
+    };
     let stream_slot = match route.limiter.acquire(arrival.client) {
         Ok(stream_slot) => stream_slot,
         Err(fault) => return refused(&route, &fault, &arrival),
@@ -231,8 +220,7 @@ impl RefusedHandshake {
     fn response(self, route: &WsRoute, arrival: &RequestMeta) -> Response {
         match self {
             Self::WrongMethod => {
-                let WsRoute { pipeline, address, .. } = route;
-                rest::wrong_method(pipeline, &address.service, arrival, &[Method::GET])
+                rest::wrong_method(&route.address.service, arrival, &[Method::GET])
             }
             Self::UpgradeRequired(message) => upgrade_required(route, arrival, message),
             Self::BadKey => {
@@ -313,5 +301,5 @@ fn upgrade_required(route: &WsRoute, arrival: &RequestMeta, message: &str) -> Re
 }
 
 fn refused(route: &WsRoute, fault: &Fault, arrival: &RequestMeta) -> Response {
-    rest::refuse(&route.pipeline, &route.address.service, fault, arrival)
+    rest::refuse(&route.address.service, fault, arrival)
 }

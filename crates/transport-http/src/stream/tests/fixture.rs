@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use contract::{
     Authenticator, CallRecord, Caller, Catalog, Contract, Credential, Cx, Envelope, EventFeed,
     FailureContext, Meter, Pipeline, Schema, Scope, SseBinding, StreamEvent, StreamSpec,
-    Subscription, Tools, View,
+    Subscription, Tools, VerifiedToken, View,
 };
 use fault::{Fault, Kind};
 use http::HeaderValue;
@@ -23,8 +23,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AllowedHosts, BodyLimits, ConnectionCount, EdgeConfig, Limits, RequestMemory, ServerHealth,
-    StreamOptions, SystemPages, TrustedProxies, router, serve, with_edge,
+    AllowedHosts, ConnectionCount, EdgeConfig, Limits, StreamOptions, router, serve, test_server,
+    with_edge,
 };
 
 /// The input of `ticks`.
@@ -48,6 +48,8 @@ pub(crate) struct CallLog {
     pub(crate) taken: AtomicUsize,
     /// Subscriptions that are open.
     pub(crate) open: watch::Sender<usize>,
+    /// How often a token was verified.
+    pub(crate) verified: AtomicUsize,
     /// Whether the token `good` is revoked.
     pub(crate) revoked: AtomicBool,
     /// Holds back subscriptions named `wait` and events of `quiet` until it opens.
@@ -181,7 +183,9 @@ struct TestAuthenticator {
 impl Authenticator for TestAuthenticator {
     async fn authenticate(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
         match credential {
+            Credential::Verified(verified) => return Ok(verified.caller.clone()),
             Credential::Bearer(token) if &**token == "good" => {
+                self.log.verified.fetch_add(1, Ordering::SeqCst);
                 if self.log.revoked.load(Ordering::SeqCst) {
                     let message = "the token was revoked";
                     return Err(Fault::new(Kind::Unauthenticated, "token_revoked", message));
@@ -194,7 +198,13 @@ impl Authenticator for TestAuthenticator {
     }
 
     async fn verify(&self, credential: &Credential) -> Result<Credential, Fault> {
-        self.authenticate(credential, "").await.map(|_| credential.clone())
+        let caller = self.authenticate(credential, "").await?;
+        Ok(match credential {
+            Credential::Bearer(token) => {
+                Credential::Verified(VerifiedToken { token: Arc::clone(token), caller })
+            }
+            other => other.clone(),
+        })
     }
 }
 
@@ -223,6 +233,11 @@ impl Drop for OpenGuard {
 }
 
 pub(crate) fn pipeline(strict: bool) -> (Arc<Pipeline>, Arc<CallLog>) {
+    pipeline_with(strict, Duration::from_millis(50))
+}
+
+/// `recheck` is the time between two checks of the token of an open stream or connection.
+fn pipeline_with(strict: bool, recheck: Duration) -> (Arc<Pipeline>, Arc<CallLog>) {
     let log = Arc::new(CallLog::default());
     let contract = Contract {
         streams: vec![
@@ -244,7 +259,7 @@ pub(crate) fn pipeline(strict: bool) -> (Arc<Pipeline>, Arc<CallLog>) {
     let meter = Arc::new(Counter(Arc::clone(&log)));
     let authenticator = Arc::new(TestAuthenticator { strict, log: Arc::clone(&log) });
     let pipeline = Pipeline::new(catalog, authenticator, meter, Duration::from_secs(5));
-    (Arc::new(pipeline.with_recheck_interval(Duration::from_millis(50))), log)
+    (Arc::new(pipeline.with_recheck_interval(recheck)), log)
 }
 
 /// A server on its own port; it stops when dropped.
@@ -259,6 +274,7 @@ pub(crate) struct TestServer {
 
 pub(crate) struct ServerSettings {
     pub(crate) strict: bool,
+    pub(crate) recheck: Duration,
     pub(crate) streams: StreamOptions,
     pub(crate) connections_max: usize,
     pub(crate) rate: RateLimit,
@@ -269,6 +285,7 @@ impl Default for ServerSettings {
     fn default() -> Self {
         Self {
             strict: false,
+            recheck: Duration::from_millis(50),
             streams: StreamOptions::default(),
             connections_max: 64,
             rate: RateLimit { burst: 1000, per_second: 1000.0 },
@@ -283,39 +300,16 @@ impl TestServer {
     }
 
     pub(crate) async fn with(settings: ServerSettings) -> Self {
-        let (pipeline, log) = pipeline(settings.strict);
-        let pages = SystemPages {
-            version: "1",
-            health: Box::new(|| {
-                let provider = "test".to_owned();
-                Box::pin(std::future::ready(ServerHealth {
-                    status: "ok",
-                    provider,
-                    sources: Default::default(),
-                }))
-            }),
-            metrics: Box::new(|_| String::new()),
-        };
-        let routes = router(&pipeline, &View::default(), pages, &settings.streams);
+        let (pipeline, log) = pipeline_with(settings.strict, settings.recheck);
+        let routes =
+            router(&pipeline, &View::default(), test_server::pages(), &settings.streams, &[]);
         let edge = EdgeConfig {
             limiter: RateLimiter::new(settings.rate, 64),
-            pipeline: Arc::clone(&pipeline),
             hosts: AllowedHosts::Only(vec!["stoa.example".to_owned()]),
             cors_origins: settings.origins,
-            trusted_proxies: TrustedProxies::default(),
-            own_origin: None,
-            memory: RequestMemory::default(),
-            body: BodyLimits { bytes_max: 1024, timeout: Duration::from_secs(5) },
-            meter: Box::new(|_, _, _, _| {}),
-            on_rate_limited: Box::new(|| {}),
+            ..test_server::edge(&pipeline)
         };
-        let limits = Limits {
-            connections_max: settings.connections_max,
-            connections_per_client_max: 0,
-            trusted_proxies: TrustedProxies::default(),
-            header_timeout: Duration::from_secs(5),
-            shutdown_timeout: Duration::from_secs(5),
-        };
+        let limits = Limits { connections_max: settings.connections_max, ..test_server::limits() };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();

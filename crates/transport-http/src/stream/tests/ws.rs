@@ -4,6 +4,9 @@ pub(crate) mod client;
 mod limits;
 mod upgrade;
 
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
@@ -69,6 +72,23 @@ async fn a_subscription_without_an_id_gets_one() {
 }
 
 #[tokio::test]
+async fn a_token_is_verified_once_for_all_subscriptions_of_a_connection() {
+    let settings =
+        ServerSettings { strict: true, recheck: Duration::from_hours(1), ..Default::default() };
+    let server = TestServer::with(settings).await;
+    let bearer = [("authorization", "Bearer good")];
+    let mut client = WsClient::connect_with(&server, "/ws", &bearer).await;
+    for id in ["a", "b", "c"] {
+        let stream =
+            json!({"type": "subscribe", "id": id, "stream": "ticks", "name": "n", "last": 1});
+        client.send_json(stream);
+    }
+    let received = client.receive(12).await;
+    assert!(received.iter().all(|message| message["type"] != "error"), "{received:?}");
+    assert_eq!(server.log.verified.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
 async fn a_connection_whose_token_is_revoked_gets_an_error_and_closes() {
     let server =
         TestServer::with(ServerSettings { strict: true, ..ServerSettings::default() }).await;
@@ -79,7 +99,7 @@ async fn a_connection_whose_token_is_revoked_gets_an_error_and_closes() {
             .send_json(json!({"type": "subscribe", "id": id, "stream": "ticks", "name": "quiet"}));
     }
     client.receive(2).await;
-    server.log.revoked.store(true, std::sync::atomic::Ordering::SeqCst);
+    server.log.revoked.store(true, Ordering::SeqCst);
     let error = &client.receive(1).await[0];
     assert_eq!(error["error"]["message"], "the token was revoked", "{error}");
     assert_eq!(

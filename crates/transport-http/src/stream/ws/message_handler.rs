@@ -5,7 +5,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Call, Credential, Pipeline, Progress, RequestMeta, StreamInput, StreamOutcome};
+use contract::{
+    Call, ConnectionCredential, Pipeline, Progress, RequestMeta, StreamInput, StreamOutcome,
+    StreamRef,
+};
 use fault::{Fault, Kind};
 use tokio_util::sync::CancellationToken;
 
@@ -13,13 +16,13 @@ use super::message::{self, ClientMessage, InvalidMessage, SubscriptionRef};
 use super::subscriptions::{
     OpenSubscription, RevokedSubscription, SubscriptionState, Subscriptions,
 };
-use super::{WsAddress, WsLimits, WsStream};
+use super::{WsAddress, WsLimits};
 
 /// The caller of one connection and the streams of its path.
 pub(crate) struct MessageHandler {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) address: Arc<WsAddress>,
-    pub(crate) credential: Credential,
+    pub(crate) credential: ConnectionCredential,
     pub(crate) request_id: Arc<str>,
     pub(crate) client: Option<IpAddr>,
 }
@@ -60,12 +63,12 @@ impl MessageHandler {
 
     /// Counts a client that was disconnected because it did not read.
     pub(crate) fn stalled(&self) {
-        self.pipeline.record_cut_off(&self.address.service, "reader_stalled");
+        self.pipeline.record_cut_off(&self.address.service.name, "reader_stalled");
     }
 
     /// The error message for a subscription whose credential was revoked.
     pub(crate) fn revoked(&self, revoked: &RevokedSubscription) -> String {
-        let stream = self.address.streams.iter().find(|it| *it.name == *revoked.stream);
+        let stream = self.address.streams.iter().find(|it| *it.row().spec.name == *revoked.stream);
         self.refuse(stream, Some(&revoked.id), &revoked.fault)
     }
 
@@ -90,19 +93,19 @@ impl MessageHandler {
         if let Some(fault) = refused {
             return Some(self.refuse(Some(stream), given, &fault));
         }
+        let spec = &stream.row().spec;
         let mut fields = wanted.args.clone();
-        fields.shift_remove(&stream.resume);
+        fields.shift_remove(&spec.resume);
         let call = self.call(wanted.args);
         let id = wanted.id.unwrap_or_else(|| subscriptions.make_id()).into_boxed_str();
         subscriptions.add(OpenSubscription {
             prefix: message::event_prefix(&id).into_boxed_str(),
             id,
-            stream: Box::from(&*stream.name),
+            stream: Box::from(&*spec.name),
             fields: serde_json::Value::Object(fields).to_string().into_boxed_str(),
             state: SubscriptionState::Opening(Box::pin(open(
                 Arc::clone(&self.pipeline),
-                Arc::clone(&stream.service),
-                stream.name.clone(),
+                stream.clone(),
                 call,
             ))),
         });
@@ -118,8 +121,9 @@ impl MessageHandler {
             Some(id) => subscriptions.remove(id),
             None => match self.stream(wanted.stream.as_deref()) {
                 Ok(stream) => {
-                    wanted.args.shift_remove(&stream.resume);
-                    subscriptions.remove_same(&stream.name, &wanted.args)
+                    let spec = &stream.row().spec;
+                    wanted.args.shift_remove(&spec.resume);
+                    subscriptions.remove_same(&spec.name, &wanted.args)
                 }
                 Err(fault) => return self.refuse(None, None, &fault),
             },
@@ -136,16 +140,16 @@ impl MessageHandler {
     }
 
     /// The stream of that name; where there is only one, the name is optional.
-    fn stream(&self, name: Option<&str>) -> Result<&WsStream, Fault> {
+    fn stream(&self, name: Option<&str>) -> Result<&StreamRef, Fault> {
         let streams = &self.address.streams;
         let found = match (name, streams.as_slice()) {
             (None, [only]) => Some(only),
-            (Some(name), all) => all.iter().find(|stream| stream.name == name),
+            (Some(name), all) => all.iter().find(|stream| stream.row().spec.name == name),
             (None, _) => None,
         };
         found.ok_or_else(|| {
             let names: Vec<String> =
-                streams.iter().map(|stream| format!("{:?}", stream.name)).collect();
+                streams.iter().map(|stream| format!("{:?}", stream.row().spec.name)).collect();
             let expected = format!("one of {}", names.join(", "));
             let message = format!("invalid message: stream: expected {expected}");
             Fault::invalid("unknown_stream", message).problem("stream", expected)
@@ -153,7 +157,7 @@ impl MessageHandler {
     }
 
     fn call(&self, args: serde_json::Map<String, serde_json::Value>) -> Call {
-        let (request_id, credential) = (Arc::clone(&self.request_id), self.credential.clone());
+        let (request_id, credential) = (Arc::clone(&self.request_id), self.credential.current());
         Call {
             args,
             meta: RequestMeta { client: self.client, ..RequestMeta::new(request_id, credential) },
@@ -164,24 +168,16 @@ impl MessageHandler {
     }
 
     /// An error message in the envelope of the stream's service, or of the path's first service.
-    fn refuse(&self, stream: Option<&WsStream>, id: Option<&str>, fault: &Fault) -> String {
-        let service = stream.map_or(&self.address.service, |stream| &stream.service);
-        match self.pipeline.failure_for(service, fault, &self.request_id) {
-            Some(failure) => message::error(id, failure),
-            None => String::from(r#"{"type":"error"}"#),
-        }
+    fn refuse(&self, stream: Option<&StreamRef>, id: Option<&str>, fault: &Fault) -> String {
+        let service = stream.map_or(&self.address.service, StreamRef::service);
+        message::error(id, service.failure(fault, &self.request_id))
     }
 }
 
 /// Opens the stream; dropping the future cancels the handler.
-async fn open(
-    pipeline: Arc<Pipeline>,
-    service: Arc<str>,
-    stream: String,
-    call: Call,
-) -> Option<StreamOutcome> {
+async fn open(pipeline: Arc<Pipeline>, stream: StreamRef, call: Call) -> StreamOutcome {
     let cancel_guard = call.cancel.clone().drop_guard();
-    let opened = pipeline.open(&service, &stream, call, StreamInput::Json).await;
+    let opened = pipeline.open(&stream, call, StreamInput::Json).await;
     // An open stream may keep using the token.
     cancel_guard.disarm();
     opened

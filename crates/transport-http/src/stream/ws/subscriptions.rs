@@ -16,7 +16,7 @@ use super::message;
 /// How many events one subscription may write before the next one is polled.
 const ROUND_EVENTS_MAX: usize = 16;
 
-pub(crate) type Opening = Pin<Box<dyn Future<Output = Option<StreamOutcome>> + Send>>;
+pub(crate) type Opening = Pin<Box<dyn Future<Output = StreamOutcome> + Send>>;
 
 pub(crate) struct OpenSubscription {
     pub(crate) id: Box<str>,
@@ -187,19 +187,17 @@ impl OpenSubscription {
         PollOutcome::More
     }
 
-    fn opened(&mut self, opened: Option<StreamOutcome>, out: &mut Vec<u8>) -> PollOutcome {
+    fn opened(&mut self, opened: StreamOutcome, out: &mut Vec<u8>) -> PollOutcome {
         match opened {
-            Some(Ok(subscription)) => {
+            Ok(subscription) => {
                 self.state = SubscriptionState::Open(subscription);
                 put_text(out, ["", &message::subscribed(&self.id, &self.stream)]);
                 PollOutcome::More
             }
-            Some(Err(failure)) => {
+            Err(failure) => {
                 put_text(out, ["", &message::error(Some(&self.id), failure)]);
                 PollOutcome::Ended
             }
-            // Cannot happen: the stream was found when the client subscribed, and the table never changes.
-            None => PollOutcome::Ended,
         }
     }
 }

@@ -34,10 +34,11 @@ fn session(limits: WsLimits) -> TestSession {
 fn session_with(limits: WsLimits, pipe_bytes: usize) -> TestSession {
     let (pipeline, log) = pipeline(false);
     let address = addresses(&pipeline, &View::default()).remove("/alone").unwrap();
+    let credential = pipeline.connection_credential(Credential::None, &address.service.name);
     let handler = MessageHandler {
         pipeline,
         address: Arc::new(address),
-        credential: Credential::None,
+        credential,
         request_id: "r".into(),
         client: None,
     };

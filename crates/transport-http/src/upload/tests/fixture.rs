@@ -14,8 +14,6 @@ use contract::{
 };
 use fault::{Fault, Kind};
 use futures_util::stream;
-use http::HeaderValue;
-use limits::{RateLimit, RateLimiter};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -25,10 +23,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::stream::tests::fixture::TestEnvelope;
-use crate::{
-    AllowedHosts, BodyLimits, EdgeConfig, Limits, RequestMemory, ServerHealth, StreamOptions,
-    SystemPages, TrustedProxies, router, serve, with_edge,
-};
+use crate::{StreamOptions, router, serve, test_server, with_edge};
 
 pub(crate) const FILE_BYTES: u64 = 128 * 1024 * 1024;
 pub(crate) const BATCH_BYTES: u64 = 130 * 1024 * 1024;
@@ -263,44 +258,15 @@ pub(crate) struct TestServer {
 impl TestServer {
     pub(crate) async fn open() -> Self {
         let (pipeline, log) = pipeline();
-        let pages = SystemPages {
-            version: "1",
-            health: Box::new(|| {
-                let provider = "test".to_owned();
-                Box::pin(std::future::ready(ServerHealth {
-                    status: "ok",
-                    provider,
-                    sources: Default::default(),
-                }))
-            }),
-            metrics: Box::new(|_| String::new()),
-        };
         let view = View::default();
-        let routes = router(&pipeline, &view, pages, &StreamOptions::default());
-        let edge = EdgeConfig {
-            limiter: RateLimiter::new(RateLimit { burst: 1000, per_second: 1000.0 }, 64),
-            pipeline: Arc::clone(&pipeline),
-            hosts: AllowedHosts::Only(Vec::new()),
-            cors_origins: vec![HeaderValue::from_static("https://app.example")],
-            trusted_proxies: TrustedProxies::default(),
-            own_origin: None,
-            memory: RequestMemory::default(),
-            body: BodyLimits { bytes_max: 1024, timeout: Duration::from_secs(5) },
-            meter: Box::new(|_, _, _, _| {}),
-            on_rate_limited: Box::new(|| {}),
-        };
-        let limits = Limits {
-            connections_max: 64,
-            connections_per_client_max: 0,
-            trusted_proxies: TrustedProxies::default(),
-            header_timeout: Duration::from_secs(5),
-            shutdown_timeout: Duration::from_secs(5),
-        };
+        let pages = test_server::pages();
+        let routes = router(&pipeline, &view, pages, &StreamOptions::default(), &[]);
+        let edge = test_server::edge(&pipeline);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut served = JoinSet::new();
         let stop = CancellationToken::new();
-        served.spawn(serve(listener, with_edge(routes, edge), limits, stop, |_| {}));
+        served.spawn(serve(listener, with_edge(routes, edge), test_server::limits(), stop, |_| {}));
         Self { address, log, _served: served }
     }
 
