@@ -117,9 +117,7 @@ pub(crate) fn an_upload_link_works_once_for_its_file() {
             let path = path.map(|(name, text)| (name.to_owned(), text.to_owned()));
             let upload = Upload::new(parts).with_path(path.into());
             let call = fixture.anonymous().call_of(json!({}));
-            let sent =
-                fixture.pipeline.upload("archive", "arkiver_upload_by_link", call, upload).await;
-            result_of(sent.unwrap()).map(|it| it.0)
+            result_of(fixture.upload("arkiver_upload_by_link", call, upload).await).map(|it| it.0)
         };
         let file = || MemoryParts::new().file("file", "", None, [COMPLAINT.as_bytes()]);
         let refused = async |id: &str, token: &str, parts: MemoryParts, expected: (u16, &str)| {

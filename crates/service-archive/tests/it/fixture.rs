@@ -11,8 +11,8 @@ use archive_search::Search;
 use async_trait::async_trait;
 use clock::{Clock as _, Millis};
 use contract::{
-    Authenticator, Call, Caller, Catalog, Credential, HttpReply, MemoryParts, Pipeline, Progress,
-    ToolRef, Upload,
+    Authenticator, Call, CallFailure, CallOutcome, Caller, Catalog, Credential, Download,
+    HttpReply, MemoryParts, Pipeline, Progress, ToolRef, Upload, View,
 };
 use fault::{Fault, Kind};
 use futures_util::StreamExt as _;
@@ -103,6 +103,22 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
+    /// Sends a form to an upload of the archive's contract.
+    pub(crate) async fn upload(&self, name: &str, call: Call, form: Upload) -> CallOutcome {
+        let view = View::default();
+        let mut uploads = self.pipeline.catalog().uploads(&view);
+        let upload = uploads.find(|it| it.row().spec.name == name).unwrap();
+        self.pipeline.upload(upload, call, form).await
+    }
+
+    /// Opens a download of the archive's contract.
+    pub(crate) async fn download(&self, name: &str, call: Call) -> Result<Download, CallFailure> {
+        let view = View::default();
+        let mut downloads = self.pipeline.catalog().downloads(&view);
+        let download = downloads.find(|it| it.row().spec.name == name).unwrap();
+        self.pipeline.download(download, call).await
+    }
+
     pub(crate) async fn new(db: &Db) -> Self {
         Self::with(db, "worker", Vec::new()).await
     }
@@ -243,8 +259,7 @@ impl User<'_> {
 
     pub(crate) async fn upload_as(&self, upload: Upload) -> Result<Value, (u16, Value)> {
         let call = self.call_of(json!({}));
-        let outcome = self.fixture.pipeline.upload("archive", "arkiver_upload", call, upload).await;
-        result_of(outcome.unwrap()).map(|it| it.0)
+        result_of(self.fixture.upload("arkiver_upload", call, upload).await).map(|it| it.0)
     }
 
     /// Uploads one file and returns its id.
@@ -296,7 +311,7 @@ impl User<'_> {
         file: &str,
     ) -> Result<(Vec<u8>, String, Option<u64>), (u16, Value)> {
         let call = self.call_of(json!({ "fileId": file }));
-        let opened = self.fixture.pipeline.download("archive", name, call).await.unwrap();
+        let opened = self.fixture.download(name, call).await;
         let mut opened = opened.map_err(|it| (it.http_status, it.http_body))?;
         let mut bytes = Vec::new();
         while let Some(chunk) = opened.body.next().await {
@@ -313,7 +328,7 @@ impl User<'_> {
     }
 }
 
-pub(crate) fn result_of(outcome: contract::CallOutcome) -> Result<(Value, String), (u16, Value)> {
+pub(crate) fn result_of(outcome: CallOutcome) -> Result<(Value, String), (u16, Value)> {
     match outcome {
         Ok(reply) => {
             let HttpReply { status, .. } = reply.http();

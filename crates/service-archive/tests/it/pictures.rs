@@ -20,7 +20,7 @@ async fn download(
     args: Value,
 ) -> Result<(String, Vec<u8>), (u16, Value)> {
     let call = user.call_of(args);
-    let opened = user.fixture.pipeline.download("archive", name, call).await.unwrap();
+    let opened = user.fixture.download(name, call).await;
     let mut opened = opened.map_err(|it| (it.http_status, it.http_body))?;
     let mut bytes = Vec::new();
     while let Some(chunk) = opened.body.next().await {
