@@ -22,6 +22,7 @@ use rmcp::transport::streamable_http_server::session::ServerSseMessage;
 use rmcp::{RoleServer, Service as _};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::server::McpServer;
 
@@ -36,6 +37,8 @@ pub(crate) struct SessionCalls {
     next_number: AtomicU64,
     /// The calls whose answer did not come at once, by their number.
     late: Mutex<HashMap<u64, LateCall>>,
+    /// The tasks of the late calls, which end with the session.
+    tasks: TaskTracker,
 }
 
 /// The handler of a session, and the connection to its client.
@@ -108,7 +111,7 @@ impl SessionCalls {
             drop(events.try_send(first));
         }
         self.late.lock().insert(number, LateCall { id, cancel, events });
-        tokio::spawn(finish(Arc::clone(self), number, call, end));
+        self.tasks.spawn(finish(Arc::clone(self), number, call, end));
         Ok(DirectAnswer::Late(reader))
     }
 
