@@ -4,6 +4,7 @@
 //! then answers by rules.
 
 mod cite;
+mod claims;
 mod data;
 mod fallback;
 mod model_tools;
@@ -212,6 +213,9 @@ impl Writer for ModelWriter {
             let feedback = if data::has_markup(&text) {
                 fault_code = "model_wrote_markup";
                 prompt::NO_MARKUP.to_owned()
+            } else if claims::has_advice(&text) {
+                fault_code = "model_gave_advice";
+                prompt::NO_ADVICE.to_owned()
             } else {
                 match cite::cited(&text, &question_text, findings) {
                     Ok(citations) => {

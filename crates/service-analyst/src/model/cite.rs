@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use super::claims;
 use crate::check::{
     Citation, CitationPlace, Formula, Number, Unsupported, check_numbers, numbers, visit_values,
 };
@@ -43,7 +44,7 @@ pub(super) fn cited(
         }
         let citation = cite_date(&chars, &number, &dates)
             .or_else(|| cite_result_value(&chars, &number, &evidence, &marks))
-            .or_else(|| cite_question_number(&number, &question_numbers));
+            .or_else(|| cite_question_number(&chars, &number, &question_numbers));
         if let Some(citation) = citation {
             if let CitationPlace::Text(_, to) = citation.place {
                 cited_to = to;
@@ -51,7 +52,9 @@ pub(super) fn cited(
             citations.push(citation);
         }
     }
-    check_numbers(text, &citations, question, findings).map(|()| citations)
+    let mut wrong = check_numbers(text, &citations, question, findings).err().unwrap_or_default();
+    wrong.extend(claims::written_otherwise(text, question, findings));
+    if wrong.is_empty() { Ok(citations) } else { Err(wrong) }
 }
 
 fn evidence_values(findings: &[Finding]) -> Vec<EvidenceValue> {
@@ -98,16 +101,21 @@ fn cite_date(
     dates: &[(&EvidenceValue, Vec<Vec<char>>)],
 ) -> Option<Citation> {
     let rest = chars.get(number.from..)?;
-    dates.iter().find_map(|(source, forms)| {
-        let digit_follows = |at: usize| rest.get(at).is_some_and(char::is_ascii_digit);
-        let form = forms.iter().find(|it| rest.starts_with(it) && !digit_follows(it.len()))?;
-        Some(Citation {
-            place: CitationPlace::Text(number.from, number.from + form.len()),
-            shown: form.iter().collect(),
-            value: source.value.clone(),
-            sources: vec![(source.call, source.pointer.clone())],
-            formula: Formula::Value,
-        })
+    // A bare year is not the head of a longer date: `2026` in `2026-08-16`.
+    let continues = |at: usize| {
+        let dash = rest.get(at).is_some_and(|it| "-.".contains(*it));
+        let digit = |at: usize| rest.get(at).is_some_and(char::is_ascii_digit);
+        digit(at) || dash && digit(at + 1)
+    };
+    let fits = |form: &&Vec<char>| rest.starts_with(form) && !continues(form.len());
+    let all = dates.iter().flat_map(|(source, forms)| forms.iter().map(move |it| (source, it)));
+    let (source, form) = all.filter(|it| fits(&it.1)).max_by_key(|it| it.1.len())?;
+    Some(Citation {
+        place: CitationPlace::Text(number.from, number.from + form.len()),
+        shown: form.iter().collect(),
+        value: source.value.clone(),
+        sources: vec![(source.call, source.pointer.clone())],
+        formula: Formula::Value,
     })
 }
 
@@ -144,11 +152,18 @@ fn cite_result_value(
     let calls = calls_named_for(chars, number, marks);
     let mut after = chars[number.to..].iter().skip_while(|it| it.is_whitespace());
     let percent = after.next() == Some(&'%');
+    let rest: String = chars[number.to..].iter().take(8).collect();
+    let money = claims::is_money(rest.trim_start());
     let matching = |source: &EvidenceValue| {
         let value = source.value.as_f64()?;
+        let field = claims::Field::of(&source.pointer);
+        if percent && field == claims::Field::Other || money && field != claims::Field::Other {
+            return None;
+        }
         if number.shows(value) {
-            Some((Formula::Value, source.value.clone()))
-        } else if percent && number.shows(value * 100.0) {
+            claims::agrees_with_words(chars, number, value, &source.pointer)
+                .then(|| (Formula::Value, source.value.clone()))
+        } else if percent && field == claims::Field::Fraction && number.shows(value * 100.0) {
             Some((Formula::Percent, json!(value * 100.0)))
         } else {
             None
@@ -169,7 +184,14 @@ fn cite_result_value(
 }
 
 /// Cites a number that the question itself contains.
-fn cite_question_number(number: &Number, question_numbers: &[Number]) -> Option<Citation> {
+fn cite_question_number(
+    chars: &[char],
+    number: &Number,
+    question_numbers: &[Number],
+) -> Option<Citation> {
+    if !claims::is_term_of_question(chars, number) {
+        return None;
+    }
     question_numbers.iter().any(|it| it.shown == number.shown).then(|| Citation {
         place: CitationPlace::Text(number.from, number.to),
         shown: number.shown.clone(),
@@ -197,10 +219,14 @@ mod tests {
         let findings = [
             finding(
                 1,
-                json!({ "limit": 777, "from_date": "2024-05-01" }),
+                json!({ "limit": 777, "from_date": "2024-05-01", "to_date": "2024-06-03" }),
                 json!({ "price": 1234.56 }),
             ),
-            finding(2, json!({}), json!({ "share": 0.4, "fall": -3.21, "name": "price 31337" })),
+            finding(
+                2,
+                json!({}),
+                json!({ "share": 0.4, "fall_pct": -3.21, "name": "price 31337" }),
+            ),
         ];
         let cited = cited(&prose(text), "портфель на 500 тысяч", &findings);
         let wrong: Vec<String> = cited.err().into_iter().flatten().map(|it| it.text).collect();
@@ -218,5 +244,23 @@ mod tests {
         check("Доля 40 штук [2]", &["40"]);
         check("Предел 777 [1], цель 31337 [2]", &["777", "31337"]);
         check("Слово [9]", &["9"]);
+    }
+
+    #[test]
+    fn a_number_is_supported_only_by_the_field_it_speaks_of() {
+        check("С 2024-05-01 по 2024-06-03 [1][2]", &[]);
+        check("Рост 1234,56% [1]", &["1234,56"]);
+        check("Падение 3,21 ₽ [2]", &["3,21"]);
+        check("Доходность −3,21% [2]", &[]);
+        check("Рост на −3,21% [2]", &["−3,21"]);
+        check("Цена RUB1234 [1]", &["RUB1234"]);
+        check("Цена １２３４ [1]", &["１２３４"]);
+        check("Доля ⁴⁰ % [2]", &["⁴⁰"]);
+        check("Рост двадцать процентов [2]", &["двадцать процентов"]);
+        check("It rose twenty percent [2]", &["twenty percent"]);
+        check("Тысяча рублей за акцию [1]", &["тысяча рублей"]);
+        check("GAZP стоит 500 рублей [1]", &["500"]);
+        check("Портфель на сумму 500 тысяч [1]", &[]);
+        check("Три бумаги и первый квартал [1]", &[]);
     }
 }

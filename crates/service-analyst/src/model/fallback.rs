@@ -54,6 +54,10 @@ pub(crate) fn fallback_reason(code: &str, language: Language) -> &'static str {
             "В тексте языковой модели были недопустимые ссылки или разметка, поэтому ответ составлен по правилам, без неё.",
             "The language model's text had links or markup that are not allowed, so this answer was written by rules, without it.",
         ),
+        "model_gave_advice" => (
+            "В тексте языковой модели был совет о сделке, поэтому ответ составлен по правилам, без неё.",
+            "The language model's text advised a trade, so this answer was written by rules, without it.",
+        ),
         "model_found_nothing" => (
             "Языковая модель не получила данных, поэтому ответ составлен по правилам, без неё.",
             "The language model obtained no data, so this answer was written by rules, without it.",

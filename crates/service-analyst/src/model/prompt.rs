@@ -8,6 +8,8 @@ pub(super) const NOT_JSON: &str =
     "The arguments of your last tool call were not a valid JSON object. Call it again, correctly.";
 pub(super) const NO_MARKUP: &str =
     "Links and HTML are not allowed. Write the whole answer again without them.";
+pub(super) const NO_ADVICE: &str = "Advice to buy or to sell and promises of a gain are not allowed. \
+     Write the whole answer again without them.";
 pub(super) const UNSUPPORTED: &str = "The call marked on the line of these numbers has no such value, \
      or their line has no mark. Write the whole answer again: correct them as the results have them, \
      or leave them out. The numbers:";
@@ -36,7 +38,8 @@ pub(super) fn writing(language: Language) -> String {
         "You write for an analyst of the Moscow Exchange. Answer the user's last message in {name}, \
          from the tool results alone, in Markdown with the sections {sections}.\n\
          - Every number must stand in a result as it is, rounded at most; compute nothing yourself. \
-         Keep its sign: a fall is negative.\n\
+         Keep its sign: a fall is negative. Write numbers in digits, \
+         never in words.\n\
          - Every line with numbers ends with the mark of the call they are from, such as [1], or \
          [1][2] for two; each result begins with its mark.\n\
          - Dates are written as in the results, YYYY-MM-DD, and always whole. No numbered lists, no \
