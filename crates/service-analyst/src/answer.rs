@@ -39,6 +39,7 @@ impl AnalystAnswer {
             "also": plan.more.iter().map(|it| it.request.intent.word()).collect::<Vec<_>>(),
             "tickers": tickers,
             "unknown": plan.parts().flat_map(|it| &it.resolved.unknown).map(|it| crate::page::quoted(it)).collect::<Vec<_>>(),
+            "unrecognised": plan.parts().flat_map(|it| &it.resolved.unrecognised).map(|it| crate::page::quoted(it)).collect::<Vec<_>>(),
             "unreached": plan.parts().flat_map(|it| &it.resolved.unreached).map(|it| crate::page::quoted(it)).collect::<Vec<_>>(),
             "plan": steps,
             "tool_calls": findings.iter().map(Finding::trace).collect::<Vec<_>>(),

@@ -41,6 +41,8 @@ pub enum Formula {
     Rescaled,
     /// The change from a split-adjusted price to the last price, in percent.
     RescaledChange,
+    /// The difference of two such changes, each as it is shown; the number of sources of the first.
+    ChangeDifference(usize),
     /// The value of a sum of money invested at a split-adjusted price, at the last price.
     Became(u64),
     /// The number of rows that rose; `Falling` counts the rows that fell.
@@ -56,7 +58,7 @@ impl Formula {
             Self::Value => "value",
             Self::Absolute => "absolute",
             Self::Percent => "percent",
-            Self::Difference | Self::ShownDifference => "difference",
+            Self::Difference | Self::ShownDifference | Self::ChangeDifference(_) => "difference",
             Self::Change => "change",
             Self::Sum => "sum",
             Self::Rest => "rest",
@@ -102,9 +104,10 @@ impl Formula {
                 Some(json!(money as f64 * now.as_f64()? / rescaled(past)?))
             }
             Self::Rescaled => Some(json!(rescaled(sources)?)),
-            Self::RescaledChange => {
-                let (now, past) = sources.split_last()?;
-                Some(json!((now.as_f64()? / rescaled(past)? - 1.0) * 100.0))
+            Self::RescaledChange => Some(json!(rescaled_change(sources)?)),
+            Self::ChangeDifference(first) => {
+                let (a, b) = sources.split_at_checked(first)?;
+                Some(json!(shown_difference(rescaled_change(a)?, rescaled_change(b)?)))
             }
             Self::Rising => count_rows(|it| it > 0.0),
             Self::Falling => count_rows(|it| it < 0.0),
@@ -129,6 +132,12 @@ fn rescaled(values: &[Value]) -> Option<f64> {
         price *= before.as_f64()? / after.as_f64()?;
     }
     price.is_finite().then_some(price)
+}
+
+/// Returns the change from a split-adjusted price to the last price, in percent.
+fn rescaled_change(values: &[Value]) -> Option<f64> {
+    let (now, past) = values.split_last()?;
+    Some((now.as_f64()? / rescaled(past)? - 1.0) * 100.0)
 }
 
 fn sum(values: &[Value]) -> Option<f64> {

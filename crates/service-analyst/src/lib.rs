@@ -129,7 +129,13 @@ impl Analyst {
         // Calls made before this plan, by the model, are not part of it.
         let before = tool_session.findings().len();
         let plan = planner.plan(question, self.today(), tool_session).await?;
-        tool_session.run(&plan.calls()).await;
+        // A call that the planner made to plan is not made again.
+        let made = tool_session.findings().split_off(before);
+        let done = |step: &Step| {
+            made.iter().any(|it| it.outcome.is_ok() && it.tool == step.tool && it.args == step.args)
+        };
+        let calls: Vec<Step> = plan.calls().into_iter().filter(|it| !done(it)).collect();
+        tool_session.run(&calls).await;
         let all = tool_session.findings();
         let findings = all.get(before..).unwrap_or_default();
         let draft = writer.write(question, &plan, findings, tool_session).await?;

@@ -1,6 +1,8 @@
 //! Chooses the tool calls for a question. `Planner` is the interface; `LocalPlanner` plans by
 //! rules.
 
+mod suspects;
+
 use async_trait::async_trait;
 use fault::Fault;
 use jiff::ToSpan as _;
@@ -104,6 +106,15 @@ async fn plan_request(
     }
     // The number of resolved securities can change the intent that the words suggest.
     let count = resolved.securities.len();
+    // A word beside one name is rarely a name; in a list of several it is one.
+    let several = request.is_stated
+        && matches!(
+            request.intent,
+            Intent::Comparison | Intent::Correlation | Intent::PortfolioRisk
+        );
+    if count == 0 || count == 1 && !several {
+        resolved.unrecognised.clear();
+    }
     let named = request.mentions.iter().filter(|it| it.strong).count();
     request.intent = match request.intent {
         Intent::Comparison if count == 1 && request.mentions.len() != 1 => Intent::Overview,
@@ -132,7 +143,13 @@ async fn plan_request(
     if request.intent.is_of_index() && request.index == "MOEXBC" {
         check_blue_chips(&mut request, tool_session).await;
     }
-    let steps = steps(&request, &resolved.securities);
+    let mut steps = steps(&request, &resolved.securities);
+    if request.intent == Intent::Movers && !request.period().is_day() {
+        let suspects = suspects::suspected_splits(&steps, tool_session).await;
+        let mut more = Steps { request: &request, steps: Vec::new() };
+        suspects.iter().for_each(|it| more.history(it, request.period()));
+        steps.extend(more.steps);
+    }
     Plan { steps, ..Plan::new(request, resolved) }
 }
 

@@ -34,6 +34,8 @@ pub struct Resolved {
     pub unknown: Vec<String>,
     /// Names that could not be looked up, because the tool gave no answer.
     pub unreached: Vec<String>,
+    /// Words in a list of names that fit no security.
+    pub unrecognised: Vec<String>,
     /// Whether a word that may be a name could not be looked up.
     pub is_unanswered: bool,
     pub notes: Vec<Note>,
@@ -130,10 +132,22 @@ pub(crate) async fn resolve(
                 true => resolved.unreached.push(mention.text.clone()),
                 false => resolved.unknown.push(mention.text.clone()),
             },
-            None => resolved.is_unanswered |= finding.as_ref().is_some_and(is_unreached),
+            None if finding.as_ref().is_some_and(is_unreached) => resolved.is_unanswered = true,
+            None if mention.listed && !is_verb(&mention.text) => {
+                resolved.unrecognised.push(mention.text.clone());
+            }
+            None => {}
         }
     }
     resolved
+}
+
+/// Reports whether a Russian word has the ending of a verb, so that it names nothing.
+fn is_verb(text: &str) -> bool {
+    let lower = crate::words::lower(text);
+    let endings =
+        ["ть", "ться", "тся", "ет", "ют", "ит", "ят", "ешь", "ишь", "ся", "сь", "ил", "ал", "ыл"];
+    endings.iter().any(|it| lower.ends_with(it)) || lower.chars().count() < 3
 }
 
 /// Adds a security. If it is already in the list, the amounts are summed.

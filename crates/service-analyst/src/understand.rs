@@ -7,6 +7,7 @@ mod index;
 mod intent;
 mod mentions;
 mod parts;
+mod risk_terms;
 mod schedule;
 mod talk;
 #[cfg(test)]
@@ -28,6 +29,7 @@ use intent::intent;
 pub(crate) use mentions::MENTIONS_MAX;
 pub use mentions::Mention;
 use mentions::{Named, named};
+use risk_terms::RiskTerms;
 use vocabulary::is_english;
 pub(crate) use vocabulary::popular_name;
 
@@ -36,6 +38,8 @@ pub(crate) use vocabulary::popular_name;
 pub struct Request {
     pub language: Language,
     pub intent: Intent,
+    /// Whether the words state the intent; otherwise it follows from the number of names.
+    pub is_stated: bool,
     pub mentions: Vec<Mention>,
     /// The period in the question; if none, `Request::period()` gives the default for the intent.
     pub period: Option<Period>,
@@ -122,7 +126,8 @@ fn language(text: &str) -> Language {
 /// Reads one message or a part of one without context. The flag is true if its words state the
 /// intent.
 fn read_request(words: &[Word], today: Date, language: Language) -> (Request, bool) {
-    let dates = dates::read(words, today);
+    let mut dates = dates::read(words, today);
+    let RiskTerms { confidence, horizon_days } = risk_terms::risk_terms(words, &mut dates, today);
     let Named { mut mentions, cash, more, unnamed_amounts } = named(words, &dates.used);
     let calendar = schedule::is_about_calendar(words, &mentions);
     let stated = if calendar {
@@ -147,10 +152,10 @@ fn read_request(words: &[Word], today: Date, language: Language) -> (Request, bo
         _ => Intent::Comparison,
     };
     let intent = stated.unwrap_or(fallback);
-    let (confidence, horizon_days) = risk_terms(words);
     let mut request = Request {
         language,
         intent,
+        is_stated: stated.is_some(),
         mentions,
         period: if calendar { Some(schedule::period(words, &dates, today)) } else { dates.period },
         compare_with_today: dates.compare_with_today && !calendar,
@@ -191,23 +196,4 @@ fn read_request(words: &[Word], today: Date, language: Language) -> (Request, bo
         request.note(Note::TooMany(more));
     }
     (request, stated.is_some())
-}
-
-/// Returns the confidence level and the horizon of a value at risk: «99%», «на 10 дней».
-fn risk_terms(words: &[Word]) -> (Option<f64>, Option<u32>) {
-    let about = |it: &Word| {
-        it.is(&["var"]) || it.lower.starts_with("доверит") || it.lower.starts_with("confid")
-    };
-    let confidence = words.iter().enumerate().find_map(|(at, it)| {
-        let percent = it.percent().filter(|it| (80.0..=99.9).contains(it))?;
-        let near = words.get(at.saturating_sub(3)..words.len().min(at + 4))?;
-        near.iter().any(about).then_some(percent / 100.0)
-    });
-    let horizon = words.windows(3).find_map(|it| {
-        let ahead = it[0].is(&["на", "horizon", "next"]);
-        let days = it[2].is(&["день", "дня", "дней", "day", "days"]);
-        let count = it[1].number().filter(|count| (1.0..=250.0).contains(count))?;
-        (ahead && days && matches!(it[1].kind, WordKind::Number(_, false))).then_some(count as u32)
-    });
-    (confidence, horizon)
 }

@@ -37,6 +37,10 @@ pub(super) struct FakeTools {
     pub(super) split: Option<(Date, u64, u64)>,
     /// Whether trading has not begun today.
     pub(super) morning: bool,
+    /// Whether the candle of today is of a day that is not over.
+    pub(super) forming: bool,
+    /// A ticker whose earlier prices in the index are before a split of one share into ten.
+    pub(super) split_in_index: Option<&'static str>,
     /// The name of the figure that is missing from every result; `*` removes all figures.
     pub(super) missing: Option<String>,
     /// Figures that replace the computed ones in every result.
@@ -234,13 +238,15 @@ impl FakeTools {
         let (from, to) = period(args)?;
         let to = if self.morning { to.min(TODAY.saturating_sub(1.day())) } else { to };
         let days = days(from, to);
-        let closes: Vec<f64> = days.iter().map(|day| close(ticker, *day)).collect();
+        let forming = self.forming && days.last() == Some(&TODAY);
+        let closed = days.len() - usize::from(forming);
+        let closes: Vec<f64> = days.iter().take(closed).map(|day| close(ticker, *day)).collect();
         let candle = |day: &Date| {
             let close = close(ticker, *day);
             json!({ "ts": format!("{day}T00:00:00+03:00"), "open": close * 0.995, "high": close * 1.01,
                 "low": close * 0.98, "close": close, "volume": 1_000 + seed(&day.to_string()) % 100_000 })
         };
-        let mut metrics = json!({ "num_days": days.len(), "num_candles": days.len() });
+        let mut metrics = json!({ "num_days": closed, "num_candles": closed });
         if let (Some(first), Some(last)) = (closes.first(), closes.last()) {
             metrics["avg_daily_volume"] = json!(54_321.5);
             metrics["period_high"] = json!(closes.iter().copied().fold(f64::MIN, f64::max) * 1.01);
@@ -257,8 +263,15 @@ impl FakeTools {
             metrics["splits"] =
                 json!([{ "date": date.to_string(), "before": before, "after": after }]);
         }
+        if self.split_in_index == Some(ticker) {
+            metrics["splits"] = json!([{ "date": "2024-02-21", "before": 1, "after": 10 }]);
+        }
+        let mut rows: Vec<Value> = days.iter().map(candle).collect();
+        if let Some(last) = rows.last_mut().filter(|_| forming) {
+            last["is_forming"] = json!(true);
+        }
         Ok(json!({ "metadata": { "source": "moex-iss", "ticker": ticker },
-            "data": days.iter().map(candle).collect::<Vec<_>>(), "metrics": metrics, "error": null }))
+            "data": rows, "metrics": metrics, "error": null }))
     }
 
     fn dividends(args: &Map<String, Value>) -> Result<Value, ToolFailure> {
@@ -293,7 +306,9 @@ impl FakeTools {
             SECURITIES.lines().filter_map(|it| it.split('|').next()).take(20).collect();
         let row = |(at, ticker): (usize, &&str)| {
             let (now, then) = (close(ticker, day), close(ticker, before));
-            json!({ "ticker": ticker, "weight_pct": 12.0 - at as f64 * 0.5, "last_price": now,
+            let is_before_split = self.split_in_index == Some(ticker) && day < date(2024, 2, 21);
+            let shown = if is_before_split { now * 10.0 } else { now };
+            json!({ "ticker": ticker, "weight_pct": 12.0 - at as f64 * 0.5, "last_price": shown,
                 "price_change_pct": ((now / then - 1.0) * 10_000.0).round() / 100.0, "sector": sector(ticker) })
         };
         let rows: Vec<Value> = tickers.iter().enumerate().map(row).collect();

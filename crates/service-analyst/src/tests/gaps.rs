@@ -239,6 +239,47 @@ fn past_prices_are_adjusted_for_splits() {
     assert!(plain.answer.draft.text.contains("акции не дробились"));
 }
 
+/// A split does not make a security the worst of the year.
+#[test]
+fn movers_of_a_period_are_adjusted_for_splits() {
+    let question = "лидеры падения за год";
+    let ask_with = |split_in_index| {
+        ask(FakeTools { split_in_index, ..FakeTools::default() }, &[question], None)
+    };
+    let (plain, split) = (ask_with(None), ask_with(Some("SBER")));
+    check_invariants(&split, question);
+    assert!(!split.answer.draft.text.contains("SBER −8"), "{}", split.answer.draft.text);
+    let rows = |it: &super::fake_tools::TestAnswer| it.answer.draft.tables[0]["rows"].clone();
+    let tickers = |it: &super::fake_tools::TestAnswer| -> Vec<String> {
+        rows(it).as_array().unwrap().iter().map(|row| row[0].to_string()).collect()
+    };
+    assert_eq!(tickers(&plain), tickers(&split));
+}
+
+/// A period that ends today ends at the last price, and the answer says which figures do not.
+#[test]
+fn a_period_that_ends_today_includes_today() {
+    for question in ["Как дела у Газпрома за неделю?", "сравни SBER и GAZP за неделю"]
+    {
+        let fake_tools = FakeTools { forming: true, ..FakeTools::default() };
+        let test_answer = ask(fake_tools, &[question], None);
+        check_invariants(&test_answer, question);
+        let citations = &test_answer.answer.draft.citations;
+        let is_to_last_price = |it: &crate::Citation| {
+            it.formula == crate::Formula::RescaledChange
+                && it.sources.last().is_some_and(|it| it.1 == "/result/data/last_price")
+        };
+        assert!(citations.iter().any(is_to_last_price), "{}", test_answer.answer.draft.text);
+        assert!(
+            citations.iter().all(|it| it.sources.iter().all(|it| !it.1.contains("total_return")))
+        );
+    }
+    let fake_tools = FakeTools { forming: true, ..FakeTools::default() };
+    let text = ask(fake_tools, &["Как дела у Газпрома за неделю?"], None).answer.draft.text;
+    assert!(text.contains("с учётом текущего дня"), "{text}");
+    assert!(!text.contains("последнее закрытие"), "{text}");
+}
+
 /// The exchange is down: nothing may be said about what it lists.
 #[test]
 fn an_exchange_that_does_not_answer_is_not_an_unknown_security() {

@@ -3,6 +3,7 @@
 
 use text::{months, numerals};
 
+use super::risk_terms::is_about_confidence;
 use super::vocabulary::begins;
 use crate::words::{Word, WordKind};
 
@@ -68,12 +69,9 @@ pub(super) fn at(
     portfolio: bool,
     near: bool,
 ) -> Option<(AmountMatch, usize)> {
-    let about = |it: &Word| {
-        it.is(&["var"]) || it.lower.starts_with("доверит") || it.lower.starts_with("confid")
-    };
     let around = words.get(at.saturating_sub(2)..words.len().min(at + 4)).unwrap_or_default();
     let word = words.get(at)?;
-    if word.percent().is_some() && around.iter().any(about) {
+    if word.percent().is_some() && around.iter().any(is_about_confidence) {
         return None;
     }
     if let Some((amount, len)) = in_words(words, at, portfolio) {

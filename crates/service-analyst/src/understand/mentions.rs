@@ -31,6 +31,8 @@ pub struct Mention {
     pub amount: Option<Amount>,
     /// The ticker, if the mention is an index.
     pub index: Option<&'static str>,
+    /// Whether it stands in a list with other names, so that it is likely a name as well.
+    pub listed: bool,
 }
 
 #[derive(Debug, Default)]
@@ -65,7 +67,10 @@ pub(super) fn named(words: &[Word], used: &[bool]) -> Named {
             // A repeated name counts once.
             let again =
                 |it: &Mention| !it.strong && found.mentions.iter().any(|has| has.text == it.text);
-            let fresh: Vec<Mention> = mentions.into_iter().filter(|it| !again(it)).collect();
+            let mut fresh: Vec<Mention> = mentions.into_iter().filter(|it| !again(it)).collect();
+            if words.get(ended..at).is_some_and(|it| it.iter().all(is_list_joiner)) {
+                fresh.iter_mut().chain(found.mentions.last_mut()).for_each(|it| it.listed = true);
+            }
             for mention in fresh {
                 items.push((Item::Name(found.mentions.len()), clause));
                 found.mentions.push(mention);
@@ -117,6 +122,12 @@ pub(super) fn named(words: &[Word], used: &[bool]) -> Named {
     let items: Vec<Item> = items.into_iter().map(signed).collect();
     assign_amounts(&inherit_units(items), &mut found);
     found
+}
+
+/// Reports whether a word joins the names of a list.
+fn is_list_joiner(word: &Word) -> bool {
+    word.is(&["и", "and", "или", "or", "vs", "против", "с", "плюс"])
+        || word.is_mark(&[',', '/', '+'])
 }
 
 /// Keeps at most `MENTIONS_MAX` names and prefers the ones that look like names.

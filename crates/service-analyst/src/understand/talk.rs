@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::{Intent, Mention, Request, read_request};
+use super::{Amount, Intent, Mention, Request, read_request};
 use crate::number::Language;
 use crate::words::{Word, words};
 
@@ -19,6 +19,15 @@ pub(super) fn continued<'a>(
     let (mut request, intent_stated) = read_request(message, today, language);
     let before: Vec<Request> =
         earlier.take(LOOK_BACK).map(|it| read_request(&words(it), today, language).0).collect();
+    if request.ranks_dividends
+        && refers_back(message)
+        && before.iter().any(|it| !it.mentions.is_empty())
+    {
+        request.ranks_dividends = false;
+    }
+    if let Some(added) = with_added_names(&request, message, &before) {
+        return added;
+    }
     let several = matches!(request.intent, Intent::Comparison | Intent::Correlation);
     if several && intent_stated && request.mentions.len() < 2 {
         add_earlier_names(&mut request, message, &before);
@@ -51,6 +60,50 @@ pub(super) fn continued<'a>(
     }
     request.period = request.period.or(before.period);
     request
+}
+
+/// Reports whether a message has a pronoun for the securities of an earlier one.
+fn refers_back(message: &[Word]) -> bool {
+    let pronouns = [
+        "него", "нее", "ней", "ним", "них", "ними", "его", "ее", "их", "этих", "эти", "it", "its",
+        "them", "their", "they", "those", "these",
+    ];
+    message.iter().any(|it| it.is(&pronouns))
+}
+
+/// Adds the names of this message to the portfolio of an earlier one: «а если добавить 20% Полюса?».
+/// The names of the portfolio shrink to what remains.
+fn with_added_names(request: &Request, message: &[Word], before: &[Request]) -> Option<Request> {
+    let adds = message
+        .iter()
+        .any(|it| ["добав", "докуп", "плюс", "add"].iter().any(|stem| it.lower.starts_with(stem)));
+    let portfolio = before.iter().find(|it| it.intent == Intent::PortfolioRisk)?;
+    if !adds || request.mentions.is_empty() || portfolio.mentions.is_empty() {
+        return None;
+    }
+    let percent = |it: &Mention| match it.amount {
+        Some(Amount::Percent(it)) => Some(it),
+        _ => None,
+    };
+    let added: f64 = request.mentions.iter().filter_map(percent).sum();
+    let mut names = portfolio.mentions.clone();
+    if added > 0.0 && added < 100.0 {
+        let equal = 100.0 / names.len() as f64;
+        let sum: f64 = names.iter().map(|it| percent(it).unwrap_or(equal)).sum();
+        for it in &mut names {
+            let share = percent(it).unwrap_or(equal) / sum * (100.0 - added);
+            it.amount = Some(Amount::Percent(share));
+        }
+    }
+    names.extend(request.mentions.iter().cloned());
+    Some(Request {
+        mentions: names,
+        intent: Intent::PortfolioRisk,
+        period: request.period.or(portfolio.period),
+        confidence: request.confidence.or(portfolio.confidence),
+        horizon_days: request.horizon_days.or(portfolio.horizon_days),
+        ..request.clone()
+    })
 }
 
 /// Adds the names of earlier messages, in their order: «сравни их», «сравни с Газпромом».

@@ -1,5 +1,7 @@
 //! Common words that do not name securities, and nicknames of securities.
 
+use std::sync::LazyLock;
+
 use super::focus::is_sector;
 use crate::words::{Word, WordKind};
 
@@ -45,65 +47,40 @@ pub(super) const MOVED: [&str; 27] = [
     "подрос",
 ];
 
-/// Stems of company nicknames, each with the exchange's name.
-const NICKNAMES: [(&str, &str); 43] = [
-    ("сбер", "Сбербанк"),
-    ("сбербанк", "Сбербанк"),
-    ("газпромнефт", "Газпром нефть"),
-    ("газпром-нефт", "Газпром нефть"),
-    ("gazpromneft", "Gazprom Neft"),
-    ("ростелеком", "Ростелеком"),
-    ("rostelecom", "Rostelecom"),
-    ("ростел", "Ростелеком"),
-    ("новатек", "НОВАТЭК"),
-    ("novatek", "NOVATEK"),
-    ("лукоил", "ЛУКОЙЛ"),
-    ("lukoil", "LUKOIL"),
-    ("лука", "ЛУКОЙЛ"),
-    ("луку", "ЛУКОЙЛ"),
-    ("луком", "ЛУКОЙЛ"),
-    ("северстал", "Северсталь"),
-    ("башнефт", "Башнефть"),
-    ("транснефт", "Транснефть"),
-    ("алрос", "АЛРОСА"),
-    ("мечел", "Мечел"),
-    ("sber", "Sberbank"),
-    ("норникел", "Норильский никель"),
-    ("гмк", "Норильский никель"),
-    ("nornickel", "Norilsk Nickel"),
-    ("тинькоф", "Т-Технологии"),
-    ("тиньк", "Т-Технологии"),
-    ("т-банк", "Т-Технологии"),
-    ("т-технологи", "Т-Технологии"),
-    ("tinkoff", "T-Technologies"),
-    ("мосбирж", "Московская биржа"),
-    ("сургут", "Сургутнефтегаз"),
-    ("лук", "ЛУКОЙЛ"),
-    ("газик", "Газпром"),
-    ("роснефт", "Роснефть"),
-    ("яндекс", "Яндекс"),
-    ("yandex", "Yandex"),
-    ("магнит", "Магнит"),
-    ("новатэк", "НОВАТЭК"),
-    ("татнефт", "Татнефть"),
-    ("аэрофлот", "Аэрофлот"),
-    ("полюс", "Полюс"),
-    ("хедхантер", "Хэдхантер"),
-    ("совкомфлот", "Совкомфлот"),
-];
-
-/// Returns the exchange's name for a nickname.
-pub(super) fn nickname(word: &Word) -> Option<&'static str> {
-    let fits = |(begins, _): &&(&str, &str)| {
-        let rest = word.lower.strip_prefix(begins);
-        // Latin words have no case endings, and `sberp` is a different share.
-        let rest = rest.filter(|it| word.kind != WordKind::Latin || ["", "s"].contains(it));
-        let rest = rest.map(|it| it.chars().count());
-        rest.is_some_and(|rest| rest <= 3 && (begins.chars().count() > 3 || rest == 0))
+/// Names that people use for securities, with the exchange's name or ticker of each.
+static NAMES: LazyLock<Vec<KnownName>> = LazyLock::new(|| {
+    let lines = include_str!("../../data/names.tsv").lines().filter(|it| !it.starts_with('#'));
+    let name = |(written, name): (&'static str, &'static str)| KnownName {
+        written: written.trim_start_matches('='),
+        is_whole: written.starts_with('='),
+        name,
     };
+    lines.filter_map(|it| it.split_once('\t')).map(name).collect()
+});
+
+struct KnownName {
+    written: &'static str,
+    /// Whether the word has no case endings.
+    is_whole: bool,
+    name: &'static str,
+}
+
+impl KnownName {
+    fn fits(&self, word: &Word) -> bool {
+        let Some(ending) = word.lower.strip_prefix(self.written) else { return false };
+        // Latin words have no case endings, and `sberp` is a different share.
+        let no_case = word.kind == WordKind::Latin && !["", "s"].contains(&ending);
+        let short = self.is_whole || self.written.chars().count() <= 3;
+        !no_case && (ending.is_empty() || !short && ending.chars().count() <= 3)
+    }
+}
+
+/// Returns the exchange's name or ticker for a name that people use; the longest one that fits.
+pub(super) fn nickname(word: &Word) -> Option<&'static str> {
     // A ticker is not a nickname: SBERP and SBER are different shares.
     let ticker = word.kind == WordKind::Latin && word.text.chars().all(|it| !it.is_lowercase());
-    if ticker { None } else { NICKNAMES.iter().find(fits).map(|(_, name)| *name) }
+    let fitting = NAMES.iter().filter(|it| !ticker && it.fits(word));
+    fitting.max_by_key(|it| it.written.len()).map(|it| it.name)
 }
 
 const RUSSIAN: &str = "а без более больше бы был была были было быть в вам вас весь во вот все всё \

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::day::trades_today;
-use super::lead::change;
+use super::lead::{change, rescaled_change};
 use super::talk::reading_notes;
 use super::verdict::{ZERO_CHANGE_PCT, breadth};
 use super::{AnswerBuilder, Section, float};
@@ -85,8 +85,8 @@ fn not_traded(builder: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     let is_today = requested.and_then(Value::as_str) == Some(&today);
     if is_today && trades_today(builder) != Some(false) {
         builder.page.add_line(
-            "Торги сегодня ещё не начались; показан последний торговый день.",
-            "Trading has not begun yet today; this is the last trading day.",
+            "Данных за сегодня ещё нет; показан последний торговый день.",
+            "Today is not in the data yet; this is the last trading day.",
             [],
         );
         return;
@@ -371,13 +371,43 @@ fn changes(
     let mover = |(at, ticker, _): (usize, String, f64)| {
         let (was_at, ..) = before.iter().find(|it| it.1 == ticker)?;
         let (was, is) = (format!("/data/{was_at}/last_price"), format!("/data/{at}/last_price"));
-        let (change, figure) = change(builder, (Some(then), &was), (now, &is))?;
+        let (change, figure) = match adjusted(builder, &ticker, (then, &was), (now?, &is)) {
+            Some(adjusted) => adjusted,
+            None => change(builder, (Some(then), &was), (now, &is))?,
+        };
         Some(Mover { ticker, change, figure, price: price(at) })
     };
     let mut all: Vec<Mover> =
         ranked(builder, now, "last_price").into_iter().filter_map(mover).collect();
     all.sort_by(|a, b| b.change.total_cmp(&a.change));
     all
+}
+
+/// Returns the change adjusted for the splits of the security, if the plan looked them up and there
+/// are any.
+fn adjusted(
+    builder: &AnswerBuilder<'_>,
+    ticker: &str,
+    then: (&Finding, &str),
+    now: (&Finding, &str),
+) -> Option<(f64, CitedFigure)> {
+    let history = builder.finding("get_ohlcv_timeseries", ticker)?;
+    let from = then.0.at("/metrics/effective_date").or_else(|| then.0.args.get("as_of_date"));
+    let from = from.and_then(Value::as_str)?;
+    let mut sources = vec![(then.0.id, format!("/result{}", then.1))];
+    let splits = history.at("/metrics/splits").and_then(Value::as_array)?;
+    for (at, split) in splits.iter().enumerate() {
+        if split["date"].as_str().is_some_and(|it| it > from) {
+            for end in ["before", "after"] {
+                sources.push((history.id, format!("/result/metrics/splits/{at}/{end}")));
+            }
+        }
+    }
+    sources.push((now.0.id, format!("/result{}", now.1)));
+    let change = rescaled_change(&[then.0, history, now.0], &sources)?;
+    let formula = Formula::RescaledChange;
+    let figure = builder.page.styled(change, Style::Change, sources, formula);
+    Some((change, figure))
 }
 
 pub(super) fn movers(builder: &mut AnswerBuilder<'_>, section: Section) {
@@ -395,8 +425,8 @@ pub(super) fn movers(builder: &mut AnswerBuilder<'_>, section: Section) {
                 let from = builder.page.cited_text(then, "/args/as_of_date");
                 let to = builder.page.cited_text(now, "/args/as_of_date");
                 builder.page.add_line(
-                    "Изменения посчитаны по ценам с {} по {}, без поправки на дробление.",
-                    "Changes are from prices between {} and {}, not adjusted for splits.",
+                    "Изменения посчитаны по ценам с {} по {} с поправкой на дробление.",
+                    "Changes are from prices between {} and {}, adjusted for splits.",
                     [from.into(), to.into()],
                 );
             } else {

@@ -137,7 +137,7 @@ fn today(builder: &mut AnswerBuilder<'_>, it: &Security, day: &Day<'_>, money: &
             vec![last],
         ),
         _ => builder.page.facts(
-            ("{}, торги сегодня ещё не начались", "{}, trading has not begun yet today"),
+            ("{}, сделок сегодня ещё нет", "{}, there are no trades yet today"),
             [title],
             vec![last],
         ),
@@ -236,7 +236,15 @@ fn candle(builder: &mut AnswerBuilder<'_>, day: &Day<'_>, money: &str) {
 }
 
 fn conclusion(builder: &mut AnswerBuilder<'_>, day: &Day<'_>) {
-    let Some((change, shown)) = of_day(builder, day) else {
+    let of_snapshot = || {
+        let at = "/data/price_change_pct";
+        let change = super::float(day.snapshot, at)?;
+        Some((change, builder.page.figure(day.snapshot, at, Style::Change)?))
+    };
+    // One answer has one change of today: the exchange's own.
+    let is_today = day.is_today && day.row.is_some_and(|it| it.1);
+    let found = if is_today { of_snapshot() } else { of_day(builder, day) };
+    let Some((change, shown)) = found else {
         builder.page.add_line(
             "Для вывода о дне данных не хватает.",
             "There is not enough data for a conclusion about the day.",

@@ -150,7 +150,7 @@ fn both_ends(
     );
 }
 
-/// Returns the difference of two returns if both come directly from a tool.
+/// Returns the difference of two returns if both end at the same moment.
 fn apart(
     builder: &AnswerBuilder<'_>,
     best: &SecurityResult<'_>,
@@ -161,12 +161,21 @@ fn apart(
         let found = builder.finding("get_ohlcv_timeseries", &it.security.ticker)?;
         float(Some(found), at).map(|_| (found.id, format!("/result{at}")))
     };
-    let (Some(a), Some(b)) = (of(best), of(worst)) else { return Slot::Text(String::new()) };
     if builder.plan.request.period().is_day() {
         return Slot::Text(String::new());
     }
+    let (sources, formula) = match (&best.prices, &worst.prices) {
+        (Some(a), Some(b)) => {
+            (a.iter().chain(b).cloned().collect(), Formula::ChangeDifference(a.len()))
+        }
+        (None, None) => match (of(best), of(worst)) {
+            (Some(a), Some(b)) => (vec![a, b], Formula::ShownDifference),
+            _ => return Slot::Text(String::new()),
+        },
+        _ => return Slot::Text(String::new()),
+    };
     let value = shown_difference(best.change, worst.change);
-    let shown = builder.page.styled(value, Style::Plain(2), vec![a, b], Formula::ShownDifference);
+    let shown = builder.page.styled(value, Style::Plain(2), sources, formula);
     let [head, tail] = [
         builder.language().pick(" Разница ", " They are "),
         builder.language().pick(" п. п.", " percentage points apart."),
@@ -414,5 +423,20 @@ pub(super) fn common_days(builder: &mut AnswerBuilder<'_>, found: Option<&Findin
             [Some(count).into(), word.into()],
         ),
         None => builder.page.facts(("- Число наблюдений", "- Observations"), [], Vec::new()),
+    }
+    few_days(builder, found);
+}
+
+/// Fewest days from which risk figures are reliable.
+const DAYS_RELIABLE: f64 = 20.0;
+
+/// Warns that a risk figure comes from few days.
+pub(super) fn few_days(builder: &mut AnswerBuilder<'_>, found: Option<&Finding>) {
+    if float(found, "/metrics/num_days").is_some_and(|it| it < DAYS_RELIABLE) {
+        builder.page.add_line(
+            "Наблюдений меньше двадцати: оценки риска и связи по ним ненадёжны.",
+            "There are fewer than twenty observations: such risk figures are not reliable.",
+            [],
+        );
     }
 }

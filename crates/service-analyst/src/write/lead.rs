@@ -18,6 +18,116 @@ pub(super) struct SecurityResult<'a> {
     pub(super) security: &'a Security,
     pub(super) change: f64,
     pub(super) figure: CitedFigure,
+    /// The first price with its later splits and the last price, if the return is computed from
+    /// them.
+    pub(super) prices: Option<Vec<(usize, String)>>,
+}
+
+/// The return over the requested period.
+pub(super) struct PeriodReturn {
+    pub(super) change: f64,
+    pub(super) figure: CitedFigure,
+    /// The sources, if the return reaches up to the last price; none if the tool computed it over
+    /// closed days.
+    pub(super) prices: Option<Vec<(usize, String)>>,
+}
+
+fn rows(history: Option<&Finding>) -> &[Value] {
+    history.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Reports whether the last candle is of a day that is not over, so that the tool's own figures
+/// leave that day out.
+pub(super) fn is_forming(history: Option<&Finding>) -> bool {
+    rows(history).last().is_some_and(|it| it["is_forming"] == Value::Bool(true))
+}
+
+/// Returns the return over the period: up to the last price if the period ends on a day that is not
+/// over, and otherwise as the tool computed it.
+pub(super) fn period_return(
+    builder: &AnswerBuilder<'_>,
+    history: Option<&Finding>,
+    snapshot: Option<&Finding>,
+) -> Option<PeriodReturn> {
+    if let Some(found) = return_to_last_price(builder, history, snapshot) {
+        return Some(found);
+    }
+    let at = "/metrics/total_return_pct";
+    let change = float(history, at)?;
+    let figure = builder.page.figure(history, at, Style::Change)?;
+    Some(PeriodReturn { change, figure, prices: None })
+}
+
+fn return_to_last_price(
+    builder: &AnswerBuilder<'_>,
+    history: Option<&Finding>,
+    snapshot: Option<&Finding>,
+) -> Option<PeriodReturn> {
+    let (found, snapshot) = (history?, snapshot?);
+    let rows = rows(history);
+    let closed = rows.len().checked_sub(1).filter(|it| *it > 0 && is_forming(history))?;
+    // A result in pages does not begin with the first day.
+    let whole = float(history, "/metrics/num_candles").is_none_or(|it| it == closed as f64);
+    let stale = snapshot.at("/data/is_stale") == Some(&Value::Bool(true));
+    let first = rows.first()?["ts"].as_str()?.get(..10)?;
+    if !whole || stale {
+        return None;
+    }
+    let mut prices = vec![(found.id, "/result/data/0/close".to_owned())];
+    let splits = found.at("/metrics/splits").and_then(Value::as_array);
+    for (at, split) in splits.into_iter().flatten().enumerate() {
+        if split["date"].as_str().is_some_and(|it| it > first) {
+            for end in ["before", "after"] {
+                prices.push((found.id, format!("/result/metrics/splits/{at}/{end}")));
+            }
+        }
+    }
+    prices.push((snapshot.id, "/result/data/last_price".to_owned()));
+    let change = rescaled_change(&[found, snapshot], &prices)?;
+    let formula = Formula::RescaledChange;
+    let figure = builder.page.styled(change, Style::Change, prices.clone(), formula);
+    Some(PeriodReturn { change, figure, prices: Some(prices) })
+}
+
+/// Returns the change from a first price, adjusted for the splits after it, to a last price.
+pub(super) fn rescaled_change(findings: &[&Finding], sources: &[(usize, String)]) -> Option<f64> {
+    let number = |(id, at): &(usize, String)| {
+        findings.iter().find(|it| it.id == *id)?.value_at(at)?.as_f64()
+    };
+    let values: Vec<f64> = sources.iter().map(number).collect::<Option<_>>()?;
+    let (now, then) = values.split_last()?;
+    let (first, splits) = then.split_first()?;
+    let then = splits.chunks(2).fold(*first, |price, it| price * it[0] / it[1]);
+    (then.is_finite() && then > 0.0).then(|| (now / then - 1.0) * 100.0)
+}
+
+/// A change of one day beyond this many percent may be a split that the exchange does not list.
+const JUMP_PCT: f64 = 40.0;
+/// A change beyond this many percent is suspect even without missing days beside it.
+const SURE_JUMP_PCT: f64 = 60.0;
+
+/// Returns the row of a jump that looks like a split which the exchange does not list, with its
+/// change.
+pub(super) fn suspect_jump(
+    builder: &AnswerBuilder<'_>,
+    history: Option<&Finding>,
+) -> Option<(usize, CitedFigure)> {
+    let rows = rows(history);
+    let date = |row: &Value| clock::parse_date(row["ts"].as_str()?.get(..10)?);
+    let splits = history?.at("/metrics/splits").and_then(Value::as_array);
+    let listed = |from: &str, to: &str| {
+        let mut dates = splits.into_iter().flatten().filter_map(|it| it["date"].as_str());
+        dates.any(|it| from < it && it <= to)
+    };
+    (1..rows.len()).find_map(|at| {
+        let (change, figure) = day_change(builder, history, at)?;
+        let (was, is) = (date(&rows[at - 1])?, date(&rows[at])?);
+        let missing = (is - was).get_days() > 3;
+        // A price that falls by half moves as far as one that doubles.
+        let size = if change < 0.0 { -change } else { change / (1.0 + change / 100.0) };
+        let suspect = size > SURE_JUMP_PCT || size > JUMP_PCT && missing;
+        (suspect && !listed(&was.to_string(), &is.to_string())).then_some((at, figure))
+    })
 }
 
 /// Returns the last candle row that is not after a day.
@@ -133,10 +243,11 @@ pub(super) fn result<'a>(
     let history = builder.finding("get_ohlcv_timeseries", &it.ticker);
     let snapshot = builder.finding("get_security_snapshot", &it.ticker);
     let period = request.period();
-    let found = if !period.is_day() {
-        let change = float(history, "/metrics/total_return_pct")?;
-        Some((change, builder.page.figure(history, "/metrics/total_return_pct", Style::Change)?))
-    } else if request.compare_with_today {
+    if !period.is_day() {
+        let PeriodReturn { change, figure, prices } = period_return(builder, history, snapshot)?;
+        return Some(SecurityResult { security: it, change, figure, prices });
+    }
+    let found = if request.compare_with_today {
         since(builder, history, snapshot).map(|it| (it.change, it.moved))
     } else if period.to == request.today {
         let change = float(snapshot, "/data/price_change_pct")?;
@@ -146,7 +257,7 @@ pub(super) fn result<'a>(
         day_change(builder, history, row)
     };
     let (change, figure) = found?;
-    Some(SecurityResult { security: it, change, figure })
+    Some(SecurityResult { security: it, change, figure, prices: None })
 }
 
 /// Reports whether two changes look equal when they are formatted.

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use super::group::few_days;
 use super::holding;
-use super::lead::{change, day_change, years};
+use super::lead::{change, day_change, is_forming, period_return, suspect_jump, years};
 use super::talk::reading_notes;
 use super::verdict::{price_trend, volatility_word};
 use super::{AnswerBuilder, Section, float, money_of};
@@ -30,13 +31,14 @@ pub(super) fn write(builder: &mut AnswerBuilder<'_>, it: &Security, section: Sec
         }
         Section::Figures => {
             session(builder, snapshot, &money);
-            period(builder, history, &money);
+            period(builder, history, snapshot, &money);
         }
         Section::Risks => {
             let (figure, word) = volatility(builder, history);
             let label = ("", "");
             let fact = fact(label, figure).with_word(word);
             builder.page.facts(("- Годовая волатильность", "- Yearly volatility"), [], vec![fact]);
+            few_days(builder, history);
             losses(builder, risk);
         }
         Section::Conclusions => {
@@ -76,7 +78,7 @@ fn summary(builder: &mut AnswerBuilder<'_>, it: &Security, money: &str) {
     let price_written = focused(builder, it, money);
     let changed = matches!(focus, Focus::Change | Focus::Best | Focus::Worst | Focus::Why);
     if changed {
-        write_trend(builder, Some(it), history);
+        write_trend(builder, Some(it), history, snapshot);
     }
     if focus == Focus::Why {
         builder.page.add_line(
@@ -97,8 +99,40 @@ fn summary(builder: &mut AnswerBuilder<'_>, it: &Security, money: &str) {
         builder.page.facts(("{}", "{}"), [builder.title(it)], facts);
     }
     if !changed {
-        write_trend(builder, None, history);
+        write_trend(builder, None, history, snapshot);
     }
+    write_suspect_jump(builder, history);
+}
+
+/// Warns of a jump that may be a split which the exchange does not list.
+fn write_suspect_jump(builder: &mut AnswerBuilder<'_>, history: Option<&Finding>) {
+    let Some((row, shown)) = suspect_jump(builder, history) else { return };
+    let date = builder.page.cited_text(history, &format!("/result/data/{row}/ts"));
+    builder.page.add_line(
+        "{} цена изменилась сразу на {}; дробления в списке биржи нет, поэтому ряд сомнителен и \
+         выводов по нему нет.",
+        "On {} the price jumped by {}; the exchange lists no split, so the series is suspect and no \
+         conclusion is drawn from it.",
+        [date.into(), Some(shown).into()],
+    );
+}
+
+/// Returns the high and the low of the period, with those of the current day.
+fn extremes(
+    builder: &AnswerBuilder<'_>,
+    history: Option<&Finding>,
+    snapshot: Option<&Finding>,
+    money: &str,
+) -> (Option<CitedFigure>, Option<CitedFigure>) {
+    let today = snapshot.filter(|_| is_forming(history));
+    let pick = |period: &str, day: &str, is_beyond: fn(f64, f64) -> bool| {
+        let beyond = float(today, day).zip(float(history, period));
+        let beyond = beyond.is_some_and(|(day, period)| is_beyond(day, period));
+        let (found, at) = if beyond { (today, day) } else { (history, period) };
+        builder.page.figure(found, at, Style::Price(money))
+    };
+    let high = pick(HIGH, "/data/high_price", |day, period| day > period);
+    (high, pick(LOW, "/data/low_price", |day, period| day < period))
 }
 
 /// Writes the figures that the question focuses on, if any, so that the answer begins with them.
@@ -112,7 +146,7 @@ fn focused(builder: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool 
     let volatility_fact =
         fact(("годовая волатильность", "yearly volatility"), figure).with_word(word);
     let drawdown = ("максимальная просадка", "deepest drawdown");
-    let price = |at: &str| builder.page.figure(history, at, Style::Price(money));
+    let (high, low) = extremes(builder, history, snapshot, money);
     let last = ("последняя цена", "last price");
     let now = builder.page.figure(snapshot, "/data/last_price", Style::Price(money));
     let (facts, has_price) = match builder.plan.request.focus {
@@ -131,14 +165,17 @@ fn focused(builder: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool 
             )
         }
         Focus::Extremes => {
-            let high = fact(("максимум за период", "high of the period"), price(HIGH));
-            let low = fact(("минимум за период", "low of the period"), price(LOW));
+            let high = fact(("максимум за период", "high of the period"), high);
+            let low = fact(("минимум за период", "low of the period"), low);
             (vec![high, low], false)
         }
         Focus::FromHigh => {
             let moved =
                 change(builder, (history, HIGH), (snapshot, "/data/last_price")).map(|it| it.1);
-            let high = fact(("максимум за период", "high of the period"), price(HIGH));
+            let high = fact(
+                ("максимум за период", "high of the period"),
+                closed_high(builder, history, money),
+            );
             let moved = fact(("от максимума", "from the high"), moved);
             (vec![moved, fact(last, now), high], true)
         }
@@ -151,7 +188,7 @@ fn focused(builder: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool 
             return false;
         }
         Focus::Advice => {
-            let change = builder.page.figure(history, "/metrics/total_return_pct", Style::Change);
+            let change = period_return(builder, history, snapshot).map(|it| it.figure);
             let change = fact(("за период", "over the period"), change);
             (vec![fact(last, now), change, volatility_fact], true)
         }
@@ -164,6 +201,14 @@ fn focused(builder: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool 
     };
     builder.page.facts(head, [builder.title(it)], facts);
     has_price
+}
+
+fn closed_high(
+    builder: &AnswerBuilder<'_>,
+    history: Option<&Finding>,
+    money: &str,
+) -> Option<CitedFigure> {
+    builder.page.figure(history, HIGH, Style::Price(money))
 }
 
 /// Writes the best and the worst day. Split days are left out, because a split changes the quoted
@@ -229,10 +274,11 @@ fn write_trend(
     builder: &mut AnswerBuilder<'_>,
     lead: Option<&Security>,
     history: Option<&Finding>,
+    snapshot: Option<&Finding>,
 ) {
     let title = lead.map(|it| builder.title(it));
-    let at = "/metrics/total_return_pct";
-    let (Some(change), Some([from, to])) = (float(history, at), builder.period(history)) else {
+    let found = period_return(builder, history, snapshot);
+    let (Some(found), Some([from, to])) = (found, builder.period(history)) else {
         if let Some(title) = title {
             builder.page.add_line(
                 "{}: за период нет данных.",
@@ -243,8 +289,8 @@ fn write_trend(
         return;
     };
     let volatility = float(history, "/metrics/annualized_volatility");
-    let word = price_trend(change, volatility, years(history)).noun(builder.language());
-    let shown = builder.page.figure(history, at, Style::Change);
+    let word = price_trend(found.change, volatility, years(history)).noun(builder.language());
+    let shown = Some(found.figure);
     match title {
         Some(title) => builder.page.add_line(
             "{}: {} с {} по {}, {}.",
@@ -269,7 +315,18 @@ pub(super) fn pieces(
 }
 
 pub(super) fn stale(builder: &mut AnswerBuilder<'_>, snapshot: Option<&Finding>) {
-    if snapshot.and_then(|it| it.at("/data/is_stale")) == Some(&Value::Bool(true)) {
+    if snapshot.and_then(|it| it.at("/data/is_stale")) != Some(&Value::Bool(true)) {
+        return;
+    }
+    // A price of a session with trades is stale because the exchange did not answer.
+    let traded = float(snapshot, "/data/value").is_some_and(|it| it > 0.0);
+    if traded {
+        builder.page.add_line(
+            "Цена — последняя известная и может быть устаревшей.",
+            "The price is the last one known and may be out of date.",
+            [],
+        );
+    } else {
         builder.page.add_line(
             "Сделок в текущей сессии ещё не было: цена — из прошлой сессии.",
             "Nothing was traded in this session yet: the price is an earlier one.",
@@ -292,18 +349,29 @@ fn session(builder: &mut AnswerBuilder<'_>, snapshot: Option<&Finding>, money: &
     builder.page.facts(("- День", "- The day"), [], facts);
 }
 
-fn period(builder: &mut AnswerBuilder<'_>, history: Option<&Finding>, money: &str) {
+fn period(
+    builder: &mut AnswerBuilder<'_>,
+    history: Option<&Finding>,
+    snapshot: Option<&Finding>,
+    money: &str,
+) {
     let price = |at: &str| builder.page.figure(history, at, Style::Price(money));
     // The candle of a day that is not over has no close yet; its price is the last price.
     let rows = history.and_then(|it| it.at("/data")).and_then(Value::as_array);
     let closed = |row: &Value| row["is_forming"] != Value::Bool(true);
     let last = rows.and_then(|rows| rows.iter().rposition(closed));
-    let close = last.and_then(|at| price(&format!("/data/{at}/close")));
-    let facts = vec![
-        fact(("максимум", "high"), price(HIGH)),
-        fact(("минимум", "low"), price(LOW)),
-        fact(("последнее закрытие", "last close"), close),
-    ];
+    let (high, low) = extremes(builder, history, snapshot, money);
+    let mut facts = vec![fact(("максимум", "high"), high), fact(("минимум", "low"), low)];
+    if is_forming(history) {
+        builder.page.add_line(
+            "- Доходность и крайние цены — с учётом текущего дня, риск — по закрытым дням.",
+            "- The return and the extremes include the current day; risk is of closed days.",
+            [],
+        );
+    } else {
+        let close = last.and_then(|at| price(&format!("/data/{at}/close")));
+        facts.push(fact(("последнее закрытие", "last close"), close));
+    }
     match builder.period(history) {
         Some([from, to]) => builder.page.facts(
             ("- Период с {} по {}", "- The period from {} to {}"),
@@ -380,7 +448,11 @@ pub(super) fn value_at_risk(
 fn conclusion(builder: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Finding>) {
     let language = builder.language();
     let volatility = float(history, "/metrics/annualized_volatility");
-    let Some(change) = float(history, "/metrics/total_return_pct") else {
+    let snapshot = builder.finding("get_security_snapshot", &it.ticker);
+    if suspect_jump(builder, history).is_some() {
+        return;
+    }
+    let Some(change) = period_return(builder, history, snapshot).map(|it| it.change) else {
         builder.page.add_line(
             "Для вывода о тенденции данных за период не хватает.",
             "There is not enough data of the period for a conclusion.",

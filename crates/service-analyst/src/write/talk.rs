@@ -115,6 +115,14 @@ fn unknown(builder: &mut AnswerBuilder<'_>) {
             [name.into()],
         );
     }
+    for name in builder.plan.resolved.unrecognised.iter().take(10) {
+        let name = Some(builder.page.question_text(name));
+        builder.page.add_line(
+            "Слово «{}» не распознано как бумага и в ответе не учтено.",
+            "The word \"{}\" was not recognised as a security and is left out of this answer.",
+            [name.into()],
+        );
+    }
     for it in &builder.plan.resolved.securities {
         if it.others.is_empty() {
             continue;
