@@ -45,6 +45,16 @@ pub enum Formula {
     ChangeDifference(usize),
     /// The value of a sum of money invested at a split-adjusted price, at the last price.
     Became(u64),
+    /// A percentage of a sum of money from the question.
+    PartOfMoney(u64),
+    /// The time of day in Moscow.
+    MoscowTime,
+    /// The day in Moscow of a moment in milliseconds.
+    DayOfMs,
+    /// A correlation times the first volatility over the second.
+    Beta,
+    /// A return in percent over a number of days, per year, over a yearly volatility.
+    Sharpe(u64),
     /// The number of rows that rose; `Falling` counts the rows that fell.
     Rising,
     Falling,
@@ -66,6 +76,11 @@ impl Formula {
             Self::Times(_) => "times",
             Self::Grown(_) => "grown",
             Self::Became(_) => "became",
+            Self::PartOfMoney(_) => "part_of_money",
+            Self::MoscowTime => "moscow_time",
+            Self::DayOfMs => "day_of_ms",
+            Self::Beta => "beta",
+            Self::Sharpe(_) => "sharpe",
             Self::Rescaled => "rescaled",
             Self::RescaledChange => "rescaled_change",
             Self::Rising => "rising",
@@ -74,8 +89,12 @@ impl Formula {
         }
     }
 
-    fn compute(self, sources: &[Value]) -> Option<Value> {
-        let number = |at: usize| sources.get(at)?.as_f64();
+    pub(crate) fn compute(self, sources: &[Value]) -> Option<Value> {
+        // Some tools return prices as strings.
+        let number = |at: usize| {
+            let value = sources.get(at)?;
+            value.as_f64().or_else(|| value.as_str()?.parse().ok())
+        };
         let count_rows = |condition: fn(f64) -> bool| {
             let rows = sources.first()?.as_array()?;
             let moved = |row: &&Value| row["price_change_pct"].as_f64().is_some_and(condition);
@@ -109,11 +128,29 @@ impl Formula {
                 let (a, b) = sources.split_at_checked(first)?;
                 Some(json!(shown_difference(rescaled_change(a)?, rescaled_change(b)?)))
             }
+            Self::PartOfMoney(money) => Some(json!(money as f64 * number(0)? / 100.0)),
+            Self::MoscowTime => {
+                let moment: jiff::Timestamp = sources.first()?.as_str()?.parse().ok()?;
+                let time = moscow(moment.as_millisecond())?.time();
+                Some(json!(format!("{:02}:{:02}", time.hour(), time.minute())))
+            }
+            Self::DayOfMs => Some(json!(moscow(sources.first()?.as_i64()?)?.date().to_string())),
+            Self::Beta => Some(json!(number(0)? * number(1)? / number(2)?)),
+            Self::Sharpe(days) => {
+                let yearly = (1.0 + number(0)? / 100.0).powf(365.25 / days.max(1) as f64) - 1.0;
+                Some(json!(yearly * 100.0 / number(1)?))
+            }
             Self::Rising => count_rows(|it| it > 0.0),
             Self::Falling => count_rows(|it| it < 0.0),
             Self::Question => None,
         }
     }
+}
+
+/// Returns the Moscow date and time of a moment in milliseconds.
+fn moscow(ms: i64) -> Option<jiff::civil::DateTime> {
+    let moment = jiff::Timestamp::from_millisecond(ms.checked_add(crate::MOSCOW_MS)?).ok()?;
+    Some(moment.to_zoned(jiff::tz::TimeZone::UTC).datetime())
 }
 
 /// The difference of two values with two decimals each, so that a reader who subtracts what is
@@ -177,7 +214,12 @@ impl Citation {
         object["pointer"] = self.sources.first().map_or(Value::Null, |it| json!(it.1));
         if self.formula != Formula::Value {
             object["formula"] = json!(self.formula.word());
-            if let Formula::Times(by) | Formula::Grown(by) | Formula::Became(by) = self.formula {
+            if let Formula::Times(by)
+            | Formula::Grown(by)
+            | Formula::Became(by)
+            | Formula::PartOfMoney(by)
+            | Formula::Sharpe(by) = self.formula
+            {
                 object["by"] = json!(by);
             }
             object["of"] = self.sources.iter().map(source).collect();

@@ -8,6 +8,7 @@ mod ask;
 mod check;
 mod dates;
 mod envelope;
+mod messages;
 mod model;
 mod note;
 mod number;
@@ -48,7 +49,9 @@ pub use plan::{LocalPlanner, Plan, Planner};
 pub use ports::{ToolAnswer, ToolCaller, ToolFailure};
 pub use resolve::{Resolved, Security};
 pub use tool_session::{Finding, PlannedCall, ToolSession};
-pub use understand::{Amount, Focus, Intent, Mention, MoveDirection, Request, Sector};
+pub use understand::{
+    Amount, Asked, Focus, Indicator, Intent, Mention, MoveDirection, RankMetric, Request, Sector,
+};
 pub use write::{AnswerDraft, LocalWriter, Writer};
 
 /// Moscow time has been three hours ahead of UTC since 2014.
@@ -131,10 +134,10 @@ impl Analyst {
         let plan = planner.plan(question, self.today(), tool_session).await?;
         // A call that the planner made to plan is not made again.
         let made = tool_session.findings().split_off(before);
-        let done = |step: &Step| {
+        let done = |step: &PlannedCall| {
             made.iter().any(|it| it.outcome.is_ok() && it.tool == step.tool && it.args == step.args)
         };
-        let calls: Vec<Step> = plan.calls().into_iter().filter(|it| !done(it)).collect();
+        let calls: Vec<PlannedCall> = plan.calls().into_iter().filter(|it| !done(it)).collect();
         tool_session.run(&calls).await;
         let all = tool_session.findings();
         let findings = all.get(before..).unwrap_or_default();

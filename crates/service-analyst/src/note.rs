@@ -45,6 +45,8 @@ pub enum Note {
     OneCurrency,
     /// The message was a trading order, which the analyst does not execute.
     NoOrders,
+    /// The subject is not served; the name of its sentence.
+    Topic(&'static str),
     /// The constituents of the index of the largest companies were unavailable.
     NoBlueChips,
 }

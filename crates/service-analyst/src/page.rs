@@ -329,6 +329,38 @@ impl Page {
         })
     }
 
+    /// Returns the Moscow time of day of a moment in a result: «09:50».
+    pub(crate) fn moscow_time(&self, finding: &Finding, pointer: &str) -> Option<CitedFigure> {
+        let at = format!("/result{pointer}");
+        let value = Formula::MoscowTime.compute(&[finding.value_at(&at)?])?;
+        let shown = value.as_str()?.to_owned();
+        let sources = vec![(finding.id, at)];
+        let formula = Formula::MoscowTime;
+        Some(CitedFigure { shown, unit: String::new(), value, sources, formula })
+    }
+
+    /// Returns the Moscow date of a moment in milliseconds.
+    pub(crate) fn day_of_ms(&self, finding: &Finding, pointer: &str) -> Option<CitedFigure> {
+        let at = format!("/result{pointer}");
+        let value = Formula::DayOfMs.compute(&[finding.value_at(&at)?])?;
+        let date = clock::parse_date(value.as_str()?)?;
+        let shown = number::date(date, self.language);
+        let sources = vec![(finding.id, at)];
+        let formula = Formula::DayOfMs;
+        Some(CitedFigure { shown, unit: String::new(), value, sources, formula })
+    }
+
+    /// Returns the length of the text, to which `cut_back` can return.
+    pub(crate) fn position(&self) -> (usize, usize) {
+        (self.text.len(), self.chars)
+    }
+
+    /// Removes a heading without a line below it.
+    pub(crate) fn cut_back(&mut self, position: (usize, usize)) {
+        self.text.truncate(position.0);
+        self.chars = position.1;
+    }
+
     /// Returns words of the question, cited as the question's own.
     pub(crate) fn question_text(&self, text: &str) -> CitedFigure {
         let shown = quoted(text);

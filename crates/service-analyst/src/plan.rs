@@ -1,6 +1,7 @@
 //! Chooses the tool calls for a question. `Planner` is the interface; `LocalPlanner` plans by
 //! rules.
 
+mod asked_steps;
 mod suspects;
 
 use async_trait::async_trait;
@@ -17,6 +18,7 @@ use crate::tool_session::{PlannedCall, ToolSession};
 use crate::understand::{Intent, Mention, Request, is_index, requests};
 use crate::weights::resolve_weights;
 use crate::write::DAYS_BEFORE;
+pub(crate) use asked_steps::window;
 
 /// A question with its resolved names and the calls that it needs.
 #[derive(Debug, Clone)]
@@ -126,7 +128,7 @@ async fn plan_request(
         Intent::Comparison if count == 0 && !resolved.lacks_names() => Intent::Help,
         intent => intent,
     };
-    if request.intent == Intent::Dividends {
+    if matches!(request.intent, Intent::Dividends | Intent::Indicators) {
         resolved.securities.retain(|it| !is_index(&it.ticker));
     }
     let without_names = resolved.securities.is_empty() && !resolved.lacks_names();
@@ -137,7 +139,7 @@ async fn plan_request(
         resolve_weights(tool_session, &mut request, &mut resolved).await;
     }
     widen(&mut request);
-    if request.ranks_dividends {
+    if request.ranks_dividends || request.intent == Intent::Ranking {
         use_constituents(&request, &mut resolved, tool_session).await;
     }
     if request.intent.is_of_index() && request.index == "MOEXBC" {
@@ -200,9 +202,12 @@ async fn use_constituents(
     let security = |ticker: String| Security { ticker, ..Security::default() };
     let mut rows: Vec<&Value> = rows.into_iter().flatten().collect();
     let weight = |row: &Value| row["weight_pct"].as_f64().unwrap_or(0.0);
-    let count =
-        if request.ranks_dividends { CONSTITUENTS_MAX } else { request.top.unwrap_or(LARGEST) };
-    if !request.ranks_dividends {
+    let whole = request.ranks_dividends || request.intent == Intent::Ranking;
+    let count = if whole { CONSTITUENTS_MAX } else { request.top.unwrap_or(LARGEST) };
+    if let Some(sector) = request.sector.filter(|_| whole) {
+        rows.retain(|row| row["sector"] == sector.name);
+    }
+    if !whole {
         rows.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     }
     resolved.securities = rows.into_iter().filter_map(ticker).take(count).map(security).collect();
@@ -373,6 +378,10 @@ fn steps(request: &Request, all: &[Security]) -> Vec<PlannedCall> {
                 }
             }
         }
+        (Intent::Indicators, all) => steps.indicators(all),
+        (Intent::Crypto, all) => steps.crypto(all, request.period),
+        (Intent::MarketRisk, [_, ..]) => steps.market_risk(all, period),
+        (Intent::Ranking, [_, ..]) => steps.ranking(all, period),
         (Intent::Calendar, _) => steps.trading_days(period),
         (Intent::IndexScan | Intent::Movers, _) => {
             steps.basket(period.to);

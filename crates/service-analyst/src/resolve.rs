@@ -117,8 +117,19 @@ pub(crate) async fn resolve(
         }
         at += 1;
     }
+    choose_all(tool_session, &mentions, &findings, language, notes).await
+}
+
+/// Chooses the security of every mention and names those that have none.
+async fn choose_all(
+    tool_session: &ToolSession<'_>,
+    mentions: &[Mention],
+    findings: &[Option<Finding>],
+    language: Language,
+    notes: Vec<Note>,
+) -> Resolved {
     let mut resolved = Resolved { notes, ..Resolved::default() };
-    for (mention, finding) in mentions.iter().zip(&findings) {
+    for (mention, finding) in mentions.iter().zip(findings) {
         let it = match (mention.index, finding) {
             (Some(index), _) => Some(index_security(mention, index)),
             (None, Some(finding)) => {

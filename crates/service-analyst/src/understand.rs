@@ -2,6 +2,7 @@
 //! user's own text, never tool data.
 
 mod amounts;
+mod asked;
 mod focus;
 mod index;
 mod intent;
@@ -12,6 +13,7 @@ mod schedule;
 mod talk;
 #[cfg(test)]
 mod tests;
+mod topics;
 mod vocabulary;
 
 use jiff::civil::Date;
@@ -22,6 +24,7 @@ use crate::note::Note;
 use crate::number::Language;
 use crate::words::{Word, WordKind, words};
 pub use amounts::Amount;
+pub use asked::{Asked, Indicator, RankMetric};
 pub use focus::{Focus, MoveDirection, Sector};
 pub(crate) use index::{board, is_index};
 pub use intent::Intent;
@@ -65,12 +68,15 @@ pub struct Request {
     /// The confidence level of the value at risk.
     pub confidence: Option<f64>,
     pub horizon_days: Option<u32>,
+    /// The figures beyond prices that the question asks for.
+    pub asked: Asked,
     pub notes: Vec<Note>,
 }
 
 impl Request {
     pub fn period(&self) -> Period {
         let usual = match self.intent {
+            Intent::Ranking if self.asked.ranking == Some(RankMetric::MostTraded) => 1,
             Intent::IndexScan | Intent::Movers => {
                 return self.period.unwrap_or(Period::day(self.today));
             }
@@ -127,14 +133,18 @@ fn language(text: &str) -> Language {
 /// intent.
 fn read_request(words: &[Word], today: Date, language: Language) -> (Request, bool) {
     let mut dates = dates::read(words, today);
+    asked::mark(words, &mut dates.used);
     let RiskTerms { confidence, horizon_days } = risk_terms::risk_terms(words, &mut dates, today);
     let Named { mut mentions, cash, more, unnamed_amounts } = named(words, &dates.used);
-    let calendar = schedule::is_about_calendar(words, &mentions);
-    let stated = if calendar {
+    let asked = asked::asked(words, &mut mentions);
+    let topic = topics::topic(words, &mut mentions);
+    let calendar = schedule::is_about_calendar(words, &mentions, &asked);
+    if calendar {
         mentions.clear();
-        Some(Intent::Calendar)
-    } else {
-        intent(words, &mut mentions, dates.period, cash)
+    }
+    let stated = match calendar {
+        true => Some(Intent::Calendar),
+        false => stated_intent(words, &mut mentions, &asked, topic, dates.period, cash),
     };
     let ranks_dividends = stated == Some(Intent::Dividends)
         && mentions.iter().all(|it| !it.strong)
@@ -157,11 +167,16 @@ fn read_request(words: &[Word], today: Date, language: Language) -> (Request, bo
         intent,
         is_stated: stated.is_some(),
         mentions,
-        period: if calendar { Some(schedule::period(words, &dates, today)) } else { dates.period },
+        period: if calendar {
+            Some(schedule::period(words, &dates, today, &asked))
+        } else {
+            dates.period
+        },
         compare_with_today: dates.compare_with_today && !calendar,
         today,
         index,
-        sector: focus::sector_of(words).filter(|_| intent.is_of_index()),
+        sector: focus::sector_of(words)
+            .filter(|_| intent.is_of_index() || intent == Intent::Ranking),
         direction: focus::direction(words, intent.is_of_index()),
         top: focus::top(words),
         focus: focus::focus(words),
@@ -173,8 +188,44 @@ fn read_request(words: &[Word], today: Date, language: Language) -> (Request, bo
         cash,
         confidence,
         horizon_days,
+        asked,
         notes: dates.notes,
     };
+    add_notes(&mut request, words, topic.map(|it| it.message), calendar);
+    if more > 0 {
+        request.note(Note::TooMany(more));
+    }
+    (request, stated.is_some())
+}
+
+/// Returns the intent that the words state: a figure they ask for, a subject that is not served, or
+/// what the other words say.
+fn stated_intent(
+    words: &[Word],
+    mentions: &mut Vec<Mention>,
+    asked: &Asked,
+    topic: Option<topics::Topic>,
+    period: Option<Period>,
+    cash: Option<Amount>,
+) -> Option<Intent> {
+    let found = intent(words, mentions, period, cash);
+    let decided = topic.is_some_and(|it| it.decides(found, mentions));
+    match intent::of_asked(asked, mentions) {
+        Some(intent) => Some(intent),
+        None if decided => {
+            mentions.clear();
+            Some(Intent::Help)
+        }
+        None => found,
+    }
+}
+
+/// Adds the notes on how the question was read; `topic` is the sentence of a subject that is not
+/// served.
+fn add_notes(request: &mut Request, words: &[Word], topic: Option<&'static str>, calendar: bool) {
+    if let Some(topic) = topic.filter(|_| request.asked.crypto.is_empty()) {
+        request.note(Note::Topic(topic));
+    }
     if focus::asks_forecast(words) {
         request.note(Note::Future);
     }
@@ -184,16 +235,15 @@ fn read_request(words: &[Word], today: Date, language: Language) -> (Request, bo
     if focus::is_order(words) {
         request.note(Note::NoOrders);
     }
-    if vocabulary::begins(words, &["минут", "часов", "часа", "minute", "hour"]) {
+    let by_hour = request.asked.hours || !request.asked.indicators.is_empty();
+    if !by_hour && vocabulary::begins(words, &["минут", "часов", "часа", "minute", "hour"])
+    {
         request.note(Note::DaysOnly);
     }
     let money = |it: &Mention| matches!(it.amount, Some(Amount::Money(_)));
     let foreign = vocabulary::begins(words, &["доллар", "евро", "юан", "dollar", "euro"]);
-    if foreign && !request.mentions.iter().any(money) {
+    let priced = request.asked.crypto.is_empty() && topic.is_none();
+    if foreign && priced && !request.mentions.iter().any(money) {
         request.note(Note::OneCurrency);
     }
-    if more > 0 {
-        request.note(Note::TooMany(more));
-    }
-    (request, stated.is_some())
 }

@@ -2,12 +2,17 @@
 //! figure.
 
 mod basket;
+mod crypto;
 mod day;
 mod dividends;
 mod group;
 mod holding;
+mod indicators;
 mod lead;
+mod market_risk;
+mod movers;
 mod portfolio;
+mod ranking;
 mod schedule;
 mod single;
 mod talk;
@@ -95,7 +100,11 @@ fn is_answered(plan: &Plan) -> bool {
     match plan.request.intent {
         Intent::Overview => count == 1,
         Intent::Comparison | Intent::Correlation => count > 1,
-        Intent::PortfolioRisk | Intent::Dividends => count > 0,
+        Intent::PortfolioRisk | Intent::Dividends | Intent::MarketRisk | Intent::Ranking => {
+            count > 0
+        }
+        Intent::Indicators => count > 0 || !plan.request.asked.crypto.is_empty(),
+        Intent::Crypto => true,
         Intent::IndexScan | Intent::Movers | Intent::Calendar => true,
         Intent::Help => false,
     }
@@ -116,8 +125,12 @@ fn write_section(builder: &mut AnswerBuilder<'_>, section: Section) {
         }
         (Intent::Dividends, all) => dividends::write(builder, all, section),
         (Intent::IndexScan, _) => basket::index(builder, section),
-        (Intent::Movers, _) => basket::movers(builder, section),
+        (Intent::Movers, _) => movers::movers(builder, section),
         (Intent::Calendar, _) => schedule::write(builder, section),
+        (Intent::Indicators, all) => indicators::write(builder, all, section),
+        (Intent::MarketRisk, all) => market_risk::write(builder, all, section),
+        (Intent::Ranking, _) => ranking::write(builder, section),
+        (Intent::Crypto, all) => crypto::write(builder, all, section),
         _ => {}
     }
 }
@@ -127,7 +140,9 @@ fn write_answer(plan: &Plan, findings: &[Finding]) -> AnswerDraft {
     let mut builder = AnswerBuilder { page, plan, findings };
     let (answered, others): (Vec<&Plan>, Vec<&Plan>) = plan.parts().partition(|it| is_answered(it));
     for (section, russian, english) in Section::ALL.into_iter().filter(|_| !answered.is_empty()) {
+        let before = builder.page.position();
         builder.page.heading(russian, english);
+        let headed = builder.page.position();
         for part in &answered {
             builder.plan = part;
             if section == Section::Summary {
@@ -138,6 +153,9 @@ fn write_answer(plan: &Plan, findings: &[Finding]) -> AnswerDraft {
         for part in others.iter().filter(|_| section == Section::Summary) {
             builder.plan = part;
             talk::help(&mut builder);
+        }
+        if builder.page.position() == headed {
+            builder.page.cut_back(before);
         }
     }
     builder.plan = plan;

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::resolve::Security;
-use crate::tool_session::{Finding, Step, ToolSession};
+use crate::tool_session::{Finding, PlannedCall, ToolSession};
 
 /// A change beyond this many percent needs the list of splits: the smallest usual split, 3 to 2,
 /// takes a third off the price.
@@ -15,10 +15,10 @@ const SUSPECTS_MAX: usize = 25;
 /// Runs the two basket calls of a question about movers and returns the suspects, the largest
 /// changes first.
 pub(super) async fn suspected_splits(
-    steps: &[Step],
+    steps: &[PlannedCall],
     tool_session: &ToolSession<'_>,
 ) -> Vec<Security> {
-    let baskets: Vec<Step> = steps
+    let baskets: Vec<PlannedCall> = steps
         .iter()
         .filter(|it| it.tool == "get_index_constituents_metrics")
         .take(2)

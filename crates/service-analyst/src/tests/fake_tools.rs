@@ -180,8 +180,32 @@ impl FakeTools {
             "get_index_constituents_metrics" => self.basket(args),
             "compute_portfolio_risk" => Self::risk(args),
             "compute_correlation_matrix" => Self::matrix(args),
+            "compute_indicators" => Ok(Self::indicators(args)),
+            "quotes_live" => Ok(Self::quotes(args)),
+            "get_klines" => Ok(json!({ "candles": [{ "t": 1_686_700_800_000_i64, "o": 80_000.5,
+                "h": 81_000.0, "l": 79_000.0, "c": 80_500.0, "v": 10.5 }], "meta": { "gaps": 0 } })),
             other => Err(invalid("unknown_tool", other)),
         }
+    }
+
+    fn indicators(args: &Map<String, Value>) -> Value {
+        let windows = args["windows"].as_object().cloned().unwrap_or_default();
+        let mut series = Map::new();
+        for (at, name) in windows.keys().enumerate() {
+            series.insert(name.clone(), json!([40.5, 44.25 + at as f64]));
+        }
+        json!({ "symbol": args["symbol"], "interval": args["interval"],
+            "candles": [{ "t": 1_718_150_400_000_i64, "c": 1.0 }, { "t": 1_718_236_800_000_i64, "c": 1.0 }],
+            "series": series, "meta": { "warmup": 0 } })
+    }
+
+    fn quotes(args: &Map<String, Value>) -> Value {
+        let row = |it: &Value| {
+            json!({ "ticker": it, "price": "88535.59000000", "currency": "USDT",
+                "as_of": "2024-06-14T12:00:00.000Z", "volume": 22787 })
+        };
+        let rows: Vec<Value> = args["tickers"].as_array().into_iter().flatten().map(row).collect();
+        json!({ "quotes": rows, "request_id": "local", "source_status": 200 })
     }
 
     fn search(&self, query: &str) -> Value {
@@ -207,7 +231,8 @@ impl FakeTools {
         let all: Vec<Date> = from.series(1.day()).take_while(|it| *it <= to).collect();
         let row = |day: &Date| {
             let basis = if *day < TODAY { "record" } else { "weekly" };
-            json!({ "date": day.to_string(), "is_trading": !days(*day, *day).is_empty(), "basis": basis })
+            json!({ "date": day.to_string(), "is_trading": !days(*day, *day).is_empty(), "basis": basis,
+                "opens": format!("{day}T06:50:00Z"), "closes": format!("{day}T20:50:00Z") })
         };
         json!({ "metadata": { "source": "moex-iss" },
             "data": all.iter().map(row).collect::<Vec<_>>(),

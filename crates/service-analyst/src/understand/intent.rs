@@ -1,7 +1,7 @@
 //! Finds the intent of a question from its words and from the securities it names.
 
 use super::vocabulary::{MOVED, begins};
-use super::{Amount, Mention, focus};
+use super::{Amount, Asked, Mention, focus};
 use crate::dates::Period;
 use crate::words::Word;
 
@@ -15,6 +15,14 @@ pub enum Intent {
     Dividends,
     Movers,
     Calendar,
+    /// Technical indicators of securities or of crypto pairs.
+    Indicators,
+    /// The beta, the correlation with the index and the Sharpe ratio.
+    MarketRisk,
+    /// The securities of an index ranked by a figure.
+    Ranking,
+    /// Prices of crypto pairs.
+    Crypto,
     Help,
 }
 
@@ -29,6 +37,10 @@ impl Intent {
             Self::Dividends => "dividends",
             Self::Movers => "movers",
             Self::Calendar => "trading_calendar",
+            Self::Indicators => "indicators",
+            Self::MarketRisk => "market_risk",
+            Self::Ranking => "ranking",
+            Self::Crypto => "crypto",
             Self::Help => "help",
         }
     }
@@ -37,6 +49,17 @@ impl Intent {
     pub(crate) fn is_of_index(self) -> bool {
         matches!(self, Self::IndexScan | Self::Movers)
     }
+}
+
+/// Returns the intent that the figures beyond prices state.
+pub(super) fn of_asked(asked: &Asked, mentions: &[Mention]) -> Option<Intent> {
+    let rules: [(bool, Intent); 4] = [
+        (asked.ranking.is_some(), Intent::Ranking),
+        (!asked.indicators.is_empty(), Intent::Indicators),
+        (!asked.crypto.is_empty(), Intent::Crypto),
+        ((asked.beta || asked.sharpe) && !mentions.is_empty(), Intent::MarketRisk),
+    ];
+    rules.into_iter().find(|it| it.0).map(|it| it.1)
 }
 
 /// Words about the constituents of an index.
@@ -152,7 +175,11 @@ pub(super) fn intent(
     let names = mentions.iter().filter(|it| it.index.is_none()).count();
     let with_index = traits.market && names == 1 || traits.against && names > 0;
     let indices = mentions.len() - names;
-    let compares = has(words, "сравн против compar vs versus лучше better");
+    let compares = has(
+        words,
+        "сравн против compar vs versus лучше better обгон обогн обыгр опереж опередил beat outperform \
+         outperformed",
+    );
     let best = has(words, "лучш худш хуже best worst");
     let found = if has(words, "дивиденд дивдоход дивы дивов dividend выплат заплат payout")
     {

@@ -88,6 +88,8 @@ fn stated_intent(words: &[Word], today: Date, language: Language) -> Option<Inte
             "цену",
             "price",
             "котировк",
+            "почем",
+            "стоит",
         ],
     );
     if stated { Some(request.intent) } else { overview.then_some(Intent::Overview) }
@@ -122,6 +124,8 @@ fn cut(words: &[Word], today: Date, language: Language) -> Option<(&[Word], &[Wo
         "the",
         "мне",
         "me",
+        "кстати",
+        "btw",
     ];
     for at in 1..words.len() {
         if !joins(&words[at]) {
@@ -131,13 +135,20 @@ fn cut(words: &[Word], today: Date, language: Language) -> Option<(&[Word], &[Wo
         while words.get(next).is_some_and(|it| it.is(&skipped) || joins(it)) {
             next += 1;
         }
-        if !words.get(next).is_some_and(|it| it.is(&OPENERS)) {
+        let opens = words.get(next).is_some_and(|it| it.is(&OPENERS));
+        if next >= words.len() || !opens && !words[at].is_mark(&['.', '?', '!', ';', ',', '\n']) {
             continue;
         }
         let (left, right) = (words.get(..at)?, words.get(next..)?);
         let kinds = (stated_intent(left, today, language), stated_intent(right, today, language));
+        // Without a word that begins a request, only an intent that stands by itself begins one.
+        let alone = matches!(
+            kinds.1,
+            Some(Intent::Calendar | Intent::Indicators | Intent::Crypto | Intent::MarketRisk)
+        );
         if let (Some(first), Some(second)) = kinds
             && first != second
+            && (opens || alone)
         {
             return Some((left, right));
         }

@@ -3,8 +3,8 @@
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
-use super::Mention;
 use super::vocabulary::begins;
+use super::{Asked, Mention};
 use crate::dates::{Dates, Period};
 use crate::words::Word;
 
@@ -20,7 +20,7 @@ fn has(words: &[Word], stems: &str) -> bool {
 }
 
 /// Reports whether the question is about trading days. A question that names a security is not.
-pub(super) fn is_about_calendar(words: &[Word], mentions: &[Mention]) -> bool {
+pub(super) fn is_about_calendar(words: &[Word], mentions: &[Mention], asked: &Asked) -> bool {
     let exchange = |it: &Mention| {
         let lower = it.text.to_lowercase();
         ["мосбирж", "московск", "moex", "moscow"].iter().any(|stem| lower.starts_with(stem))
@@ -61,12 +61,28 @@ pub(super) fn is_about_calendar(words: &[Word], mentions: &[Mention]) -> bool {
         it[0].lower.starts_with("торг") && it[1].is(&["ли"]) && it[2].lower.starts_with("бирж")
             || it[0].is(&["будут", "идут", "есть"]) && it[1].is(&["ли"]) && it[2].is(&["торги"])
     });
-    !named && (venue && state || days && has(words, "сколько many когда when") || when)
+    let there = words.windows(2).any(|it| {
+        it[0].lower.starts_with("торг") && it[1].is(&["есть", "будут", "идут", "будет"])
+            || it[0].is(&["торговались", "торговалась"]) && it[1].is(&["ли"])
+    });
+    let left = days && has(words, "конец конца end");
+    !named
+        && (asked.hours
+            || there
+            || left
+            || venue && state
+            || days && has(words, "сколько many когда when")
+            || when)
 }
 
 /// Returns the days that the question is about.
-pub(super) fn period(words: &[Word], dates: &Dates, today: Date) -> Period {
+pub(super) fn period(words: &[Word], dates: &Dates, today: Date, asked: &Asked) -> Period {
     let before = has(words, "работала работал была были was were traded");
+    let asks_year_end = has(words, "конец конца end") && has(words, "год года year");
+    if asks_year_end && has(words, "сколько many") {
+        let to = Date::new(today.year(), 12, 31).unwrap_or(today);
+        return Period { from: today.saturating_add(1.day()).min(to), to };
+    }
     let year_end = |year: i16| Date::new(year, 12, 31).unwrap_or(today);
     let requested = match (dates.future, dates.period) {
         (Some(future), _) => future,
@@ -79,6 +95,7 @@ pub(super) fn period(words: &[Word], dates: &Dates, today: Date) -> Period {
             Period::day(past.to.saturating_add(7.days()))
         }
         (None, Some(period)) => period,
+        (None, None) if asked.hours => Period::day(today),
         (None, None) if has(words, "праздни празднич новогодн holiday") => {
             let of = if today.month() == 1 { today.year() - 1 } else { today.year() };
             let from = year_end(of);

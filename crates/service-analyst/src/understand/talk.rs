@@ -34,7 +34,10 @@ pub(super) fn continued<'a>(
     }
     // «А за год?» repeats the previous request with another period.
     let refers = message.first().is_some_and(|it| it.is(&["а", "и", "and", "what"]));
-    let needs_no_names = request.ranks_dividends || request.intent == Intent::Calendar;
+    let needs_no_names = request.ranks_dividends
+        || matches!(request.intent, Intent::Calendar | Intent::Crypto | Intent::Ranking)
+        || request.intent == Intent::Help && intent_stated
+        || !request.asked.crypto.is_empty();
     let lacks = request.mentions.is_empty() && !request.intent.is_of_index() && !needs_no_names;
     let partial = lacks && (intent_stated || request.period.is_some());
     let elliptic = refers && !intent_stated;

@@ -5,6 +5,7 @@ use super::talk::reading_notes;
 use super::verdict::{ZERO_CHANGE_PCT, correlation_strength, volatility_word};
 use super::{AnswerBuilder, Section, float, money_of};
 use crate::check::{Formula, shown_difference};
+use crate::note::Note;
 use crate::number::agree;
 use crate::page::{CitedFigure, Slot, Style, fact};
 use crate::resolve::Security;
@@ -26,6 +27,7 @@ pub(super) fn comparison(builder: &mut AnswerBuilder<'_>, all: &[Security], sect
                 Focus::Risk | Focus::Calm | Focus::Drawdown => ranked_by_risk(builder, all, focus),
                 _ => false,
             };
+            outdone(builder, all);
             ranked(builder, all, led);
             if focus == Focus::Why {
                 builder.page.add_line(
@@ -49,6 +51,30 @@ pub(super) fn comparison(builder: &mut AnswerBuilder<'_>, all: &[Security], sect
         Section::Conclusions => {
             ranked_by_risk(builder, all, Focus::Calm);
         }
+    }
+}
+
+/// Answers whether the first security did better than the second over the past period.
+fn outdone(builder: &mut AnswerBuilder<'_>, all: &[Security]) {
+    let [first, second] = all else { return };
+    let forecast = builder.plan.request.notes.contains(&Note::Future);
+    let (Some(a), Some(b)) = (result(builder, first), result(builder, second)) else { return };
+    if !builder.plan.request.asked.outdoes || forecast || is_same(a.change, b.change) {
+        return;
+    }
+    let slots = [first.ticker.as_str().into(), second.ticker.as_str().into()];
+    if a.change > b.change {
+        builder.page.add_line(
+            "Да: {} за период лучше, чем {}.",
+            "Yes: {} did better than {}.",
+            slots,
+        );
+    } else {
+        builder.page.add_line(
+            "Нет: {} за период хуже, чем {}.",
+            "No: {} did worse than {}.",
+            slots,
+        );
     }
 }
 

@@ -59,7 +59,20 @@ pub(super) fn write(builder: &mut AnswerBuilder<'_>, section: Section) {
 
 fn day(builder: &mut AnswerBuilder<'_>, calendar: Option<&Finding>, first: &Value) {
     let slots = [date(builder, calendar, 0), basis(builder, first).into()];
-    if is_trading(first) {
+    if is_trading(first) && first["opens"].is_string() && first["closes"].is_string() {
+        let [day, basis] = slots;
+        let time = |at: &str| {
+            calendar.map_or(Slot::Figure(None), |it| {
+                Slot::Figure(builder.page.moscow_time(it, &format!("/data/0/{at}")))
+            })
+        };
+        let slots = [day, time("opens"), time("closes"), basis];
+        builder.page.add_line(
+            "{}: торги есть, с {} до {} по московскому времени ({}).",
+            "{}: trading from {} to {} Moscow time ({}).",
+            slots,
+        );
+    } else if is_trading(first) {
         builder.page.add_line("{}: торги есть ({}).", "{}: there is trading ({}).", slots);
     } else {
         builder.page.add_line("{}: торгов нет ({}).", "{}: there is no trading ({}).", slots);

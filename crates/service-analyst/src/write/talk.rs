@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::portfolio::argument_weights;
 use super::{AnswerBuilder, currency_of};
 use crate::check::Formula;
+use crate::messages;
 use crate::note::Note;
 use crate::page::{Slot, Style, quoted};
 use crate::tool_session::freshness;
@@ -14,6 +15,10 @@ use crate::understand::Intent;
 pub(super) fn help(builder: &mut AnswerBuilder<'_>) {
     first(builder);
     reading_notes(builder);
+    // A subject that is not served has its own sentence.
+    if builder.plan.request.notes.iter().any(|it| matches!(it, Note::Topic(_))) {
+        return;
+    }
     // A question whose names could not be looked up lacks nothing; the notes say what failed.
     if !builder.plan.resolved.unreached.is_empty() {
         return;
@@ -86,7 +91,10 @@ pub(super) fn reading_notes(builder: &mut AnswerBuilder<'_>) {
 
 /// Reports whether a note must come first because it answers a part of the question.
 fn is_first(note: &Note) -> bool {
-    matches!(note, Note::Future | Note::NoSuchDay(_) | Note::NoBlueChips | Note::NoOrders)
+    matches!(
+        note,
+        Note::Future | Note::NoSuchDay(_) | Note::NoBlueChips | Note::NoOrders | Note::Topic(_)
+    )
 }
 
 /// Writes the notes that come before the answer.
@@ -179,6 +187,7 @@ fn sentence(note: &Note) -> (&'static str, &'static str) {
             "Состав индекса голубых фишек (MOEXBC) инструмент не отдаёт; показан индекс Мосбиржи (IMOEX).",
             "The tool does not give the blue chip index (MOEXBC); IMOEX is shown instead.",
         ),
+        Note::Topic(name) => messages::both(name),
         note => weight_sentence(note),
     }
 }
