@@ -54,7 +54,8 @@ pub(crate) fn name(text: &str) -> String {
     let mut after_letter = false;
     for word in words.iter().filter(|it| !BESIDE_NAMES.contains(&it.as_str())) {
         let letter = word.chars().count() == 1;
-        if !out.is_empty() && !(letter && after_letter) {
+        let joined = letter && after_letter;
+        if !(out.is_empty() || joined) {
             out.push(' ');
         }
         out.push_str(word);

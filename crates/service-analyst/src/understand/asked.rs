@@ -119,7 +119,7 @@ fn indicator(word: &Word) -> Option<&'static str> {
     let fits = |it: &&str| {
         letters == *it || it.chars().count() > 4 && !it.is_ascii() && letters.starts_with(it)
     };
-    INDICATORS.iter().find(|(_, all)| all.iter().any(|it| fits(&it))).map(|it| it.0)
+    INDICATORS.iter().find(|(_, all)| all.iter().any(&fits)).map(|it| it.0)
 }
 
 /// Reads indicators with their periods: `rsi`, `rsi(7)`, `sma50 и 200`.

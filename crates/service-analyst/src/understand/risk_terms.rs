@@ -1,5 +1,5 @@
 //! Reads the confidence level and the horizon of a value at risk: «с вероятностью 99 %», «на 10
-//! дней», "1-month VaR".
+//! дней», "1-month `VaR`".
 
 use jiff::civil::Date;
 
@@ -109,7 +109,7 @@ fn counted(words: &[Word], at: usize) -> Option<u32> {
     trading_days(word).filter(|it| alone && *it > 1.0).and_then(|each| days(1.0, each))
 }
 
-/// Reads a horizon ahead: «на 10 дней», «на месяц» beside VaR, "next 5 days", "10-day VaR".
+/// Reads a horizon ahead: «на 10 дней», «на месяц» beside `VaR`, "next 5 days", "10-day `VaR`".
 fn horizon_at(words: &[Word], at: usize, var: bool) -> Option<u32> {
     let word = words.get(at)?;
     if word.is(&["на", "horizon", "next"]) || word.lower.starts_with("горизонт") {
