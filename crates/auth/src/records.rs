@@ -9,7 +9,7 @@ use crate::token::Inspection;
 /// The most tokens on record that have not expired.
 const RECORDS_MAX: u64 = 10_000;
 
-pub(crate) const CREATE_TABLE: &str = "CREATE_TABLE TABLE token_minted (
+pub(crate) const CREATE_TABLE: &str = "CREATE TABLE token_minted (
     id TEXT PRIMARY KEY,
     subject TEXT NOT NULL,
     username TEXT,
@@ -18,8 +18,8 @@ pub(crate) const CREATE_TABLE: &str = "CREATE_TABLE TABLE token_minted (
     expires_at BIGINT NOT NULL,
     revocation_id TEXT NOT NULL
 );
-CREATE_TABLE INDEX token_minted_expiry ON token_minted (expires_at);
-CREATE_TABLE INDEX token_revoked_expiry ON token_revoked (expires_at)";
+CREATE INDEX token_minted_expiry ON token_minted (expires_at);
+CREATE INDEX token_revoked_expiry ON token_revoked (expires_at)";
 
 /// A minted token on record.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,7 +14,7 @@ pub const MIGRATIONS: Migrations = Migrations {
     postgres: &[CREATE_TABLE, records::CREATE_TABLE],
 };
 
-const CREATE_TABLE: &str = "CREATE_TABLE TABLE token_revoked (
+const CREATE_TABLE: &str = "CREATE TABLE token_revoked (
     id TEXT PRIMARY KEY,
     expires_at BIGINT NOT NULL
 )";
