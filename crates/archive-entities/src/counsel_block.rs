@@ -1,5 +1,5 @@
 //! Attorneys in blocks of lines: a signature with what stands below it, the lawyers above a caption,
-//! the list of those who were served. The lines of a block say together whose names they hold: bar
+//! the list of persons served. The lines of a block say together whose names they hold: bar
 //! numbers, firms, addresses, `Attorneys for Plaintiff`.
 
 mod line;

@@ -213,7 +213,7 @@ fn findings<'t>(
     // A party that speaks for itself signs where attorneys do.
     let known = list.split_off(before);
     let attorney = |it: &EntityMatch<'_>| it.role == Some(Role::Attorney);
-    // `ФИО1` is whoever the court left out.
+    // `ФИО1` stands for a name that the court left out.
     let unnamed = |it: &EntityMatch<'_>| it.mention.quote.starts_with("ФИО") || caption.names(it);
     list.extend(known.into_iter().filter(|it| !(attorney(it) && unnamed(it))));
     judge::find(&reading, &mut list);

@@ -51,7 +51,22 @@ impl Amount {
             let fits = other == sort && whole % times == 0;
             fits.then_some(Self { value: whole / times, slack: 0, unit: Unit::Named(unit) })
         });
-        others.collect()
+        let mut list: Vec<Self> = others.collect();
+        list.extend(self.month_in_days(name));
+        list
+    }
+
+    /// A writer counts thirty days as a month.
+    fn month_in_days(&self, name: &str) -> Option<Self> {
+        let (other, value) = match name {
+            "month" => ("day", self.value.saturating_mul(30)),
+            "месяц" => ("день", self.value.saturating_mul(30)),
+            "day" if self.value.is_multiple_of(300_000) => ("month", self.value / 30),
+            "день" if self.value.is_multiple_of(300_000) => ("месяц", self.value / 30),
+            _ => return None,
+        };
+        let unit = UNITS.iter().position(|it| *it == other)?;
+        Some(Self { value, slack: 0, unit: Unit::Named(unit) })
     }
 }
 

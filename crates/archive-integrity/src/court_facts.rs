@@ -2,6 +2,8 @@
 //! the places of incorporation, the courts, and the parties of a Russian claim. Each fact is read
 //! from a fixed phrase, `ALARID, Judge`, `the laws of the State of Iowa`, `судьи Орловой`.
 
+pub(crate) mod company;
+
 use crate::Span;
 use crate::index::SourcePosition;
 use crate::reading::{Reading, Sentence};
@@ -167,6 +169,8 @@ pub(crate) fn read(page: &Reading<'_>, sentence: &Sentence) -> Vec<CourtValue> {
     let mut list = Vec::new();
     for at in 0..words.folded.len() {
         list.extend(english_judge(&words, at));
+        list.extend(panel(&words, at));
+        list.extend(federal_district(&words, at));
         list.extend(russian_judge(&words, at));
         list.extend(law(&words, at));
         list.extend(incorporation(&words, at));
@@ -184,11 +188,15 @@ fn english_judge(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
     if !titled && !short {
         return None;
     }
-    // The name before the title: `HARTZ, Chief Judge`.
+    // The name before the title: `HARTZ, Chief Judge`, `BANDSTRA, P.J.`
     let mut back = at;
-    while back > 0
-        && is_in("chief presiding circuit district senior magistrate", words.word(back - 1))
-    {
+    while back > 0 {
+        let part = short && words.gap(back - 1) == "." && matches!(words.word(back - 1), "p" | "c");
+        if !part
+            && !is_in("chief presiding circuit district senior magistrate", words.word(back - 1))
+        {
+            break;
+        }
         back -= 1;
     }
     let before = back.checked_sub(1).filter(|it| {
@@ -199,10 +207,14 @@ fn english_judge(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
     if let Some(name) = before {
         let next: Vec<&str> = tail.iter().take(3).copied().collect();
         let beside = |list: &str| next.iter().any(|it| is_in(list, it));
+        // A line of its own is the head of the opinion that follows.
+        let alone = name < 3 && words.folded.len() == at + 1;
         let fact = if beside("dissents dissenting dissent") {
             CourtFact::Dissent
         } else if beside("specially concurring") && next.iter().any(|it| *it != "concurs") {
             CourtFact::SeparateOpinion
+        } else if alone {
+            CourtFact::Author
         } else if short || beside("concurs concur concurring joined joins") {
             CourtFact::Judge
         } else if name < 3 {
@@ -211,6 +223,10 @@ fn english_judge(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
             CourtFact::Judge
         };
         return words.value(fact, words.word(name).to_owned(), name);
+    }
+    // `Justice BEATTY.` alone.
+    if titled && at == 0 && words.folded.len() == 2 && words.is_capital(1) {
+        return words.value(CourtFact::Author, words.word(1).to_owned(), 1);
     }
     let name = words.surname(at + 1, 3)?;
     // `Judge David F. Hensley` has its surname last.
@@ -222,6 +238,45 @@ fn english_judge(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
         _ => CourtFact::Judge,
     };
     words.value(fact, words.word(name).to_owned(), name)
+}
+
+/// The judges before the last one of `HUMPHREYS, McCLANAHAN and BEALES, JJ.`
+fn panel(words: &Words<'_, '_>, at: usize) -> Vec<CourtValue> {
+    let mut list = Vec::new();
+    if words.word(at) != "jj" || !words.is_capital(at) {
+        return list;
+    }
+    let mut back = at;
+    while let Some(before) = back.checked_sub(1).filter(|it| at - it <= 16) {
+        let word = words.word(before);
+        let joint = word == "and" || matches!(word, "p" | "j" | "c" | "present" | "concur");
+        if !joint && !words.is_capital(before)
+            || !words.gap(before).trim_end().ends_with([',', '.', ' '])
+                && !words.gap(before).trim().is_empty()
+        {
+            break;
+        }
+        if !joint && word.chars().count() > 2 {
+            list.extend(words.value(CourtFact::Judge, word.to_owned(), before));
+        }
+        back = before;
+    }
+    list
+}
+
+/// `Northern District of Texas`.
+fn federal_district(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
+    if words.word(at) != "district" || words.word(at + 1) != "of" || !words.is_capital(at) {
+        return None;
+    }
+    let before = at.checked_sub(1)?;
+    let direction = words.word(before);
+    let place = words.place(at + 2)?;
+    let value = format!("{direction} {place}");
+    let fact = CourtFact::Court("federal district".to_owned());
+    words
+        .value(fact, value, before)
+        .filter(|_| is_in("northern southern eastern western middle central", direction))
 }
 
 /// «в составе председательствующего судьи Баженовой Т.С.», «Судья А.С. Глушков».
@@ -247,6 +302,10 @@ fn russian_judge(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
 fn law(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
     if !matches!(words.word(at), "law" | "laws") {
         return None;
+    }
+    if words.word(at.wrapping_sub(1)) == "of" && words.word(at.wrapping_sub(2)) == "choice" {
+        let back = |count: usize| at.checked_sub(count).and_then(|it| words.place(it));
+        return words.value(CourtFact::GoverningLaw, back(4).or_else(|| back(3))?, at);
     }
     let before = at
         .checked_sub(1)
@@ -304,7 +363,12 @@ fn incorporation(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
 fn court(words: &Words<'_, '_>, at: usize) -> Option<CourtValue> {
     let word = words.word(at);
     let before = at.checked_sub(1)?;
-    if matches!(word, "circuit" | "county") && words.is_capital(at) && words.gap(before) == " " {
+    let numbered = is_in(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
+        words.word(before),
+    );
+    let unit = matches!(word, "circuit" | "county") || (word == "district" && numbered);
+    if unit && words.is_capital(at) && words.gap(before) == " " {
         let ordinal = words.is_capital(before) && !is_in("the this our", words.word(before));
         let value = words.word(before).to_owned();
         return words.value(CourtFact::Court(word.to_owned()), value, before).filter(|_| ordinal);

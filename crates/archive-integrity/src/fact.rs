@@ -8,14 +8,18 @@
 //! found 0.4 for a quote, citation, number or date, 0.35 for a name, 0.3 for a sentence that no passage
 //! confirms as a whole, and 0.2 for a decision word.
 
+mod companies;
 mod court;
+pub(crate) mod dated;
 mod holdings;
+mod modality;
 mod parties;
 mod places;
 mod quotes;
 mod slots;
 mod speech;
 mod statement;
+mod triples;
 mod values;
 
 use std::collections::HashSet;
@@ -313,10 +317,14 @@ impl FactCheck<'_, '_, '_> {
         self.holdings(&pair);
         self.negation(&pair);
         self.closed(&pair);
+        self.modality(&pair);
         self.court_facts(&pair);
+        self.companies(&pair);
+        self.dated_acts(&pair);
         self.roles(&pair);
-        let slot_verdict = self.slots(&pair);
-        let settled = self.relations(&pair, slot_verdict);
+        let acts = self.triples(&pair);
+        let slot_verdict = if acts.is_some() { acts } else { self.slots(&pair) };
+        let settled = acts.is_some() || self.relations(&pair, slot_verdict);
         if !settled && slot_verdict != Some(Support::Supported) {
             self.lone_party(&pair);
             self.swapped_clauses(&pair);

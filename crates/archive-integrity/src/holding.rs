@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::Span;
-use crate::text::{Word, is_stop, stem};
+use crate::text::{Word, is_same_stem, is_stop, stem};
 use decided::is_actual;
 
 /// Opposite words; the first list of each pair is one side, the second list the other.
@@ -164,7 +164,8 @@ pub(crate) fn related_axes(axis: usize) -> impl Iterator<Item = usize> {
 pub(crate) fn is_opposed(one: &str, other: &str) -> bool {
     let denies = |long: &str, short: &str| {
         let prefixes = ["un", "in", "im", "ir", "il", "dis", "non", "не"];
-        short.len() >= 4 && prefixes.iter().any(|it| long.strip_prefix(it) == Some(short))
+        let same = |it: &str| long.strip_prefix(it).is_some_and(|it| is_same_stem(it, short));
+        short.len() >= 4 && prefixes.iter().any(|it| same(it))
     };
     denies(one, other) || denies(other, one)
 }
@@ -200,6 +201,18 @@ pub(crate) struct Polarity {
     pub(crate) negated: Vec<(String, Span)>,
     /// The first word in the scope of each negation.
     pub(crate) heads: Vec<(String, Span)>,
+}
+
+impl Polarity {
+    /// «Withholds nothing» negates the verb before it.
+    fn negate_before(&mut self, words: &[Word<'_>], folded: &[String], at: usize) {
+        let denies = folded[at] == "nothing";
+        let verb = at.checked_sub(1).filter(|it| denies && !is_stop(&folded[*it]));
+        let Some(verb) = verb else { return };
+        let span = Span { start: words[verb].start, end: words[verb].end };
+        self.heads.push((stem(&folded[verb]), span));
+        self.negated.push((stem(&folded[verb]), span));
+    }
 }
 
 /// Words that open another clause, at which a negation ends.
@@ -267,6 +280,11 @@ pub(crate) fn is_holding(folded: &str) -> bool {
     side(folded).is_some()
 }
 
+/// Whether more than a blank stands before the word.
+fn is_apart(words: &[Word<'_>], at: usize) -> bool {
+    at.checked_sub(1).is_some_and(|it| words[at].start - words[it].end > 1)
+}
+
 pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
     let folded: Vec<String> = words.iter().map(Word::fold).collect();
     let mut found = Polarity::default();
@@ -276,12 +294,11 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
     let mut first_in_scope = false;
     for (at, word) in folded.iter().enumerate() {
         // A comma or «and» opens another clause, at which the negation ends.
-        let apart = at.checked_sub(1).is_some_and(|it| words[at].start - words[it].end > 1);
-        if apart || is_in(CLAUSE_OPENERS, word) {
+        if is_apart(words, at) || is_in(CLAUSE_OPENERS, word) {
             reach = 0;
         }
         let to = folded.get(at + 1).is_some_and(|it| it == "to");
-        let failed = matches!(word.as_str(), "failed" | "fails" | "fail" | "failure") && to;
+        let failed = is_in("failed fails fail failure", word) && to;
         let span = Span { start: words[at].start, end: words[at].end };
         if let Some((axis, positive, end)) =
             phrase(&folded, at).filter(|_| at >= phrase_end && !is_request(&folded, at))
@@ -312,6 +329,7 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
             continue;
         }
         if failed || is_negation(word) {
+            found.negate_before(words, &folded, at);
             (reach, first_in_scope) = (denies(words, &folded, at), true);
             continue;
         }

@@ -5,12 +5,15 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::actors::{self, Actor, ActorIndex, ReadingContext, Relation, Segment};
+use crate::court_facts::company::{self, Company};
 use crate::court_facts::{self, CourtFacts};
 use crate::date::Date;
+use crate::fact::dated::{self, DatedAct};
 use crate::holding;
 use crate::quote::{self, Folded};
 use crate::reading::{CiteKey, Reading, Sentence, Value, ValueMark};
 use crate::text::{clip, fold, stem};
+use crate::triples::{self, Participants, Triple};
 use crate::{SourceEvidence, SourceText, Span};
 
 /// A position: page among all pages, sentence among all sentences.
@@ -53,8 +56,14 @@ pub(crate) struct Index<'s> {
     names: HashMap<String, Vec<SourcePosition>>,
     initials: HashMap<String, SourcePosition>,
     pub(crate) holdings: HashMap<usize, Vec<usize>>,
+    /// Companies with their form and place, and days by act.
+    pub(crate) companies: Vec<(Company, SourcePosition)>,
+    pub(crate) dated: HashMap<usize, Vec<(DatedAct, usize)>>,
     pub(crate) relations: HashMap<String, Vec<(Relation, usize)>>,
     pub(crate) actors: ActorIndex,
+    pub(crate) participants: Participants,
+    /// What the sentences state, by act.
+    pub(crate) triples: HashMap<&'static str, Vec<(Triple, usize)>>,
     /// The speaker of each sentence, where lines begin with a speaker.
     lines: Vec<Option<Actor>>,
     pub(crate) court_facts: CourtFacts,
@@ -103,7 +112,11 @@ impl<'s> Index<'s> {
                 origins.push((text.file_hash.as_str(), u32::try_from(at + 1).unwrap_or(u32::MAX)));
             }
         }
+        let head: Vec<(u32, &str)> =
+            (1..).zip(&pages).map(|(number, page)| (number, page.text)).collect();
+        let facts = Participants::facts(&head);
         let actors = ActorIndex::new(&pages);
+        let participants = Participants::new(&facts, &actors, &pages);
         let folded = pages.iter().map(|it| Folded::new(it.text)).collect();
         let mut index = Self {
             pages: Vec::new(),
@@ -122,6 +135,10 @@ impl<'s> Index<'s> {
             holdings: HashMap::new(),
             relations: HashMap::new(),
             actors,
+            participants,
+            triples: HashMap::new(),
+            companies: Vec::new(),
+            dated: HashMap::new(),
             lines: Vec::new(),
             court_facts: CourtFacts::default(),
             dispositions: Vec::new(),
@@ -166,6 +183,18 @@ impl<'s> Index<'s> {
         }
         for it in &sentence.polarity.mentions {
             put(&mut self.holdings, it.axis, id);
+        }
+        for it in dated::read(reading, sentence) {
+            put(&mut self.dated, it.act, (it, id));
+        }
+        if self.companies.len() < LIST_MAX {
+            let place = |span: Span| SourcePosition { page, sentence: id, span };
+            let found =
+                company::read(reading, sentence, &self.actors, &self.participants).into_iter();
+            self.companies.extend(found.map(|it| (it.clone(), place(it.span))));
+        }
+        for it in triples::of(reading, sentence, &self.actors, &self.participants) {
+            put(&mut self.triples, it.act, (it, id));
         }
         for it in self.actors.relations(reading, sentence) {
             put(&mut self.relations, it.class.clone(), (it, id));

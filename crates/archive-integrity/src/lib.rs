@@ -25,6 +25,7 @@ mod reading;
 mod report;
 mod rules;
 mod text;
+mod triples;
 mod voice;
 
 pub use fact::{Claim, ClaimKind, Support};

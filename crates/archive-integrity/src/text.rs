@@ -93,6 +93,20 @@ pub(crate) fn stem(folded: &str) -> String {
     }
 }
 
+/// Whether two stems are one word: equal, or two forms of one Russian word.
+pub(crate) fn is_same_stem(one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    let russian = |it: &str| it.starts_with(|it: char| ('а'..='я').contains(&it));
+    if !russian(one) || !russian(other) {
+        return false;
+    }
+    let shared = one.chars().zip(other.chars()).take_while(|(one, two)| one == two).count();
+    let longest = one.chars().count().max(other.chars().count());
+    shared >= 5 && longest - shared <= 3
+}
+
 /// Sentences without the blanks around them. A blank line also ends a sentence.
 pub(crate) fn sentences(text: &str) -> Vec<Span> {
     let ranges = text::sentences::sentences(text).into_iter();

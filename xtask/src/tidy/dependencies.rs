@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "archive-insights",
         &["archive-accounts", "archive-search", "archive-text", "clock", "fault", "store"],
     ),
-    ("archive-integrity", &["cite", "text"]),
+    ("archive-integrity", &["archive-entities", "archive-text", "cite", "text"]),
     ("archive-search", &["archive-accounts", "clock", "fault", "store", "text"]),
     ("archive-text", &[]),
     ("auth", &["clock", "contract", "fault", "store"]),

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::letters::{Letters, letters};
 use super::similar;
 
-/// Equal spans of a page are told apart by at most this many letters before and after them.
+/// Equal spans of a page are distinguished by at most this many letters before and after them.
 const CONTEXT_LETTERS_MAX: usize = 200;
 /// A span of which a smaller share of its letters is found counts as not found.
 const SHARE_MIN: f64 = 0.6;

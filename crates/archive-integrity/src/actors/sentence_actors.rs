@@ -139,7 +139,8 @@ impl SentenceActors<'_, '_> {
         let before = (1..=3).filter_map(|it| at.checked_sub(it)).map(|it| self.folded(it));
         for word in before {
             match word.as_str() {
-                "to" => return false,
+                // «It was Vale that sued»: the verb is active.
+                "to" | "that" | "who" | "which" => return false,
                 "was" | "were" | "been" | "is" | "are" | "be" | "being" => return true,
                 _ => {}
             }

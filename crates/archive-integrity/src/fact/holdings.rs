@@ -3,12 +3,15 @@
 
 use std::collections::HashSet;
 
+mod clause_stems;
+
 use super::{ClaimKind, FactCheck, SentencePair, Support};
 use crate::Span;
 use crate::holding::{Mention, Polarity, axis_name, is_opposed, is_related, related_axes};
 use crate::index::{AlignedSentence, SourcePosition};
 use crate::reading::{Reading, Sentence};
-use crate::text::{Word, clauses, is_stop, stem};
+use crate::text::{Word, clauses, is_same_stem, is_stop, stem};
+use clause_stems::clause_stems;
 
 /// Sets of which only one word can be true of a thing.
 const CLOSED: [&str; 6] = [
@@ -19,8 +22,6 @@ const CLOSED: [&str; 6] = [
     "morning afternoon evening midnight",
     "понедельник вторник среду четверг пятницу субботу воскресенье",
 ];
-/// The share of common words from which two clauses are about the same thing.
-const SAME_CLAUSE: f64 = 0.75;
 /// The weight of a word outside the clause.
 const FAR_WEIGHT: f64 = 0.4;
 /// The share of common words from which a decision in other words is compared with ours.
@@ -50,8 +51,6 @@ const DECIDES: [&str; 18] = [
     "определен",
     "постановл",
 ];
-/// Words that introduce a statement and are no part of it.
-const FRAME: &str = "court judge board panel find found hold conclud determin rul суд";
 
 impl FactCheck<'_, '_, '_> {
     pub(super) fn holdings(&mut self, pair: &SentencePair<'_>) {
@@ -223,7 +222,7 @@ impl FactCheck<'_, '_, '_> {
             }
             (true, false) => theirs
                 .iter()
-                .find(|it| pair.sentence.stems.contains(&it.0))
+                .find(|it| pair.sentence.stems.contains(&it.0) && !asserts(page, there, &it.0))
                 .map(|it| (pair.sentence.span, it.1)),
             _ => pair
                 .sentence
@@ -298,14 +297,18 @@ impl FactCheck<'_, '_, '_> {
                 if reported || is_of_others(&names, there) {
                     continue;
                 }
-                let head = there.polarity.heads.iter().find(|it| it.0 == base);
+                let head = there.polarity.heads.iter().find(|it| is_same_stem(&it.0, &base));
                 let inner = there.stems.iter().find(|at| is_opposed(&base, at));
-                let held = there.stems.contains(&base);
+                let held = there.stems.iter().any(|it| is_same_stem(it, &base));
                 if head.is_none() && inner.is_none() && !held {
                     continue;
                 }
                 let theirs = head.is_some() || inner.is_some();
-                if theirs == denied {
+                // «Declined to enter judgment» negates the judgment too, and «may not be changed
+                // orally, but may be changed in writing» says both.
+                let reached = there.polarity.negated.iter().any(|it| it.0 == base);
+                let both = head.is_some() && asserts(page, there, &base);
+                if theirs == denied || (denied && reached) || both {
                     same = true;
                 } else if it.score >= REVERSED_SHARE
                     && ((theirs && flat(&pair.sentence.polarity))
@@ -345,6 +348,12 @@ impl FactCheck<'_, '_, '_> {
         word.is_capital() && next.is_some_and(|it| it.is_capital() && it.start - word.end == 1)
     }
 
+    /// `Third party` and `first-party` are no counts.
+    fn is_of_party(&self, word: &Word<'_>) -> bool {
+        let at = self.reading.words.partition_point(|it| it.start <= word.start);
+        self.reading.words.get(at).is_some_and(|it| it.fold().starts_with("part"))
+    }
+
     /// Another word of a closed set in the position of ours.
     pub(super) fn closed(&mut self, pair: &SentencePair<'_>) {
         let words = self.reading.words_of(pair.sentence);
@@ -354,7 +363,7 @@ impl FactCheck<'_, '_, '_> {
                 continue;
             };
             // `Fifth Circuit` is a name and no count.
-            if self.is_part_of_name(word) {
+            if self.is_part_of_name(word) || self.is_of_party(word) {
                 continue;
             }
             let near = self.clause_around(pair, word);
@@ -369,7 +378,9 @@ impl FactCheck<'_, '_, '_> {
                 let other = theirs.iter().enumerate().find(|(at, it)| {
                     let other = it.fold();
                     // `Second Circuit`, and «second» against «first», which begins the sentence.
-                    let named = it.is_capital() && theirs.get(at + 1).is_some_and(Word::is_capital);
+                    let next = theirs.get(at + 1);
+                    let named = (it.is_capital() && next.is_some_and(Word::is_capital))
+                        || next.is_some_and(|it| it.fold().starts_with("part"));
                     set.split(' ').any(|it| it == other) && !ours.contains(&other) && !named
                 });
                 let other = other.map(|it| it.1);
@@ -384,6 +395,13 @@ impl FactCheck<'_, '_, '_> {
             }
         }
     }
+}
+
+/// Whether a sentence also has a word where it is not negated.
+fn asserts(page: &Reading<'_>, there: &Sentence, base: &str) -> bool {
+    let negated = there.polarity.heads.iter().filter(|it| it.0 == base).count();
+    let all = page.words_of(there).iter().filter(|it| stem(&it.fold()) == base).count();
+    all > negated
 }
 
 /// Whether a source sentence has none of our names: the act of another person is no reversal.
@@ -418,67 +436,4 @@ fn reports(page: &Reading<'_>, sentence: &Sentence) -> bool {
 
 fn source_has_axis(check: &FactCheck<'_, '_, '_>, axis: usize) -> bool {
     check.index.holdings.contains_key(&axis)
-}
-
-/// One clause: its content words, and the negated ones.
-struct ClauseStems {
-    stems: Vec<String>,
-    negated: Vec<String>,
-    span: Span,
-}
-
-/// The most clauses compared in one sentence; a sentence with more is a list.
-const CLAUSES_MAX: usize = 12;
-
-fn clause_stems(reading: &Reading<'_>, sentence: &Sentence) -> Vec<ClauseStems> {
-    let words = reading.words_of(sentence);
-    let all = clauses(reading.text, words).into_iter().take(CLAUSES_MAX);
-    all.filter_map(|clause| {
-        let (first, last) = (clause.first()?, clause.last()?);
-        let span = Span { start: first.start, end: last.end };
-        let stems: Vec<String> = clause
-            .iter()
-            .map(Word::fold)
-            .filter(|it| !is_stop(it))
-            .map(|it| stem(&it))
-            .filter(|it| !FRAME.split(' ').any(|frame| frame == it))
-            .collect();
-        let Polarity { heads, .. } = &sentence.polarity;
-        let inside = heads.iter().filter(|it| it.1.start >= span.start && it.1.end <= span.end);
-        let negated = inside.map(|it| it.0.clone()).collect();
-        (stems.len() >= 2).then_some(ClauseStems { stems, negated, span })
-    })
-    .collect()
-}
-
-impl ClauseStems {
-    /// The similarity of two clauses, and whether both assert or both negate. `None` where they are
-    /// about different things.
-    fn against(&self, other: &Self) -> Option<(f64, bool)> {
-        let shared = self.stems.iter().filter(|it| other.stems.contains(it)).count();
-        let opposed = |it: &String| {
-            !other.stems.contains(it) && other.stems.iter().any(|at| is_opposed(it, at))
-        };
-        let opposed = self.stems.iter().any(opposed);
-        let shared = shared + usize::from(opposed);
-        let count = |it: usize| f64::from(u32::try_from(it).unwrap_or(u32::MAX));
-        let shortest = self.stems.len().min(other.stems.len());
-        let score = count(shared) / count(shortest.max(1));
-        if shared < 2 || score < SAME_CLAUSE {
-            return None;
-        }
-        let score = score + 0.01 * count(shared);
-        if opposed {
-            return Some((score, self.negated.is_empty() != other.negated.is_empty()));
-        }
-        match (self.negated.is_empty(), other.negated.is_empty()) {
-            (true, true) | (false, false) => Some((score, true)),
-            (false, true) => {
-                self.negated.iter().any(|it| other.stems.contains(it)).then_some((score, false))
-            }
-            (true, false) => {
-                other.negated.iter().any(|it| self.stems.contains(it)).then_some((score, false))
-            }
-        }
-    }
 }

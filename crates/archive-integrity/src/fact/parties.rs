@@ -124,9 +124,11 @@ impl FactCheck<'_, '_, '_> {
                 .iter()
                 .filter(|(it, id)| {
                     let loose = matches!(it.class.as_str(), "from" | "for");
-                    (!loose || pair.score_of(*id) > 0.0) && it.mirrors(&ours)
-                        || (taken && it.patient == ours.patient)
-                        || (!is_supported && pair.score_of(*id) >= 0.35 && it.conflicts(&ours))
+                    // What was not done by one was not done by another either.
+                    it.denied == ours.denied
+                        && ((!loose || pair.score_of(*id) > 0.0) && it.mirrors(&ours)
+                            || (taken && it.patient == ours.patient)
+                            || (!is_supported && pair.score_of(*id) >= 0.35 && it.conflicts(&ours)))
                 })
                 .max_by(|one, other| pair.score_of(one.1).total_cmp(&pair.score_of(other.1)));
             if let Some((_, id)) = conflict {

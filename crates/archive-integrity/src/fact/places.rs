@@ -135,6 +135,18 @@ impl FactCheck<'_, '_, '_> {
             return Some((Support::Supported, Some(place)));
         }
         if let Some(place) = near {
+            // `Virginia Court of Appeals` is the `Court of Appeals of Virginia`.
+            let (page, there) = self.index.sentence(place.sentence);
+            let around: Vec<String> = page.words_of(there).iter().map(Word::fold).collect();
+            let ours =
+                self.reading.words.get(from..after).unwrap_or_default().iter().map(Word::fold);
+            let ours: Vec<String> = ours.filter(|it| !is_stop(it)).collect();
+            let within =
+                around.windows(ours.len() + 3).any(|it| ours.iter().all(|one| it.contains(one)));
+            let short = around.len() < ours.len() + 3 && ours.iter().all(|it| around.contains(it));
+            if ours.len() >= 3 && (within || short) {
+                return Some((Support::Supported, Some(place)));
+            }
             // A heading may be parsed as one long name with other bounds than ours.
             return Some(match self.index.phrase(&self.spelled(from, after)) {
                 Phrase::Exact(there) => (Support::Supported, Some(there)),

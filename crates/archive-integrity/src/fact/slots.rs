@@ -50,6 +50,12 @@ impl FactCheck<'_, '_, '_> {
             let Some((support, place)) = self.slot_verdict(pair, ours, &stems) else { continue };
             let Some(first) = ours.people.first() else { continue };
             let words = &self.reading.words[first.words.0..first.words.1];
+            // «The contract» is no party, whatever name has the word.
+            let thing =
+                |it: &Word<'_>| !it.is_capital() && crate::name::is_plain(&stem(&it.fold()));
+            if support == Support::Contradicted && words.iter().all(thing) {
+                continue;
+            }
             let (Some(one), Some(last)) = (words.first(), words.last()) else { continue };
             let span = Span { start: one.start, end: last.end };
             if found.is_none() || support == Support::Contradicted {

@@ -5,7 +5,8 @@ use super::{ClaimKind, FactCheck, SentencePair, Support};
 use crate::actors;
 use crate::index::SourcePosition;
 use crate::reading::{Reading, Sentence};
-use crate::text::{Word, is_past, is_stop, stem};
+use crate::text::{Word, is_past, is_same_stem, is_stop, stem};
+use crate::triples;
 
 /// The weighted share of a sentence's words that one passage must have.
 const CONFIRMED_SHARE: f64 = 0.5;
@@ -15,6 +16,19 @@ const QUOTED_SHARE: f64 = 0.3;
 const NEIGHBOUR_WEIGHT: f64 = 0.7;
 /// The weight of a word that the source lacks: it may be the writer's own.
 const ABSENT_WEIGHT: f64 = 0.6;
+/// Words that make a statement wider, and more words by which a passage confirms them.
+const WIDE: [(&str, &str); 6] = [
+    ("every each all каждый каждая каждое все всех", "any no whole любой любая"),
+    ("always invariably never whenever всегда", "not no every any"),
+    ("solely exclusively only лишь исключительно только", "alone sole exclusive unless until"),
+    (
+        "must shall required obliged obligated обязан обязана обязаны должен должна должны",
+        "requires require will duty ordered directed agrees agreed keep keeps necessary to may \
+         необходимо требует",
+    ),
+    ("entirely wholly completely fully полностью целиком", "whole full all entire полном"),
+    ("unanimously unanimous единогласно", "all"),
+];
 /// Content words from which a sentence states something.
 const STATES_FROM: usize = 2;
 
@@ -37,10 +51,56 @@ impl FactCheck<'_, '_, '_> {
             return;
         }
         let answer = match self.confirmed(pair, parties, decided) {
+            Some(place)
+                if self.is_wider(pair, place)
+                    || self.is_open(pair, parties)
+                    || self.is_denied(pair, place) =>
+            {
+                (Support::NotFound, None)
+            }
             Some(place) => (Support::Supported, Some(place)),
             None => (Support::NotFound, None),
         };
         self.push(ClaimKind::Statement, pair.sentence.span, answer);
+    }
+
+    /// Whether our sentence says «every», «always» or «must», and the passage does not.
+    fn is_wider(&self, pair: &SentencePair<'_>, place: SourcePosition) -> bool {
+        let (page, there) = self.index.sentence(place.sentence);
+        let theirs: Vec<String> = page.words_of(there).iter().map(Word::fold).collect();
+        let has = |row: &str, word: &str| row.split(' ').any(|it| it == word);
+        let words = self.reading.words_of(pair.sentence).iter().map(Word::fold);
+        words.into_iter().any(|word| {
+            let row = WIDE.iter().find(|row| has(row.0, &word));
+            row.is_some_and(|row| !theirs.iter().any(|it| has(row.0, it) || has(row.1, it)))
+        })
+    }
+
+    /// Whether our sentence sets one participant against another, while no act of the source has
+    /// both on the same sides.
+    fn is_open(&self, pair: &SentencePair<'_>, parties: Option<Support>) -> bool {
+        if parties == Some(Support::Supported) {
+            return false;
+        }
+        let index = self.index;
+        let people = &index.participants;
+        let mut ours = triples::people(self.reading, pair.sentence, &index.actors, people);
+        ours.retain(|it| people.is_party(it));
+        ours.iter()
+            .enumerate()
+            .any(|(at, one)| ours.iter().skip(at + 1).any(|other| people.is_opposed(one, other)))
+    }
+
+    /// Whether the passage negates a word that we assert.
+    fn is_denied(&self, pair: &SentencePair<'_>, place: SourcePosition) -> bool {
+        let (_, there) = self.index.sentence(place.sentence);
+        let ours = &pair.sentence.polarity;
+        ours.heads.is_empty()
+            && there
+                .polarity
+                .heads
+                .iter()
+                .any(|it| pair.sentence.stems.iter().any(|one| is_same_stem(one, &it.0)))
     }
 
     fn confirmed(
@@ -69,6 +129,10 @@ impl FactCheck<'_, '_, '_> {
                 (_, true) => NEIGHBOUR_WEIGHT,
                 _ => 0.0,
             };
+            // What a party argues confirms nothing else.
+            if argues(page, there) && !argues(self.reading, pair.sentence) {
+                continue;
+            }
             let share = stems.iter().map(|it| weigh(it) * found(it)).sum::<f64>() / total.max(0.1);
             let is_quoted = self.quoted_sentences.contains(&id);
             let floor = if is_quoted { QUOTED_SHARE } else { CONFIRMED_SHARE };
@@ -124,4 +188,16 @@ impl FactCheck<'_, '_, '_> {
             .map(|it| stem(&it))
             .collect()
     }
+}
+
+/// Whether a sentence gives what a party argues.
+fn argues(page: &Reading<'_>, it: &Sentence) -> bool {
+    let list = "argues argued argue contends contended contend alleges alleged asserts asserted \
+        maintains maintained claims claimed insists insisted";
+    let verbs = |it: &Word<'_>| {
+        let folded = it.fold();
+        list.split_ascii_whitespace().any(|it| it == folded)
+            || ["утвержда", "полага", "довод"].iter().any(|it| folded.starts_with(it))
+    };
+    page.words_of(it).iter().any(verbs)
 }

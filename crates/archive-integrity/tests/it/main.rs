@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "precision and recall are printed for the reader")]
 #![expect(clippy::expect_used, reason = "a set that cannot be read fails the test")]
 
+mod acts;
 mod corpus;
 mod fact;
 mod fresh;

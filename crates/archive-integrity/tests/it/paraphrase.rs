@@ -5,7 +5,7 @@ use archive_integrity::{Answer, Insight, IntegrityTest, SourceText, TestOptions,
 
 /// Whether the answer is `contradicted`.
 #[track_caller]
-fn check(page: &str, content: &str, want: bool) {
+pub(crate) fn check(page: &str, content: &str, want: bool) {
     let insight = Insight { content: content.to_owned(), ..Insight::default() };
     let texts = [SourceText { file_hash: "f".to_owned(), pages: vec![page.to_owned()] }];
     let report = run(IntegrityTest::FactCheck, &[insight], &texts, &TestOptions::default());
@@ -38,6 +38,9 @@ fn judges_are_compared_by_what_they_did() {
     check(page, "Judge Orrin wrote the opinion.", false);
     check(page, "Judge Vale wrote separately.", true);
     check(page, "Judge Pell wrote separately.", false);
+    let panel = "Before: ORRIN, P.J., and VALE and PELL, JJ.\n\nORRIN, P.J.\n\nThe trust appeals.";
+    check(panel, "Judge Pell wrote the opinion.", true);
+    check(panel, "Judge Orrin wrote the opinion.", false);
     check(page, "The panel reversed the sentence.", true);
     check(page, "The court upheld the sentence.", false);
     let page = "Арбитражный суд Красноярского края в составе судьи Красовской С.А., при секретаре \
