@@ -146,7 +146,8 @@ fn event_title(kind: EventKind, subject: Option<&str>, sentence: &str) -> String
         (EventKind::Filed | EventKind::Served, Some(it)) => format!("{it} {}", kind_word(kind)),
         (EventKind::Dated, _) => "document dated".to_owned(),
         (EventKind::Deadline, _) => format!("due: {}", opening_words(sentence)),
-        (EventKind::Other, _) => opening_words(sentence),
+        // A hiring and a dismissal are both employment, so the words of the text say which.
+        (EventKind::Other | EventKind::Employment, _) => opening_words(sentence),
         (_, Some(it)) => it.to_owned(),
         _ => kind_word(kind).to_owned(),
     }
@@ -322,4 +323,22 @@ fn conflict_draft(kind: EventKind, subject: &str, events: &[&CaseEvent<'_>]) -> 
         draft.add(it.sentence.span);
     }
     draft
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EventKind, event_title};
+
+    #[track_caller]
+    fn check(kind: EventKind, subject: Option<&str>, sentence: &str, title: &str) {
+        assert_eq!(event_title(kind, subject, sentence), title);
+    }
+
+    #[test]
+    fn titles_say_what_happened() {
+        let terminated = "Plaintiff was terminated on January 8, 2024.";
+        check(EventKind::Employment, None, terminated, terminated);
+        check(EventKind::Filed, Some("complaint"), "The complaint was filed.", "complaint filed");
+        check(EventKind::Hearing, None, "A hearing was held.", "hearing");
+    }
 }
