@@ -32,7 +32,7 @@ TOOLS = [
     "arkiver_store_insight",
     "arkiver_query_insights",
     "arkiver_integrity_test",
-    "auth",
+    "arkiver_auth",
     "arkiver_add_file",
     "arkiver_read_page",
     "arkiver_update_insight",
