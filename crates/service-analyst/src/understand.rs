@@ -179,7 +179,12 @@ fn read_request(words: &[Word], today: Date, language: Language) -> (Request, bo
             .filter(|_| intent.is_of_index() || intent == Intent::Ranking),
         direction: focus::direction(words, intent.is_of_index()),
         top: focus::top(words),
-        focus: focus::focus(words),
+        // A confidence level or a horizon asks for a value at risk without its name.
+        focus: if confidence.or(horizon_days.map(f64::from)).is_some() {
+            Focus::ValueAtRisk
+        } else {
+            focus::focus(words)
+        },
         ranks_dividends,
         of_largest: intent::has(words, "крупнейш largest biggest топ top")
             && intent::has(words, "индекс index imoex"),

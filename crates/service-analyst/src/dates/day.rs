@@ -36,7 +36,7 @@ fn year_from(words: &[Word], at: usize) -> (usize, Option<i16>) {
 pub(super) fn range_at(words: &[Word], at: usize, today: Date) -> Option<DateMatch> {
     let joins = |at: usize| {
         words.get(at).is_some_and(|it| {
-            it.is(&["по", "до", "to", "till", "until", "through", "and"])
+            it.is(&["по", "до", "и", "to", "till", "until", "through", "and"])
                 || it.is_mark(&['-', '–', '—'])
         })
     };

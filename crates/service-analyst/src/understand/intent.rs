@@ -201,6 +201,9 @@ pub(super) fn intent(
         Intent::Overview
     } else if traits.unnamed && traits.moved && (traits.which || traits.market || traits.sector) {
         Intent::Movers
+    } else if traits.unnamed && traits.sector && best && period.is_some() {
+        // «худшие акции года из банковского сектора»
+        Intent::Movers
     } else if traits.is_of_composition(words) {
         Intent::IndexScan
     } else if traits.unnamed && traits.market && has(words, MARKET)

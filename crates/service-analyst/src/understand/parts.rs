@@ -160,10 +160,12 @@ fn cut(words: &[Word], today: Date, language: Language) -> Option<(&[Word], &[Wo
 /// one, except for dividends. Parts about an index stay as they are.
 fn fill_omissions(parts: &mut [Request]) {
     let names = parts.iter().find(|it| !it.mentions.is_empty()).map(|it| it.mentions.clone());
-    let period = parts.iter().rev().find_map(|it| it.period);
+    // The days of a calendar may be in the future, where no security has prices.
+    let dated = parts.iter().rev().filter(|it| it.intent != Intent::Calendar);
+    let period = dated.into_iter().find_map(|it| it.period);
     let mut before = names.unwrap_or_default();
     for part in parts {
-        if part.intent.is_of_index() {
+        if part.intent.is_of_index() || part.intent == Intent::Calendar {
             continue;
         }
         if part.mentions.is_empty() {

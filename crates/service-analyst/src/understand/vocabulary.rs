@@ -83,7 +83,7 @@ pub(super) fn nickname(word: &Word) -> Option<&'static str> {
     fitting.max_by_key(|it| it.written.len()).map(|it| it.name)
 }
 
-const RUSSIAN: &str = "а без более больше бы был была были было быть в вам вас весь во вот все всё \
+const RUSSIAN: &str = "а минус делить ноль без более больше бы был была были было быть в вам вас весь во вот все всё \
     всего всех вы где да давай дай для до его ее если есть еще же за и из или им их к как какая \
     какие какой какого каком какова каков каковы ко когда который кто куда ли лучше мне мной могу \
     можно мой моего моем мои моих моя мы на над надо нам нас насколько наш не него нее нет ни них \
@@ -122,7 +122,7 @@ const RUSSIAN_STEMS: &str = "акци бумаг компани котировк
     говор думаеш счита мнени почем системн праздн выходн расписан календар нерабоч новогодн \
     откроет закроет отрасл собрат собер найди найдит средн дневн матриц высок низк покаж";
 
-const ENGLISH: &str = "a about above against all also am an and any are as ask at be been best better \
+const ENGLISH: &str = "a close far away rank about above against all also am an and any are as ask at be been best better \
     between big biggest but by can capital change changed chart company compare compared comparing comparison \
     constituents correlate correlated correlation could current day days did declined declining divided dividend \
     dividends do does doing down drop dropped equal equally exchange fall fallen fell figures find for from gain gained \
